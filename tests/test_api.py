@@ -13,7 +13,9 @@ import pytest
 
 import valmatch
 from valmatch.execution.run_options import ReplicateKeywords, RunKeywords, ShardKeywords
+from valmatch.game_logs.duels import SprtKeywords
 from valmatch.game_logs.options import LogKeywords, PredictKeywords
+from valmatch.game_logs.planning.planning import PlanKeywords
 from valmatch.kernels.lazy_exports import names_of
 
 LOG = "game,winner,loser\n1,ann,bob\n2,ann,cy\n3,cy,bob\n"
@@ -292,6 +294,8 @@ def test_every_public_function_documents_its_arguments() -> None:
         "rate_games",
         "compare_ratings",
         "predict_games",
+        "sprt_games",
+        "plan_games",
         "load",
         "plot",
     ):
@@ -357,6 +361,8 @@ def keywords_of(function: Callable[..., object]) -> set[str]:
         ReplicateKeywords,
         LogKeywords,
         PredictKeywords,
+        SprtKeywords,
+        PlanKeywords,
     ]
     names = {f"Unpack[{kind.__name__}]": set(kind.__annotations__) for kind in kinds}
     annotation = function.__annotations__.get("keywords")

@@ -23,6 +23,7 @@ MODULES = [
 
 WITH_EXAMPLES = {
     "control_variates",
+    "crossing",
     "davidson",
     "elo",
     "elo_goals",
@@ -40,6 +41,7 @@ WITH_EXAMPLES = {
     "policies",
     "precision",
     "ratings",
+    "sequential_tests",
     "statistics",
     "trueskill",
     "trueskill_draws",

@@ -13,10 +13,13 @@ from valmatch.game_logs.batch.rating import rate_whole_log as rate_whole_log
 from valmatch.game_logs.batch.result import BatchRating as BatchRating
 from valmatch.game_logs.comparison.ratings import compare_ratings as compare_ratings
 from valmatch.game_logs.comparison.result import RatingComparison as RatingComparison
+from valmatch.game_logs.duels import sprt_games as sprt_games
 from valmatch.game_logs.next_pairs.choosing import next_pairs as next_pairs
 from valmatch.game_logs.next_pairs.result import NextPairs as NextPairs
 from valmatch.game_logs.next_pairs.simulating import SimulatedPairs as SimulatedPairs
 from valmatch.game_logs.next_pairs.simulating import simulate_next_pairs as simulate_next_pairs
+from valmatch.game_logs.planning.planning import plan_games as plan_games
+from valmatch.game_logs.planning.result import PlannedGames as PlannedGames
 from valmatch.game_logs.prediction.predicting import PredictedGames as PredictedGames
 from valmatch.game_logs.prediction.predicting import predict_games as predict_games
 from valmatch.game_logs.rating import RatedLog as RatedLog
@@ -49,6 +52,7 @@ from valmatch.statistics.control_variates import Adjusted as Adjusted
 from valmatch.statistics.estimates import Estimate as Estimate
 from valmatch.statistics.pairs import PairedDifference as PairedDifference
 from valmatch.statistics.precision import Precision as Precision
+from valmatch.statistics.sequential_tests import SequentialTest as SequentialTest
 
 __version__: str
 __all__: list[str]

@@ -18,6 +18,8 @@ COMPARE: Words = ("compare", "valorant", "--set", "team_diff=300", "-n", "2")
 OPTIMIZE: Words = ("optimize", "valorant-20min", "--budget", "100")
 COMBINE: Words = ("combine", "out", "shard")
 RATE: Words = ("rate", LOG)
+PLAN: Words = ("plan", "--players", "3", "--spread", "9", "--best", "0.3", "--replications", "2")
+SPRT: Words = ("sprt", "--counts", "20,60,22")
 
 WRITING: Sequence[Words] = (REPLICATE, SIMULATE, COMPARE, OPTIMIZE, RATE)
 
@@ -201,6 +203,11 @@ SCHEDULER: Words = (
     " ",
 )
 
+COUNTS: Words = ("", ",", "1", "1,2", "1,2,3,4", "1,2,3,", "-1,2,3", "1,nan,3", "1.5,2,3", "0,0,0")
+COUNTS += (f"1,2,{HUGE}", "\N{SUPERSCRIPT TWO},1,1", "1;2;3", "1,\n,3", *WORDS)
+
+ELO: Words = ("nan", "inf", "1e400", "3000", "1_0", "", *ESCAPES, LONG)
+
 BAD: Sequence[tuple[Words, str, Words]] = (
     (REPLICATE, "-n", POSITIVE),
     (REPLICATE, "--seed", WHOLE),
@@ -236,6 +243,27 @@ BAD: Sequence[tuple[Words, str, Words]] = (
     (RATE, "--tune", TUNE),
     ((*RATE, "--tune", "T"), "--train", LEVEL),
     (RATE, "--burn-in", WHOLE),
+    (PLAN, "--players", ("1", "501", *POSITIVE)),
+    (PLAN, "--spread", ("-1", "1e7", *ELO[:3], *ELO[4:])),
+    (PLAN, "--best", LEVEL),
+    (PLAN, "--shown", ("0.5", *LEVEL)),
+    (PLAN, "--half-width", ("10", "0", *ELO[:3])),
+    (PLAN, "--draws", ("1", "-0.1", "2", *ELO[:3])),
+    (PLAN, "--prior", ("0", "-1", "word", "", *ELO[:3])),
+    (PLAN, "--policy", NAME),
+    (PLAN, "--goal", ("best", *NAME)),
+    (PLAN, "--replications", ("1", *POSITIVE)),
+    (PLAN, "--max-games", ("1", *POSITIVE)),
+    (PLAN, "--batch", POSITIVE),
+    (PLAN, "--level", LEVEL),
+    (PLAN, "--seed", WHOLE),
+    (PLAN, "--workers", POSITIVE),
+    (SPRT[:1], "--counts", COUNTS),
+    (SPRT, "--elo0", ("5", *ELO)),
+    (SPRT, "--elo1", ("0", "-3", *ELO)),
+    (SPRT, "--alpha", LEVEL),
+    (SPRT, "--beta", ("0.95", *LEVEL)),
+    (SPRT, "--player", ("word", *ESCAPES)),
 )
 """What no option can be."""
 
@@ -338,7 +366,7 @@ def option_case(number: int, rng: Random, bases: Path) -> Case:
     if kind in ("bad", "maybe"):
         argv, option, values = rng.choice(BAD if kind == "bad" else MAYBE)
         value = rng.choice(values)
-        argv = (*argv, *(() if argv[0] == "combine" else ("--out", "out")), option, value)
+        argv = (*argv, *(() if argv[0] in ("combine", "sprt") else ("--out", "out")), option, value)
         names = [option, "design: "] if option == "--sweep" else [option]
         return _case(number, argv, files, names, kind == "bad", f"{option} {value[:60]!r}")
     if kind == "usage":

@@ -275,6 +275,8 @@ def test_usage_lines() -> None:
         "combine": "OUT DIR...",
         "rate": "GAMES.csv",
         "predict": "RATINGS [FIXTURES.csv]",
+        "plan": "[RATINGS]",
+        "sprt": "[GAMES.csv]",
         "plot": "DIR",
         "factors": "[MODEL]",
     }

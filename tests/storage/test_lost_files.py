@@ -70,6 +70,18 @@ WRITERS: dict[str, tuple[str, Argv]] = {
         lambda at: ["predict", at / "week", at / "fixtures.csv", "--out"],
     ),
     "next": ("next", lambda at: ["next", at / "whole", "--out"]),
+    "plan": (
+        "plan",
+        lambda at: [
+            "plan",
+            at / "whole",
+            "--half-width",
+            100,
+            "--replications",
+            2,
+            "--out",
+        ],
+    ),
     "rules replay": (
         "rules replay",
         lambda at: [
@@ -95,6 +107,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "rate systems": ("log.csv",),
     "predict": ("week/ratings.csv", "week/manifest.json", "fixtures.csv"),
     "next": ("whole/ratings.csv", "whole/posterior.npz", "whole/summary.json"),
+    "plan": ("whole/ratings.csv", "whole/posterior.npz", "whole/summary.json"),
     "rules replay": ("rules.json", "tickets.jsonl"),
 }
 
@@ -107,6 +120,7 @@ SILENT = {
     "problems",
     "responses",
     "solvers",
+    "sprt",
     "status",
 }
 """Commands that write no file."""

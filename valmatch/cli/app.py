@@ -78,6 +78,8 @@ MODULES = {
     "status": "status",
     "rate": "rate",
     "predict": "predict",
+    "plan": "plan",
+    "sprt": "sprt",
     "next": "next",
     "plot": "plot",
     "report": "report",

@@ -48,6 +48,9 @@ RANGES = {
     "points": Range(1, 100_000),
     "bootstrap": Range(0, 100_000),
     "cluster_days": Range(1, 1_000_000),
+    "players": Range(2, 500),
+    "replications": Range(2, 1_000_000),
+    "max_games": Range(2, 1_000_000_000),
     "top": Range(1, 1_000_000_000),
 }
 """By the name of the argument of the public functions."""

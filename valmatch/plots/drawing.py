@@ -42,6 +42,7 @@ DRAWERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("optimize", ""): ("optimization.study",),
     ("rate", ""): ("rate",),
     ("next", ""): ("next_pairs",),
+    ("plan", ""): ("plan",),
     ("rules replay", ""): ("replay",),
 }
 """Modules whose `draw` makes the figures of what a command wrote of a model ("": of any)."""

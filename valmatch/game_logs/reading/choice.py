@@ -265,9 +265,9 @@ class Chooser:
         for named in (self._choice.include or {}, self._choice.exclude):
             for name, place in named.items():
                 if name not in known:
-                    near = correction(name, players) if len(players) <= _HINTED else ""
+                    near = correction(name, players) if len(players) <= HINTED else ""
                     raise InputError(f"{place}: {shown(name)} is nobody in {log}{near}")
 
 
-_HINTED = 1_000
+HINTED = 1_000
 """Players among whom a name like a misspelt one is looked for."""

@@ -39,12 +39,15 @@ class Further:
         What is known of sides.
     timed_by : str
         What wants times, as messages call it; "" for nothing.
+    clustered_by : str
+        The argument that names the columns of `clusters`.
     """
 
     weight: str = ""
     clusters: Sequence[str] = ()
     covariates: Sequence[str] = ()
     timed_by: str = ""
+    clustered_by: str = "cluster"
 
     def names(self, header: Sequence[str]) -> list[str]:
         """Return those of the columns of a header that are wanted."""
@@ -119,7 +122,7 @@ def place_further(where: str, columns: Columns, further: Further) -> tuple[Colum
             " which column has them)"
         )
     weight = key_of(further.weight, "weight") if further.weight else ""
-    clusters = [key_of(name, "cluster") for name in further.clusters]
+    clusters = [key_of(name, further.clustered_by) for name in further.clusters]
     covariates = [of_sides(name) for name in further.covariates]
     return (
         Columns(columns.format, places, header),

@@ -1,0 +1,275 @@
+"""Plans of games: known answers, the same bytes by any workers, files, figures, bad input."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import valmatch as library
+from tests.support.command import valmatch
+from valmatch.draws.streams import Streams
+from valmatch.game_logs.planning.leagues import GAMES, measure, play, play_evenly
+from valmatch.plots.drawing import plot
+from valmatch.ratings.bradley_terry.dense import fit_counts, frame_of, new_counts, space_of
+from valmatch.ratings.bradley_terry.fit import POINTS
+from valmatch.ratings.bradley_terry.likelihood import duel_chances
+
+SMALL = ("--players", 4, "--spread", 100, "--half-width", 120, "--replications", 6)
+
+
+def in_theory(n: int, width: float, quantile: float = 1.959964) -> float:
+    """Return the games of n equals without draws and prior until differences are so well known."""
+    return 4.0 * (n - 1) * (quantile / (POINTS * width)) ** 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "width", "level"), [(10, 30.0, 0.95), (4, 20.0, 0.95), (20, 40.0, 0.95), (6, 25.0, 0.8)]
+)
+def test_equals_take_the_games_of_the_formula(n: int, width: float, level: float) -> None:
+    found = library.plan_games(
+        players=n, spread=0.0, prior=None, half_width=width, level=level, replications=100
+    )
+    expected = in_theory(n, width, {0.95: 1.959964, 0.8: 1.281552}[level])
+    assert found.games == pytest.approx(expected, rel=0.03)
+    assert found.games is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.games <= found.high
+    coverage = np.array(found.columns()["coverage"][-8:])
+    assert abs(coverage.mean() - level) < 0.01
+
+
+def test_the_formula_of_the_page() -> None:
+    assert in_theory(10, 30.0) == pytest.approx(4637, abs=1.0)
+
+
+@pytest.mark.parametrize("policy", ["uniform", pytest.param("information", marks=pytest.mark.slow)])
+def test_workers_make_no_difference(policy: str, tmp_path: Path) -> None:
+    files = ("plan.csv", "summary.json")
+    for workers in (1, 2):
+        out = tmp_path / str(workers)
+        given = (*SMALL, "--policy", policy, "--workers", workers, "--out", out)
+        done = valmatch("plan", *given)
+        assert done.code == 0, done.err
+    first, second = ([(tmp_path / w / name).read_bytes() for name in files] for w in "12")
+    assert first == second
+
+
+def test_longer_leagues_begin_as_shorter_ones() -> None:
+    given: dict[str, Any] = {"players": 4, "spread": 100.0, "replications": 5}
+    short = library.plan_games(**given, half_width=150.0)
+    long = library.plan_games(**given, half_width=15.0)
+    points = len(short.grid)
+    assert len(long.grid) > points
+    assert np.array_equal(long.grid[:points], short.grid)
+    assert np.array_equal(long.measured[:, :points], short.measured, equal_nan=True)
+
+
+def test_files(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = valmatch("plan", *SMALL, "--draws", 0.3, "--home", 50, "--out", out, "--json")
+    assert done.code == 0, done.err
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary == json.loads(done.out)
+    assert (summary["draws"], summary["home"], summary["players"]) == (0.3, 50.0, 4)
+    assert summary["low"] <= summary["games"] <= summary["high"]
+    with (out / "plan.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = ["half_width", "named_best", "shown_best", "coverage"]
+    columns = [column for name in names for column in (name, f"{name}_std_error")]
+    assert list(rows[0]) == ["games", *columns]
+    games = [int(row["games"]) for row in rows]
+    assert all(b == math.ceil(1.25 * a) for a, b in pairwise(games))
+    widths = [float(row["half_width"]) for row in rows if row["half_width"]]
+    assert widths[0] > 120.0 > widths[-1]
+
+
+def test_half_widths_are_empty_until_all_are_rated(tmp_path: Path) -> None:
+    given = ("--players", 8, "--spread", 200, "--prior", "none", "--half-width", 100)
+    done = valmatch("plan", *given, "--replications", 20, "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+    with (tmp_path / "out" / "plan.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0]["half_width"] == rows[0]["half_width_std_error"] == ""
+    assert float(rows[0]["named_best"]) == 0.0
+    assert rows[-1]["half_width"] != ""
+
+
+def test_what_cannot_be_reached_is_exit_3() -> None:
+    given = ("--players", 3, "--spread", 10, "--half-width", 1, "--max-games", 200)
+    done = valmatch("plan", *given, "--replications", 3)
+    assert done.code == 3
+    assert "200 games do not reach a mean half-width" in done.out
+    done = valmatch("plan", *given, "--replications", 3, "--json")
+    found = json.loads(done.out)
+    assert (done.code, found["games"], found["low"], found["high"]) == (3, None, None, None)
+
+
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("rated")
+    rng, lines = np.random.default_rng(5), ["player_a,player_b,result"]
+    for _ in range(60):
+        i, j = rng.permutation(4)[:2]
+        lines.append(f"p{i},p{j},{rng.choice(['1-0', '0-1', '1/2-1/2'])}")
+    (folder / "log.csv").write_text("\n".join([*lines, ""]))
+    library.rate_whole_log(folder / "log.csv", prior=200.0, out=folder / "ratings")
+    return folder / "ratings"
+
+
+def test_the_games_of_a_folder_stay(rated: Path) -> None:
+    """At its first numbers of games a plan knows what the ratings knew."""
+    with np.load(rated / "posterior.npz") as held:
+        covariance = held["covariance"]
+    own = np.diag(covariance)
+    errors = np.sqrt(own[:, None] + own - 2.0 * covariance)
+    width = 1.959964 * errors[np.triu_indices(4, 1)].mean()
+    found = library.plan_games(rated, half_width=20.0, replications=60)
+    widths, games = found.columns()["half_width"], found.grid
+    assert width > widths[0] > widths[-1]
+    assert widths[0] > 0.8 * width  # ten games more than sixty
+    # From there on information grows by as much a game as in even play.
+    assert widths[-1] == pytest.approx(width * math.sqrt(60 / (60 + games[-1])), rel=0.1)
+    coverage = found.measured[:, :, 3]
+    error = coverage[:, 0].std(ddof=1) / math.sqrt(60)
+    assert abs(coverage[:, 0].mean() - 0.95) < 3.0 * error
+
+
+@pytest.mark.slow
+def test_a_policy_that_chooses_names_the_best_sooner() -> None:
+    given: dict[str, Any] = {"players": 6, "spread": 100.0, "best": 0.5, "replications": 60}
+    given |= {"max_games": 300, "seed": 3}
+    even = library.plan_games(**given)
+    chosen = library.plan_games(**given, policy="knowledge_gradient")
+    points = min(len(even.grid), len(chosen.grid))
+    means = [found.measured[:, :points, 1].mean(axis=0)[-4:].mean() for found in (even, chosen)]
+    assert means[1] > means[0]
+
+
+def test_pairs_who_have_met_the_least_play() -> None:
+    words = Streams(1).words(0, GAMES)
+    before = np.array([[0, 3, 0, 1], [3, 0, 2, 0], [0, 2, 0, 0], [1, 0, 0, 0]])
+    counts, cursor, truth = new_counts(4), np.zeros(3, np.int64), np.zeros(6)
+    expected = before.copy()
+    upper = list(zip(*np.triu_indices(4, 1), strict=True))
+    for _ in range(15):
+        i, j = min(upper, key=lambda pair: expected[pair])
+        expected[i, j] += 1
+        expected[j, i] += 1
+        play_evenly(words, truth, counts, cursor, before, 1)
+        assert sorted(before[np.triu_indices(4, 1)]) == sorted(expected[np.triu_indices(4, 1)])
+    assert counts.won.sum() + counts.lost.sum() == 15
+
+
+@pytest.mark.parametrize("lead", [-200.0, 150.0])
+def test_games_end_as_often_as_they_should(lead: float) -> None:
+    words, n = Streams(2).words(0, GAMES), 20_000
+    truth = np.array([POINTS * lead, 0.0, 30.0 * POINTS, 0.7])
+    counts, before, pair = new_counts(2), np.zeros((2, 2), np.int64), np.array([0, 1])
+    for _ in range(n):
+        play(words, truth, counts, pair, before)
+    for i, j, edge in ((0, 1, lead + 30.0), (1, 0, 30.0 - lead)):
+        chances = duel_chances(np.array([POINTS * edge]), math.log(0.7))
+        seen = counts.won[i, j], counts.drawn[i, j], counts.lost[i, j]
+        assert sum(seen) == n / 2
+        for count, p in zip(seen, (chances.first, chances.drawn, chances.second), strict=True):
+            error = math.sqrt(n / 2 * p[0] * (1.0 - p[0]))
+            assert abs(count - n / 2 * p[0]) < 3.5 * error
+
+
+def test_measures_are_those_of_plain_numpy() -> None:
+    rng = np.random.default_rng(6)
+    for seed in range(10):
+        n = 5
+        frame, counts = frame_of(n, 200.0, False, False), new_counts(n)
+        counts.won[:], counts.lost[:] = rng.integers(0, 30 + 60 * seed, (2, n, n))
+        counts.won[range(n), range(n)] = counts.lost[range(n), range(n)] = 0.0
+        space, truth = space_of(frame), np.append(rng.normal(0.0, 0.5, n), [0.0, 0.0])
+        assert fit_counts(counts, frame, space)
+        out = np.empty(4)
+        measure(space, truth, 1.96, 2.7, out, True)
+        own = np.diag(space.covariance)
+        errors = np.sqrt(np.maximum(own[:, None] + own - 2.0 * space.covariance, 0.0))
+        leads = space.places[:n, None] - space.places[:n]
+        upper = np.triu_indices(n, 1)
+        off = np.abs(leads - (truth[:n, None] - truth[:n]))[upper]
+        tied = (2.7 * errors >= leads.T).all(axis=1)
+        expected = [
+            1.96 * errors[upper].mean() / POINTS,
+            space.places[:n].argmax() == truth[:n].argmax(),
+            tied.sum() == 1,
+            (off <= 1.96 * errors[upper]).mean(),
+        ]
+        assert out == pytest.approx(np.array(expected, float), rel=1e-10)
+
+
+def test_a_plan_is_drawn(tmp_path: Path) -> None:
+    found = library.plan_games(
+        players=4, spread=100.0, half_width=120.0, replications=4, out=tmp_path / "out"
+    )
+    widths, shares = plot(found).axes
+    assert len(widths.lines) == 3  # the curve, the goal, the answer
+    assert len(shares.lines) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("summary.json", '"aim"', '"aims"'),
+        ("summary.json", '"games": ', '"games": "x", "of": '),
+        ("plan.csv", "coverage", "covered"),
+        ("plan.csv", ",0.", ",x"),
+    ],
+)
+def test_a_damaged_plan_is_refused(name: str, old: str, new: str, tmp_path: Path) -> None:
+    assert valmatch("plan", *SMALL, "--out", tmp_path / "out").code == 0
+    file = tmp_path / "out" / name
+    file.write_text(file.read_text().replace(old, new))
+    done = valmatch("plot", tmp_path / "out")
+    assert done.code == 2
+    (line,) = done.err.splitlines()
+    assert name in line
+    assert not list((tmp_path / "out").glob("*.png"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--best", "0.9"], "--players: is missing (allowed: --players and --spread, or a folder"),
+        (["--players", "4", "--best", "0.9"], "--spread: is missing"),
+        (["--players", "4", "--spread", "1"], "none of them given (allowed: one)"),
+        ([*SMALL, "--best", "0.9"], "--half-width and --best given (allowed: one)"),
+        ([*SMALL, "--players", "1"], "--players"),
+        ([*SMALL, "--spread", "-1"], "--spread: -1.0 (allowed: points >= 0"),
+        ([*SMALL, "--half-width", "0"], "--half-width: 0.0 (allowed: points > 0"),
+        ([*SMALL, "--half-width", "x"], "--half-width"),
+        ([*SMALL, "--draws", "1"], "--draws: 1.0 (allowed: a share below 1)"),
+        ([*SMALL, "--home", "1e9"], "--home: 1000000000.0 (allowed: points"),
+        ([*SMALL, "--prior", "0"], "--prior: 0.0 (allowed: points > 0"),
+        ([*SMALL, "--prior", "x"], "--prior: 'x' (allowed: points > 0, or none)"),
+        ([*SMALL, "--policy", "unifrm"], "did you mean uniform?"),
+        ([*SMALL, "--goal", "best"], "--goal: best goes with --policy knowledge_gradient"),
+        ([*SMALL, "--policy", "knowledge_gradient", "--goal", "bst"], "did you mean best?"),
+        ([*SMALL, "--replications", "1"], "--replications"),
+        (["nowhere", "--best", "0.9"], "nowhere: "),
+        (["RATED", "--best", "0.9", "--spread", "3"], "--spread: goes without a folder of ratings"),
+        (["RATED", "--best", "0.9", "--prior", "30"], "--prior: goes without a folder of ratings"),
+    ],
+)
+def test_bad_input_is_one_line_and_nothing_is_written(
+    arguments: list[object], says: str, rated: Path, tmp_path: Path
+) -> None:
+    given = (rated if one == "RATED" else one for one in arguments)
+    done = valmatch("plan", *given, "--out", tmp_path / "out")
+    assert (done.code, done.out) == (2, "")
+    (line,) = done.err.splitlines()
+    assert says in line
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,219 @@
+"""Sequential tests of scores: the ratio, error rates and games to expect, bad input."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from tests.oracles.tilting import llr
+from valmatch.draws.streams import Streams
+from valmatch.errors import InputError
+from valmatch.kernels.arrays import Floats
+from valmatch.statistics.sequential_tests import (
+    FARTHEST,
+    NEVER,
+    elo_of,
+    expected_steps,
+    log_likelihood_ratio,
+    score_of,
+    sequential_test,
+)
+
+ratio: Any = numba.njit(log_likelihood_ratio)
+
+
+def random_counts(rng: np.random.Generator, kinds: int) -> list[int]:
+    chances = rng.dirichlet(np.full(kinds, rng.uniform(0.3, 3.0)))
+    counts: list[int] = rng.multinomial(int(10 ** rng.uniform(0.5, 5.0)), chances).tolist()
+    return counts
+
+
+@pytest.mark.parametrize("kinds", [3, 5])
+def test_ratio_is_that_of_direct_optimisation(kinds: int) -> None:
+    rng = np.random.default_rng(kinds)
+    for _ in range(100):
+        counts = random_counts(rng, kinds)
+        elo0 = float(rng.uniform(-60.0, 60.0))
+        elo1 = elo0 + float(rng.uniform(0.5, 60.0))
+        found = sequential_test(counts, elo0, elo1)
+        weights = [n or NEVER for n in counts]
+        expected = llr(weights, score_of(elo0), score_of(elo1))
+        assert found.llr == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_ratio_of_wins_and_losses_alone_is_the_binomial_one() -> None:
+    lost, won = 430, 520
+    found = sequential_test([lost, 0, won], 0.0, 20.0)
+    first, second = score_of(0.0), score_of(20.0)
+    binomial = won * math.log(second / first) + lost * math.log((1.0 - second) / (1.0 - first))
+    assert found.llr == pytest.approx(binomial, rel=1e-5)  # .001 draws
+
+
+def test_compiled_ratio_is_the_plain_one() -> None:
+    rng = np.random.default_rng(5)
+    for kinds in (3, 5):
+        for _ in range(50):
+            weights = [float(n or NEVER) for n in random_counts(rng, kinds)]
+            plain = log_likelihood_ratio(weights, 0.5, 0.53)
+            assert ratio(np.array(weights), 0.5, 0.53) == pytest.approx(plain, rel=1e-13, abs=1e-13)
+
+
+def test_far_hypotheses_have_ratios() -> None:
+    for counts in ([0, 0, 1], [10**12, 0, 0], [5, 0, 0, 0, 5]):
+        assert math.isfinite(sequential_test(counts, -FARTHEST, FARTHEST).llr)
+
+
+def test_what_a_test_says() -> None:
+    found = sequential_test([170, 600, 230], 0.0, 10.0)
+    assert (found.decision, found.games) == ("accept_h1", 1000)
+    assert (found.lower_bound, found.upper_bound) == pytest.approx((-math.log(19), math.log(19)))
+    assert found.score == pytest.approx(0.53, rel=1e-12)
+    assert found.elo == pytest.approx(20.8712, abs=1e-4)
+    assert sequential_test([230, 600, 170], 0.0, 10.0).decision == "accept_h0"
+    assert sequential_test([20, 60, 22], 0.0, 10.0).decision == "continue"
+    pairs = sequential_test([10, 40, 80, 50, 12])
+    assert pairs.games == 2 * 192
+    assert pairs.score == pytest.approx((0.25 * 40 + 0.5 * 80 + 0.75 * 50 + 12) / 192)
+    asymmetric = sequential_test([20, 60, 22], alpha=0.1, beta=0.02)
+    bounds = (asymmetric.lower_bound, asymmetric.upper_bound)
+    assert bounds == pytest.approx((math.log(0.02 / 0.9), math.log(0.98 / 0.1)))
+
+
+def test_what_is_not_defined_stays_so() -> None:
+    won = sequential_test([0, 0, 9])
+    assert won.elo is None
+    assert set(won.expected_games.values()) == {None}
+    drawn = sequential_test([0, 9, 0])
+    assert drawn.elo == pytest.approx(0.0, abs=1e-12)
+    assert set(drawn.expected_games.values()) == {None}
+
+
+def test_score_and_elo_are_inverse() -> None:
+    for elo in (-700.0, -3.0, 0.0, 5.0, 400.0):
+        assert elo_of(score_of(elo)) == pytest.approx(elo, abs=1e-9)
+    assert score_of(400.0) == pytest.approx(10.0 / 11.0)
+
+
+@pytest.mark.parametrize("drift", [-0.3, -0.01, 0.0, 1e-9, 0.02, 0.4])
+def test_expected_steps_are_those_of_a_fine_random_walk(drift: float) -> None:
+    """The walk on a lattice that never oversteps has the expectation of the gambler's ruin."""
+    lower, upper, parts = -2.0, 3.0, 400
+    step = 1.0 / parts  # of the walk; its variance a unit of time is 1
+    up = 0.5 * (1.0 + drift * step)
+    ruin = ((1.0 - up) / up) ** np.arange(1, 5 * parts)
+    at_upper = (1 + ruin[: 2 * parts - 1].sum()) / (1 + ruin[: 5 * parts - 1].sum())
+    mean = upper * at_upper + lower * (1.0 - at_upper)
+    expected = 6.0 if abs(drift) < 1e-6 else mean / drift
+    assert expected_steps(drift, 1.0, lower, upper) == pytest.approx(expected, rel=1e-4)
+
+
+def test_expected_steps_without_a_race_are_those_of_the_drift() -> None:
+    assert expected_steps(500.0, 1.0, -3.0, 2.0) == pytest.approx(2.0 / 500.0)
+    assert expected_steps(-500.0, 1.0, -3.0, 2.0) == pytest.approx(3.0 / 500.0)
+
+
+def _play(
+    uniforms: Floats, ends: Floats, first: float, second: float, lower: float, upper: float
+) -> tuple[int, bool]:
+    """Return after how many results a test ends, and whether at its upper bound."""
+    counts = np.zeros(len(ends))
+    weights = np.empty(len(ends))
+    for n in range(len(uniforms)):
+        k = 0
+        while uniforms[n] >= ends[k]:
+            k += 1
+        counts[k] += 1.0
+        for j in range(len(ends)):
+            weights[j] = counts[j] if counts[j] else NEVER
+        found = ratio(weights, first, second)
+        if found >= upper:
+            return n + 1, True
+        if found <= lower:
+            return n + 1, False
+    return -1, False
+
+
+play: Any = numba.njit(_play)
+
+TESTS, MOST = 10_000, 20_000
+
+
+def simulated(chances: list[float], elo0: float, elo1: float, seed: int) -> tuple[Floats, Floats]:
+    """Return the results of many tests until they end, and whether that was at the upper bound."""
+    draws = Streams(seed).stream(None, 1)
+    ends = np.cumsum(chances)
+    ends[-1] = 2.0
+    bound = math.log(19.0)
+    made = [
+        play(draws.random(MOST), ends, score_of(elo0), score_of(elo1), -bound, bound)
+        for _ in range(TESTS)
+    ]
+    found = np.array(made, float)
+    assert (found[:, 0] > 0).all()
+    return found[:, 0], found[:, 1]
+
+
+def chances_at(score: float, kinds: int) -> list[float]:
+    """Return chances of results with a mean, of which many are even."""
+    base = np.array([0.2, 0.6, 0.2] if kinds == 3 else [0.05, 0.2, 0.5, 0.2, 0.05])
+    points = np.linspace(0.0, 1.0, kinds)
+    tilt = base * (points - 0.5)
+    found: list[float] = (base + (score - 0.5) / float(tilt @ points) * tilt).tolist()
+    return found
+
+
+SIEGMUND = 0.5826
+"""By how many deviations of a step a random walk oversteps a bound on average (Siegmund 1985)."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kinds", [3, 5])
+@pytest.mark.parametrize("truth", ["elo0", "elo1"])
+def test_errors_are_as_rare_as_promised_and_games_as_many_as_expected(
+    kinds: int, truth: str
+) -> None:
+    elo0, elo1 = 0.0, 40.0
+    score = score_of(elo0 if truth == "elo0" else elo1)
+    chances = chances_at(score, kinds)
+    taken, upper = simulated(chances, elo0, elo1, 7 * kinds + (truth == "elo1"))
+    wrong = float(upper.mean() if truth == "elo0" else 1.0 - upper.mean())
+    assert wrong <= 0.05 + 2.0 * math.sqrt(0.05 * 0.95 / TESTS)
+    assert wrong > 0.02  # the test would also stop by chance otherwise
+    points = np.linspace(0.0, 1.0, kinds)
+    variance = float(np.array(chances) @ (points - score) ** 2)
+    apart = score_of(elo1) - score_of(elo0)
+    middle = 0.5 * (score_of(elo0) + score_of(elo1))
+    step = apart**2 / variance
+    bound = math.log(19.0) + SIEGMUND * math.sqrt(step)
+    expected = expected_steps((score - middle) * apart / variance, step, -bound, bound)
+    error = float(taken.std(ddof=1)) / math.sqrt(TESTS)
+    assert abs(taken.mean() - expected) < 3.0 * error
+
+
+@pytest.mark.parametrize(
+    ("counts", "given", "says"),
+    [
+        ([1, -2, 3], {}, "counts: -2 at place 2 (allowed: a whole number from 0 to"),
+        ([1, 2], {}, "counts: 2 counts (allowed: 3: losses, draws, wins; or 5:"),
+        ([1, 2, 3, 4], {}, "counts: 4 counts (allowed: 3"),
+        ([1, 2.5, 3], {}, "counts: 2.5 at place 2"),
+        ([1, True, 3], {}, "counts: True at place 2"),
+        ("1,2,3", {}, "counts: '1,2,3' (allowed: 3"),
+        ([0, 0, 0], {}, "counts: no game (allowed: one or more)"),
+        ([1, 2, 10**13], {}, "at place 3"),
+        ([1, 2, 3], {"elo0": 5.0}, "elo0: 5.0 is not below elo1 5.0"),
+        ([1, 2, 3], {"elo1": -1.0}, "elo0: 0.0 is not below elo1 -1.0"),
+        ([1, 2, 3], {"elo1": math.nan}, "elo1: nan (allowed: a number from -2000 to 2000)"),
+        ([1, 2, 3], {"elo0": "0"}, "elo0: '0' (allowed: a number"),
+        ([1, 2, 3], {"alpha": 0.0}, "alpha: 0.0 (allowed: a number from 1e-09"),
+        ([1, 2, 3], {"alpha": 0.6, "beta": 0.4}, "alpha 0.6 and beta 0.4: together 1 (allowed:"),
+    ],
+)
+def test_bad_input(counts: list[int], given: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError) as error:
+        sequential_test(counts, **given)
+    assert says in str(error.value)

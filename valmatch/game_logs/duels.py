@@ -1,0 +1,199 @@
+"""Games between two players of a log, counted, and the sequential test of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypedDict, Unpack
+
+import numpy as np
+
+from valmatch.errors import InputError, option
+from valmatch.execution.listeners import Listeners, listeners_among
+from valmatch.game_logs.options import LogFormat, LogOptions, most_left_out
+from valmatch.game_logs.reading.cells import find_cells
+from valmatch.game_logs.reading.choice import HINTED
+from valmatch.game_logs.reading.further import Further
+from valmatch.game_logs.reading.log import GameLog, open_log
+from valmatch.game_logs.remarks import games_left_out
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.kernels.arrays import Ints
+from valmatch.kernels.compilation import announce_compilation
+from valmatch.ratings.games import Games
+from valmatch.ratings.system import MOST_PLAYERS
+from valmatch.statistics.sequential_tests import SequentialTest, sequential_test
+from valmatch.text.suggestions import correction
+from valmatch.text.terminal import shown
+
+_HYPOTHESES = ("elo0", "elo1", "alpha", "beta")
+
+
+class SprtKeywords(TypedDict, total=False):
+    """Keyword arguments of the public function that tests the games of a log."""
+
+    elo0: float
+    elo1: float
+    alpha: float
+    beta: float
+    columns: Mapping[str, str]
+    separator: str
+    skip_bad_games: bool
+    max_bad_rows: float | None
+    progress: Callable[[int], None]
+    warn: Callable[[str], None]
+
+
+def sprt_games(
+    games: PathLike,
+    player: str,
+    against: str,
+    *,
+    pairs_by: str | None = None,
+    **keywords: Unpack[SprtKeywords],
+) -> SequentialTest:
+    """Test by the games of a log between two players whether one of them is the stronger.
+
+    Parameters
+    ----------
+    games : str or Path
+        The log, as `rate_games` takes it; `-` is standard input. Of all its games those count in
+        which the two are alone on either side.
+    player, against : str
+        The two; losses, draws and wins are those of the first.
+    pairs_by : str or None
+        A column whose equal cells make a pair of two games, as those of an opening that is played
+        with either colour. Games whose cell one or more than two of them have are left out.
+    **keywords
+        What is tested, how to read the log, and whom to tell:
+
+        elo0, elo1, alpha, beta : float
+            As `valmatch.statistics.sequential_test` takes them.
+        columns : mapping
+            Names of the file's columns by meaning, where they differ.
+        separator : str
+            What stands between the cells of the log: ``,``, ``;``, ``|``, or ``tab``.
+        skip_bad_games : bool
+            Leave bad games out and count them, instead of raising.
+        max_bad_rows : float or None
+            Leave bad games out even if they are as large a share of all; None: 0.05, where bad
+            games are left out.
+        progress : callable
+            Called with the number of further bytes read.
+        warn : callable
+            Called with each remark.
+
+    Raises
+    ------
+    InputError
+        If the log or an option cannot be used, somebody is nobody there, or no game counts.
+    """
+    listeners = listeners_among(keywords, SprtKeywords)
+    given: dict[str, Any] = {name: keywords[name] for name in _HYPOTHESES if name in keywords}  # type: ignore[literal-required]
+    sequential_test([1, 1, 1], **given)  # refuses before anything is read
+    options = LogOptions(
+        LogFormat(keywords.get("columns", {}), keywords.get("separator", ",")),
+        most_left_out(keywords.get("skip_bad_games", False), keywords.get("max_bad_rows")),
+    )
+    if player == against:
+        what = f"{shown(player)} is {option('player')}, too (allowed: somebody else)"
+        raise InputError(f"{option('against')}: {what}")
+    path = arguments.path("games", games)
+    found = duels_of(path, options, (player, against), pairs_by, listeners)
+    return replace(sequential_test(found.counts, **given), left_out=found.left_out)
+
+
+class Duels(NamedTuple):
+    """How the games of two players ended.
+
+    Attributes
+    ----------
+    counts : list of int
+        Losses, draws and wins of the first; or pairs of games that made 0, 1/2, 1, 3/2, 2 points.
+    left_out : int
+        Games that belong to no pair of two.
+    """
+
+    counts: list[int]
+    left_out: int
+
+
+def duels_of(
+    path: Path,
+    options: LogOptions,
+    players: tuple[str, str],
+    pairs_by: str | None,
+    listeners: Listeners,
+) -> Duels:
+    """Return how the games of a log between two players ended.
+
+    Parameters
+    ----------
+    path : Path
+        The log; ``-`` is standard input.
+    options : LogOptions
+        How it is read.
+    players : tuple of str
+        The two.
+    pairs_by : str or None
+        The column that makes pairs of games.
+    listeners : Listeners
+        Whom to tell.
+
+    Raises
+    ------
+    InputError
+        If the log cannot be used, somebody is nobody there, or no game counts.
+    """
+    announce_compilation(find_cells)
+    clusters = () if pairs_by is None else (pairs_by,)
+    further = Further(clusters=clusters, clustered_by="pairs_by")
+    with closing(open_log(path, options, MOST_PLAYERS, further)) as log:
+        games, facts = log.whole(listeners.progress)
+        numbers = [_number(log, *named) for named in zip(players, _NAMED, strict=True)]
+        own, points = _between(games, *numbers)
+        for remark in games_left_out(log):
+            listeners.warn(remark)
+        name = log.name
+    if not len(own):
+        both = " and ".join(map(shown, players))
+        raise InputError(f"{name}: holds no game between {both}, each alone on one side")
+    if pairs_by is None:
+        return Duels(np.bincount(points, minlength=3).tolist(), 0)
+    _, pair, sizes = np.unique(facts.clusters[own, 0], return_inverse=True, return_counts=True)
+    sums = np.bincount(pair.ravel(), points)[sizes == 2].astype(np.int64)
+    if not len(sums):
+        what = f"no two of the {len(own):,} games share a cell, or more than two do"
+        raise InputError(f"{name}: {option('pairs_by')} {shown(pairs_by)}: {what}")
+    return Duels(np.bincount(sums, minlength=5).tolist(), len(own) - 2 * len(sums))
+
+
+_NAMED = ("player", "against")
+
+
+def _number(log: GameLog, name: str, argument: str) -> int:
+    """Return the number of a player."""
+    names = log.players.texts(range(log.players.count))
+    if name not in names:
+        near = correction(name, names) if len(names) <= HINTED else ""
+        raise InputError(f"{option(argument)}: {shown(name)} is nobody in {log.name}{near}")
+    return names.index(name)
+
+
+def _between(games: Games, player: int, against: int) -> tuple[Ints, Ints]:
+    """Return the games in which two are alone on either side, and twice the points of the first."""
+    sizes = np.diff(games.side_starts)
+    first = games.game_starts[:-1]
+    two = np.diff(games.game_starts) == 2
+    two[two] = (sizes[first[two]] == 1) & (sizes[first[two] + 1] == 1)
+    places = np.flatnonzero(two)
+    a = first[places]
+    here = games.players[games.side_starts[a]]
+    there = games.players[games.side_starts[a + 1]]
+    ahead = (here == player) & (there == against)
+    either = ahead | ((here == against) & (there == player))
+    lead = np.sign(games.points[a] - games.points[a + 1]).astype(np.int64)
+    points = 1 + np.where(ahead, lead, -lead)
+    return places[either], points[either]

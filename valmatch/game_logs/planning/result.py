@@ -1,0 +1,114 @@
+"""The result of a plan: curves over numbers of games, and where they reach what is wanted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from valmatch.game_logs.planning.leagues import MEASURES
+from valmatch.game_logs.planning.options import PlanOptions
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.storage.results import Result
+
+AIMED = {
+    "half_width": "a mean half-width of the differences of {value:g} points",
+    "named_best": "naming the best in {value:g} of all leagues",
+    "shown_best": "one who alone is tied for first in {value:g} of all leagues",
+}
+"""What is wanted, in words, by measure."""
+
+
+@dataclass(frozen=True, repr=False)
+class PlannedGames(Result):
+    """How many games reach a goal.
+
+    Attributes
+    ----------
+    options : PlanOptions
+        What was asked.
+    players : int
+        How many there are.
+    grid : numpy.ndarray
+        (points,) numbers of games.
+    measured : numpy.ndarray
+        (replications, points, 4) half-width, whether the best was named and shown, coverage.
+    games, low, high : int or None
+        Games that reach the goal, and the ends of their interval; None beyond `max_games`.
+    """
+
+    options: PlanOptions
+    players: int
+    grid: Ints
+    measured: Floats
+    games: int | None
+    low: int | None
+    high: int | None
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was planned, in one line."""
+        o = self.options
+        policy = f"{o.policy} ({o.goal_of_policy})" if o.goal_of_policy else o.policy
+        return f"plan, {self.players:,} players, {policy}, {o.replications:,} replications"
+
+    @property
+    def reached(self) -> bool:
+        """Whether the goal is reached within `max_games`."""
+        return self.games is not None
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns of ``plan.csv``; what is not known in every replication is None."""
+        found: dict[str, list[Any]] = {"games": self.grid.tolist()}
+        for k, name in enumerate(MEASURES):
+            means, errors = zip(
+                *(_mean(column) for column in self.measured[:, :, k].T), strict=True
+            )
+            found[name], found[f"{name}_std_error"] = list(means), list(errors)
+        return found
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        return {
+            **self.options.identity,
+            "players": self.players,
+            "games": self.games,
+            "low": self.low,
+            "high": self.high,
+        }
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in a sentence."""
+        measure, value = self.options.aim
+        aim = AIMED[measure].format(value=value)
+        if self.games is None:
+            return f"{self.options.max_games:,} games do not reach {aim}"
+        if self.games == self.grid[0]:
+            return f"{self.games:,} games or fewer reach {aim}"
+        high = "" if self.high is None else f"{self.high:,}"
+        ends = f"{self.low:,} to {high}" if high else f"{self.low:,} or more"
+        level = f"{100.0 * self.options.level:g}%"
+        return f"{self.games:,} games reach {aim} ({level}: {ends})"
+
+
+def _mean(values: Sequence[float] | Floats) -> tuple[float | None, float | None]:
+    """Return a mean and its standard error, of what is defined."""
+    known = [float(value) for value in values if not math.isnan(value)]
+    if not known or not all(map(math.isfinite, known)):
+        return None, None
+    mean = math.fsum(known) / len(known)
+    if len(known) < 2:
+        return mean, None
+    variance = math.fsum((value - mean) ** 2 for value in known) / (len(known) - 1)
+    return mean, math.sqrt(variance / len(known))
+
+
+def reached_at(value: float) -> int | None:
+    """Return a number of games, rounded up; None for one beyond all."""
+    return math.ceil(value - 1e-9) if np.isfinite(value) else None

@@ -1,0 +1,93 @@
+"""Where a curve that is known with noise reaches a value: pooled to be monotone, interpolated."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from valmatch.kernels.arrays import Floats, Ints
+
+RESAMPLES = 1_000
+"""Resamples of the replications behind an interval."""
+
+
+def monotone(values: Floats, rising: bool) -> Floats:
+    """Return the nearest monotone curve: neighbours out of order are pooled (Ayer et al. 1955).
+
+    Parameters
+    ----------
+    values : numpy.ndarray
+        (points,) the curve.
+    rising : bool
+        Whether it rises; else it falls.
+    """
+    means: list[float] = []
+    sizes: list[int] = []
+    for value in values.tolist():
+        means.append(value)
+        sizes.append(1)
+        while len(means) > 1 and (means[-2] > means[-1] if rising else means[-2] < means[-1]):
+            size = sizes[-2] + sizes[-1]
+            means[-2:] = [(sizes[-2] * means[-2] + sizes[-1] * means[-1]) / size]
+            sizes[-2:] = [size]
+    return np.repeat(means, sizes)
+
+
+def crossing(games: Ints, values: Floats, goal: float, rising: bool) -> float:
+    """Return after how many games a curve reaches a value; inf if it does not.
+
+    Parameters
+    ----------
+    games : numpy.ndarray
+        (points,) in order.
+    values : numpy.ndarray
+        (points,) the curve there, which is pooled and interpolated in the logarithm of `games`.
+    goal : float
+        What is to be reached.
+    rising : bool
+        Whether the curve rises to it.
+
+    Examples
+    --------
+    >>> round(crossing(np.array([100, 200, 400]), np.array([0.5, 0.7, 0.9]), 0.8, True), 3)
+    282.843
+    """
+    if not len(values):
+        return math.inf
+    curve = monotone(values, rising)
+    reached = curve >= goal if rising else curve <= goal
+    if not reached.any():
+        return math.inf
+    k = int(np.argmax(reached))
+    if k == 0 or curve[k] == goal:
+        return float(games[k])
+    share = (goal - curve[k - 1]) / (curve[k] - curve[k - 1])
+    return float(games[k - 1] * (games[k] / games[k - 1]) ** share)
+
+
+def crossing_interval(
+    games: Ints, values: Floats, goal: float, rising: bool, level: float, draws: np.random.Generator
+) -> tuple[float, float]:
+    """Return the interval of `crossing` by resampling replications; inf for an end beyond all.
+
+    Parameters
+    ----------
+    games, goal, rising
+        As `crossing` takes them.
+    values : numpy.ndarray
+        (replications, points) a curve each, whose mean is what crosses.
+    level : float
+        Confidence level, in (0, 1).
+    draws : numpy.random.Generator
+        Where the resamples are from.
+    """
+    n = len(values)
+    found = np.sort(
+        [
+            crossing(games, values[draws.integers(0, n, n)].mean(axis=0), goal, rising)
+            for _ in range(RESAMPLES)
+        ]
+    )
+    tail = int(0.5 * (1.0 - level) * RESAMPLES)
+    return float(found[tail]), float(found[RESAMPLES - 1 - tail])
