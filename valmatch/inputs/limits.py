@@ -44,7 +44,6 @@ RANGES = {
     "min_games": Range(0, 1_000_000_000),
     "batch": Range(1, 1_000_000),
     "simulated_games": Range(1, 100_000_000),
-    "replications": Range(1, 1_000_000),
     "points": Range(1, 100_000),
     "bootstrap": Range(0, 100_000),
     "cluster_days": Range(1, 1_000_000),
