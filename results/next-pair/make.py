@@ -4,12 +4,14 @@
 
 plays the worlds of a cell (`list` names them) and writes CELL.csv beside this file, or into the
 folder of --out. `--worlds N` plays fewer. The 12 players of the trial take some ten minutes on one
-core, 50 players four hours, 200 players a night. What is done is said on stderr.
+core, 50 players four hours, 200 players a night. What is done is said on stderr. `page` puts the
+table of the trial into the page.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from results.pages import counted
+from results.pages import counted, fill, table
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.next_pairs.world import MEASURES, Plan, measures_of, play_on
 from valmatch.kernels.arrays import Floats
@@ -119,18 +121,48 @@ def rows_of(name: str, worlds: int) -> Iterator[dict[str, object]]:
             yield row
 
 
+HEAD = (
+    "policy", "named the best after 100, 200, 390 games", "wrong neighbours", "widest, points",
+    "differences covered", "those of the leader", "its lead too large by, points",
+)  # fmt: skip
+
+
+def page() -> None:
+    """Put the table of the trial into the page."""
+    with (HERE / "trial.csv").open(newline="", encoding="utf-8") as file:
+        rows = [*csv.DictReader(file)]
+    by_arm: dict[str, dict[int, dict[str, str]]] = {}
+    for row in rows:
+        name = row["policy"] + f", {row['goal']}" * bool(row["goal"])
+        by_arm.setdefault(name, {})[int(row["games"])] = row
+    lines = []
+    for name, marks in by_arm.items():
+        named = " ".join(f"{float(marks[games]['named_best']):.3f}" for games in (100, 200, 390))
+        last = {key: float(value) for key, value in marks[390].items() if key in _SHOWN}
+        shares = [f"{last[key]:.3f}" for key in ("covered", "leader_covered")]
+        points = [f"{last['misordered']:.2f}", f"{last['widest']:.0f}"]
+        lines.append([name, named, *points, *shares, f"{last['lead_bias']:.0f}"])
+    fill(HERE / "README.md", {"trial": table(HEAD, lines), "worlds": f"{int(rows[0]['worlds']):,}"})
+
+
+_SHOWN = (*MEASURES, *OF_INTERVALS)
+
+
 def main() -> None:
     """Play the worlds of a cell, or name the cells."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("part", choices=["list", "worlds"])
+    parser.add_argument("part", choices=["list", "worlds", "page"])
     parser.add_argument("cell", nargs="?", choices=list(CELLS))
     parser.add_argument("--worlds", type=int, help="how many; as PLAN.md says without it")
     parser.add_argument("--out", type=Path, default=HERE)
     given = parser.parse_args()
     if given.part == "list":
         print("\n".join(CELLS))
+        return
+    if given.part == "page":
+        page()
         return
     if given.cell is None:
         parser.error("worlds: which CELL? (list names them)")

@@ -287,4 +287,4 @@ def test_what_choosing_does_is_from_the_table() -> None:
     for (policy, goal), row in measured().items():
         assert f"{row.leader_covered:.0%}" in caution(policy, goal)
         assert policy in JOINT
-    assert "has not been measured" in caution("knowledge_gradient", "order")
+    assert "has not been measured" in caution("uniform", "best")
