@@ -25,7 +25,7 @@ over are looked at without each of the oldest."""
 FIRST = 10
 """Tickets, the oldest, without each of which a pool is looked at."""
 
-MOST = 60
+MOST = 40
 """Tickets of a pool, the oldest, that are looked at."""
 
 

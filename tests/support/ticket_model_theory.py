@@ -1,0 +1,188 @@
+"""The model `tickets` where theory knows what comes of it: its own arrivals, draws and clock.
+
+Each function returns means of replications, and what theory says of them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.integrate import quad
+
+from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats
+from valmatch.models.tickets.factors import TicketsFactors
+from valmatch.models.tickets.model import TicketsModel
+
+FOREVER = 43_200
+"""Seconds after which tickets leave that would not."""
+
+SOLO: dict[str, Any] = {"parties": {"shares": [1]}, "warmup_minutes": 10}
+
+
+def rule_file(folder: Path, **content: Any) -> Path:  # noqa: ANN401
+    """Write a rule set."""
+    path = folder / "rules.json"
+    path.write_text(json.dumps({"ruleLanguageVersion": "1.0", **content}))
+    return path
+
+
+def means(given: dict[str, Any], rules: Path | None, n: int, *names: str) -> Floats:
+    """Return responses of n replications, (n, names)."""
+    factors = TicketsFactors.model_validate(given)
+    model = TicketsModel(factors, {"rules": rules} if rules else {})
+    batch = model.run_many(Streams(7), range(n), False, lambda: None)
+    columns = [model.responses.names.index(name) for name in names]
+    return np.asarray(batch.responses[:, columns])
+
+
+class Figure(NamedTuple):
+    """A mean of each replication, and what it should be."""
+
+    values: Floats
+    expected: float
+
+    @property
+    def off(self) -> float:
+        """By how many standard errors the mean is off."""
+        error = self.values.std(ddof=1) / math.sqrt(self.values.size)
+        return float((self.values.mean() - self.expected) / error)
+
+
+def lasting(tickets: float, per_hour: float, warmup: float = 10.0) -> dict[str, Any]:
+    """Return factors of a run of single players that lasts for some tickets."""
+    hours = tickets / per_hour + warmup / 60.0
+    return {
+        "parties": {"shares": [1]},
+        "hours": hours,
+        "warmup_minutes": warmup,
+        "arrivals": {"per_hour": per_hour},
+    }
+
+
+def no_rules(size: int, per_hour: float, review: float, n: int, folder: Path) -> Figure:
+    """Return waits for n players without rules: (n - 1) / (2 lambda) + T / 2."""
+    teams = [{"name": "a", "minPlayers": size, "maxPlayers": size}]
+    service = {"review_seconds": review, "request_timeout_seconds": FOREVER}
+    given = {**lasting(600, per_hour, 600 * size / per_hour), "service": service}
+    waits = means(given, rule_file(folder, teams=teams), n, "time_to_match")[:, 0]
+    return Figure(waits, (size - 1) / (2 * per_hour / 3600) + review / 2)
+
+
+def equal_modes(folder: Path, size: int) -> Path:
+    """Write a rule set of some players of the same mode."""
+    return rule_file(
+        folder,
+        playerAttributes=[{"name": "mode", "type": "string"}],
+        teams=[{"name": "a", "minPlayers": size, "maxPlayers": size}],
+        rules=[
+            {
+                "name": "same",
+                "type": "comparison",
+                "measurements": ["flatten(teams[*].players.attributes[mode])"],
+                "operation": "=",
+            }
+        ],
+    )
+
+
+def classes(number: int, size: int, per_hour: float, n: int, folder: Path) -> Figure:
+    """Return waits in K classes: K (n - 1) / (2 lambda) + T / 2."""
+    given = {
+        **lasting(900, per_hour, 60 * 20 * number * size / per_hour),
+        "attributes": {"mode": {f"m{k}": 1 / number for k in range(number)}},
+        "service": {"request_timeout_seconds": FOREVER},
+    }
+    waits = means(given, equal_modes(folder, size), n, "time_to_match")[:, 0]
+    return Figure(waits, number * (size - 1) / (2 * per_hour / 3600) + 0.5)
+
+
+def duel(folder: Path, age: str, wait: float) -> Path:
+    """Write a rule set in which nobody may meet before a step, and everybody after it."""
+    return rule_file(
+        folder,
+        playerAttributes=[{"name": "skill", "type": "number"}],
+        algorithm={"expansionAgeSelection": age},
+        teams=[{"name": name, "minPlayers": 1, "maxPlayers": 1} for name in ("a", "b")],
+        rules=[
+            {
+                "name": "same",
+                "type": "distance",
+                "measurements": ["flatten(teams[*].players.attributes[skill])"],
+                "referenceValue": "avg(flatten(teams[*].players.attributes[skill]))",
+                "maxDistance": 0,
+            }
+        ],
+        expansions=[
+            {
+                "target": "rules[same].maxDistance",
+                "steps": [{"waitTimeSeconds": wait, "value": 1e9}],
+            }
+        ],
+    )
+
+
+def ages(age: str, per_second: float, wait: float, n: int, folder: Path) -> Figure:
+    """Return waits one against one, where nobody fits before w seconds, then everybody.
+
+    By the newest age w + 1 / (2 lambda), by the oldest w - 1 / (2 lambda) + exp(-lambda w) /
+    lambda; and half of the time between reviews.
+    """
+    service = {"review_seconds": 0.1, "request_timeout_seconds": FOREVER}
+    given = {**lasting(700, 3600 * per_second), "service": service}
+    waits = means(given, duel(folder, age, wait), n, "time_to_match")[:, 0]
+    half = 0.5 / per_second
+    oldest = wait - half + math.exp(-per_second * wait) / per_second
+    return Figure(waits, (wait + half if age == "newest" else oldest) + 0.05)
+
+
+def patience(
+    per_second: float, median: float, spread: float, n: int, folder: Path
+) -> tuple[Figure, Figure]:
+    """Return how many wait for a match of two, and the share that leaves.
+
+    Who waits is alone: until the next one comes, or patience X ends. With p = E exp(-lambda X),
+    (1 - p) / (2 - p) wait on average, and p / (2 - p) leave; who comes waits for a review, too.
+    """
+    review = max(0.002 / per_second, 0.01)
+    given = {
+        **lasting(600, 3600 * per_second),
+        "patience": {"median_seconds": median, "spread": spread},
+        "service": {"review_seconds": review, "request_timeout_seconds": FOREVER},
+    }
+    names = "current_tickets", "tickets_cancelled", "n_tickets"
+    found = means(
+        given, rule_file(folder, teams=[{"name": "a", "minPlayers": 2, "maxPlayers": 2}]), n, *names
+    )
+    p = math.exp(-per_second * median)
+    if spread > 0.0:
+
+        def density(z: float) -> float:
+            gone = math.exp(-per_second * median * math.exp(spread * z))
+            return gone * math.exp(-z * z / 2.0) / math.sqrt(2.0 * math.pi)
+
+        p = quad(density, -10.0, 10.0)[0]
+    shares = found[:, 1] / found[:, 2]
+    queue = (1 - p) / (2 - p) + per_second * review / 2
+    return Figure(found[:, 0], queue), Figure(shares, p / (2 - p))
+
+
+def parties(
+    size: int, share: float, per_hour: float, n: int, folder: Path
+) -> tuple[Figure, Figure]:
+    """Return waits of single players, and of parties that are a match alone: two queues."""
+    teams = [{"name": "a", "minPlayers": size, "maxPlayers": size}]
+    given = {
+        **lasting(1200, per_hour, 60 * 20 * size / (share * per_hour)),
+        "parties": {"shares": [share, *[0] * (size - 2), 1 - share]},
+        "service": {"request_timeout_seconds": FOREVER},
+        "measure": ["sizes"],
+    }
+    names = "time_to_match.size_1", f"time_to_match.size_{size}"
+    found = means(given, rule_file(folder, teams=teams), n, *names)
+    singles = (size - 1) / (2 * share * per_hour / 3600) + 0.5
+    return Figure(found[:, 0], singles), Figure(found[:, 1], 0.5)
