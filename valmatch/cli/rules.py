@@ -169,7 +169,8 @@ def replay(
         typer.Argument(
             parser=path("rules"),
             metavar="FILE",
-            help="A world: rule set, tickets, and how the service ticks; or a rule set.",
+            help="A world: rule set, tickets, and how the service ticks; a rule set; or a case: the"
+            " preset of a living matchmaker, and its tickets.",
         ),
     ],
     tickets: Annotated[
@@ -234,8 +235,26 @@ def replay(
     """Play tickets by a rule set, offline: who is matched with whom and when, who times out.
 
     Whether a match is valid follows the published rules exactly; in what order tickets are tried is
-    as documented, or a reading of it.
+    as documented, or a reading of it. A case is played as its game would.
     """
+    from valmatch.experiments.replay_case import holds_case, replay_case
+
+    if holds_case(file):
+        given = {
+            "--tickets": tickets,
+            "--players": players,
+            "--search": search,
+            "--latency-of": latency_of,
+            "--timeout": timeout,
+            "--review": review,
+            "--explain": explain or None,
+        }
+        for name, one in given.items():
+            if one is not None:
+                raise InputError(f"{file}: is a case, which takes no {name}")
+        played = replay_case(file, out=out, warn=warn).summary()
+        show(json, played, lambda: _print_case(played), out)
+        return
     from valmatch.experiments.replay import Given
     from valmatch.experiments.replay import replay as replay_tickets
 
@@ -251,6 +270,14 @@ def replay(
         warn=warn,
     )
     show(json, result.summary(), lambda: _print_numbers(result.summary()), out)
+
+
+def _print_case(summary: dict[str, Any]) -> None:
+    """Print what came of the tickets of a case."""
+    rule, tickets, matches = (summary[name] for name in ("rule", "tickets", "matches"))
+    print(f"rule {rule}: {matches:,} matches of {tickets:,} tickets")
+    for name, value in list(summary.items())[3:]:
+        print(f"  {name}: {value:,}")
 
 
 def _print_numbers(summary: dict[str, dict[str, Any]]) -> None:
