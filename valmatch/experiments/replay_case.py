@@ -13,6 +13,7 @@ from valmatch.inputs.files import read_text, sha256
 from valmatch.rule_sets.files import as_remark, in_line
 from valmatch.rule_sets.presets.case_reading import is_case, read_case
 from valmatch.rule_sets.presets.cases import Case
+from valmatch.rule_sets.presets.meanings import filled, team_sizes
 from valmatch.rule_sets.presets.tickets import Played
 from valmatch.storage.output import to_json, write_atomically
 
@@ -121,12 +122,23 @@ def replay_case(
     return result
 
 
-def _played(case: Case) -> Played:
-    """Play a case in plain Python: it has no more tickets than people look at."""
-    from valmatch.kernels.plain_python import interpret
+BRIEF = 100
+"""Tickets up to which plain Python is done before numba would be imported."""
 
-    interpret()
-    from valmatch.matching.plain_presets.playing import play
+FEW = 3
+"""Players of a team up to which the line-ups of so many tickets are few."""
+
+
+def _played(case: Case) -> Played:
+    """Play a case; in plain Python where that is quick enough."""
+    teams = filled(case.rule)["teams"]
+    large = case.rule.preset == "bar" and team_sizes(teams)[1] > FEW
+    if len(case.names) <= BRIEF and not large:
+        from valmatch.kernels.plain_python import interpret
+
+        interpret()
+    from valmatch.matching.plain_presets.playing import Searches, play
+    from valmatch.matching.presets.line_ups import search_line_ups
     from valmatch.matching.presets.pairing import choose
 
-    return play(case, choose)
+    return play(case, Searches(search_line_ups, choose))

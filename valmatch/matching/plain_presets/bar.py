@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from valmatch.rule_sets.presets.rules import BarRule
@@ -101,6 +101,10 @@ def search(entries: Sequence[Entry], rule: BarRule) -> list[tuple[list[list[Entr
     return found
 
 
+Search = Callable[[Sequence[Entry], BarRule], list[tuple[list[list[Entry]], list[float]]]]
+"""Returns line-ups and win chances of a review."""
+
+
 def _first(entries: Sequence[Entry], rule: BarRule) -> tuple[list[list[Entry]], list[float]] | None:
     """Return the first line-up that may start."""
     for teams in _line_ups(entries, rule.team_count, rule.team_size):
@@ -134,15 +138,21 @@ def _teams(entries: Sequence[Entry], size: int) -> Iterator[list[Entry]]:
                 yield [one, *others]
 
 
-def play(parties: Sequence[Party], rule: BarRule, ticks: Sequence[float], horizon: float) -> Played:
-    """Play a queue with reviews at given moments."""
+def play(
+    parties: Sequence[Party],
+    rule: BarRule,
+    ticks: Sequence[float],
+    horizon: float,
+    look: Search = search,
+) -> Played:
+    """Play a queue with reviews at given moments, by this search or another that is the same."""
     matches: list[Formed] = []
     comers = sorted(range(len(parties)), key=lambda k: parties[k].time)
     queue: list[Entry] = []
     for now in ticks:
         queue = _present(queue, comers, parties, now, rule)
         started: list[Formed] = []
-        for teams, chances in search(_in_order(queue, rule), rule):
+        for teams, chances in look(_in_order(queue, rule), rule):
             named = tuple(tuple(one.number for one in team) for team in teams)
             started.append(Formed(now, named, {"win": chances}))
         # As their answers list them: the last one first.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from valmatch.draws.addressed import uniform_at
 from valmatch.draws.streams import Streams
@@ -27,14 +28,28 @@ SEED = 0
 """Of addressed draws: a case has none for them."""
 
 
-def play(case: Case, choose: lichess.Choose) -> Played:
+class Searches(NamedTuple):
+    """Searches that give what the plain ones give, faster or at all.
+
+    Attributes
+    ----------
+    line_ups : callable
+        See `valmatch.matching.plain_presets.bar.search`.
+    pairs : callable
+        How pairs of lichess are chosen, see `valmatch.matching.plain_presets.lichess`.
+    """
+
+    line_ups: bar.Search
+    pairs: lichess.Choose
+
+
+def play(case: Case, searches: Searches) -> Played:
     """Play a case.
 
     Parameters
     ----------
     case : Case
-    choose : callable
-        How pairs of lichess are chosen, see `valmatch.matching.plain_presets.lichess`.
+    searches : Searches
 
     Returns
     -------
@@ -48,7 +63,9 @@ def play(case: Case, choose: lichess.Choose) -> Played:
             return faf.find(case.parties, rule)
         return faf.play(case.parties, rule, case.horizon)
     if preset == "bar":
-        return bar.play(case.parties, bar_rule(case.rule), case.ticks, case.horizon)
+        return bar.play(
+            case.parties, bar_rule(case.rule), case.ticks, case.horizon, searches.line_ups
+        )
     if preset == "shieldbattery":
         return shieldbattery.play(
             case.soldiers,
@@ -61,7 +78,7 @@ def play(case: Case, choose: lichess.Choose) -> Played:
     if preset == "osu":
         draw = addressed(SEED) if case.seed is None else osu.congruential(case.seed)
         return osu.play(case.users, osu_rule(case.rule), case.events, case.at_once, draw)
-    return lichess.play(case.members, lichess_rule(case.rule), case.horizon, choose)
+    return lichess.play(case.members, lichess_rule(case.rule), case.horizon, searches.pairs)
 
 
 def addressed(seed: int) -> osu.Draw:
