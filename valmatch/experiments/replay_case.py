@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -125,14 +126,15 @@ def replay_case(
 BRIEF = 100
 """Tickets up to which plain Python is done before numba would be imported."""
 
-FEW = 3
-"""Players of a team up to which the line-ups of so many tickets are few."""
+FEW = {"bar": 3, "shieldbattery": 2}
+"""Players of a team up to which there are few line-ups or rosters of so many tickets."""
 
 
 def _played(case: Case) -> Played:
     """Play a case; in plain Python where that is quick enough."""
     teams = filled(case.rule)["teams"]
-    large = case.rule.preset == "bar" and team_sizes(teams)[1] > FEW
+    few = FEW.get(case.rule.preset, math.inf)
+    large = isinstance(teams, str) and team_sizes(teams)[1] > few
     if len(case.names) <= BRIEF and not large:
         from valmatch.kernels.plain_python import interpret
 
@@ -140,5 +142,6 @@ def _played(case: Case) -> Played:
     from valmatch.matching.plain_presets.playing import Searches, play
     from valmatch.matching.presets.line_ups import search_line_ups
     from valmatch.matching.presets.pairing import choose
+    from valmatch.matching.presets.rosters import search_rosters
 
-    return play(case, Searches(search_line_ups, choose))
+    return play(case, Searches(search_line_ups, search_rosters, choose))

@@ -35,11 +35,14 @@ class Searches(NamedTuple):
     ----------
     line_ups : callable
         See `valmatch.matching.plain_presets.bar.search`.
+    rosters : callable
+        See `valmatch.matching.plain_presets.shieldbattery.search`.
     pairs : callable
         How pairs of lichess are chosen, see `valmatch.matching.plain_presets.lichess`.
     """
 
     line_ups: bar.Search
+    rosters: shieldbattery.Search
     pairs: lichess.Choose
 
 
@@ -74,6 +77,7 @@ def play(case: Case, searches: Searches) -> Played:
             case.ticks,
             case.horizon,
             addressed_samples(SEED),
+            searches.rosters,
         )
     if preset == "osu":
         draw = addressed(SEED) if case.seed is None else osu.congruential(case.seed)

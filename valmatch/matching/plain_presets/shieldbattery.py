@@ -172,6 +172,13 @@ def search(
         one = candidate(tickets, roster, now, rule, between)
         if one is not None and one.quality >= Single(least):
             found.append(one)
+    return greedy(found, tickets, now, rule)
+
+
+def greedy(
+    found: list[Candidate], tickets: Sequence[Soldier], now: float, rule: ShieldBatteryRule
+) -> list[Candidate]:
+    """Return the best of candidates, then the best of those without its players, and so on."""
     if rule.others:
         found.sort(key=lambda one: -(one.quality + extra(tickets, one, now, rule)))
     else:
@@ -184,6 +191,10 @@ def search(
             taken |= members
             chosen.append(one)
     return chosen
+
+
+Search = Callable[[Sequence[Soldier], float, float, ShieldBatteryRule, Backbone], list[Candidate]]
+"""Returns the matches of a review."""
 
 
 class Population:
@@ -233,8 +244,9 @@ def play(
     ticks: Sequence[float],
     horizon: float,
     draw: Draw = lambda review, ticket: 0.0,
+    look: Search = search,
 ) -> Played:
-    """Play a queue with reviews at given moments."""
+    """Play a queue with reviews at given moments, by this search or another that is the same."""
     matches: list[Formed] = []
     states: list[dict[str, float | None]] = []
     population = Population(rule)
@@ -254,7 +266,7 @@ def play(
         )
         looked = sampled(queue, rule.sample, review, draw)
         waiting = [tickets[k] for k in looked]
-        for one in search(waiting, now, float(least), rule, between):
+        for one in look(waiting, now, float(least), rule, between):
             teams = tuple(tuple(looked[k] for k in team) for team in one.teams)
             matches.append(Formed(now, teams, _values(one)))
         taken = {k for match in matches for team in match.teams for k in team}
