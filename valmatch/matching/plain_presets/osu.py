@@ -17,7 +17,12 @@ def radius(rating: float, waited: float, rule: OsuRule) -> float:
     """Return how far off the ratings are that a pivot takes."""
     most = rule.most * max(1.0, (rating - rule.top) / rule.most)
     off = (rating - rule.centre) / rule.scale
-    return min(most, rule.start * math.exp(off * off) * 2.0 ** (waited / rule.every))
+    by_rating = math.exp(min(off * off, FARTHEST))
+    return min(most, rule.start * by_rating * 2.0 ** min(waited / rule.every, FARTHEST))
+
+
+FARTHEST = 700.0
+"""Powers beyond which a radius has long reached its limit."""
 
 
 class Waiting(NamedTuple):
