@@ -32,6 +32,8 @@ class Forest(NamedTuple):
         The vertex that is at the other end of the matched edge; 0: none.
     slack : (m,) ndarray of int64
         The outer vertex with the tightest edge to it; 0: none.
+    off : (m,) ndarray of int64
+        By how much that edge is short of being tight.
     top : (m,) ndarray of int64
         The outermost blossom around it, itself where there is none; 0 of no blossom.
     parent : (m,) ndarray of int64
@@ -58,6 +60,7 @@ class Forest(NamedTuple):
     label: Ints
     mate: Ints
     slack: Ints
+    off: Ints
     top: Ints
     parent: Ints
     side: Ints
@@ -91,6 +94,7 @@ def make_forest(most: int) -> Forest:
         label=row(),
         mate=row(),
         slack=row(),
+        off=row(),
         top=row(),
         parent=row(),
         side=row(),
@@ -115,9 +119,10 @@ def tightness(forest: Forest, first: int, second: int) -> int:
 @internal
 def tell_slack(forest: Forest, outer: int, other: int) -> None:
     """Let a vertex or blossom know of an outer vertex."""
-    known = forest.slack[other]
-    if known == 0 or tightness(forest, outer, other) < tightness(forest, known, other):
+    short = tightness(forest, outer, other)
+    if forest.slack[other] == 0 or short < forest.off[other]:
         forest.slack[other] = outer
+        forest.off[other] = short
 
 
 @internal
@@ -126,7 +131,7 @@ def find_slack(forest: Forest, other: int) -> None:
     forest.slack[other] = 0
     for vertex in range(1, forest.counts[VERTICES] + 1):
         if (
-            forest.tail[vertex, other] > 0
+            forest.tail[other, vertex] > 0
             and forest.top[vertex] != other
             and forest.side[forest.top[vertex]] == OUTER
         ):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import internal, njit
+from valmatch.kernels.compilation import at, internal, njit
 from valmatch.matching.presets.blossoms import (
     FREE,
     INNER,
@@ -27,8 +27,6 @@ from valmatch.matching.presets.blossoms import (
     make_forest,
     open_blossom,
     set_mate,
-    tell_slack,
-    tightness,
 )
 
 UNIT = 1024.0
@@ -134,13 +132,23 @@ def _grow(forest: Forest) -> bool:
             place += 1
             if forest.side[forest.top[vertex]] == INNER:
                 continue
+            inside, own = forest.top[vertex], forest.label[vertex]
             for other in range(1, count + 1):
-                if forest.weight[vertex, other] > 0 and forest.top[vertex] != forest.top[other]:
-                    if tightness(forest, vertex, other) == 0:
-                        if _join(forest, vertex, other):
-                            return True
-                    else:
-                        tell_slack(forest, vertex, forest.top[other])
+                weight = forest.weight[at(vertex), at(other)]
+                if weight == 0:
+                    continue
+                top = forest.top[at(other)]
+                if top == inside or forest.side[at(top)] == INNER:
+                    continue
+                short = own + forest.label[at(other)] - 2 * weight
+                if short > 0:
+                    if forest.slack[at(top)] == 0 or short < forest.off[at(top)]:
+                        forest.slack[at(top)] = vertex
+                        forest.off[at(top)] = short
+                elif _join(forest, vertex, other):
+                    return True
+                else:
+                    inside = forest.top[vertex]
         if not _loosen(forest):
             return False
         forest.counts[QUEUED] = 0
@@ -150,7 +158,7 @@ def _grow(forest: Forest) -> bool:
                 forest.top[number] == number
                 and tight > 0
                 and forest.top[tight] != number
-                and tightness(forest, tight, number) == 0
+                and forest.off[number] == 0
                 and _join(forest, forest.tail[tight, number], forest.head[tight, number])
             ):
                 return True
@@ -174,7 +182,7 @@ def _loosen(forest: Forest) -> bool:
         if number > count and forest.side[number] == INNER:
             step = min(step, forest.label[number] // 2)
         if forest.slack[number] > 0:
-            short = tightness(forest, forest.slack[number], number)
+            short = forest.off[number]
             if forest.side[number] == FREE:
                 step = min(step, short)
             elif forest.side[number] == OUTER:
@@ -188,6 +196,9 @@ def _loosen(forest: Forest) -> bool:
             forest.label[vertex] -= step
         elif side == INNER:
             forest.label[vertex] += step
+    for number in range(1, last + 1):
+        if forest.slack[number] > 0 and forest.side[number] != INNER:
+            forest.off[number] -= step if forest.side[number] == FREE else 2 * step
     for number in range(count + 1, last + 1):
         if forest.top[number] == number:
             if forest.side[number] == OUTER:
