@@ -141,7 +141,7 @@ def _played(case: Case) -> Played:
         interpret()
     from valmatch.matching.plain_presets.playing import Searches, play
     from valmatch.matching.presets.line_ups import search_line_ups
-    from valmatch.matching.presets.pairing import choose
     from valmatch.matching.presets.rosters import search_rosters
+    from valmatch.matching.presets.scores import choose_pairs
 
-    return play(case, Searches(search_line_ups, search_rosters, choose))
+    return play(case, Searches(search_line_ups, search_rosters, choose_pairs))

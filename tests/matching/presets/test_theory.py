@@ -10,8 +10,8 @@ import pytest
 from valmatch.matching.plain_presets import bar, lichess, osu
 from valmatch.matching.plain_presets.playing import Searches, addressed, play
 from valmatch.matching.presets.line_ups import search_line_ups
-from valmatch.matching.presets.pairing import choose
 from valmatch.matching.presets.rosters import search_rosters
+from valmatch.matching.presets.scores import choose_pairs
 from valmatch.rule_sets.presets.building import bar_rule, lichess_rule, osu_rule
 from valmatch.rule_sets.presets.cases import Case
 from valmatch.rule_sets.presets.meanings import team_sizes
@@ -26,7 +26,7 @@ from valmatch.rule_sets.presets.tickets import (
 )
 from valmatch.rule_sets.presets.vocabulary import RuleWords
 
-SEARCHES = Searches(search_line_ups, search_rosters, choose)
+SEARCHES = Searches(search_line_ups, search_rosters, choose_pairs)
 
 NEVER = 1e9
 
@@ -69,7 +69,7 @@ def test_at_most_one_is_left_of_pairs_without_limits() -> None:
         members = [
             Member(0, NEVER, str(k), rng.randint(600, 2800)) for k in range(rng.randint(0, 15))
         ]
-        assert len(lichess.search(members, rule, choose)) == len(members) // 2
+        assert len(lichess.search(members, rule, choose_pairs)) == len(members) // 2
 
 
 @pytest.mark.parametrize("lobby", [2, 3, 8])

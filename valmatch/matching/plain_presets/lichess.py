@@ -10,8 +10,9 @@ from valmatch.rule_sets.presets.tickets import Formed, Member, Played
 Score = float | None
 """Points against a pair; None: it is not allowed."""
 
-Choose = Callable[[Sequence[Sequence[Score]]], Sequence[int]]
-"""Takes the scores of all pairs and returns whose partner each is, -1 for none."""
+Choose = Callable[[Sequence[Member], LichessRule], Sequence[int]]
+"""Returns whose partner each of some members is, -1 for none: as many pairs as can be, of least
+total score."""
 
 GOOD, POOR, BAD = -2, -5, -12
 """Sits of players who are polite, of those who are not, and of those who are rude."""
@@ -84,8 +85,7 @@ def search(members: Sequence[Member], rule: LichessRule, choose: Choose) -> list
     marked.sort(key=lambda k: -members[k].rating)
     pairs = [(min(pair), max(pair)) for pair in zip(marked[::2], marked[1::2], strict=False)]
     others = [k for k, one in enumerate(members) if not one.lame]
-    scores = [[score(members[i], members[j], rule) for j in others] for i in others]
-    for place, partner in enumerate(choose(scores)):
+    for place, partner in enumerate(choose([members[k] for k in others], rule)):
         if partner > place:
             pairs.append((others[place], others[partner]))
     return sorted(pairs)
