@@ -92,14 +92,20 @@ def search_duels(parties: Sequence[Party], rule: FafRule) -> list[Duel]:
     ]
 
 
-def _compared(ratings: Sequence[Rating], rule: FafRule) -> list[tuple[int, int]]:
-    """Return the pairs that are looked at, in this order."""
+def near_order(ratings: Sequence[Rating], rule: FafRule) -> tuple[list[int], int]:
+    """Return tickets by place, and how many places apart two may be that are compared."""
     count = len(ratings)
     if count < rule.near_from:
-        return [(i, j) for i in range(count) for j in range(i + 1, count)]
+        return list(range(count)), count
     keys = [0.0 if one.deviation >= rule.uncertain else one.mean for one in ratings]
     order = sorted(range(count), key=lambda k: keys[k])
-    near = int(math.log2(max(16, count))) // 2
+    return order, int(math.log2(max(16, count))) // 2
+
+
+def _compared(ratings: Sequence[Rating], rule: FafRule) -> list[tuple[int, int]]:
+    """Return the pairs that are looked at, in this order."""
+    order, near = near_order(ratings, rule)
+    count = len(order)
     return [
         (order[place], order[other])
         for place in range(count)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import internal, njit
+from valmatch.kernels.compilation import at, internal, merged, njit
 from valmatch.matching.plain_presets.bar import ERROR_FUNCTION, SLOWNESS, Entry
 from valmatch.rule_sets.presets.rules import BarRule
 
@@ -164,7 +164,7 @@ def _begin(search: Search, team: int, first: int, players: int) -> None:
     search.variances[team, 0] = 0.0
 
 
-@internal
+@merged
 def _take(search: Search, team: int, place: int) -> None:
     """Put a ticket into a team."""
     depth = search.depth[team]
@@ -178,7 +178,7 @@ def _take(search: Search, team: int, place: int) -> None:
     search.variances[team, depth + 1] = search.variances[team, depth] + search.variance[place]
 
 
-@internal
+@merged
 def _give_back(search: Search, team: int) -> None:
     """Take the last ticket out of a team."""
     depth = search.depth[team] - 1
@@ -209,32 +209,32 @@ def _bound(search: Search, limits: Limits, players: int) -> None:
             search.high[place, left] = high
 
 
-@internal
+@merged
 def _fits(search: Search, team: int, place: int) -> bool:
     """Return whether a ticket has room in a team that may yet start."""
     depth = search.depth[team]
-    left = search.need[team, depth] - search.size[place]
-    if search.used[place] != 0 or left < 0:
+    left = search.need[at(team), at(depth)] - search.size[at(place)]
+    if search.used[at(place)] != 0 or left < 0:
         return False
     if search.depth.size != 2 or team == 0:
         return True
-    total = search.skills[1, depth] + search.skill[place]
+    total = search.skills[at(1), at(depth)] + search.skill[at(place)]
     return (
-        total + search.high[place + 1, left] >= search.window[0]
-        and total + search.low[place + 1, left] <= search.window[1]
+        total + search.high[at(place + 1), at(left)] >= search.window[0]
+        and total + search.low[at(place + 1), at(left)] <= search.window[1]
     )
 
 
-@internal
+@merged
 def _reaches(search: Search, team: int, place: int) -> bool:
     """Return whether a team may yet start with tickets from one on."""
     if search.depth.size != 2 or team == 0:
         return True
     depth = search.depth[1]
-    total, left = search.skills[1, depth], search.need[1, depth]
+    total, left = search.skills[at(1), at(depth)], search.need[at(1), at(depth)]
     return (
-        total + search.high[place, left] >= search.window[0]
-        and total + search.low[place, left] <= search.window[1]
+        total + search.high[at(place), at(left)] >= search.window[0]
+        and total + search.low[at(place), at(left)] <= search.window[1]
     )
 
 
