@@ -133,3 +133,11 @@ def test_a_rule_in_words_is_that_of_its_constants(tmp_path: Path) -> None:
         assert done.code == 0
         results.append(json.loads(done.out)["matches"])
     assert results == [1, 1, 1, 0]
+
+
+def test_keys_for_people_are_remarked_and_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps(case(comment="an evening")), encoding="utf-8")
+    done = valmatch("rules", "replay", file, "--json")
+    assert done.code == 0
+    assert "unknown key 'comment'" in done.err

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from valmatch.matching.plain_presets.faf_duels import added
 from valmatch.rule_sets.presets.rules import BarRule
 from valmatch.rule_sets.presets.tickets import Formed, Party, Played
 
@@ -36,8 +37,8 @@ def entered(number: int, party: Party, rule: BarRule) -> Entry:
     rated = [player for player in party.players if player.rating is not None]
     size = len(party.players)
     if rated:
-        skill = sum(player.rating or 0.0 for player in rated) / len(rated)
-        uncertainty = sum(player.deviation or 0.0 for player in rated) / len(rated)
+        skill = added(player.rating or 0.0 for player in rated) / len(rated)
+        uncertainty = added(player.deviation or 0.0 for player in rated) / len(rated)
     else:
         skill, uncertainty = rule.newcomer_mean, rule.newcomer_deviation
     variance = uncertainty * uncertainty

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from valmatch.rule_sets.presets.rules import Expansion, FafRule
@@ -43,12 +43,20 @@ def matched(player: Rated, rule: FafRule) -> Rating:
     return Rating(mean, player.deviation)
 
 
+def added(values: Iterable[float]) -> float:
+    """Return a sum from left to right, as that of kernels: Python's own differs by its version."""
+    total = 0.0
+    for one in values:
+        total += one
+    return total
+
+
 def draw_quality(teams: Sequence[Sequence[Rating]], beta: float) -> float:
     """Return the chance of a draw of two teams, as a share of that of two known equals."""
     ratings = [one for team in teams for one in team]
     own = len(ratings) * beta * beta
-    total = own + sum(one.deviation * one.deviation for one in ratings)
-    gap = sum(one.mean for one in teams[0]) - sum(one.mean for one in teams[1])
+    total = own + added(one.deviation * one.deviation for one in ratings)
+    gap = added(one.mean for one in teams[0]) - added(one.mean for one in teams[1])
     return math.sqrt(own / total) * math.exp(-gap * gap / (2 * total))
 
 

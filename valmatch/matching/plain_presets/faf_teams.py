@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from valmatch.matching.plain_presets.faf_duels import shown
+from valmatch.matching.plain_presets.faf_duels import added, shown
 from valmatch.rule_sets.presets.rules import FafRule
 from valmatch.rule_sets.presets.tickets import Party
 
@@ -52,9 +52,7 @@ class Game(NamedTuple):
 def looked_at(number: int, party: Party, rule: FafRule) -> Shown:
     """Return what a search looks at of a ticket."""
     ratings = tuple(shown(player, rule) for player in party.players)
-    total = 0.0
-    for one in ratings:
-        total += one
+    total = added(ratings)
     newcomers = sum(player.games <= rule.newcomer_games for player in party.players)
     size = len(ratings)
     return Shown(
@@ -131,7 +129,7 @@ def split(
 
 def _with_filler(tickets: Sequence[Shown], party: int, team_size: int) -> list[int] | None:
     """Return a party and the single player with whom its mean is nearest to that of all."""
-    mean = sum(one.total for one in tickets) / (2 * team_size)
+    mean = added(one.total for one in tickets) / (2 * team_size)
     best, nearest = -1, math.inf
     for k, one in enumerate(tickets):
         if one.size == 1 and k != party:
@@ -159,20 +157,22 @@ def _largest_difference(tickets: Sequence[Shown]) -> list[int]:
 def value(teams: tuple[tuple[Shown, ...], tuple[Shown, ...]], rule: FafRule) -> float:
     """Return the quality of a match."""
     tickets = [one for team in teams for one in team]
-    totals = [sum(one.total for one in team) for team in teams]
+    totals = [added(one.total for one in team) for team in teams]
     if rule.spread_of == "tickets":
         spread = deviation([one.average for one in tickets])
     else:
         spread = deviation([rating for one in tickets for rating in one.ratings])
     gap = abs(totals[0] - totals[1]) / rule.gap
-    fairness = 1 - math.sqrt(gap * gap + (spread / rule.spread) ** 2)
+    spread /= rule.spread
+    fairness = 1 - math.sqrt(gap * gap + spread * spread)
     waited = newcomers = minority = 0.0
     for one in tickets:
         share = one.size / rule.team_size
         waited += min(one.attempts * rule.rate, rule.cap) * share
         by = min(one.attempts * rule.newcomer_rate, rule.newcomer_cap)
         newcomers += by * one.newcomers / rule.team_size
-        minority += ((one.average - rule.peak) / rule.minority_range) ** 4 * share
+        off = (one.average - rule.peak) / rule.minority_range
+        minority += off * off * off * off * share
     if max(one.most for one in tickets) >= rule.unless_over:
         newcomers = 0.0
     return fairness + waited + newcomers + min(minority, rule.minority_cap)
@@ -180,5 +180,5 @@ def value(teams: tuple[tuple[Shown, ...], tuple[Shown, ...]], rule: FafRule) -> 
 
 def deviation(values: Sequence[float]) -> float:
     """Return the standard deviation of values that are all there is."""
-    mean = sum(values) / len(values)
-    return math.sqrt(sum((one - mean) ** 2 for one in values) / len(values))
+    mean = added(values) / len(values)
+    return math.sqrt(added((one - mean) * (one - mean) for one in values) / len(values))

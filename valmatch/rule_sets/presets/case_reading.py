@@ -67,7 +67,7 @@ def read_case(text: str) -> CaseReading:
     node = read_json(text, problems)
     if node is None or node.kind != "object":
         return CaseReading(None, problems.sorted())
-    root = Item(node, "", problems)
+    root = Item(node, "", problems, lenient=True)
     root.known(KEYS)
     rule = read_rule(root)
     case = None if rule is None else _case(root, rule)
