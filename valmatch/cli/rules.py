@@ -10,7 +10,8 @@ import typer
 
 from valmatch.cli.console import show, warn
 from valmatch.cli.options.declarations import Json, Out, Quiet, RawNames, duration, path
-from valmatch.errors import InputError, in_lines
+from valmatch.errors import InputError
+from valmatch.errors import in_lines as error_lines
 from valmatch.text.terminal import one_line
 
 if TYPE_CHECKING:
@@ -81,12 +82,72 @@ def _print_problems(lines: list[str]) -> None:
 
 
 def show_rules(
-    file: RuleFile, lenient: Lenient = False, json: Json = False, quiet: Quiet = False
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            parser=path("rules"),
+            metavar="FILE",
+            help="A FlexMatch rule set, JSON as it is deployed; or a short form, YAML or JSON.",
+        ),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="In place of a file, the rule of a living matchmaker: faf, bar, shieldbattery, osu"
+            " or lichess, every word of it.",
+        ),
+    ] = None,
+    teams: Annotated[
+        str | None,
+        typer.Option(metavar="NxM", help="Teams of the preset.  [default: as the preset has them]"),
+    ] = None,
+    constants: Annotated[
+        bool, typer.Option("--constants", help="Of a preset, its constants by their names.")
+    ] = False,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Say in plain words what a rule set says: teams, rules, what holds from which second on.
 
-    Of a short form `--json` prints the FlexMatch rule set that it stands for.
+    Of a short form `--json` prints the FlexMatch rule set that it stands for; of a preset its words
+    or constants.
     """
+    if preset is not None:
+        if file is not None:
+            raise InputError("--preset: stands in place of FILE, not beside it")
+        _show_preset(preset, teams, constants, json)
+        return
+    for name, given in (("--teams", teams), ("--constants", constants)):
+        if given:
+            raise InputError(f"{name}: --preset is needed too")
+    if file is None:
+        raise InputError("FILE or --preset is needed")
+    _show_file(file, lenient, json)
+
+
+def _show_preset(preset: str, teams: str | None, constants: bool, json: bool) -> None:
+    """Print the long form of a preset, or its constants."""
+    from valmatch.rule_sets.presets.long_form import all_constants, in_lines, inline, long_form
+    from valmatch.rule_sets.presets.naming import preset_of
+
+    rule = preset_of(preset, teams)
+    if not constants:
+        document = long_form(rule)
+        show(json, document, lambda: print("\n".join(in_lines(document))))
+        return
+    found = all_constants(rule)
+    rows = [(one.name, inline(one.value), one.unit, one.word) for one in found]
+    widths = [max(len(row[k]) for row in rows) for k in range(3)]
+    lines = [
+        "  ".join([*(f"{row[k]:<{widths[k]}}" for k in range(3)), row[3]]).rstrip() for row in rows
+    ]
+    show(json, {one.name: one.value for one in found}, lambda: print("\n".join(lines)))
+
+
+def _show_file(file: Path, lenient: bool, json: bool) -> None:
+    """Print what the rule set of a file says."""
     from valmatch.rule_sets.descriptions import describe
     from valmatch.rule_sets.files import as_remark, read_rule_file
     from valmatch.rule_sets.short_form import plain
@@ -108,7 +169,8 @@ def replay(
         typer.Argument(
             parser=path("rules"),
             metavar="FILE",
-            help="A world: rule set, tickets, and how the service ticks; or a rule set.",
+            help="A world: rule set, tickets, and how the service ticks; a rule set; or a case: the"
+            " preset of a living matchmaker, and its tickets.",
         ),
     ],
     tickets: Annotated[
@@ -173,8 +235,26 @@ def replay(
     """Play tickets by a rule set, offline: who is matched with whom and when, who times out.
 
     Whether a match is valid follows the published rules exactly; in what order tickets are tried is
-    as documented, or a reading of it.
+    as documented, or a reading of it. A case is played as its game would.
     """
+    from valmatch.experiments.replay_case import holds_case, replay_case
+
+    if holds_case(file):
+        given = {
+            "--tickets": tickets,
+            "--players": players,
+            "--search": search,
+            "--latency-of": latency_of,
+            "--timeout": timeout,
+            "--review": review,
+            "--explain": explain or None,
+        }
+        for name, one in given.items():
+            if one is not None:
+                raise InputError(f"{file}: is a case, which takes no {name}")
+        played = replay_case(file, out=out, warn=warn).summary()
+        show(json, played, lambda: _print_case(played), out)
+        return
     from valmatch.experiments.replay import Given
     from valmatch.experiments.replay import replay as replay_tickets
 
@@ -190,6 +270,14 @@ def replay(
         warn=warn,
     )
     show(json, result.summary(), lambda: _print_numbers(result.summary()), out)
+
+
+def _print_case(summary: dict[str, Any]) -> None:
+    """Print what came of the tickets of a case."""
+    rule, tickets, matches = (summary[name] for name in ("rule", "tickets", "matches"))
+    print(f"rule {rule}: {matches:,} matches of {tickets:,} tickets")
+    for name, value in list(summary.items())[3:]:
+        print(f"  {name}: {value:,}")
 
 
 def _print_numbers(summary: dict[str, dict[str, Any]]) -> None:
@@ -244,7 +332,7 @@ def _errors(file: Path, problems: list[Problem]) -> list[str]:
     """Return the errors among problems, as lines."""
     from valmatch.rule_sets.files import in_line
 
-    return in_lines([in_line(file, one) for one in problems if one.severity == "error"])
+    return error_lines([in_line(file, one) for one in problems if one.severity == "error"])
 
 
 def _document(description: Description) -> dict[str, object]:

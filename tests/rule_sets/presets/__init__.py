@@ -1,0 +1,1 @@
+"""The vocabulary of rules of living matchmakers, and cases."""

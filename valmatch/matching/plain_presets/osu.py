@@ -1,0 +1,259 @@
+"""osu!'s queue: users in order of rating draw a lobby from those within their radius."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from valmatch.rule_sets.presets.rules import OsuRule
+from valmatch.rule_sets.presets.tickets import Event, Formed, Played, User
+
+Draw = Callable[[int, int, int], float]
+"""A number drawn for an update, a pivot and a candidate: those with the smallest are chosen."""
+
+
+def radius(rating: float, waited: float, rule: OsuRule) -> float:
+    """Return how far off the ratings are that a pivot takes."""
+    most = rule.most * max(1.0, (rating - rule.top) / rule.most)
+    off = (rating - rule.centre) / rule.scale
+    by_rating = math.exp(min(off * off, FARTHEST))
+    return min(most, rule.start * by_rating * 2.0 ** min(waited / rule.every, FARTHEST))
+
+
+FARTHEST = 700.0
+"""Powers beyond which a radius has long reached its limit."""
+
+
+class Waiting(NamedTuple):
+    """A user in the queue.
+
+    Attributes
+    ----------
+    number : int
+    since : float
+        When it joined.
+    banned : float
+        Until when it is not searched for.
+    """
+
+    number: int
+    since: float
+    banned: float
+
+
+def search(
+    queue: Sequence[Waiting],
+    users: Sequence[User],
+    now: float,
+    rule: OsuRule,
+    met: Callable[[int, int], bool],
+    draw: Draw,
+    update: int = 0,
+) -> list[list[int]]:
+    """Return the lobbies of an update, pivots first.
+
+    Parameters
+    ----------
+    queue : sequence of Waiting
+        Free users in order of joining.
+    users : sequence of User
+    now : float
+        Seconds.
+    rule : OsuRule
+    met : callable
+        Whether two have met recently.
+    draw : callable
+        See `Draw`.
+    update : int
+        Which update it is.
+    """
+    if len(queue) < rule.lobby_size:
+        return []
+    free = [one for one in queue if one.banned <= now]
+    free.sort(key=lambda one: users[one.number].rating)
+    lobbies: list[list[int]] = []
+    place = 0
+    while place < len(free):
+        pivot = free[place]
+        own = users[pivot.number].rating
+        reach = radius(own, now - pivot.since, rule)
+        others = [
+            one
+            for one in free
+            if one is not pivot
+            and abs(users[one.number].rating - own) <= reach
+            and not met(pivot.number, one.number)
+        ]
+        # Too few are drawn, too: that takes numbers of draws that have no addresses.
+        drawn = [(draw(update, pivot.number, one.number), k) for k, one in enumerate(others)]
+        if len(others) < rule.lobby_size - 1:
+            place += 1
+            continue
+        chosen = [others[k] for _, k in sorted(drawn)[: rule.lobby_size - 1]]
+        lobbies.append([pivot.number, *(one.number for one in chosen)])
+        if rule.skip:
+            place += 1
+        else:
+            place -= sum(free.index(one) < place for one in chosen)
+        free = [one for one in free if one is not pivot and one not in chosen]
+    return lobbies
+
+
+class Lobby(NamedTuple):
+    """Users who are invited.
+
+    Attributes
+    ----------
+    members : list of Waiting
+        The pivot first.
+    since : float
+        When they were.
+    accepted : set of int
+    """
+
+    members: list[Waiting]
+    since: float
+    accepted: set[int]
+
+
+class Queue:
+    """The queue while events come.
+
+    Parameters
+    ----------
+    users : sequence of User
+        By number; several may be one user who came again.
+    rule : OsuRule
+    at_once : bool
+        Whether all accept at once.
+    draw : callable
+        See `Draw`.
+    """
+
+    def __init__(self, users: Sequence[User], rule: OsuRule, at_once: bool, draw: Draw) -> None:
+        self.users, self.rule, self.at_once, self.draw = users, rule, at_once, draw
+        self.free: list[Waiting] = []
+        self.lobbies: list[Lobby] = []
+        self.banned: dict[int, float] = {}
+        self.last: dict[tuple[int, int], float] = {}
+        self.now = 0.0
+        self.updates = 0
+        self.matches: list[Formed] = []
+        self.log: list[list[Any]] = []
+
+    def take(self, event: Event) -> None:
+        """Let an event happen."""
+        self.now = event.time
+        if event.kind == "tick":
+            self.tick()
+        elif event.kind == "join":
+            self.join(event.ticket)
+        elif event.kind == "accept":
+            self.accept(event.ticket)
+        else:
+            self.remove(event.ticket, event.kind == "decline")
+
+    def join(self, number: int) -> None:
+        """Let a user join that is not there."""
+        if self._free(number) is None and self._lobby(number) is None:
+            until = max(self.users[number].banned, self.banned.get(number, -math.inf))
+            self.free.append(Waiting(number, self.now, until))
+
+    def accept(self, number: int) -> None:
+        """Let an invited user accept; the match starts when all have."""
+        lobby = self._lobby(number)
+        if lobby is None:
+            return
+        lobby.accepted.add(number)
+        if len(lobby.accepted) == len(lobby.members):
+            self.lobbies.remove(lobby)
+            self._start(lobby)
+
+    def remove(self, number: int, declines: bool = False) -> None:
+        """Let a user leave; the others of its lobby search on."""
+        lobby = self._lobby(number)
+        waiting = self._free(number)
+        if lobby is not None:
+            self._recycle(lobby, [number], declines)
+        elif waiting is not None:
+            self.free.remove(waiting)
+            self.log.append(["removed", self.now, number])
+
+    def tick(self) -> None:
+        """Let invitations lapse, then search."""
+        for lobby in list(self.lobbies):
+            if self.now - lobby.since >= self.rule.invite:
+                silent = [k.number for k in lobby.members if k.number not in lobby.accepted]
+                self._recycle(lobby, silent, True)
+        found = search(
+            self.free, self.users, self.now, self.rule, self.met, self.draw, self.updates
+        )
+        self.updates += 1
+        for numbers in found:
+            members = [self._free(number) for number in numbers]
+            lobby = Lobby([one for one in members if one], self.now, set())
+            self.free = [one for one in self.free if one.number not in numbers]
+            self.log.append(["formed", self.now, list(numbers)])
+            if self.at_once:
+                self._start(lobby)
+            else:
+                self.lobbies.append(lobby)
+
+    def met(self, first: int, second: int) -> bool:
+        """Return whether two have met recently."""
+        last = self.last.get((min(first, second), max(first, second)))
+        return last is not None and self.now - last < self.rule.recent
+
+    def _free(self, number: int) -> Waiting | None:
+        return next((one for one in self.free if one.number == number), None)
+
+    def _lobby(self, number: int) -> Lobby | None:
+        for lobby in self.lobbies:
+            if any(one.number == number for one in lobby.members):
+                return lobby
+        return None
+
+    def _start(self, lobby: Lobby) -> None:
+        """Let a match start."""
+        numbers = [one.number for one in lobby.members]
+        self.matches.append(Formed(self.now, tuple((number,) for number in numbers), {}))
+        if self.rule.recent and self.rule.lobby_size == RANKED:
+            self.last[min(numbers), max(numbers)] = self.now
+
+    def _recycle(self, lobby: Lobby, leaving: Sequence[int], at_fault: bool) -> None:
+        """Let some of a lobby leave, the others search on with their age."""
+        self.lobbies.remove(lobby)
+        self.log.append(["recycled", self.now, [one.number for one in lobby.members]])
+        self.free += [one for one in lobby.members if one.number not in leaving]
+        for number in leaving:
+            self.log.append(["removed", self.now, number])
+            if at_fault and self.rule.lobby_size == RANKED:
+                self.banned[number] = self.now + self.rule.ban
+
+
+RANKED = 2
+"""Users of a lobby of ranked play."""
+
+
+def play(
+    users: Sequence[User], rule: OsuRule, events: Sequence[Event], at_once: bool, draw: Draw
+) -> Played:
+    """Play a queue with its events."""
+    queue = Queue(users, rule, at_once, draw)
+    for event in events:
+        queue.take(event)
+    waiting = [one.number for one in queue.free]
+    return Played(queue.matches, waiting, {"log": queue.log})
+
+
+def congruential(seed: int) -> Draw:
+    """Return draws of a linear congruential generator, as cases have them, one after another."""
+    state = seed
+
+    def draw(update: int, pivot: int, candidate: int) -> float:
+        nonlocal state
+        state = (1103515245 * state + 12345) % 2**31
+        return float(state >> 8)
+
+    return draw

@@ -1,0 +1,1 @@
+"""The searches of the rules of living matchmakers, compiled."""

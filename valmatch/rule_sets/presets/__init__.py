@@ -1,0 +1,1 @@
+"""Rules of living matchmakers: one vocabulary, five presets, and cases with tickets."""
