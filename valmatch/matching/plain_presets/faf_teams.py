@@ -79,6 +79,11 @@ def search_teams(parties: Sequence[Party], rule: FafRule) -> list[Game]:
             quality = value(teams, rule)
             if quality >= rule.at_least:
                 found.append((quality, place, Game(teams, quality)))
+    return best_first(found)
+
+
+def best_first(found: list[tuple[float, int, Game]]) -> list[Game]:
+    """Return the best of matches, of equals the later, then the best of the others' and so on."""
     found.sort(key=lambda one: one[:2], reverse=True)
     taken: set[int] = set()
     games: list[Game] = []
