@@ -38,6 +38,7 @@ SMALLER = {
     "valorant-1-hours": 60_000,
     "valorant-fours": 40_000,
     "valorant-log": 40_000,
+    "tickets-tune": 200,
 }
 SOLVERS = ("auto", "cobyqa")
 SEEDS = 1, 2, 3
