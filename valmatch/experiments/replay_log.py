@@ -1,4 +1,4 @@
-"""What a game's log says happened, against what a rule set does with the same tickets."""
+"""Comparison of what a game's log says happened with what a rule set does with the same tickets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the next games would bring under each policy: how well the goals are known."""
+"""Figures of `next --simulate`: how well the goals are known after the next games."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Which pairs to play next, from the folder of a rating."""
+"""The choice of pairs to play next, from the folder of a rating."""

@@ -1,4 +1,4 @@
-"""Which pairs may play: those of a file, without who is not there."""
+"""The pairs that may play: those of a file, without players who are not there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What choosing pairs by earlier results does to intervals, as ``results/next-pair`` has it."""
+"""The effect on intervals of choosing pairs by earlier results, as in ``results/next-pair``."""
 
 from __future__ import annotations
 

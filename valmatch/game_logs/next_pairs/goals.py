@@ -1,4 +1,4 @@
-"""How unsure each goal is now: who is the best, in what order, how far apart."""
+"""The uncertainty of each goal now: the best player, the order, the widest difference."""
 
 from __future__ import annotations
 

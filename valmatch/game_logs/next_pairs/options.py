@@ -1,4 +1,4 @@
-"""How pairs to play next are chosen, checked."""
+"""Checked options of the choice of pairs to play next."""
 
 from __future__ import annotations
 

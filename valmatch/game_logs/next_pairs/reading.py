@@ -1,4 +1,4 @@
-"""What a folder of `rate --system bradley_terry` says of its players together."""
+"""Reading of the joint belief about players from a folder of `rate --system bradley_terry`."""
 
 from __future__ import annotations
 

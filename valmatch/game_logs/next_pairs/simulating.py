@@ -1,4 +1,4 @@
-"""What the next games would bring under each policy, in worlds that the ratings leave possible."""
+"""Simulation of the next games under each policy, in worlds that the ratings leave possible."""
 
 from __future__ import annotations
 

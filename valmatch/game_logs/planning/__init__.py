@@ -1,1 +1,1 @@
-"""How many games a goal takes, by simulated leagues that are rated as they go on."""
+"""The number of games that a goal takes, by simulated leagues that are rated as they go on."""

@@ -1,4 +1,4 @@
-"""What plain Python knows of a world of tickets, worked out once: values, latencies, orders."""
+"""A world of tickets in plain Python, worked out once: values, latencies, orders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a replication of tickets gives: responses, of all and of groups."""
+"""Responses of a replication of tickets, of all and of groups."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Which pairs to play next, by a belief about all players together."""
+"""Policies that choose the pairs to play next, by a belief about all players together."""

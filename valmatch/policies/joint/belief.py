@@ -1,4 +1,4 @@
-"""What is believed of all players together, and what a choice of pairs works with."""
+"""The joint belief about all players, and what a choice of pairs works with."""
 
 from __future__ import annotations
 
