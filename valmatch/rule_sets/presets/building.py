@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from valmatch.rule_sets.presets.meanings import defaults, filled, form_of, team_sizes
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.rules import (
     BarRule,
     Expansion,
@@ -13,7 +14,6 @@ from valmatch.rule_sets.presets.rules import (
     OsuRule,
     ShieldBatteryRule,
 )
-from valmatch.rule_sets.presets.vocabulary import RuleWords
 from valmatch.rule_sets.presets.words import Form
 
 
