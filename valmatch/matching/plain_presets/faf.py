@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from valmatch.matching.plain_presets.faf_duels import draw_quality, matched, search_duels
+from valmatch.matching.plain_presets.faf_duels import added, draw_quality, matched, search_duels
 from valmatch.matching.plain_presets.faf_teams import looked_at, search_teams
 from valmatch.rule_sets.presets.rules import FafRule
 from valmatch.rule_sets.presets.tickets import Formed, Party, Played
@@ -35,8 +35,10 @@ def searched(
     ]
 
 
-def play(parties: Sequence[Party], rule: FafRule, horizon: float) -> Played:
-    """Play a queue with its own pops until the horizon."""
+def play(
+    parties: Sequence[Party], rule: FafRule, horizon: float, least_span: float = 0.0
+) -> Played:
+    """Play a queue with its own pops until the horizon, so many seconds apart at least."""
     matches: list[Formed] = []
     pops: list[dict[str, Any]] = []
     queue: list[int] = []
@@ -63,6 +65,7 @@ def play(parties: Sequence[Party], rule: FafRule, horizon: float) -> Played:
         for k in queue:
             attempts[k] += 1
         span = _span(spans[-rule.pop_average :], sizes[-rule.pop_average :], rule)
+        span = max(least_span, span)
         spans.append(span)
         now += span
     left = [k for k in [*queue, *order[joined:]] if parties[k].time <= horizon]
@@ -75,7 +78,7 @@ def _span(spans: Sequence[float], sizes: Sequence[int], rule: FafRule) -> float:
     if not players:
         return rule.pop_max
     wanted = rule.pop_matches * 2 * rule.team_size
-    return min(rule.pop_max, wanted * sum(spans) / players)
+    return min(rule.pop_max, wanted * added(spans) / players)
 
 
 def _values(

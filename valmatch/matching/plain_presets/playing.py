@@ -18,8 +18,11 @@ from valmatch.rule_sets.presets.building import (
 from valmatch.rule_sets.presets.cases import Case
 from valmatch.rule_sets.presets.tickets import Played
 
-CANDIDATES, SAMPLES = 1, 2
-"""Sources of random numbers: of lobbies of osu!, and of samples of ShieldBattery."""
+CANDIDATES = SAMPLES = JITTER = 1
+"""Source of random numbers: of lobbies of osu!, of samples of ShieldBattery, of waves of lichess.
+
+No rule draws for two of them.
+"""
 
 PAIRS = 2**31
 """Numbers of tickets that can be drawn for a pivot."""

@@ -51,6 +51,9 @@ class Search(NamedTuple):
         Between which the sum of a second team has to be beside the first.
     chances : (teams,) ndarray of float64
         Win chances of the line-up that was looked at last.
+    calls : (2,) ndarray of int64
+        Line-ups whose win chances were looked at, in and out; how many tickets, the first ones, one
+        of which has to be the first of the first team.
     """
 
     size: Ints
@@ -68,6 +71,7 @@ class Search(NamedTuple):
     high: Floats
     window: Floats
     chances: Floats
+    calls: Ints
 
 
 class Limits(NamedTuple):
@@ -142,9 +146,10 @@ def first_line_up(search: Search, limits: Limits) -> bool:
                 _give_back(search, team)
             continue
         place = search.cursor[team, depth]
-        while place < count and not _fits(search, team, place):
+        last = search.calls[1] if team == 0 and depth == 0 else count
+        while place < last and not _fits(search, team, place):
             place = place + 1 if _reaches(search, team, place + 1) else count
-        if place < count:
+        if place < last:
             _take(search, team, place)
         elif depth > 0:
             _give_back(search, team)
@@ -242,6 +247,7 @@ def _reaches(search: Search, team: int, place: int) -> bool:
 def _may_start(search: Search, limits: Limits) -> bool:
     """Return whether the win chance of every team is within the band."""
     teams = search.depth.size
+    search.calls[0] += 1
     longest = 0.0
     for team in range(teams):
         for k in range(search.depth[team]):
@@ -285,6 +291,7 @@ def make_search(entries: Sequence[Entry], rule: BarRule) -> Search:
         high=np.zeros((count + 1, players + 1)),
         window=np.zeros(2),
         chances=np.zeros(teams),
+        calls=np.array([0, count], np.int64),
     )
 
 

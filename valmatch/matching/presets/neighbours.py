@@ -85,13 +85,21 @@ class Room(NamedTuple):
 
 @njit
 def value_neighbours(
-    tickets: Tickets, terms: Terms, room: Room, line: Ints, first: Ints, quality: Floats
+    tickets: Tickets,
+    count: int,
+    terms: Terms,
+    room: Room,
+    line: Ints,
+    first: Ints,
+    quality: Floats,
 ) -> None:
     """Value the match around each ticket.
 
     Parameters
     ----------
     tickets : Tickets
+    count : int
+        How many there are: the first ones.
     terms : Terms
     room : Room
     line : (n, m) ndarray of int64
@@ -101,26 +109,26 @@ def value_neighbours(
     quality : (n,) ndarray of float64
         Takes qualities, NaN where there is no match.
     """
-    for place in range(tickets.size.size):
+    for place in range(count):
         quality[place] = np.nan
         line[place, :] = -1
-        count = _gather(tickets, terms, room, place)
-        if count > 0:
-            own = _split(tickets, terms, room, count, line[place])
+        members = _gather(tickets, count, terms, room, place)
+        if members > 0:
+            own = _split(tickets, terms, room, members, line[place])
             if own > 0:
                 first[place] = own
-                quality[place] = _quality(tickets, terms, line[place], own, count)
+                quality[place] = quality_of(tickets, terms, line[place], own, members)
 
 
 @internal
-def _gather(tickets: Tickets, terms: Terms, room: Room, place: int) -> int:
+def _gather(tickets: Tickets, among: int, terms: Terms, room: Room, place: int) -> int:
     """Gather tickets around one; return how many, 0 where they do not fill two teams."""
     room.gathered[0] = place
     count, free = 1, 2 * terms.team_size - tickets.size[place]
-    for distance in range(1, tickets.size.size):
+    for distance in range(1, among):
         for sign in (-1, 1):
             other = place + sign * distance
-            if 0 <= other < tickets.size.size and tickets.size[other] <= free:
+            if 0 <= other < among and tickets.size[other] <= free:
                 room.gathered[count] = other
                 count += 1
                 free -= tickets.size[other]
@@ -229,7 +237,7 @@ def _largest(room: Room, count: int, but: int) -> int:
 
 
 @internal
-def _quality(tickets: Tickets, terms: Terms, line: Ints, own: int, count: int) -> float:
+def quality_of(tickets: Tickets, terms: Terms, line: Ints, own: int, count: int) -> float:
     """Return the quality of a match."""
     one, other, waited, newcomers, minority = 0.0, 0.0, 0.0, 0.0, 0.0
     most = -np.inf
@@ -306,6 +314,19 @@ def tickets_of(shown: Sequence[Shown], players: int) -> Tickets:
     )
 
 
+def make_room(most: int) -> Room:
+    """Return room for a match of so many players."""
+    return Room(
+        np.zeros(most, np.int64),
+        np.zeros(most),
+        np.zeros(most, np.int64),
+        np.zeros((most, most), np.int64),
+        np.zeros((most, most), np.int64),
+        np.zeros(most, np.int64),
+        np.zeros(most, np.int64),
+    )
+
+
 def search_neighbours(parties: Sequence[Party], rule: FafRule) -> list[Game]:
     """Return the matches of a search, the best first.
 
@@ -314,19 +335,11 @@ def search_neighbours(parties: Sequence[Party], rule: FafRule) -> list[Game]:
     shown = [looked_at(number, party, rule) for number, party in enumerate(parties)]
     shown.sort(key=lambda one: one.average)
     count, most = len(shown), 2 * rule.team_size
-    row = (most,)
-    room = Room(
-        np.zeros(row, np.int64),
-        np.zeros(row),
-        np.zeros(row, np.int64),
-        np.zeros((most, most), np.int64),
-        np.zeros((most, most), np.int64),
-        np.zeros(row, np.int64),
-        np.zeros(row, np.int64),
-    )
+    room = make_room(most)
     line, first = np.zeros((count, most), np.int64), np.zeros(count, np.int64)
     quality = np.zeros(count)
-    value_neighbours(tickets_of(shown, rule.team_size), terms_of(rule), room, line, first, quality)
+    tickets = tickets_of(shown, rule.team_size)
+    value_neighbours(tickets, count, terms_of(rule), room, line, first, quality)
     found: list[tuple[float, int, Game]] = []
     for place, value in enumerate(quality.tolist()):
         if value >= rule.at_least:

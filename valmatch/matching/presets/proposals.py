@@ -72,12 +72,14 @@ def draw_quality(tickets: Tickets, beta: float, first: int, second: int) -> floa
 
 
 @njit
-def propose(tickets: Tickets, lists: Lists, beta: float, near: int) -> None:
+def propose(tickets: Tickets, count: int, lists: Lists, beta: float, near: int) -> None:
     """Pair tickets; `lists.partner` and `lists.held` become the result.
 
     Parameters
     ----------
     tickets : Tickets
+    count : int
+        How many there are: the first ones.
     lists : Lists
         Room for as many as there are tickets.
     beta : float
@@ -85,7 +87,6 @@ def propose(tickets: Tickets, lists: Lists, beta: float, near: int) -> None:
     near : int
         How many places apart two may be.
     """
-    count = tickets.order.size
     for k in range(count):
         lists.size[k] = 0
         lists.partner[k] = -1
@@ -159,7 +160,7 @@ def search_proposals(parties: Sequence[Party], rule: FafRule) -> list[Duel]:
         np.zeros(count, np.int64),
         np.zeros(count),
     )
-    propose(tickets, lists, rule.beta, near)
+    propose(tickets, count, lists, rule.beta, near)
     return [
         Duel(k, int(other), float(lists.held[k]))
         for k, other in enumerate(lists.partner)

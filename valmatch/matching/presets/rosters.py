@@ -55,8 +55,8 @@ class Terms(NamedTuple):
 
     Attributes
     ----------
-    variance, win, logistic, latency, scale, step, free, rate, least : float32
-        See `valmatch.rule_sets.presets.rules.ShieldBatteryRule`; `least` is the least quality.
+    variance, win, logistic, latency, scale, step, free, rate : float32
+        See `valmatch.rule_sets.presets.rules.ShieldBatteryRule`.
     """
 
     variance: np.float32
@@ -67,7 +67,6 @@ class Terms(NamedTuple):
     step: np.float32
     free: np.float32
     rate: np.float32
-    least: np.float32
 
 
 class Found(NamedTuple):
@@ -86,26 +85,38 @@ class Found(NamedTuple):
 
 
 @njit
-def value_rosters(pool: Pool, terms: Terms, roster: Ints, team: Ints, found: Found) -> int:
+def value_rosters(
+    pool: Pool,
+    count: int,
+    least: np.float32,
+    terms: Terms,
+    roster: Ints,
+    team: Ints,
+    found: Found,
+) -> int:
     """Value all rosters; return how many may start, also beyond those that there is room for.
 
     Parameters
     ----------
     pool : Pool
+    count : int
+        How many are looked at: the first ones.
+    least : float32
+        Least quality.
     terms : Terms
     roster, team : (2 * size,), (size,) ndarray of int64
         Room for one roster and one team.
     found : Found
         Takes those that may start, in lexicographic order.
     """
-    count, members = pool.rating.size, roster.size
+    members = roster.size
     if count < members:
         return 0
     for k in range(members):
         roster[k] = k
     kept = 0
     while True:
-        if _value(pool, terms, roster, team, found, kept):
+        if value_roster(pool, least, terms, roster, team, found, kept):
             kept += 1
         place = members - 1
         while place >= 0 and roster[place] == count - members + place:
@@ -118,7 +129,15 @@ def value_rosters(pool: Pool, terms: Terms, roster: Ints, team: Ints, found: Fou
 
 
 @internal
-def _value(pool: Pool, terms: Terms, roster: Ints, team: Ints, found: Found, kept: int) -> bool:
+def value_roster(
+    pool: Pool,
+    least: np.float32,
+    terms: Terms,
+    roster: Ints,
+    team: Ints,
+    found: Found,
+    kept: int,
+) -> bool:
     """Value a roster; return whether it may start."""
     members = roster.size
     common, bound = -1, True
@@ -143,7 +162,7 @@ def _value(pool: Pool, terms: Terms, roster: Ints, team: Ints, found: Found, kep
     steps = Single(max(terms.free, Single(math.ceil(counted))) - terms.free)
     far = Single(terms.latency * steps)
     # Rounding keeps the order of sums: with a balance of 0 the quality is no less.
-    if Single(waited - Single(skill + far)) < terms.least:
+    if Single(waited - Single(skill + far)) < least:
         return False
     _split(pool, roster, team, found, kept)
     row = found.members[min(kept, found.members.shape[0] - 1)]
@@ -153,7 +172,7 @@ def _value(pool: Pool, terms: Terms, roster: Ints, team: Ints, found: Found, kep
     chance = Single(Single(1) / Single(Single(1) + Single(power)))
     balance = Single(terms.win * abs(Single(Single(0.5) - chance)))
     quality = Single(waited - Single(Single(skill + balance) + far))
-    if quality < terms.least:
+    if quality < least:
         return False
     if kept < found.numbers.shape[0]:
         found.numbers[kept, 0] = quality
@@ -246,7 +265,7 @@ def pool_of(
     )
 
 
-def terms_of(rule: ShieldBatteryRule, least: float) -> Terms:
+def terms_of(rule: ShieldBatteryRule) -> Terms:
     """Return the numbers of a rule in single precision."""
     return Terms(
         *map(
@@ -260,7 +279,6 @@ def terms_of(rule: ShieldBatteryRule, least: float) -> Terms:
                 rule.latency_step,
                 rule.latency_free,
                 rule.rate,
-                least,
             ),
         )
     )
@@ -287,13 +305,13 @@ def search_rosters(
     if len({pick for one in tickets for pick in one.maps or ()}) > MOST_PICKS:
         return search(tickets, now, least, rule, between)
     members = 2 * rule.team_size
-    pool, terms = pool_of(tickets, now, rule, between), terms_of(rule, least)
+    pool, terms = pool_of(tickets, now, rule, between), terms_of(rule)
     roster, team = np.zeros(members, np.int64), np.zeros(rule.team_size, np.int64)
     room, kept = 0, ROOM
     while kept > room:
         room = kept
         found = Found(np.zeros((room, members), np.int64), np.zeros((room, 4), np.float32))
-        kept = value_rosters(pool, terms, roster, team, found)
+        kept = value_rosters(pool, len(tickets), Single(least), terms, roster, team, found)
     candidates: list[Candidate] = []
     for row, numbers in zip(found.members[:kept].tolist(), found.numbers[:kept], strict=True):
         teams = (tuple(row[: rule.team_size]), tuple(row[rule.team_size :]))

@@ -69,18 +69,18 @@ class Terms(NamedTuple):
 
 
 @njit
-def score_pairs(pool: Pool, terms: Terms, points: Floats) -> None:
-    """Write the points against each pair to `points`, (n, n); NaN where it is not allowed."""
-    for i in range(pool.rating.size):
+def score_pairs(pool: Pool, count: int, terms: Terms, points: Floats) -> None:
+    """Write the points against each pair of the first ones to `points`; NaN: it is not allowed."""
+    for i in range(count):
         points[i, i] = np.nan
         for j in range(i):
-            one = _score(pool, terms, i, j)
+            one = score(pool, terms, i, j)
             points[i, j] = one
             points[j, i] = one
 
 
 @internal
-def _score(pool: Pool, terms: Terms, i: int, j: int) -> float:
+def score(pool: Pool, terms: Terms, i: int, j: int) -> float:
     """Return the points against a pair, NaN where it is not allowed."""
     first, second = pool.rating[i], pool.rating[j]
     if pool.user[i] == pool.user[j] or pool.blocked[i, j] != 0:
@@ -163,7 +163,7 @@ def choose_pairs(members: Sequence[Member], rule: LichessRule) -> list[int]:
     """Return whose partner each is in a wave, -1 for none."""
     count = len(members)
     points = np.zeros((count, count))
-    score_pairs(pool_of(members, rule), terms_of(rule), points)
+    score_pairs(pool_of(members, rule), len(members), terms_of(rule), points)
     partners = np.full(count, -1, np.int64)
     pair(make_forest(count), points, count, partners)
     return [int(one) for one in partners]
@@ -172,5 +172,5 @@ def choose_pairs(members: Sequence[Member], rule: LichessRule) -> list[int]:
 def scores_of(members: Sequence[Member], rule: LichessRule) -> list[list[Score]]:
     """Return the points against all pairs, None where they are not allowed."""
     points = np.zeros((len(members), len(members)))
-    score_pairs(pool_of(members, rule), terms_of(rule), points)
+    score_pairs(pool_of(members, rule), len(members), terms_of(rule), points)
     return [[None if one != one else one for one in row] for row in points.tolist()]

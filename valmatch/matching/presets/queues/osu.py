@@ -1,0 +1,146 @@
+"""The queue of osu!: lobbies around pivots every second; all accept at once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from valmatch.kernels.arrays import Floats
+from valmatch.kernels.compilation import internal, njit
+from valmatch.matching.plain_presets.osu import RANKED
+from valmatch.matching.presets.pivots import Room, Terms, Users, form_lobbies, radius, terms_of
+from valmatch.matching.presets.queues.line import Line, add_member, begin_match
+from valmatch.matching.presets.queues.people import People
+from valmatch.rule_sets.presets.rules import OsuRule
+
+
+class Own(NamedTuple):
+    """What the queue goes by.
+
+    Attributes
+    ----------
+    terms : Terms
+    tick, recent : float
+        Seconds between reviews, and for which opponents do not meet again; 0: they may.
+    rating : (n,) ndarray of float64
+    users : Users
+        Room for as many as may wait.
+    room : Room
+    """
+
+    terms: Terms
+    tick: float
+    recent: float
+    rating: Floats
+    users: Users
+    room: Room
+
+
+def own_of(rule: OsuRule, people: People, room: int) -> Own:
+    """Return what the queue goes by; parameters are those of `bar.own_of`."""
+    recent = rule.recent if rule.lobby_size == RANKED else 0.0
+    users = Users(
+        np.zeros(room, np.int64), np.zeros(room), np.zeros(room), np.zeros((room, room), np.int64)
+    )
+    seats = Room(
+        np.zeros(room, np.int64), np.zeros(room), np.zeros((room, rule.lobby_size), np.int64)
+    )
+    return Own(terms_of(rule), rule.tick, recent, people.ratings.astype(np.float64), users, seats)
+
+
+def first_review(rule: OsuRule) -> float:
+    """Return when the first review is."""
+    return rule.tick
+
+
+@internal
+def joined(ticket: int, now: float, line: Line, own: Own) -> bool:
+    """Return that there is no review at once."""
+    return False
+
+
+@internal
+def refuses(ticket: int, line: Line, own: Own) -> bool:
+    """Return that every ticket may join."""
+    return False
+
+
+@njit
+def review(now: float, line: Line, own: Own) -> float:
+    """Form lobbies; return when the next review is."""
+    state = line.state[0]
+    following = (state["reviews"] + 2) * own.tick
+    count, size = state["waiting"], own.room.lobby.shape[1]
+    if count < size:
+        return following
+    # By rating; of equals, who joined first.
+    numbers = own.users.number[:count]
+    for k in range(count):
+        ticket = line.waiting[k]
+        place = k
+        while place > 0 and own.rating[numbers[place - 1]] > own.rating[ticket]:
+            numbers[place] = numbers[place - 1]
+            place -= 1
+        numbers[place] = ticket
+    for k in range(count):
+        own.users.rating[k] = own.rating[numbers[k]]
+        own.users.waited[k] = now - line.times[numbers[k]]
+    if own.recent > 0.0:
+        for k in range(count):
+            for other in range(k):
+                met = int(_met(numbers[k], numbers[other], now, line, own))
+                own.users.met[k, other] = met
+                own.users.met[other, k] = met
+    users = Users(numbers, own.users.rating[:count], own.users.waited[:count], own.users.met)
+    room = Room(own.room.gone[:count], own.room.draw[:count], own.room.lobby)
+    lobbies = form_lobbies(users, own.terms, room, line.place, state["reviews"])
+    for lobby in range(lobbies):
+        pivot = room.lobby[lobby, 0]
+        farthest = 0.0
+        for k in range(1, size):
+            off = abs(users.rating[room.lobby[lobby, k]] - users.rating[pivot])
+            farthest = max(farthest, off)
+        begin_match(now, farthest, np.nan, line)
+        for k in range(size):
+            ticket = numbers[room.lobby[lobby, k]]
+            add_member(ticket, k, now, line)
+            remember(ticket, line)
+    state["examined"] += count * (count - 1)
+    return following
+
+
+@internal
+def remember(ticket: int, line: Line) -> None:
+    """Note that a match is the last one of a user."""
+    user, place = line.users[ticket], line.state[0]["members"] - 1
+    line.before[place] = line.last[user]
+    line.last[user] = place + 1
+
+
+@internal
+def _met(first: int, second: int, now: float, line: Line, own: Own) -> bool:
+    """Return whether the users of two tickets have met recently, in a duel."""
+    place = line.last[line.users[first]]
+    while place > 0:
+        # Members of a duel stand in pairs.
+        partner = place - 1 + (1 if (place - 1) % 2 == 0 else -1)
+        if now - line.ends[line.members[0, place - 1]] >= own.recent:
+            return False
+        if line.users[line.members[0, partner]] == line.users[second]:
+            return True
+        place = line.before[place - 1]
+    return False
+
+
+@internal
+def would_do(match: int, member: int, ticket: int, now: float, line: Line, own: Own) -> bool:
+    """Return whether a lobby could have a ticket in place of a member, but for the pivot."""
+    pivot = line.matches[match]["first"]
+    if member == pivot:
+        return False
+    first = line.members[0, pivot]
+    if own.recent > 0.0 and _met(first, ticket, now, line, own):
+        return False
+    reach = radius(own.rating[first], now - line.times[first], own.terms)
+    return abs(own.rating[ticket] - own.rating[first]) <= reach

@@ -1,0 +1,160 @@
+"""Drawn tickets played by the rule of a preset."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+
+from valmatch.kernels import halting
+from valmatch.kernels.arrays import Floats, Ints, Words
+from valmatch.matching.presets.queues import (
+    bar,
+    driving,
+    faf_duels,
+    faf_teams,
+    lichess,
+    osu,
+    pops,
+    shieldbattery,
+)
+from valmatch.matching.presets.queues.line import Line, make_line
+from valmatch.matching.presets.queues.people import People
+from valmatch.matching.queue import kernel_of
+from valmatch.matching.tickets.columns import Played
+from valmatch.rule_sets.presets.rules import (
+    BarRule,
+    FafRule,
+    OsuRule,
+    PresetRule,
+    ShieldBatteryRule,
+)
+
+ROOM = 64
+"""Tickets for which there is room at first."""
+
+
+class Asked(NamedTuple):
+    """Tickets of players in order of time.
+
+    Attributes
+    ----------
+    times, cancels : (tickets,) ndarray of float64
+    users : (tickets,) ndarray of int64
+        Numbers of users, from 0. Who waits already does not join again.
+    people : People
+    place : (3,) ndarray of uint64
+        Where the draws of the rule lie.
+    """
+
+    times: Floats
+    cancels: Floats
+    users: Ints
+    people: People
+    place: Words
+
+
+class Told(NamedTuple):
+    """What the rule of a preset says of the matches it has formed.
+
+    Attributes
+    ----------
+    values, chances : (matches,) ndarray of float64
+        Values in the unit of the rule; win chances of first teams that it believes in, NaN where it
+        says nothing.
+    skipped : (matches,) ndarray of bool
+        Whether an older ticket that still waited after the review would have done in place of a
+        member.
+    reviews : int
+    examined : float
+        Candidates that were valued.
+    """
+
+    values: Floats
+    chances: Floats
+    skipped: Ints
+    reviews: int
+    examined: float
+
+
+def module_of(rule: PresetRule) -> ModuleType:
+    """Return the queue of a rule."""
+    if isinstance(rule, FafRule):
+        return faf_duels if rule.team_size == 1 else faf_teams
+    if isinstance(rule, BarRule):
+        return bar
+    if isinstance(rule, ShieldBatteryRule):
+        return shieldbattery
+    return osu if isinstance(rule, OsuRule) else lichess
+
+
+def _first(rule: PresetRule, place: Words) -> tuple[float, Floats]:
+    """Return when the first review is, and what is remembered at first."""
+    nothing = np.zeros(1)
+    if isinstance(rule, FafRule):
+        return pops.first_review(rule), pops.memory_of(rule)
+    if isinstance(rule, BarRule):
+        return bar.first_review(rule), nothing
+    if isinstance(rule, ShieldBatteryRule):
+        return shieldbattery.first_review(rule), shieldbattery.memory_of(rule)
+    if isinstance(rule, OsuRule):
+        return osu.first_review(rule), nothing
+    return lichess.first_review(rule, place), nothing
+
+
+def play_preset(
+    rule: PresetRule, asked: Asked, timeout: float, horizon: float
+) -> tuple[Played, Told]:
+    """Play drawn tickets.
+
+    Parameters
+    ----------
+    rule : PresetRule
+    asked : Asked
+        The tickets.
+    timeout, horizon : float
+        Seconds after which a ticket leaves, and at which all ends.
+    """
+    module = module_of(rule)
+    first, memory = _first(rule, asked.place)
+    sizes = asked.people.sizes
+    line = make_line(
+        asked.times,
+        asked.cancels,
+        sizes,
+        asked.users,
+        timeout,
+        horizon,
+        first,
+        memory,
+        asked.place,
+    )
+    play, room = kernel_of(driving.play, module), ROOM
+    while not play(line, module.own_of(rule, asked.people, room), room):
+        room *= 2
+    halting.check()
+    return _played(line), _told(line)
+
+
+def _played(line: Line) -> Played:
+    """Return what came of tickets."""
+    state = line.state[0]
+    matches = line.matches[: state["matches"]]
+    tickets, teams = line.members[:, : state["members"]]
+    of = np.repeat(np.arange(matches.size), matches["tickets"])
+    times, none = matches["time"].copy(), np.zeros(0, np.int64)
+    return Played(line.status, line.ends, times, times, tickets, of, teams, none, none)
+
+
+def _told(line: Line) -> Told:
+    """Return what the rule says of its matches."""
+    state = line.state[0]
+    matches = line.matches[: state["matches"]]
+    return Told(
+        matches["value"].copy(),
+        matches["chance"].copy(),
+        matches["skipped"] != 0,
+        int(state["reviews"]),
+        float(state["examined"]),
+    )
