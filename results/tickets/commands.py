@@ -102,7 +102,6 @@ LIFTS = {
     "FairTeamSkill lifted": lifted(TEAMS),
     "FastConnection lifted": lifted(PINGS),
 }
-FULL = ",".join(steps(f"{team}.minPlayers", [5, 5, 5]) for team in ("red", "blue"))
 OLDEST, NEWEST = (f"rules.algorithm.expansionAgeSelection={age}" for age in ("oldest", "newest"))
 
 LOW_STEPS = {SKILLS: (15, 45), TEAMS: (15, 60), PINGS: (22, 60)}
@@ -116,7 +115,6 @@ CONTRASTS = {
     "never over 130 ms (6)": steps(PINGS, [130, 130]),
     "twice the tickets (1, 7)": "arrivals.per_hour=40",
     "error of 200 points (9)": "skill.error=200",
-    "teams of five only (10)": FULL,
 }
 
 

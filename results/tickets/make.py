@@ -4,8 +4,8 @@
 
 takes some 25 minutes on one core. `waits`, `steps`, `tuned`, `age`, `parties`, `blocks`, `latency`,
 `population`, `starving`, `truth` and `order` after it run the commands of that question alone, one
-to five minutes each, and write its table; `charts` draws, `page` fills the page, and `--check`
-says whether the page holds the tables. How far it is is said on stderr.
+to five minutes each, and write its table. `list` prints all commands, `charts` draws, `page` fills
+the page, and `--check` says whether the page holds the tables. How far it is is said on stderr.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from typing import Any
 
 from results.pages import counted, fill, make_parts
 from results.tickets.commands import CELLS, Run
-from results.tickets.showing import draw, texts_of
+from results.tickets.drawing import PANELS, draw
+from results.tickets.showing import command_text, texts_of
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent
@@ -89,8 +90,8 @@ def _said(words: list[str], folder: str) -> dict[str, Any]:
 
 def charts() -> None:
     """Draw a chart for each question."""
-    for name in CELLS:
-        draw(name, table_of(name), HERE / f"{name}.png")
+    for name in PANELS:
+        draw(name, table_of(name), HERE)
 
 
 def table_of(name: str) -> list[dict[str, str]]:
@@ -106,7 +107,19 @@ def page() -> None:
     fill(readme, texts_of(tables, readme.read_text(encoding="utf-8")))
 
 
-PARTS = {**{name: partial(cell, name) for name in CELLS}, "charts": charts, "page": page}
+def listing() -> None:
+    """Print all commands, for those who want to give one by hand."""
+    for name, runs in CELLS.items():
+        first = [f"valmatch {' '.join(TUNING)}"] * (name == "tuned")
+        print(f"# {name}", *first, *map(command_text, runs), sep="\n")
+
+
+PARTS = {
+    "list": listing,
+    **{name: partial(cell, name) for name in CELLS},
+    "charts": charts,
+    "page": page,
+}
 
 
 if __name__ == "__main__":
