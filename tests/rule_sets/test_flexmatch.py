@@ -119,7 +119,8 @@ ERRORS: list[tuple[str, object, str, str]] = [
     ("teams[0].maxPlayers", 2.5, "teams[0].maxPlayers", "a whole number is needed, not 2.5"),
     ("teams[0].maxPlayers", None, "teams[0]", "no maxPlayers"),
     ("teams[0].quantity", 0, "teams[0].quantity", "at least 1 is needed, not 0"),
-    ("teams[0].quantity", 1e300, "teams", "where a match has at most 200"),
+    ("teams[0].quantity", 1e300, "teams", "at least 808 players, where a match has at most 200"),
+    ("teams[0].maxPlayers", 1e300, "teams", "1e+300 players, where a match has at most 200"),
     ("teams[0].maxPlayers", 37, "teams", "41 players need the strategy balanced"),
     ("teams[0].maxPlayers", 197, "teams", "201 players, where a match has at most 200"),
     # algorithm
