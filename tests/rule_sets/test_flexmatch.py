@@ -302,6 +302,15 @@ def test_errors(where: str, value: object, path: str, text: str) -> None:
     assert read_rule_set(json.dumps(document)).table is None
 
 
+@pytest.mark.parametrize("most", [None, -2, "ten"])
+def test_nothing_is_remarked_on_a_rule_that_has_an_error(most: object) -> None:
+    document = copy.deepcopy(BASE)
+    del document["expansions"][0]
+    setting("rules[0].maxDistance", most)(document)
+    (found,) = (one for one in check(document) if one.path.startswith("rules"))
+    assert found.severity == "error"
+
+
 def test_an_expansion_of_one_target_stands_once() -> None:
     document = copy.deepcopy(BASE)
     document["expansions"] *= 2
