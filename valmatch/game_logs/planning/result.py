@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.game_logs.planning.leagues import MEASURES
+from valmatch.game_logs.next_pairs.coverage import caution
+from valmatch.game_logs.planning.leagues import MEASURES, UNIFORM
 from valmatch.game_logs.planning.options import PlanOptions
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.storage.results import Result
@@ -80,7 +81,14 @@ class PlannedGames(Result):
             "games": self.games,
             "low": self.low,
             "high": self.high,
+            "notes": self.lines,
         }
+
+    @property
+    def lines(self) -> list[str]:
+        """What has to be said of the intervals, a line each; nothing where nobody chooses."""
+        o = self.options
+        return [] if o.policy == UNIFORM else [caution(o.policy, o.goal_of_policy)]
 
     @property
     def sentence(self) -> str:
