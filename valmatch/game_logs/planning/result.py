@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,16 +93,27 @@ class PlannedGames(Result):
     @property
     def sentence(self) -> str:
         """What was found, in a sentence."""
-        measure, value = self.options.aim
-        aim = AIMED[measure].format(value=value)
-        if self.games is None:
-            return f"{self.options.max_games:,} games do not reach {aim}"
-        if self.games == self.grid[0]:
-            return f"{self.games:,} games or fewer reach {aim}"
-        high = "" if self.high is None else f"{self.high:,}"
-        ends = f"{self.low:,} to {high}" if high else f"{self.low:,} or more"
-        level = f"{100.0 * self.options.level:g}%"
-        return f"{self.games:,} games reach {aim} ({level}: {ends})"
+        return said_of_plan(self.summary(), int(self.grid[0]))
+
+
+def said_of_plan(summary: Mapping[str, Any], first: int) -> str:
+    """Say what a plan found.
+
+    Parameters
+    ----------
+    summary : mapping
+        What its ``summary.json`` holds.
+    first : int
+        The smallest number of games at which was measured.
+    """
+    aim = AIMED[summary["aim"]].format(value=float(summary["value"]))
+    games, low, high = (summary[name] for name in ("games", "low", "high"))
+    if games is None:
+        return f"{summary['max_games']:,} games do not reach {aim}"
+    if games == first:
+        return f"{games:,} games or fewer reach {aim}"
+    ends = f"{low:,} or more" if high is None else f"{low:,} to {high:,}"
+    return f"{games:,} games reach {aim} ({100.0 * summary['level']:g}%: {ends})"
 
 
 def _mean(values: Sequence[float] | Floats) -> tuple[float | None, float | None]:
