@@ -15,6 +15,7 @@ import pytest
 import valmatch as library
 from tests.support.command import valmatch
 from valmatch.draws.streams import Streams
+from valmatch.game_logs.next_pairs.coverage import caution
 from valmatch.game_logs.planning.leagues import GAMES, measure, play, play_evenly
 from valmatch.plots.drawing import plot
 from valmatch.ratings.bradley_terry.dense import fit_counts, frame_of, new_counts, space_of
@@ -141,6 +142,15 @@ def test_the_games_of_a_folder_stay(rated: Path) -> None:
     coverage = found.measured[:, :, 3]
     error = coverage[:, 0].std(ddof=1) / math.sqrt(60)
     assert abs(coverage[:, 0].mean() - 0.95) < 3.0 * error
+
+
+def test_what_choosing_does_to_intervals_is_said() -> None:
+    given = (*SMALL[:-2], "--replications", 2, "--max-games", 30)
+    even, chosen = (valmatch("plan", *given, *more) for more in ((), ("--policy", "closeness")))
+    assert "Pairs chosen by earlier results" not in even.out
+    assert caution("closeness", "") in " ".join(chosen.out.split())
+    found = json.loads(valmatch("plan", *given, "--policy", "closeness", "--json").out)
+    assert found["notes"] == [caution("closeness", "")]
 
 
 @pytest.mark.slow
