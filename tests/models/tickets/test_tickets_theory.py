@@ -129,6 +129,9 @@ def test_shipped_configs_conserve_tickets_and_obey_littles_law(name: str) -> Non
     assert np.isin(table["ended"][table["status"] == "SEARCHING"], end).all()
     # Who is matched is in one match, and matches have nobody else.
     of_matches = found["matches"]["players"].sum()
+    if factors.match.backfill != "none":
+        texts = ";".join(text for text in found["backfills"]["joined"].tolist() if text)
+        of_matches += table["players"][[int(one) for one in texts.split(";")]].sum()
     assert of_matches == table["players"][table["status"] == "COMPLETED"].sum()
     check_littles_law(table, values["current_tickets"], start, end)
     # And of all groups that tickets fall into, one each.
