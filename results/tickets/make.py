@@ -15,7 +15,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,7 @@ def listing() -> None:
         print(f"# {name}", *first, *map(command_text, runs), sep="\n")
 
 
-PARTS = {
+PARTS: dict[str, Callable[[], object]] = {
     "list": listing,
     **{name: partial(cell, name) for name in CELLS},
     "charts": charts,
