@@ -11,6 +11,7 @@ import numpy as np
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.matching.tickets.columns import Lists, Played, Texts
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT
+from valmatch.matching.tickets.playing_games import Backfills
 from valmatch.models.model import Table
 from valmatch.models.tickets.factors import HOURS, TicketsFactors
 from valmatch.models.tickets.matches import Matches
@@ -33,6 +34,11 @@ class Replication(NamedTuple):
         Why no match can ever take a ticket: the number of a reason, from 0; -1 where one can.
     limit : float
         Milliseconds that the rule set allows at first; NaN where it has no limit.
+    places : int
+        Players of a full match.
+    stays : (players,) ndarray of float64
+        Which part of what is left of the match a player stays; infinity: all.
+    backfills : Backfills
     """
 
     factors: TicketsFactors
@@ -41,6 +47,9 @@ class Replication(NamedTuple):
     matches: Matches
     unmatchable: Ints
     limit: float
+    places: int
+    stays: Floats
+    backfills: Backfills
 
     @property
     def window(self) -> tuple[float, float]:

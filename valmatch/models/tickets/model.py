@@ -14,7 +14,18 @@ from valmatch.inputs.fields import Factors
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.tickets.columns import Columns, play_columns
 from valmatch.matching.tickets.driving import play
-from valmatch.models.model import NO_FILES, Batch, Model, Outcome, Record, Response, Responses
+from valmatch.matching.tickets.games import play_games
+from valmatch.matching.tickets.playing_games import NO_BACKFILLS, Serving, play_with_games
+from valmatch.models.model import (
+    NO_FILES,
+    Batch,
+    Model,
+    Outcome,
+    Record,
+    Response,
+    Responses,
+    Table,
+)
 from valmatch.models.tickets.factors import Group, TicketsFactors
 from valmatch.models.tickets.groups import Replication, groups_table
 from valmatch.models.tickets.latencies import round_trips
@@ -28,13 +39,14 @@ from valmatch.models.tickets.matchable import (
     tickets_lacking,
     unmatchable,
 )
-from valmatch.models.tickets.matches import matches_of
+from valmatch.models.tickets.matches import matches_of, places_of
 from valmatch.models.tickets.measures import measure
 from valmatch.models.tickets.pools import Pools, look_again
 from valmatch.models.tickets.population import HOUR, Drawn, Logged, draw_answers, draw_tickets
 from valmatch.models.tickets.responses import RESPONSES, further_responses
 from valmatch.models.tickets.rule_file import read_rules
-from valmatch.models.tickets.tables import matches_table, tickets_table
+from valmatch.models.tickets.running import draw_stays
+from valmatch.models.tickets.tables import backfills_table, matches_table, tickets_table
 from valmatch.rule_sets.table import Attribute, Valued
 from valmatch.rule_sets.worlds import Service
 from valmatch.text.notes import Note
@@ -78,6 +90,7 @@ class TicketsModel(Model[Drawn]):
             "patience",
             "service.accept_prob",
             "service.answer_seconds",
+            "match.leave_prob",
         )
     )
 
@@ -178,11 +191,13 @@ class TicketsModel(Model[Drawn]):
         found = self.play(inputs)
         pools = self._pools(found)
         homes = tuple(self._factors.regions.shares)
-        tables = (
+        tables: tuple[Table, ...] = (
             tickets_table(found, homes, pools.blockers),
             matches_table(found.played, found.matches, self._trips.centres),
             groups_table(found),
         )
+        if self._factors.match.backfill != "none":
+            tables = (*tables, backfills_table(found))
         return Record(self._responses(found, pools), tables)
 
     def run_many(
@@ -193,15 +208,23 @@ class TicketsModel(Model[Drawn]):
         check: Callable[[], None],
     ) -> Batch:
         """Run replications one by one."""
-        announce_compilation(play)
+        announce_compilation(play if self._factors.match.backfill == "none" else play_games)
         return super().run_many(streams, replications, controls, check)
 
     def play(self, inputs: Drawn) -> Replication:
         """Let a rule set match the tickets of a replication."""
         factors, columns = self._factors, self._columns(inputs)
         counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
-        search = factors.service.search
-        played = play_columns(self._table, columns, self._service, search, counted)
+        search, stays = factors.service.search, draw_stays(factors, inputs)
+        if factors.match.backfill == "none":
+            played = play_columns(self._table, columns, self._service, search, counted)
+            backfills = NO_BACKFILLS
+        else:
+            leavers = factors.match.backfill == "manual"
+            serving = Serving(60.0 * factors.match.minutes, leavers, stays)
+            played, backfills = play_with_games(
+                self._table, columns, self._service, search, serving, counted
+            )
         return Replication(
             factors,
             inputs,
@@ -209,6 +232,9 @@ class TicketsModel(Model[Drawn]):
             matches_of(inputs, played, self._table, factors.match.spread),
             unmatchable(self._table, self._given(), inputs, self._service.timeout),
             first_limit(self._table),
+            places_of(self._table),
+            stays,
+            backfills,
         )
 
     def _columns(self, inputs: Drawn) -> Columns:
