@@ -105,6 +105,8 @@ LIFTS = {
 }
 OLDEST, NEWEST = (f"rules.algorithm.expansionAgeSelection={age}" for age in ("oldest", "newest"))
 
+FULL = ",".join(steps(f"{team}.minPlayers", [5, 5, 5]) for team in ("red", "blue"))
+
 LOW_STEPS = {SKILLS: (15, 45), TEAMS: (15, 60), PINGS: (22, 60)}
 LOW_TEAMS = {f"{team}.minPlayers": (30, 60, 120) for team in ("red", "blue")}
 CONTRASTS = {
@@ -218,5 +220,14 @@ CELLS: dict[str, list[Run]] = {
             }),
     ],
     "order": [*_order()],
+    "backfill": [
+        Run("small matches", "tickets-low", 3910, (
+            "time_to_match", "matched_fraction", "players_per_match", "win_gap", "played_win_gap",
+            "places_taken", "full_time",
+        ), 0.995, ("measure=[backfill]",), {
+            "teams of five only": FULL,
+            "with automatic backfill": "match.backfill=automatic",
+        }),
+    ],
 }  # fmt: skip
 """The commands of each question; each cell is a part of `make.py`, and has a table of its name."""

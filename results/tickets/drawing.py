@@ -43,6 +43,9 @@ PANELS = {
     "population": [Panel("matched_fraction", [one]) for one in ("tickets", "tickets-low")],
     "starving": [Panel("timed_out_fraction", [one]) for one in ("tickets", "tickets-low")],
     "truth": [Panel(one, ["errors"]) for one in ("seen_team_diff", "true_team_diff", "win_gap")],
+    "backfill": [
+        Panel(one, ["small matches"]) for one in ("time_to_match", "played_win_gap", "places_taken")
+    ],
     "order": [Panel(one, ["pass", "exhaustive"]) for one in ("time_to_match", "win_gap")],
 }
 

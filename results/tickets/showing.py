@@ -37,9 +37,10 @@ SHOWN = {
     "blocked_by": Shown("reviews with a blocker", "%", 1, 100.0),
     "search_gap": Shown("left out by `pass`", "%", 1, 100.0),
     "rule_failed": Shown("refused", "thousand", 0, 0.001),
-    "players_per_match": Shown("players in a match", "", 2),
-    "full_share": Shown("full matches", "%", 1, 100.0),
-    "full_at_start": Shown("full at the start", "%", 1, 100.0),
+    "players_per_match": Shown("players at the start", "", 2),
+    "played_win_gap": Shown("`win_gap` over its time", "", 4),
+    "places_taken": Shown("places taken", "%", 1, 100.0),
+    "full_time": Shown("time full", "%", 1, 100.0),
 }
 
 
