@@ -67,6 +67,7 @@ def parts_of(plain: PartyLadder) -> dict[str, float | None]:
     ]
     rated = [one for one in plain.players if one.finished and one.state != "gone"]
     errors = {one.number: one.belief[0] - one.skill for one in rated}
+    mean = np.mean(list(errors.values())) if errors else 0.0
     found: dict[str, float | None] = {}
     for size in range(1, largest + 1):
         own = [seat for seat in seats if seat[0] == size]
@@ -78,7 +79,8 @@ def parts_of(plain: PartyLadder) -> dict[str, float | None]:
             "abandoned_fraction": lost.count(size) / ended if ended else None,
             "win_gap": np.mean([abs(p - 0.5) for *_, p in own]) if own else None,
             "win_prob": np.mean([p for *_, p in own]) if own else None,
-            "inflation": np.mean(mine) - np.mean(list(errors.values())) if mine else None,
+            "inflation": np.mean(mine) - mean if mine else None,
+            "rating_error": np.sqrt(np.mean((np.array(mine) - mean) ** 2)) if mine else None,
         }
         found |= {f"{name}.size_{size}": value for name, value in values.items()}  # type: ignore[misc]
     return found
