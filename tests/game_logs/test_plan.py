@@ -230,6 +230,24 @@ def test_a_plan_is_drawn(tmp_path: Path) -> None:
     assert len(shares.lines) == 3
 
 
+def test_a_plan_in_which_nobody_is_rated_is_drawn(tmp_path: Path) -> None:
+    given = ("--players", 9, "--spread", 100, "--prior", "none", "--best", 0.9, "--max-games", 10)
+    done = valmatch("plan", *given, "--replications", 2, "--out", tmp_path / "out")
+    assert done.code == 3, done.err
+    widths, _ = plot(tmp_path / "out").axes
+    assert np.isnan(np.asarray(widths.lines[0].get_ydata(), float)).all()
+
+
+def test_a_plan_without_rows_is_refused(tmp_path: Path) -> None:
+    assert valmatch("plan", *SMALL, "--out", tmp_path / "out").code == 0
+    file = tmp_path / "out" / "plan.csv"
+    file.write_text(file.read_text().splitlines()[0] + "\n")
+    for command in ("plot", "report"):
+        done = valmatch(command, tmp_path / "out", *(("--markdown",) * (command == "report")))
+        assert (done.code, done.out) == (2, "")
+        assert "plan.csv: damaged: holds no number of games" in done.err
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [

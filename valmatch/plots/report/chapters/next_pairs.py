@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from valmatch.errors import InputError
 from valmatch.inputs.csv_names import are_marked, unmark
 from valmatch.kernels.arrays import Bools
 from valmatch.plots.parts.source import FileTable, RunFiles, damaged
@@ -88,7 +89,7 @@ def _simulated(run: RunFiles, given: Mapping[str, Any]) -> Chapter:
     )
     own = {policy: np.array(table.texts["policy"]) == policy for policy in policies}
     if missing := [policy for policy in policies if not own[policy].any()]:
-        raise ValueError(f"{SIMULATED} has no {missing[0]}")
+        raise InputError(f"{run.folder / SIMULATED}: damaged: has no {missing[0]}")
     measure = OF_GOAL[goal]
     label, form = LABELS[measure]
     said = [f"{policy} {_last(table, own[policy], measure, form)}" for policy in policies]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from valmatch.errors import InputError
 from valmatch.game_logs.planning.result import AIMED, said_of_plan
 from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.source import FileTable, RunFiles, damaged
@@ -39,6 +40,8 @@ def chapter(run: RunFiles) -> Chapter:
         return Chapter("Plan of games", ASKED)
     names = ("half_width", *SHARES)
     table = run.table(PLAN, ["games", *names, *(f"{name}_std_error" for name in names)])
+    if not table.numbers["games"].size:
+        raise InputError(f"{run.folder / PLAN}: damaged: holds no number of games")
     given = run.json(SUMMARY)
     with damaged(run.folder / SUMMARY):
         players, policy = counted(int(given["players"]), "player"), _policy(given)
