@@ -141,6 +141,16 @@ def test_a_game_of_weight_0_links_nobody() -> None:
     assert rated(world).linked.statuses[3] == "above"
 
 
+def test_of_parts_of_one_size_that_one_is_rated_whose_games_weigh_most() -> None:
+    """A game counts once, however many of its players belong to the part."""
+    first = [duel(0, 1, 1.0), duel(1, 0, 1.0)] * 2
+    second = [duel(2, 3, 1.0), duel(3, 2, 1.0), duel(2, 3, 1.0), duel(2, 4, 1.0), duel(2, 4, 1.0)]
+    found = rated(World([*first, *second], 5))
+    assert found.linked.statuses == ["unlinked"] * 2 + ["rated"] * 2 + ["below"]
+    found = rated(World([*first, duel(0, 1, 1.0), *second], 5))  # 5 to 5: the first names
+    assert found.linked.statuses == ["rated"] * 2 + ["unlinked"] * 3
+
+
 def test_anchors_link_and_their_part_is_the_one_that_is_rated() -> None:
     circle = [duel(0, 1, 1.0), duel(1, 2, 1.0), duel(2, 0, 1.0)]
     world = World([*circle, duel(3, 4, 1.0)], 5, anchors={3: (1800.0, 0.0), 4: (1700.0, 0.0)})
