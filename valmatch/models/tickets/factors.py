@@ -19,7 +19,9 @@ from valmatch.inputs.fields import (
     factor,
     refuse,
 )
+from valmatch.models.tickets.combining import check_rule
 from valmatch.models.tickets.laws import check_law, check_sum
+from valmatch.models.tickets.preset_factors import RatingsFactors, RuleFactors
 from valmatch.models.tickets.rule_file import FaultyMapping, tuned_text, values_of
 from valmatch.models.tickets.sources import MOST_PLAYERS, MOST_REGIONS
 from valmatch.rule_sets.values import UnknownValue, filled
@@ -246,6 +248,12 @@ class TicketsFactors(Factors):
     )
     patience: Patience = Field(Patience(), description="How long they wait.")
     match: Match = Field(Match(), description="What happens in a match.")
+    ratings: RatingsFactors = Field(
+        RatingsFactors(), description="What is believed of players who are rated."
+    )
+    rule: RuleFactors = Field(
+        RuleFactors(), description="The rule of a living matchmaker in place of a rule set."
+    )
     rule_set: dict[str, Any] | None = factor(
         None,
         "",
@@ -302,6 +310,7 @@ class TicketsFactors(Factors):
             )
         if self.skill.attribute in self.attributes:
             raise refuse(f"{self.skill.attribute} is the skill", "attributes")
+        check_rule(self)
         return self
 
     def with_files(self, files: Mapping[str, Path], given: Collection[str]) -> TicketsFactors:
@@ -312,6 +321,10 @@ class TicketsFactors(Factors):
         if "rules" in files and self.rule_set is not None:
             raise Misplaced(("rule_set",), f"there is a file, too: rules: {files['rules']}")
         source = files.get("rules", self.rule_set)
+        if self.rule.preset is not None:
+            if source is not None:
+                raise Misplaced(("rule",), "there is a rule set, too: rules (allowed: one of both)")
+            return self.model_copy(update={"rule": self.rule.spelt_out()})
         if source is None:
             return self
         own = {name: getattr(self, name) for name in ("rules", "expansions") if name in given}

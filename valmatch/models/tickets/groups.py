@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.matching.presets.queues.playing import Told
 from valmatch.matching.tickets.columns import Lists, Played, Texts
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT
 from valmatch.models.model import Table
@@ -33,6 +34,8 @@ class Replication(NamedTuple):
         Why no match can ever take a ticket: the number of a reason, from 0; -1 where one can.
     limit : float
         Milliseconds that the rule set allows at first; NaN where it has no limit.
+    told : Told or None
+        What the rule of a preset says of its matches; None with a rule set.
     """
 
     factors: TicketsFactors
@@ -41,6 +44,7 @@ class Replication(NamedTuple):
     matches: Matches
     unmatchable: Ints
     limit: float
+    told: Told | None = None
 
     @property
     def window(self) -> tuple[float, float]:

@@ -17,6 +17,9 @@ LATENCY     ticket  64 j + data centre    latency: that of the table times exp(s
 PATIENCE    ticket  0                     patience: median times exp(spread N)
 ACCEPTS     ticket  16 proposal + j       the player accepts if U < accept_prob
 ANSWER      ticket  16 proposal + j       after answer_seconds E
+BELIEF      ticket  8 j + k               U: 0 number of the user, 1 whether the player is new,
+                                          2 games; N: 3 deviation; U: 4 whether there is a range;
+                                          with users, but for 0, of the user in place of the ticket
 ATTRIBUTE   ticket  256 j + item          of the k-th attribute ATTRIBUTE + k; a number N, for
                                           each item of a list U; a text has j = 0: U by its shares
 ==========  ======  ====================  =======================================================
@@ -26,6 +29,8 @@ from __future__ import annotations
 
 GAP, SIZE, HOME, SKILL, OWN_SKILL, ERROR, LATENCY, PATIENCE, ACCEPTS, ANSWER = range(2, 12)
 """The source 1 is that of random batches, see `valmatch.matching.tickets.searching`."""
+
+BELIEF = 15
 
 ATTRIBUTE = 16
 
