@@ -1,36 +1,38 @@
 """Make the tables of this folder: what policies of the next pair bring, as PLAN.md says.
 
     python results/next-pair/make.py worlds CELL
+    python results/next-pair/make.py page
 
-plays the worlds of a cell (`list` names them) and writes CELL.csv beside this file, or into the
-folder of --out. `--worlds N` plays fewer. The 12 players of the trial take some ten minutes on one
-core, 50 players four hours, 200 players a night. What is done is said on stderr. `page` puts the
-table of the trial into the page.
+The first plays the worlds of a cell (`list` names them) and writes CELL.csv beside this file, or
+into the folder of --out, anew after each hundred worlds; with --keep FOLDER it goes on later where
+it was stopped. `--worlds N` plays other numbers of them. The second puts the tables of the cells
+that have been played into the page. What is done is said on stderr.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from results.pages import counted, fill, table
+from results.pages import PAGE, counted, fill, parser, table
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.next_pairs.world import MEASURES, Plan, measures_of, play_on
 from valmatch.kernels.arrays import Floats
 from valmatch.policies.joint.belief import GOALS, Belief
-from valmatch.storage.output import write_csv
+from valmatch.storage.output import write_binary, write_csv
 
 HERE = Path(__file__).parent
 Z, MARKS, SEED = 1.959963984540054, 20, 1
 _STRENGTHS = 11
 
 OF_INTERVALS = ("covered", "leader_covered", "lead_bias")
+SHOWN = (*MEASURES, *OF_INTERVALS)
+GRADIENT = "knowledge_gradient"
 
 
 class Cell(NamedTuple):
@@ -48,9 +50,20 @@ class Cell(NamedTuple):
     @property
     def arms(self) -> list[tuple[str, str]]:
         """Policies with their goals, empty where a policy has none."""
-        goals = [goal for goal in GOALS if goal != "order" or self.players <= 50]
+        goals = [goal for goal in GOALS if goal != "order" or self.players <= 12]
         simple = ["uniform", "closeness", "contenders", "information"]
-        return [(name, "") for name in simple] + [("knowledge_gradient", goal) for goal in goals]
+        return [(name, "") for name in simple] + [(GRADIENT, goal) for goal in goals]
+
+    @property
+    def batch(self) -> int:
+        """Games that are chosen by one estimate."""
+        return 10 if self.players <= 12 else self.players
+
+    @property
+    def marks(self) -> list[int]:
+        """After how many games is measured, the first 0."""
+        steps = np.linspace(0, self.games / self.batch, MARKS + 1).round().astype(int)
+        return list(dict.fromkeys((steps * self.batch).tolist()))
 
 
 CELLS = {
@@ -59,8 +72,8 @@ CELLS = {
     "trial-explore-30": Cell(12, 100.0, games=390, explore=0.3),
     "trial-true-prior": Cell(12, 100.0, games=390, prior=100.0),
     **{
-        f"{players}-{field}{more}": Cell(players, spread, worlds, 40 * players, *further)
-        for players, worlds in ((10, 1_000), (50, 1_000), (200, 200))
+        f"{players}-{field}{more}": Cell(players, spread, worlds, 20 * players, *further)
+        for players, worlds in ((10, 1_000), (50, 1_000), (200, 100))
         for field, spread in (("tight", 50.0), ("wide", 200.0))
         for more, further in (("", ()), ("-draws", (1.0,)), ("-noisy", (0.0, 0.2)))
     },
@@ -72,18 +85,16 @@ def play(cell: Cell, policy: str, goal: str, world: int) -> Floats:
     n, streams = cell.players, Streams(SEED)
     truth = cell.spread * streams.stream(world, _STRENGTHS).standard_normal(n)
     around = np.eye(n) - 1.0 / n
-    batch = 10 if n < 50 else 20
-    marks = np.linspace(0, cell.games / batch, MARKS + 1).round().astype(int) * batch
     plan = Plan(
         Belief(np.zeros(n), cell.prior**2 * around, cell.draw_weight),
         np.zeros((n, n), np.int64),
         ~np.eye(n, dtype=np.bool_),
         np.arange(n),
         goal or GOALS[0],
-        batch,
+        cell.batch,
         False,
         cell.explore,
-        tuple(dict.fromkeys(marks.tolist())),
+        tuple(cell.marks),
         cell.noise,
     )
     states = play_on(plan, policy, truth - truth.mean(), streams, world, lambda: None)
@@ -102,23 +113,43 @@ def intervals(belief: Belief, truth: Floats) -> tuple[float, float, float]:
     return float(held[others].mean()), float(held[leader, with_leader].mean()), lead
 
 
-def rows_of(name: str, worlds: int) -> Iterator[dict[str, object]]:
-    """Yield the rows of a cell."""
-    cell = CELLS[name]
-    batch = 10 if cell.players < 50 else 20
-    marks = np.linspace(0, cell.games / batch, MARKS + 1).round().astype(int) * batch
-    for policy, goal in cell.arms:
-        played = ((world, play(cell, policy, goal, world)) for world in range(worlds))
-        label = f"{policy} {goal}".strip()
-        found = np.array([one for _, one in counted(label, played, worlds)])
-        means, errors = found.mean(axis=0), found.std(axis=0, ddof=1) / math.sqrt(worlds)
-        for games, mean, error in zip(dict.fromkeys(marks.tolist()), means, errors, strict=True):
-            row: dict[str, object] = {"policy": policy, "goal": goal, "worlds": worlds}
+def rows_of(cell: Cell, played: Floats) -> list[dict[str, object]]:
+    """Return the rows of a cell; (worlds, policies, marks, measures) have been measured."""
+    rows: list[dict[str, object]] = []
+    for arm, (policy, goal) in enumerate(cell.arms):
+        for mark, games in enumerate(cell.marks):
+            row: dict[str, object] = {"policy": policy, "goal": goal, "worlds": len(played)}
             row["games"] = games
-            for k, measure in enumerate((*MEASURES, *OF_INTERVALS)):
-                row[measure] = round(float(mean[k]), 6)
-                row[f"{measure}_std_error"] = round(float(error[k]), 6)
-            yield row
+            for k, measure in enumerate(SHOWN):
+                row.update(_mean(measure, played[:, arm, mark, k]))
+            for k, (measure, of) in enumerate(zip(MEASURES, GOALS, strict=True)):
+                if (GRADIENT, of) in cell.arms:
+                    own = played[:, cell.arms.index((GRADIENT, of)), mark, k]
+                    row.update(_mean(f"{measure}_behind", played[:, arm, mark, k] - own))
+            rows.append(row)
+    return rows
+
+
+def _mean(name: str, values: Floats) -> dict[str, object]:
+    """Return the mean of values and its standard error as two cells."""
+    error = values.std(ddof=1) / math.sqrt(len(values))
+    return {name: round(float(values.mean()), 6), f"{name}_std_error": round(float(error), 6)}
+
+
+def worlds_of(name: str, worlds: int, out: Path, keep: Path | None) -> None:
+    """Play the worlds of a cell, and write its table whenever there are a hundred more."""
+    cell, kept = CELLS[name], None if keep is None else keep / f"{name}.npy"
+    played = [*np.load(kept)[:worlds]] if kept is not None and kept.is_file() else []
+    left: Sequence[int] = range(len(played), worlds)
+    made = (np.array([play(cell, *arm, world) for arm in cell.arms]) for world in left)
+    for one in counted(name, made, len(left)):
+        played.append(one)
+        if len(played) % 100 == 0 or len(played) == worlds:
+            rows = rows_of(cell, np.array(played))
+            write_csv(out / f"{name}.csv", {key: [row[key] for row in rows] for key in rows[0]})
+            if kept is not None:
+                with write_binary(kept) as file:
+                    np.save(file, np.array(played))
 
 
 HEAD = (
@@ -138,38 +169,30 @@ def page() -> None:
     lines = []
     for name, marks in by_arm.items():
         named = " ".join(f"{float(marks[games]['named_best']):.3f}" for games in (100, 200, 390))
-        last = {key: float(value) for key, value in marks[390].items() if key in _SHOWN}
+        last = {key: float(value) for key, value in marks[390].items() if key in SHOWN}
         shares = [f"{last[key]:.3f}" for key in ("covered", "leader_covered")]
         points = [f"{last['misordered']:.2f}", f"{last['widest']:.0f}"]
         lines.append([name, named, *points, *shares, f"{last['lead_bias']:.0f}"])
     fill(HERE / "README.md", {"trial": table(HEAD, lines), "worlds": f"{int(rows[0]['worlds']):,}"})
 
 
-_SHOWN = (*MEASURES, *OF_INTERVALS)
-
-
 def main() -> None:
-    """Play the worlds of a cell, or name the cells."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("part", choices=["list", "worlds", "page"])
-    parser.add_argument("cell", nargs="?", choices=list(CELLS))
-    parser.add_argument("--worlds", type=int, help="how many; as PLAN.md says without it")
-    parser.add_argument("--out", type=Path, default=HERE)
-    given = parser.parse_args()
+    """Play the worlds of a cell, name the cells, or fill the page."""
+    options = parser(__doc__)
+    options.add_argument("part", choices=["list", "worlds", PAGE])
+    options.add_argument("cell", nargs="?", choices=list(CELLS))
+    options.add_argument("--worlds", type=int, help="how many; as PLAN.md says without it")
+    options.add_argument("--out", type=Path, default=HERE)
+    options.add_argument("--keep", type=Path, help="folder for the measures of each world")
+    given = options.parse_args()
     if given.part == "list":
         print("\n".join(CELLS))
-        return
-    if given.part == "page":
+    elif given.part == PAGE:
         page()
-        return
-    if given.cell is None:
-        parser.error("worlds: which CELL? (list names them)")
-    rows = [*rows_of(given.cell, given.worlds or CELLS[given.cell].worlds)]
-    write_csv(
-        given.out / f"{given.cell}.csv", {name: [row[name] for row in rows] for name in rows[0]}
-    )
+    elif given.cell is None:
+        options.error("worlds: which CELL? (list names them)")
+    else:
+        worlds_of(given.cell, given.worlds or CELLS[given.cell].worlds, given.out, given.keep)
 
 
 if __name__ == "__main__":

@@ -235,6 +235,13 @@ def test_what_is_refused_of_variants(given: list[str], line: str, tmp_path: Path
     assert not (tmp_path / "out").exists()
 
 
+def test_a_step_of_an_expansion_is_a_factor_of_a_variant() -> None:
+    variant = "rules.CloseSkill.maxDistance=500,expansions.CloseSkill.maxDistance[0].wait=95"
+    done = valmatch("compare", "tickets-low", "--variant", variant, "-n", 2)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("--variant expansions.CloseSkill.maxDistance[0].wait=95: ")
+
+
 def test_what_python_refuses() -> None:
     with pytest.raises(InputError, match=r"variants: 0 in all \(allowed: from 1 to 25\)"):
         library.compare("valorant", [], 2)

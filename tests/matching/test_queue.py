@@ -18,7 +18,7 @@ from valmatch.matching import joint, queue, team_first
 from valmatch.matching.queue import QueueRule, kernel_of, parameters_of
 from valmatch.matching.queue_statistics import new_counts
 from valmatch.matching.registry import OF_RATINGS, QUEUES, meanings, queue_rule, readers
-from valmatch.models.ladder.factors import Rule
+from valmatch.models.ladder.rule_factors import Rule
 from valmatch.models.valorant.factors import ValorantFactors
 
 VERBS = [name for name in vars(QueueRule) if not name.startswith("_")]

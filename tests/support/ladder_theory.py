@@ -101,7 +101,7 @@ def one_known_game_each(changes: Changes, times: Floats, skills: Floats) -> Reco
     nobody = {"population.players": 0, "sessions.per_day": 0, "warmup_days": 0}
     soon_over = {"match.minutes": 1e-3, "rating.system": "known"}
     model = ladder({**ONE_GAME, **nobody, **soon_over, **changes})
-    population = DrawnPlayers(skills, np.ones(skills.size), times)
+    population = DrawnPlayers(skills, np.ones(skills.size), times, np.arange(skills.size))
     return model.record(InitialState(population, Streams(1).place(0)))
 
 
@@ -383,7 +383,7 @@ def calibration_after_rounds(
     model = ladder({**ONE_GAME, **people, **skill, **match, **length, **rule})
     inputs = model.draw(Streams(seed), 0)
     records, ratings = model._players(inputs.population)
-    loop = new_loop(records, ratings, inputs.place, model._shares, NO_SESSIONS, 1, 1.0)
+    loop = new_loop(records, ratings, inputs.place, model._shares, NO_SESSIONS, 1, 1.0, 1)
     model._empty_queue(loop)
     order, log = np.random.default_rng(seed), new_log(0, 1)
     for hour in range(rounds):

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 MEASURED = ("log", "measure", "bands")
 """Factors of which two systems that are compared have the same."""
 
-NEXT_KEY = re.compile(r",(?=[^,=\[\]{}\"']+=)")
+NEXT_KEY = re.compile(r",(?=[^,=\[\]{}\"']+(?:\[\d+\][^,=\[\]{}\"']*)*=)")
 """The comma between two factors of a variant; one inside of a value is followed by no KEY=."""
 
 

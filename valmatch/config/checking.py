@@ -104,6 +104,7 @@ class _Check:
         """Check all of the document; raise with one line for each problem."""
         model = self._model()
         entry = MODELS.get(model)
+        self._move_files(entry)
         self._move_mappings(entry)
         inner = {**self._problem_names(), **(_named_factors(entry.factors) if entry else {})}
         self.keys = ("model", "factors", *(entry.files if entry else FILES), *SECTIONS)
@@ -153,6 +154,29 @@ class _Check:
                 what = f"{key}{what.removeprefix(name)}" if what.startswith(name) else what
             lines.append(f"{place(node)}: {what}")
         raise InputError(*in_lines(lines, self.further))
+
+    def _move_files(self, entry: ModelEntry | None) -> None:
+        """Put a file that stands in a section of the factors at the top level."""
+        for key, section in entry.homes.items() if entry else ():
+            path = ["factors", section, key]
+            node = find(self.root, path)
+            if node is None or not isinstance(self.root, MappingNode):
+                continue
+            other = find(self.root, [key])
+            if other is not None and kind(other) != "null":
+                if from_override(node) == from_override(other):
+                    text = f"{_label(path)}: there is another one, {key}: ..."
+                    self.problems.append((node, text))
+                node = node if from_override(node) else other
+            home = find(self.root, path[:-1])
+            assert isinstance(home, MappingNode)
+            rest = MappingNode(
+                home.tag,
+                [pair for pair in home.value if pair[0].value != key],
+                home.start_mark,
+                home.end_mark,
+            )
+            self.root = assign(assign(self.root, path[:-1], rest), [key], node)
 
     def _move_mappings(self, entry: ModelEntry | None) -> None:
         """Put a mapping that stands under the key of a file where it is a factor."""

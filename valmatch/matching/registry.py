@@ -31,6 +31,8 @@ class QueueEntry:
         Whether plain Python is quick enough for a day with few players.
     beliefs : bool
         Whether it needs to know what is believed of players, besides their ratings.
+    parties : bool
+        Whether players can wait together.
     """
 
     meaning: str
@@ -39,6 +41,7 @@ class QueueEntry:
     exponential: bool = False
     brief: bool = False
     beliefs: bool = False
+    parties: bool = False
 
 
 QUEUES = {
@@ -71,11 +74,18 @@ QUEUES = {
         beliefs=True,
     ),
     "fifo": QueueEntry("whoever waits longest plays, whatever the ratings", brief=True),
+    "flexmatch": QueueEntry(
+        "by a rule set of Amazon GameLift FlexMatch, the file rules; parties wait together",
+        ("skill_attribute", "review_seconds"),
+        parties=True,
+    ),
 }
 """All rules of the queue."""
 
-OF_RATINGS = tuple(name for name, entry in QUEUES.items() if not entry.beliefs)
-"""The rules that see nothing but ratings."""
+OF_RATINGS = tuple(
+    name for name, entry in QUEUES.items() if not entry.beliefs and not entry.parties
+)
+"""The rules that see nothing but ratings, of players who wait alone."""
 
 
 def meanings(names: tuple[str, ...]) -> str:

@@ -38,6 +38,8 @@ class ModelEntry:
         Files that the model reads: their keys at the top level of a config, with their meanings.
     mappings : mapping of str to str
         Keys of files under which a mapping may stand instead, with the factors that it then is.
+    homes : mapping of str to str
+        Keys of files that may stand in a section of the factors instead of the top level.
     """
 
     factors: type[Factors]
@@ -46,6 +48,7 @@ class ModelEntry:
     version: str = "1"
     files: Mapping[str, str] = field(default_factory=dict)
     mappings: Mapping[str, str] = field(default_factory=dict)
+    homes: Mapping[str, str] = field(default_factory=dict)
 
 
 class OwnEntry(ModelEntry):
@@ -55,7 +58,7 @@ class OwnEntry(ModelEntry):
     ----------
     factors : str
         ``module:class`` of the factors.
-    summary, path, files, mappings
+    summary, path, files, mappings, homes
         As of `ModelEntry`.
     """
 
@@ -66,8 +69,9 @@ class OwnEntry(ModelEntry):
         path: str,
         files: Mapping[str, str] = {},
         mappings: Mapping[str, str] = {},
+        homes: Mapping[str, str] = {},
     ) -> None:
-        super().__init__(Factors, summary, path, files=files, mappings=mappings)
+        super().__init__(Factors, summary, path, files=files, mappings=mappings, homes=homes)
         module, _, name = factors.partition(":")
         object.__setattr__(self, "_home", (module, name))
 
@@ -114,7 +118,12 @@ OWN: dict[str, ModelEntry] = {
             "skills": "A CSV file of the players at the start and their true skills, relative to"
             " this file, with the columns player and skill (or rating), such as the ratings.csv of"
             " valmatch rate.",
+            "rules": "The rule set of rule.matching flexmatch, FlexMatch JSON or a short form,"
+            " relative to this file; or a mapping that is one. It may also stand in rule. Without"
+            " it: two teams, and no rule.",
         },
+        mappings={"rules": "rule_set"},
+        homes={"rules": "rule"},
     ),
     "tickets": OwnEntry(
         "valmatch.models.tickets.factors:TicketsFactors",

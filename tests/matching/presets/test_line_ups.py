@@ -15,8 +15,8 @@ from valmatch.matching.presets.line_ups import (
     search_line_ups,
 )
 from valmatch.rule_sets.presets.building import bar_rule
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.rules import BarRule
-from valmatch.rule_sets.presets.vocabulary import RuleWords
 
 RULE = bar_rule(RuleWords.model_validate({"preset": "bar"}))
 

@@ -9,8 +9,8 @@ import pytest
 from valmatch.matching.plain_presets.faf_teams import search_teams
 from valmatch.matching.presets.neighbours import search_neighbours
 from valmatch.rule_sets.presets.building import faf_rule
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.tickets import Party, Rated
-from valmatch.rule_sets.presets.vocabulary import RuleWords
 
 RULE = faf_rule(RuleWords.model_validate({"preset": "faf"}))
 

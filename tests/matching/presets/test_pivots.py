@@ -12,9 +12,9 @@ from valmatch.matching.plain_presets.osu import Waiting, search
 from valmatch.matching.plain_presets.playing import addressed
 from valmatch.matching.presets.pivots import Room, Users, form_lobbies, terms_of
 from valmatch.rule_sets.presets.building import osu_rule
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.rules import OsuRule
 from valmatch.rule_sets.presets.tickets import User
-from valmatch.rule_sets.presets.vocabulary import RuleWords
 
 RULE = osu_rule(RuleWords.model_validate({"preset": "osu"}))
 

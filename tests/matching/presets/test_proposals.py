@@ -9,8 +9,8 @@ import pytest
 from valmatch.matching.plain_presets.faf_duels import search_duels
 from valmatch.matching.presets.proposals import search_proposals
 from valmatch.rule_sets.presets.building import faf_rule
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.tickets import Party, Rated
-from valmatch.rule_sets.presets.vocabulary import RuleWords
 
 RULE = faf_rule(RuleWords.model_validate({"preset": "faf", "teams": "2x1"}))
 

@@ -22,6 +22,7 @@ from valmatch.matching.presets.rosters import search_rosters
 from valmatch.matching.presets.scores import ANY, choose_pairs
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, TIMED_OUT
 from valmatch.rule_sets.presets import building
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.rules import (
     BarRule,
     FafRule,
@@ -39,7 +40,6 @@ from valmatch.rule_sets.presets.tickets import (
     Soldier,
     User,
 )
-from valmatch.rule_sets.presets.vocabulary import RuleWords
 
 PLACE = Streams(7).place(0)
 TIMEOUT, HOUR = 600.0, 3600.0

@@ -11,9 +11,9 @@ import pytest
 from valmatch.matching.plain_presets.shieldbattery import search
 from valmatch.matching.presets.rosters import search_rosters
 from valmatch.rule_sets.presets.building import shieldbattery_rule
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.rules import ShieldBatteryRule
 from valmatch.rule_sets.presets.tickets import Soldier
-from valmatch.rule_sets.presets.vocabulary import RuleWords
 
 RULE = shieldbattery_rule(RuleWords.model_validate({"preset": "shieldbattery"}))
 

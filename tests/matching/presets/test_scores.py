@@ -11,8 +11,8 @@ from valmatch.matching.plain_presets import lichess
 from valmatch.matching.presets.pairing import choose
 from valmatch.matching.presets.scores import choose_pairs, scores_of
 from valmatch.rule_sets.presets.building import lichess_rule
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.tickets import Member
-from valmatch.rule_sets.presets.vocabulary import RuleWords
 
 RULE = lichess_rule(RuleWords.model_validate({"preset": "lichess"}))
 

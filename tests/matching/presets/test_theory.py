@@ -15,6 +15,7 @@ from valmatch.matching.presets.scores import choose_pairs
 from valmatch.rule_sets.presets.building import bar_rule, lichess_rule, osu_rule
 from valmatch.rule_sets.presets.cases import Case
 from valmatch.rule_sets.presets.meanings import team_sizes
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.tickets import (
     Event,
     Member,
@@ -24,7 +25,6 @@ from valmatch.rule_sets.presets.tickets import (
     Soldier,
     User,
 )
-from valmatch.rule_sets.presets.vocabulary import RuleWords
 
 SEARCHES = Searches(search_line_ups, search_rosters, choose_pairs)
 

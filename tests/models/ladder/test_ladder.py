@@ -147,12 +147,13 @@ def test_both_teams_at_once() -> None:
 
 
 def test_sources_are_those_of_the_plain_ladder() -> None:
-    from tests.oracles import ladder_world
+    from tests.oracles import ladder_parties, ladder_world
 
+    wanted = {**vars(ladder_world), **vars(ladder_parties)}
     names = [name for name in vars(sources) if name.isupper()]
-    assert len(names) == 11
+    assert len(names) == 13
     for name in names:
-        assert getattr(sources, name) == getattr(ladder_world, name)
+        assert getattr(sources, name) == wanted[name]
 
 
 def small(*overrides: str) -> LadderModel:
@@ -279,5 +280,5 @@ def test_the_log_closes_the_circle(
 def test_activities_that_hardly_vary_are_the_same() -> None:
     place = Streams(1).place(0)
     for cv in (0.0, 1e-300, 1e-160):
-        found = draw_population(3, 24.0, 2.0, (0.0, 0.0, 1.0), (0.0, 0.0), cv, place)
+        found = draw_population(3, 24.0, 2.0, (0.0, 0.0, 1.0), (0.0, 0.0), cv, ((1.0,), 0.0), place)
         assert (found.activities == 1.0).all()

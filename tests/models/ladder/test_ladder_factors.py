@@ -81,6 +81,8 @@ def test_the_defaults() -> None:
             "kappa": 1.0,
             "urgency": 6.0,
             "reserve": 0.7,
+            "skill_attribute": "skill",
+            "review_seconds": None,
         },
         "rating": {
             "system": "trueskill",
@@ -101,6 +103,10 @@ def test_the_defaults() -> None:
             "deviation_growth": 34.6,
             "least_deviation": 30.0,
         },
+        "parties": {"shares": [1.0], "skill_correlation": 0.0},
+        "rule_set": None,
+        "rules": {},
+        "expansions": {},
     }
 
 
@@ -125,7 +131,7 @@ def test_pairs_are_one_against_one() -> None:
     assert ladder("rule.matching=team_first").rule.team_num == 5
     assert refused("rule.matching=pairs", "rule.team_num=5") == (
         "--set rule.team_num=5: factors.rule.team_num: 5 players on a team, but pairs matches one"
-        " against one (allowed with pairs: 1; team_first, joint and fifo match teams)"
+        " against one (allowed with pairs: 1; team_first, joint, fifo and flexmatch match teams)"
     )
 
 

@@ -72,6 +72,7 @@ def test_defaults_are_those_of_the_paper() -> None:
         "rank": "top",
         "rank_by": "mean",
         "policies": ("point_estimate", "draw_chance", "knowledge_gradient"),
+        "ties": "index",
         "gamma": 0.99,
         "kappa": 0.75,
         "update": "corrected",
@@ -247,6 +248,7 @@ def test_skills_and_performances_have_the_distributions_of_the_paper() -> None:
         {"rank_by": "skill"},
         {"kappa": 2.0},
         {"draw_margin": 1.0},
+        {"ties": "random"},
     ],
 )
 def test_no_rule_moves_a_draw(changes: dict[str, object]) -> None:
@@ -256,11 +258,12 @@ def test_no_rule_moves_a_draw(changes: dict[str, object]) -> None:
     assert np.array_equal(plain.skills, changed.skills)
     assert np.array_equal(plain.performances, changed.performances)
     assert np.array_equal(plain.choices, changed.choices)
+    assert np.array_equal(plain.order, changed.order)
 
 
 def test_drawn_by_names_all_other_factors() -> None:
     rules = {"rank", "rank_by", "prior", "policies", "gamma", "kappa", "update", "noise_variance"}
-    rules.add("draw_margin")
+    rules |= {"draw_margin", "ties"}
     assert set(OpponentFactors.model_fields) == OpponentModel.drawn_by | rules
 
 
@@ -311,10 +314,11 @@ def choice(
     form: str,
     uniform: float,
     margin: float,
+    order: Sequence[int],
 ) -> int:
-    """Return the opponent by the formula of the policy, evaluated directly."""
+    """Return the opponent by the formula of the policy, evaluated directly; ties by the order."""
     noise = 2.5
-    others = [j for j in range(len(mean)) if j != player]
+    others = [j for j in order if j != player]
     multiplier = n_games - game if policy == "knowledge_gradient_finite" else 0.99 / (1 - 0.99)
 
     def quality(j: int) -> float:
@@ -345,12 +349,31 @@ def choice(
 @pytest.mark.parametrize(
     ("form", "margin"), [("corrected", 0.0), ("as_printed", 0.0), ("corrected", 1.2)]
 )
-@pytest.mark.parametrize("rank", ["top", "bottom", 4])
-def test_every_game_is_what_the_formulas_say(form: str, margin: float, rank: str | int) -> None:
+@pytest.mark.parametrize(
+    ("rank", "prior", "ties"),
+    [
+        ("top", "informative", "index"),
+        ("bottom", "informative", "random"),
+        (4, "informative", "index"),
+        (4, "equal", "index"),
+        (4, "equal", "random"),
+    ],
+)
+def test_every_game_is_what_the_formulas_say(
+    form: str, margin: float, rank: str | int, prior: str, ties: str
+) -> None:
     study = model(
-        n_opponents=6, n_games=40, policies=ALL, update=form, rank=rank, draw_margin=margin
+        n_opponents=6,
+        n_games=40,
+        policies=ALL,
+        update=form,
+        rank=rank,
+        draw_margin=margin,
+        prior=prior,
+        ties=ties,
     )
     inputs = study.draw(Streams(8), 2)
+    order = inputs.order.tolist() if ties == "random" else range(7)
     record = study.record(inputs)
     players, games = (dict(table.columns) for table in record.tables)
     player = players["rank"].tolist().index({"top": 1, "bottom": 7}.get(str(rank), rank))
@@ -360,7 +383,8 @@ def test_every_game_is_what_the_formulas_say(form: str, margin: float, rank: str
     for policy in ALL:
         mean, var = list(players["prior_mean"]), list(players["prior_variance"])
         for n in range(40):
-            j = choice(policy, n, 40, player, mean, var, skills, form, inputs.choices[n], margin)
+            uniform = inputs.choices[n]
+            j = choice(policy, n, 40, player, mean, var, skills, form, uniform, margin, order)
             z = inputs.performances[n] * math.sqrt(2.5)
             win = skills[player] + z[0] > skills[j] + z[1]
             quality = oracle_kg.quality(mean[player], var[player], mean[j], var[j], 2.5)
@@ -392,6 +416,23 @@ def test_every_game_is_what_the_formulas_say(form: str, margin: float, rank: str
                 assert games[name][at] == pytest.approx(value, rel=1e-10, abs=1e-10), name
             at += 1
     assert at == len(games["game"])
+
+
+def test_ties_at_random_fall_on_everybody() -> None:
+    """The first opponent of a point estimate that knows nothing, over 3,000 paths: chi squared."""
+    study = model(n_opponents=4, n_games=1, policies=("point_estimate",), prior="equal", rank=3)
+    mixed = model(
+        n_opponents=4, n_games=1, policies=("point_estimate",), prior="equal", rank=3, ties="random"
+    )
+    firsts = np.zeros((2, 5), np.int64)
+    for path in range(3_000):
+        inputs = study.draw(Streams(5), path)
+        for row, each in enumerate((study, mixed)):
+            firsts[row, each._play(inputs).opponents[0, 0]] += 1
+    assert sorted(firsts[0])[:4] == [0, 0, 0, 0]
+    others = np.sort(firsts[1])[1:]
+    assert np.sort(firsts[1])[0] == 0
+    assert np.sum((others - 750.0) ** 2) / 750.0 < 16.3  # .999 of chi squared, 3 degrees
 
 
 def test_equal_priors_hide_the_means_that_skills_are_drawn_from() -> None:

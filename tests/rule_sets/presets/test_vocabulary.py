@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from valmatch.rule_sets.presets.long_form import all_constants, in_lines, long_form
 from valmatch.rule_sets.presets.meanings import WORDS, constants, filled, form_of
-from valmatch.rule_sets.presets.vocabulary import RuleWords
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.words import FORMS, PRESETS, SEARCH, Form
 
 WHOLE: dict[Form, dict[str, Any]] = {

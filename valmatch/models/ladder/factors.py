@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from valmatch.inputs.fields import Factors, NonNegative, Real, Whole, factor, plain_number, refuse
-from valmatch.matching.registry import QUEUES, meanings, readers
+from valmatch.inputs.fields import (
+    Factors,
+    Misplaced,
+    NonNegative,
+    Real,
+    Whole,
+    factor,
+    plain_number,
+    refuse,
+)
+from valmatch.matching.registry import QUEUES
 from valmatch.models.ladder.factor_types import (
     Effect,
     Level,
@@ -19,32 +29,33 @@ from valmatch.models.ladder.factor_types import (
     Rate,
     Share,
     Spread,
-    Weight,
 )
 from valmatch.models.ladder.rating_factors import KNOWN, WITH_DEVIATION, Rating
-from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_search
+from valmatch.models.ladder.rule_factors import Parties, Rule
+from valmatch.models.ladder.rule_sets import size_of_teams
+from valmatch.models.team_rules import LONG_WAIT, long_wait, slow_search
+from valmatch.models.tickets.rule_file import (
+    check_steps,
+    filled_values,
+    read_rules,
+    rewritten_rules,
+)
 from valmatch.policies import registry as policies
-
-if TYPE_CHECKING:
-    PairPolicy = str
-else:
-    PairPolicy = Literal[tuple(policies.PAIR)]
 
 HOURS = 24
 
 LOGISTIC = 400.0 / math.log(10.0)
 """The spread at which ten to one are 400 points."""
 
-if TYPE_CHECKING:
-    Matching = str
-else:
-    Matching = Literal[tuple(QUEUES)]
-
 MAX_PLAYERS = 10_000_000
 """Most players at the start, and most expected newcomers: all of them are in memory."""
 
 MAX_STARTS = 1e9
 """Most expected sessions, and most ticks, in one replication; more is a slip of the pen."""
+
+
+OF_PLAYERS = frozenset(("arrivals", "skills"))
+"""Keys of the files that say who plays."""
 
 
 class Population(Factors):
@@ -168,148 +179,6 @@ class Match(Factors):
     )
 
 
-class Rule(Factors):
-    """Who plays whom."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{player_diff: 400}"})
-
-    matching: Matching = factor("team_first", "", meanings(tuple(QUEUES)))
-    team_num: Annotated[int, Field(ge=1, le=1000), *Whole] = factor(
-        5, "players", "Number of players on a team; with pairs 1, which is then the default."
-    )
-    player_diff: NonNegative = factor(
-        400.0,
-        "points",
-        "Largest difference between two ratings within a team.",
-        {"matching": readers("player_diff")},
-    )
-    team_diff: NonNegative = factor(
-        100.0,
-        "points",
-        "Largest difference between the mean ratings of the two teams of a match.",
-        {"matching": readers("team_diff")},
-    )
-    wait_thresh: NonNegative = factor(
-        0.1,
-        "hours",
-        "A player who has waited longer than this is prioritized.",
-        {"matching": readers("wait_thresh")},
-    )
-    player_slack: NonNegative = factor(
-        400.0,
-        "points",
-        "Added to player_diff for a team with a prioritized player.",
-        {"matching": readers("player_slack")},
-    )
-    team_slack: NonNegative = factor(
-        100.0,
-        "points",
-        "Added to team_diff if either team has a prioritized player.",
-        {"matching": readers("team_slack")},
-    )
-    review: Literal["arrivals", "continuous"] = factor(
-        "arrivals",
-        "",
-        "When matches are looked for. arrivals: when a player queues, or a formed team dissolves."
-        " continuous: also when a waiting player becomes prioritized.",
-        {"matching": readers("review")},
-    )
-    slack_scope: Literal["team", "pool"] = factor(
-        "team",
-        "",
-        "Whom slack helps. team: teams with a prioritized player. pool: every team while anyone"
-        " who waits is prioritized.",
-        {"matching": readers("slack_scope")},
-    )
-    tie_break: Literal["balanced", "enumeration"] = factor(
-        "balanced",
-        "",
-        "Which split of the same players into two teams wins. balanced: the smallest difference of"
-        " means. enumeration: the order of the published implementation.",
-        {"matching": readers("tie_break")},
-    )
-    tick_seconds: Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real] = factor(
-        60.0, "seconds", "Time from one tick to the next.", {"matching": readers("tick_seconds")}
-    )
-    tolerance: NonNegative = factor(
-        400.0,
-        "points",
-        "Largest difference of the ratings of two players who have just queued.",
-        {"matching": readers("tolerance")},
-    )
-    widening: NonNegative = factor(
-        6000.0,
-        "points per hour",
-        "Added to tolerance for each hour of widening_age.",
-        {"matching": readers("widening")},
-    )
-    widening_age: Literal["newest", "oldest"] = factor(
-        "newest",
-        "",
-        "Whose wait widens the tolerance of a pair: that of its newest or of its oldest ticket.",
-        {"matching": readers("widening_age")},
-    )
-    band: Annotated[int, Field(ge=1, le=16), *Whole] = factor(
-        8,
-        "places",
-        "How far apart two players may be among the waiting in the order of their ratings; the time"
-        " that a tick takes is exponential in it.",
-        {"matching": readers("band")},
-    )
-    policy: PairPolicy = factor(
-        "nearest",
-        "",
-        "What a pair is worth. " + policies.meanings(policies.PAIR),
-        {"matching": readers("policy")},
-    )
-    gamma: Annotated[float, Field(ge=0, le=0.9999, allow_inf_nan=False), *Real] = factor(
-        0.95,
-        "",
-        "Discount factor: what a game teaches is weighted by gamma / (1 - gamma).",
-        {
-            "matching": readers("gamma"),
-            "policy": policies.readers("gamma", policies.PAIR),
-        },
-    )
-    kappa: Weight = factor(
-        1.0,
-        "",
-        "Weight of the standard deviation in the upper bound.",
-        {"matching": readers("kappa"), "policy": policies.readers("kappa", policies.PAIR)},
-    )
-    urgency: Weight = factor(
-        6.0,
-        "weight per hour",
-        "Added to the worth of a pair for each hour that either player has waited.",
-        {"matching": readers("urgency")},
-    )
-    reserve: Annotated[float, Field(ge=-1e3, le=1e3, allow_inf_nan=False), *Real] = factor(
-        0.7,
-        "weight",
-        "Taken from the worth of every pair; a pair of negative worth does not play.",
-        {"matching": readers("reserve")},
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _one_against_one(cls, data: object) -> object:
-        """Let a rule of one against one be of one player a side unless a number is given."""
-        if isinstance(data, dict):
-            entry = QUEUES.get(str(data.get("matching")))
-            if entry is not None and entry.largest_team == 1:
-                return {"team_num": 1, **data}
-        return data
-
-    @model_validator(mode="after")
-    def _teams_can_be_matched(self) -> Self:
-        check_teams(self.matching, self.team_num, "range")
-        return self
-
-    def reads(self, option: str) -> bool:
-        """Return whether an option has an effect on the rule that is chosen."""
-        return self.matching in readers(option)
-
-
 class LadderFactors(Factors):
     """Players of unknown skill who come in sessions, are matched by their ratings, and rated.
 
@@ -334,6 +203,31 @@ class LadderFactors(Factors):
     rating: Rating = Field(
         default_factory=Rating, description="What is believed of skills, and learned from games."
     )
+    parties: Parties = Field(default_factory=Parties, description="With whom they play.")
+    rule_set: dict[str, Any] | None = factor(
+        None,
+        "",
+        "The rule set of flexmatch as a mapping, a short form or FlexMatch's own; rules at the top"
+        " of the config is the same where it is a mapping. null: that of the file.",
+    )
+    rules: dict[str, Any] = factor(
+        {},
+        "",
+        "Values of the rule set that replace those of its file: NAME: {PROPERTY: VALUE} of a rule,"
+        " of algorithm, and of teams by name.",
+    )
+    expansions: dict[str, Any] = factor(
+        {},
+        "",
+        "Values of steps that replace those of its file: NAME: {PROPERTY: {0: {wait: VALUE, value:"
+        " VALUE}}}, steps from 0 on.",
+    )
+
+    @field_validator("expansions")
+    @classmethod
+    def _increasing(cls, expansions: dict[str, Any]) -> dict[str, Any]:
+        check_steps(expansions)
+        return expansions
 
     @model_validator(mode="before")
     @classmethod
@@ -401,6 +295,48 @@ class LadderFactors(Factors):
         return self
 
     @model_validator(mode="after")
+    def _parties_can_play(self) -> Self:
+        largest, rule = self.parties.largest, self.rule
+        if largest > 1 and not QUEUES[rule.matching].parties:
+            names = " or ".join(name for name, entry in QUEUES.items() if entry.parties)
+            raise refuse(
+                f"groups of {largest} players, but with {rule.matching} matching everybody waits"
+                f" alone (allowed: [1]; rule.matching {names} takes parties)",
+                "parties.shares",
+                "rule.matching",
+            )
+        if largest > rule.team_num:
+            text = _too_large(largest, rule.team_num)
+            raise refuse(text, "parties.shares", "rule.team_num")
+        return self
+
+    def with_files(self, files: Mapping[str, Path], given: Collection[str]) -> Self:
+        """Return the factors with all values of the rule set filled in, and its size of teams."""
+        values = filled_values(self, files, given)
+        if not values:
+            return self
+        found = self.model_copy(update=values)
+        if self.rule.matching != "flexmatch":
+            return found
+        source = files.get("rules", self.rule_set)
+        table = read_rules(source, {name: values[name] for name in values}, None).table
+        size = size_of_teams(table)
+        if size is None or size == self.rule.team_num:
+            return found
+        if "rule.team_num" in given and "team_num" in self.rule.model_fields_set:
+            raise Misplaced(
+                ("rule", "team_num"), f"{self.rule.team_num}, but the rule set has teams of {size}"
+            )
+        if self.parties.largest > size:
+            raise Misplaced(("parties", "shares"), _too_large(self.parties.largest, size))
+        rule = self.rule.model_copy(update={"team_num": size})
+        return found.model_copy(update={"rule": rule})
+
+    def rewritten(self, files: Mapping[str, Path]) -> Mapping[str, str]:
+        """Return the text of the rule set with the values of these factors, if any differs."""
+        return rewritten_rules(self, files)
+
+    @model_validator(mode="after")
     def _somebody_queues(self, info: ValidationInfo) -> Self:
         population, per_day = self.population, self.sessions.per_day
         comes = population.players != 0 and per_day > 0
@@ -425,7 +361,6 @@ class LadderFactors(Factors):
     def _within_reason(self) -> Self:
         newcomers = self.population.newcomers_per_day * self.days
         starts = self.session_starts(self.population.players or 0)
-        ticks = self.days * 86400.0 / self.rule.tick_seconds
         if newcomers > MAX_PLAYERS:
             raise refuse(
                 f"about {newcomers:.1e} players would join (at most {MAX_PLAYERS:.0e})",
@@ -439,13 +374,16 @@ class LadderFactors(Factors):
                 "population.players",
                 "days",
             )
-        if self.rule.reads("tick_seconds") and ticks > MAX_STARTS:
-            raise refuse(
-                f"about {ticks:.1e} ticks in {plain_number(self.days)} days (at most"
-                f" {MAX_STARTS:.0e})",
-                "rule.tick_seconds",
-                "days",
-            )
+        for name in ("tick_seconds", "review_seconds"):
+            seconds = getattr(self.rule, name)
+            ticks = self.days * 86400.0 / seconds if seconds and self.rule.reads(name) else 0.0
+            if ticks > MAX_STARTS:
+                raise refuse(
+                    f"about {ticks:.1e} ticks in {plain_number(self.days)} days (at most"
+                    f" {MAX_STARTS:.0e})",
+                    f"rule.{name}",
+                    "days",
+                )
         return self
 
     def remarks(self) -> Iterator[tuple[str, str]]:
@@ -474,9 +412,17 @@ class LadderFactors(Factors):
             )
 
 
+def _too_large(largest: int, team_num: int) -> str:
+    """Say that a group of friends is larger than a team."""
+    return (
+        f"groups of {largest} players do not fit into teams of {team_num} (allowed: shares of up to"
+        f" {team_num} players)"
+    )
+
+
 def _files(info: ValidationInfo) -> frozenset[str]:
-    """Return the keys of the files that the config names."""
-    return info.context["files"] if info.context else frozenset()
+    """Return the keys of the files of players that the config names."""
+    return info.context["files"] & OF_PLAYERS if info.context else frozenset()
 
 
 def _without_effect(section: Factors) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,9 @@ Match ends come in the order of their starts and wait in a ring; patience and th
 have a heap each (`event_heap`); session starts are entered into a third one an hour ahead, so
 that it holds few of them. At equal times: match ends, patience, queueings, becoming prioritized
 or ticks.
+
+Friends who play a session together do all by their leader: his break, his patience, and whether
+they go on. So of a party the leader alone is in the heaps.
 """
 
 from __future__ import annotations
@@ -17,15 +20,20 @@ from valmatch.draws.addressed import exponential_at, uniform_at
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import at, expanded, unallocating
 from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
+from valmatch.models.ladder.counting import (
+    count_day,
+    count_match,
+    count_parties,
+    count_players,
+    rating_seen,
+)
 from valmatch.models.ladder.event_heap import cancel, schedule
 from valmatch.models.ladder.profile import moment_of, profile_time
 from valmatch.models.ladder.rating import Rater, predict, rate
 from valmatch.models.ladder.sources import BREAK, CHURN, CONTINUE, OUTCOME, PATIENCE, SESSIONS
 from valmatch.models.ladder.state import (
     AWAY,
-    CAREER,
     LEFT,
-    NEW,
     PAUSING,
     PLAYING,
     QUEUED,
@@ -44,8 +52,6 @@ SLICE = 1.0
 """Hours that session starts are entered ahead."""
 NEVER = 1e12
 """A profile time that no session starts after."""
-LEAST = 1e-15
-"""A prediction below counts as this in the log loss, as in `valmatch rate`."""
 
 
 @driver(unallocating)
@@ -94,7 +100,7 @@ def advance(
             return DONE
         if not RULE.has_room(rules, queue):
             return NO_ROOM_IN_QUEUE
-        if state["waits"] + queue.state[0]["waiting"] >= waits.size:
+        if state["waits"] + queue.state[0]["waiting"] + loop.by_size.size >= waits.size:
             return NO_ROOM_FOR_WAITS
         newcomer = NOBODY
         if ends <= now:
@@ -171,9 +177,23 @@ def _next_to_queue(behaviour: Behaviour, loop: Loop) -> int:
     if loop.starts[at(player)] < state["entered"]:
         _enter_start(player, loop)
     if entry["state"] == AWAY:
+        _gather(player, loop)
         return player
     state["dropped"] += int(now >= behaviour.warmup)
     return NOBODY
+
+
+@expanded
+def _gather(player: int, loop: Loop) -> None:
+    """Let a player's friends come along if all are free; who is gone or yet to join has no say."""
+    free, end = True, player + loop.players[at(player)]["friends"]
+    for friend in range(player + 1, end):
+        other = loop.players[at(friend)]
+        free = free and (other["state"] == AWAY or other["state"] == LEFT)
+    for friend in range(player + 1, end):
+        other = loop.players[at(friend)]
+        if free and other["state"] == AWAY and other["starts"] > 0:
+            other["leader"] = player
 
 
 @expanded
@@ -207,52 +227,66 @@ def set_clocks(joining: Floats, loop: Loop) -> None:
 
 
 @expanded
-def _seen(player: int, behaviour: Behaviour, loop: Loop) -> float:
-    """Return the rating that the rule sees."""
-    entry = loop.players[at(player)]
-    return entry["mean"] - 3.0 * entry["sigma"] if behaviour.conservative else entry["mean"]
-
-
-@expanded
 def _queue(now: float, player: int, behaviour: Behaviour, loop: Loop, log: Log) -> float:
-    """Give a player a ticket; return the rating that the rule sees."""
+    """Give a player and who comes along their tickets; return the rating that the rule sees."""
     state, entry = loop.state[0], loop.players[at(player)]
-    entry["state"], entry["queued"], entry["ticket"] = QUEUED, now, state["tickets"]
     if behaviour.patience < np.inf:
         wait = behaviour.patience * exponential_at(loop.place, PATIENCE, player, entry["tickets"])
         state["patient"] = schedule(
             now + wait, player, state["patient"], loop.patient, loop.personal_places
         )
-    rating = _seen(player, behaviour, loop)
+    together = 0
+    for member in range(player, player + entry["friends"]):
+        together += int(loop.players[at(member)]["leader"] == player)
+    for member in range(player, player + entry["friends"]):
+        if loop.players[at(member)]["leader"] == player:
+            loop.players[at(member)]["together"] = together
+            _give_ticket(now, member, behaviour, loop, log)
+    return entry["seen"]
+
+
+@expanded
+def _give_ticket(now: float, player: int, behaviour: Behaviour, loop: Loop, log: Log) -> None:
+    """Give a player a ticket."""
+    state, entry = loop.state[0], loop.players[at(player)]
+    entry["state"], entry["queued"], entry["ticket"] = QUEUED, now, state["tickets"]
+    entry["seen"] = rating_seen(player, behaviour, loop)
     if state["tickets"] < log.tickets.size:
         ticket = log.tickets[at(state["tickets"])]
-        ticket["player"], ticket["time"], ticket["rating"] = player, now, rating
-        ticket["ended"], ticket["match"] = np.nan, -1
+        ticket["player"], ticket["time"], ticket["rating"] = player, now, entry["seen"]
+        ticket["ended"], ticket["match"], ticket["together"] = np.nan, -1, entry["together"]
     entry["tickets"] += 1
     state["tickets"] += 1
-    return rating
 
 
 @expanded
 def _give_up(now: float, behaviour: Behaviour, loop: Loop, log: Log) -> None:
-    """End the ticket and the session of the player whose patience ends."""
+    """End the tickets and the session of the player whose patience ends, and of who is with him."""
     state = loop.state[0]
     player = loop.patient[0]["player"]
     state["patient"] = cancel(player, state["patient"], loop.patient, loop.personal_places)
-    state["abandoned"] += int(now >= behaviour.warmup)
-    ticket = loop.players[at(player)]["ticket"]
-    if ticket < log.tickets.size:
-        log.tickets[at(ticket)]["ended"] = now
-    _end_session(player, behaviour, loop)
+    together = loop.players[at(player)]["together"]
+    if now >= behaviour.warmup:
+        state["abandoned"] += together
+        if loop.by_size.size > 0:
+            loop.by_size[at(together - 1)]["abandoned"] += together
+    for member in range(player, player + loop.players[at(player)]["friends"]):
+        entry = loop.players[at(member)]
+        if entry["leader"] == player and entry["ticket"] < log.tickets.size:
+            log.tickets[at(entry["ticket"])]["ended"] = now
+    _end_sessions(player, behaviour, loop)
 
 
 @expanded
-def _end_session(player: int, behaviour: Behaviour, loop: Loop) -> None:
-    """Let a player go away, or for good."""
-    entry = loop.players[at(player)]
-    leaves = uniform_at(loop.place, CHURN, player, entry["sessions"]) < behaviour.churn
-    entry["state"] = LEFT if leaves else AWAY
-    entry["sessions"] += 1
+def _end_sessions(leader: int, behaviour: Behaviour, loop: Loop) -> None:
+    """Let a player and who is with him go away, or for good, each by himself."""
+    for player in range(leader, leader + loop.players[at(leader)]["friends"]):
+        entry = loop.players[at(player)]
+        if entry["leader"] == leader:
+            leaves = uniform_at(loop.place, CHURN, player, entry["sessions"]) < behaviour.churn
+            entry["state"] = LEFT if leaves else AWAY
+            entry["sessions"] += 1
+            entry["leader"] = player
 
 
 @expanded
@@ -271,16 +305,18 @@ def _start_match(now: float, world: World, loop: Loop, waits: Floats, log: Log) 
     played["end"], played["number"] = now + behaviour.minutes, state["numbered"]
     played["a_wins"] = int(a_wins)
     _log_start(now, p, predicted, a_wins, loop, log)
-    _count_day(now, p, loop)
+    count_day(now, p, loop)
     if now >= behaviour.warmup:
-        _count_match(p, predicted, a_wins, behaviour, loop)
-        _count_players(now, p, world, loop, waits)
+        count_match(p, predicted, a_wins, behaviour, loop)
+        count_players(now, p, world, loop, waits)
+        if loop.by_size.size > 0:
+            count_parties(now, p, loop)
     for k in range(loop.lineup.size):
         player = loop.lineup[at(k)]
         loop.teams[at(slot), at(k)] = player
         loop.players[at(player)]["state"] = PLAYING
         loop.players[at(player)]["matches"] += 1
-        if behaviour.patience < np.inf:
+        if behaviour.patience < np.inf and loop.players[at(player)]["leader"] == player:
             state["patient"] = cancel(player, state["patient"], loop.patient, loop.personal_places)
     state["playing"] += 1
     state["numbered"] += 1
@@ -300,83 +336,6 @@ def _win_probability(behaviour: Behaviour, loop: Loop) -> float:
 
 
 @expanded
-def _count_match(
-    p: float, predicted: float, a_wins: bool, behaviour: Behaviour, loop: Loop
-) -> None:
-    """Count a match by true skill, by what the rule sees, and by its predictions."""
-    sums = loop.state[0]
-    gap = abs(p - 0.5)
-    sums["matches"] += 1
-    sums["win_gap"] += gap
-    sums["fair"] += int(gap <= 0.1)
-    sums["stomps"] += int(gap >= 0.4)
-    sums["loss"] -= math.log(max(predicted if a_wins else 1.0 - predicted, LEAST))
-    sums["skill_loss"] -= math.log(max(p if a_wins else 1.0 - p, LEAST))
-    team_num = loop.lineup.size // 2
-    skill = seen = 0.0
-    for side in range(2):
-        sign = 1.0 - 2.0 * side
-        least, most, lowest, highest = np.inf, -np.inf, np.inf, -np.inf
-        skill_sum = seen_sum = 0.0
-        for k in range(side * team_num, (side + 1) * team_num):
-            player = loop.lineup[at(k)]
-            true, rating = loop.players[at(player)]["skill"], _seen(player, behaviour, loop)
-            skill_sum += true
-            seen_sum += rating
-            least, most = min(least, true), max(most, true)
-            lowest, highest = min(lowest, rating), max(highest, rating)
-        skill += sign * (skill_sum / team_num)
-        seen += sign * (seen_sum / team_num)
-        sums["true_player_diff"] += most - least
-        sums["player_diff"] += highest - lowest
-    sums["true_team_diff"] += abs(skill)
-    sums["team_diff"] += abs(seen)
-
-
-@expanded
-def _count_players(now: float, p: float, world: World, loop: Loop, waits: Floats) -> None:
-    """Count waits, newcomers and careers of the players of a match."""
-    sums, gap = loop.state[0], abs(p - 0.5)
-    for player in loop.lineup:
-        entry = loop.players[at(player)]
-        wait, game = now - entry["queued"], entry["matches"]
-        waits[at(sums["waits"])] = wait
-        sums["waits"] += 1
-        sums["active"] += 1 - entry["active"]
-        entry["active"] = 1
-        if game < NEW:
-            sums["newcomer_games"] += 1
-            sums["newcomer_gap"] += gap
-            sums["newcomer_wait"] += wait
-            if entry["newcomer"]:
-                sums["joined_games"] += 1
-                sums["joined_gap"] += gap
-                sums["joined_wait"] += wait
-                sums["joined_firsts"] += int(game == 0)
-                sums["joined_first_wait"] += wait if game == 0 else 0.0
-        if game < CAREER:
-            error = (entry["mean"] - world.newcomers_rating) - (entry["skill"] - world.mean_skill)
-            loop.careers_n[at(game)] += 1
-            loop.careers[0, at(game)] += gap
-            loop.careers[1, at(game)] += wait
-            loop.careers[2, at(game)] += abs(error)
-
-
-@expanded
-def _count_day(now: float, p: float, loop: Loop) -> None:
-    """Count a match of the day."""
-    sums = loop.state[0]
-    sums["day_matches"] += 1
-    sums["day_gap"] += abs(p - 0.5)
-    for player in loop.lineup:
-        entry = loop.players[at(player)]
-        sums["day_waits"] += 1
-        sums["day_wait"] += now - entry["queued"]
-        sums["day_active"] += int(entry["day"] != sums["day"])
-        entry["day"] = sums["day"]
-
-
-@expanded
 def _end_match(now: float, behaviour: Behaviour, rater: Rater, loop: Loop, log: Log) -> None:
     """End the match that started first: rate its players, who go on or end their session."""
     state, slot = loop.state[0], loop.state[0]["first"]
@@ -393,7 +352,10 @@ def _end_match(now: float, behaviour: Behaviour, rater: Rater, loop: Loop, log: 
     for k in range(size):
         player = loop.lineup[at(k)]
         loop.players[at(player)]["finished"] += 1
-        _go_on(now, player, a_wins == (k < size // 2), behaviour, loop)
+        # Who was with a leader is not at play any more once the leader has gone on.
+        leads = loop.players[at(player)]["leader"] == player
+        if leads and loop.players[at(player)]["state"] == PLAYING:
+            _go_on(now, player, a_wins == (k < size // 2), behaviour, loop)
 
 
 @expanded
@@ -407,18 +369,20 @@ def _take_rating(player: int, rater: Rater, loop: Loop) -> None:
 
 @expanded
 def _go_on(now: float, player: int, won: bool, behaviour: Behaviour, loop: Loop) -> None:
-    """Let a player queue again after a break, or end the session."""
+    """Let a player and who is with him queue again after a break, or end the session."""
     state, entry = loop.state[0], loop.players[at(player)]
     game = entry["matches"] - 1
     chance = behaviour.after_win if won else behaviour.after_loss
     if uniform_at(loop.place, CONTINUE, player, game) < chance:
-        entry["state"] = PAUSING
+        for member in range(player, player + entry["friends"]):
+            if loop.players[at(member)]["leader"] == player:
+                loop.players[at(member)]["state"] = PAUSING
         pause = behaviour.pause * exponential_at(loop.place, BREAK, player, game)
         state["pausing"] = schedule(
             now + pause, player, state["pausing"], loop.pausing, loop.personal_places
         )
     else:
-        _end_session(player, behaviour, loop)
+        _end_sessions(player, behaviour, loop)
 
 
 @expanded

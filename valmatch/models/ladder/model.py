@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.draws.streams import Streams
+from valmatch.inputs.fields import Factors
 from valmatch.kernels import halting
 from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.queue import kernel_of, parameters_of, with_people
 from valmatch.matching.registry import queue_rule
 from valmatch.matching.rules import ticks_per_hour
+from valmatch.matching.tickets.rolling import template_of
 from valmatch.models.ladder import loop as kernel
-from valmatch.models.ladder.factors import LadderFactors
+from valmatch.models.ladder.factors import OF_PLAYERS, LadderFactors
 from valmatch.models.ladder.files import newcomer_names, players_at_start, read_files, remarks
 from valmatch.models.ladder.loop import set_clocks
 from valmatch.models.ladder.measures import (
@@ -30,14 +32,15 @@ from valmatch.models.ladder.measures import (
     scale_moves,
     standing,
 )
+from valmatch.models.ladder.parties import party_measures, party_responses
 from valmatch.models.ladder.population import DrawnPlayers, draw_population
 from valmatch.models.ladder.profile import shares_before
 from valmatch.models.ladder.rating import KNOWN, rater_of
 from valmatch.models.ladder.rating_factors import SYSTEMS, values_of
+from valmatch.models.ladder.rule_sets import rule_set_of
 from valmatch.models.ladder.sources import PAIR
 from valmatch.models.ladder.state import (
     CAREER,
-    LEFT,
     OF_THE_DAY,
     PLAYER,
     Behaviour,
@@ -47,7 +50,18 @@ from valmatch.models.ladder.state import (
     new_log,
     new_loop,
 )
-from valmatch.models.model import NO_FILES, Axes, Batch, Model, Outcome, Record, Table
+from valmatch.models.ladder.tables import games_table, players_table, tickets_table
+from valmatch.models.model import (
+    NO_FILES,
+    Axes,
+    Batch,
+    Model,
+    Outcome,
+    Record,
+    Response,
+    Responses,
+    Table,
+)
 from valmatch.policies import registry as policies
 
 MEASURES = ("win_gap", "wait", "error")
@@ -86,6 +100,8 @@ class Run(NamedTuple):
         What happened on each day.
     log : Log
         What happened, where it was wanted.
+    population : DrawnPlayers
+        Who played.
     """
 
     loop: Loop
@@ -93,6 +109,7 @@ class Run(NamedTuple):
     standings: Mapping[float, Standing]
     days: list[dict[str, float]]
     log: Log
+    population: DrawnPlayers
 
 
 class LadderModel(Model[InitialState]):
@@ -104,7 +121,8 @@ class LadderModel(Model[InitialState]):
         The factors.
     files : mapping of str to Path
         ``arrivals``: session starts that replace the random ones; ``skills``: the players at the
-        start. What is drawn besides differs between replications.
+        start. What is drawn besides differs between replications. ``rules``: the rule set of
+        flexmatch; without it two teams, and no rule.
     """
 
     responses = RESPONSES
@@ -122,23 +140,32 @@ class LadderModel(Model[InitialState]):
             "sessions.per_day",
             "sessions.activity_cv",
             "sessions.hourly_profile",
+            "parties",
         )
     )
     axes = Axes(("ladder",), MEASURES, CAREER, SCALES, UNITS)
 
     def __init__(self, factors: LadderFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         self._factors = factors
-        self._given = read_files(files, 24.0 * factors.days)
-        self._players_at_start = players_at_start(factors, self._given, files)
-        self.warnings = tuple(remarks(factors, self._given, files))
+        of_players = {key: path for key, path in files.items() if key in OF_PLAYERS}
+        self._given = read_files(of_players, 24.0 * factors.days)
+        self._players_at_start = players_at_start(factors, self._given, of_players)
+        self.warnings = tuple(remarks(factors, self._given, of_players))
+        if factors.parties.largest > 1:
+            self.responses = Responses(*RESPONSES, *self.further(factors))
         self._rule = queue_rule(factors.rule.matching)
+        options = _options(factors)
+        if factors.rule.matching == "flexmatch":
+            options |= self._rule_set(files)
+        elif "rules" in files or factors.rule_set is not None:
+            self.warnings += (f"rules: has no effect with matching {factors.rule.matching}",)
         self._advance = kernel_of(kernel.advance, self._rule)
         system = SYSTEMS.get(factors.rating.system)  # None knows the skills
         values = values_of(factors.rating, factors.rating_beta) if system else {}
         self._newcomer = system.newcomer(values) if system else [math.nan]
         self._deviation = system.deviation if system else -1
         self._world = World(
-            parameters_of(self._rule, _options(factors)),
+            parameters_of(self._rule, options),
             _behaviour(factors),
             rater_of(system, values),
             factors.rating.mu,
@@ -151,6 +178,25 @@ class LadderModel(Model[InitialState]):
         self._waits = np.empty(1024)
         self._check: Callable[[], None] = lambda: None
 
+    @classmethod
+    def further(cls, factors: Factors) -> Sequence[Response]:
+        """Return the responses of parties, if there are any."""
+        assert isinstance(factors, LadderFactors)
+        return party_responses(factors.parties.largest)
+
+    def _rule_set(self, files: Mapping[str, Path]) -> dict[str, Any]:
+        """Return what flexmatch reads besides the factors: the rule set."""
+        factors = self._factors
+        rules = rule_set_of(
+            files.get("rules", factors.rule_set),
+            {"rules": factors.rules, "expansions": factors.expansions},
+            factors.rule.skill_attribute,
+            factors.rule.team_num,
+        )
+        self.warnings = (*self.warnings, *rules.remarks)
+        attribute, largest = factors.rule.skill_attribute, factors.parties.largest
+        return {"template": template_of(rules.table, attribute, largest)}
+
     def draw(self, streams: Streams, replication: int) -> InitialState:
         """Return the players of a replication; no rule and no rating enters."""
         people, place = self._factors.population, streams.place(replication)
@@ -161,6 +207,7 @@ class LadderModel(Model[InitialState]):
             (people.skill_mean, people.newcomer_skill_mean, people.skill_std),
             (people.smurf_share, people.smurf_skill),
             self._factors.sessions.activity_cv,
+            (self._factors.parties.shares, self._factors.parties.skill_correlation),
             place,
         )
         if self._given.skills is not None:
@@ -198,10 +245,11 @@ class LadderModel(Model[InitialState]):
         state = self.play(inputs, new_log(0, size)).loop.state[0]
         played = self.play(inputs, new_log(int(state["tickets"]), size))
         names = self._names(inputs.population)
+        population, drawn = inputs.population, not self._given.sessions.firsts.size
         tables = (
-            self._players_table(names, inputs.population, played.loop.players),
-            self._games_table(names, played),
-            _tickets_table(names, played),
+            players_table(names, population, played.loop, drawn),
+            games_table(names, played.loop, played.log, self._factors.match.minutes),
+            tickets_table(names, played.loop, played.log),
             Table("days", _columns(played.days), whole=("matches", "active_players")),
         )
         return Record(self._responses(played), tables, self._remarks(played.days))
@@ -228,6 +276,7 @@ class LadderModel(Model[InitialState]):
             self._given.sessions,
             factors.rule.team_num,
             factors.match.minutes,
+            factors.parties.largest,
         )
         set_clocks(inputs.population.joining, loop)
         self._empty_queue(loop)
@@ -243,7 +292,7 @@ class LadderModel(Model[InitialState]):
                 for name in OF_THE_DAY:
                     loop.state[name] = 0
         waits = self._waits[: loop.state["waits"][0]].copy()
-        return Run(loop, waits, standings, days, log)
+        return Run(loop, waits, standings, days, log, inputs.population)
 
     def _empty_queue(self, loop: Loop) -> None:
         """Let nobody wait, and let the rule see the players of a replication."""
@@ -274,6 +323,9 @@ class LadderModel(Model[InitialState]):
         factors = self._factors
         players = np.zeros(population.skills.size, PLAYER)
         players["skill"], players["day"] = population.skills, -1
+        players["leader"], players["friends"] = np.arange(players.size), 1
+        leaders, sizes = np.unique(population.groups, return_counts=True)
+        players["friends"][leaders] = sizes
         players["rate"] = factors.sessions.per_day * population.activities
         ratings = np.tile(np.array(self._newcomer, np.float64), (players.size, 1))
         known = self._world.rater.system == KNOWN
@@ -287,15 +339,18 @@ class LadderModel(Model[InitialState]):
         return players, ratings
 
     def _responses(self, played: Run) -> dict[str, float]:
-        factors = self._factors
-        return responses(
-            played.loop.state[0],
+        factors, loop = self._factors, played.loop
+        found = responses(
+            loop.state[0],
             played.waits,
             played.standings[factors.warmup_days],
             played.standings[factors.days],
             factors.days - factors.warmup_days,
             self._deviation >= 0,
         )
+        if loop.by_size.size:
+            found |= party_measures(loop.by_size, loop.players, played.population.groups)
+        return found
 
     def _names(self, population: DrawnPlayers) -> NDArray[Any]:
         """Return what the players are called in tables: by the files, or by their numbers."""
@@ -309,51 +364,6 @@ class LadderModel(Model[InitialState]):
         warmup = self._factors.warmup_days
         measured = [day["scale_stretch"] for day in days if day["day"] >= warmup]
         return (SCALE_MOVES,) if scale_moves(measured) else ()
-
-    def _players_table(
-        self, names: NDArray[Any], population: DrawnPlayers, players: Records
-    ) -> Table:
-        n, joined = players.size, population.joining
-        drawn = not self._given.sessions.firsts.size
-        return Table(
-            "players",
-            {
-                "player": names,
-                "joined_hours": np.concatenate([np.zeros(n - joined.size), joined]),
-                "skill": players["skill"],
-                "activity": population.activities if drawn else np.full(n, np.nan),
-                "rating": players["mean"],
-                "sigma": players["sigma"] if players["sigma"].any() else np.full(n, np.nan),
-                "games": players["finished"],
-                "gone": (players["state"] == LEFT).astype(np.int64),
-            },
-        )
-
-    def _games_table(self, names: NDArray[Any], played: Run) -> Table:
-        """Return a row for each player of each match that ended, in order of ending."""
-        log, size = played.log, self._factors.rule.team_num
-        ended = np.flatnonzero(log.matches["place"][: played.loop.state["numbered"][0]] >= 0)
-        ended = ended[np.argsort(log.matches["place"][ended], kind="stable")]
-        rows, matches = 2 * size * ended.size, log.matches[ended]
-        side_b = np.tile(np.repeat([False, True], size), ended.size)
-        tickets = log.tickets[log.teams[ended].ravel()]
-        won = np.repeat(matches["a_wins"] > 0, 2 * size) != side_b
-        return Table(
-            "games",
-            {
-                "game": np.repeat(ended, 2 * size),
-                "time": np.repeat(matches["time"] + self._world.behaviour.minutes, 2 * size),
-                "player": names[tickets["player"]],
-                "team": np.where(side_b, "B", "A"),
-                "score": won.astype(np.int64),
-                "minutes": np.full(rows, self._factors.match.minutes),
-                "wait_minutes": 60.0 * (tickets["ended"] - tickets["time"]),
-                "p": np.where(side_b, 1.0, 0.0)
-                + (1 - 2 * side_b) * np.repeat(matches["p"], 2 * size),
-                "rating_before": log.before[ended, :, 0].ravel(),
-                "rating_after": log.after[ended, :, 0].ravel(),
-            },
-        )
 
 
 def _options(factors: LadderFactors) -> dict[str, Any]:
@@ -374,6 +384,7 @@ def _options(factors: LadderFactors) -> dict[str, Any]:
         "noise": factors.rating_beta**2,
         "true_noise": factors.match.beta**2,
         "source": PAIR,
+        "review_seconds": rule.review_seconds or 0.0,
     }
 
 
@@ -412,22 +423,3 @@ def _day(day: int, sums: np.void, now: Standing) -> dict[str, float]:
 
 def _columns(rows: list[dict[str, float]]) -> dict[str, list[float]]:
     return {name: [row[name] for row in rows] for name in rows[0]}
-
-
-def _tickets_table(names: NDArray[Any], played: Run) -> Table:
-    """Return a row for each ticket; one still waiting has not ended."""
-    tickets = played.log.tickets[: played.loop.state["tickets"][0]]
-    matched = tickets["match"] >= 0
-    return Table(
-        "tickets",
-        {
-            "ticket": np.arange(tickets.size),
-            "player": names[tickets["player"]],
-            "queued_hours": tickets["time"],
-            "rating": tickets["rating"],
-            "ended_hours": tickets["ended"],
-            "match": np.where(matched, tickets["match"], np.nan),
-            "wait_minutes": 60.0 * (tickets["ended"] - tickets["time"]),
-        },
-        whole=("match",),
-    )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaincinv, ndtri
 
 from valmatch.draws.addressed import exponential_at, fill_uniforms
-from valmatch.kernels.arrays import Floats, Words
+from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.kernels.compilation import at, unallocating
-from valmatch.models.ladder.sources import ACTIVITY, JOINING, SKILL, SMURF
+from valmatch.models.ladder.sources import ACTIVITY, BOND, FRIENDS, JOINING, SKILL, SMURF
 
 SAME = 1e-150
 """A coefficient of variation whose square may be no number: all activities are the same."""
@@ -25,11 +26,14 @@ class DrawnPlayers(NamedTuple):
         Points; session starts relative to those of the average player.
     joining : (m,) ndarray of float64
         Hours at which the newcomers join, who are the last m.
+    groups : (n,) ndarray of int64
+        The first player of the group of friends that each is in.
     """
 
     skills: Floats
     activities: Floats
     joining: Floats
+    groups: Ints
 
 
 def draw_population(
@@ -39,6 +43,7 @@ def draw_population(
     skill: tuple[float, float, float],
     smurfs: tuple[float, float],
     activity_cv: float,
+    friends: tuple[Sequence[float], float],
     place: Words,
 ) -> DrawnPlayers:
     """Draw the players of a replication.
@@ -57,6 +62,8 @@ def draw_population(
         Share of the newcomers whose skill is the second number.
     activity_cv : float
         Coefficient of variation of the activities, gamma distributed with mean 1.
+    friends : tuple
+        Shares of groups of friends by size, from 1 on; correlation of the skills of friends.
     place : (3,) ndarray of uint64
         From `Streams.place`.
     """
@@ -64,14 +71,39 @@ def draw_population(
     n = players + joining.size
     newcomers = np.arange(n) >= players
     mean, newcomers_mean, std = skill
-    skills = np.where(newcomers, newcomers_mean, mean) + std * ndtri(_uniforms(SKILL, n, place))
+    groups, normals = np.arange(n), ndtri(_uniforms(SKILL, n, place))
+    shares, correlation = friends
+    if len(shares) > 1:
+        sizes = np.searchsorted(np.cumsum(shares), _uniforms(FRIENDS, n, place), side="right")
+        # Shares sum to 1 but for rounding: what has none is not chosen.
+        _gather(1 + np.minimum(sizes, np.flatnonzero(shares)[-1]), players, groups)
+        if correlation > 0.0:
+            common = ndtri(_uniforms(BOND, n, place))[groups]
+            bonded = correlation**0.5 * common + (1.0 - correlation) ** 0.5 * normals
+            normals = np.where(np.bincount(groups, minlength=n)[groups] > 1, bonded, normals)
+    skills = np.where(newcomers, newcomers_mean, mean) + std * normals
     share, smurfs_skill = smurfs
     skills[newcomers & (_uniforms(SMURF, n, place) < share)] = smurfs_skill
     if activity_cv < SAME:
-        return DrawnPlayers(skills, np.ones(n), joining)
+        return DrawnPlayers(skills, np.ones(n), joining, groups)
     square = activity_cv * activity_cv
     activities = square * gammaincinv(1.0 / square, _uniforms(ACTIVITY, n, place))
-    return DrawnPlayers(skills, activities, joining)
+    return DrawnPlayers(skills, activities, joining, groups)
+
+
+@unallocating
+def _gather(sizes: Ints, players: int, groups: Ints) -> None:
+    """Put players of the next numbers into groups, whose first one's size is that of the group.
+
+    A group that would end among the newcomers ends with the last player of the start.
+    """
+    first = 0
+    while first < sizes.size:
+        end = first + sizes[at(first)]
+        end = min(end, players if first < players else sizes.size)
+        for player in range(first, end):
+            groups[at(player)] = first
+        first = end
 
 
 def _uniforms(source: int, n: int, place: Words) -> Floats:

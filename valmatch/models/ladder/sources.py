@@ -18,6 +18,9 @@ BREAK     himself     his matches before     break: break_minutes / 60 E hours
 PATIENCE  himself     his tickets before     patience: patience_minutes / 60 E hours
 CHURN     himself     sessions ended before  he is gone if U < churn
 PAIR      the lower   the higher ticket      weight U of two tickets by the policy `random`
+FRIENDS   himself     0                      size of a group that he is the first of: the first
+                                             whose shares sum to over U
+BOND      the first   0                      what friends have in common: skill_std ndtri(U)
 ========  ==========  =====================  ======================================================
 """
 
@@ -35,4 +38,6 @@ from __future__ import annotations
     PATIENCE,
     CHURN,
     PAIR,
-) = range(11)
+    FRIENDS,
+    BOND,
+) = range(13)

@@ -29,7 +29,11 @@ PLAYER = np.dtype(
         ("clock", "f8"),  # profile time of the next session start
         ("queued", "f8"),  # hour of the ticket
         ("ticket", "i8"),
+        ("seen", "f8"),  # rating that the rule sees, as of the ticket
         ("finished", "i8"),  # matches that have ended
+        ("leader", "i8"),  # with whom the player queues; alone, himself
+        ("friends", "i4"),  # players of the group that this one leads, who are the next numbers
+        ("together", "i4"),  # players of the ticket
         ("tickets", "i4"),
         ("matches", "i4"),  # that have started
         ("sessions", "i4"),  # that have ended
@@ -74,6 +78,17 @@ SUMS = [
 """What is counted after the warm-up, waits in hours; and of the day, from the first on."""
 OF_THE_DAY = tuple(name for name, _ in SUMS if name.startswith("day_"))
 
+BY_SIZE = np.dtype(
+    [
+        ("players", "i8"),  # in matches, counted in each
+        ("wait", "f8"),
+        ("gap", "f8"),
+        ("chance", "f8"),  # to win, by true skill
+        ("abandoned", "i8"),
+    ]
+)
+"""What is counted after the warm-up of players by the size of their party, waits in hours."""
+
 STATE = np.dtype(
     [
         *SUMS,
@@ -90,7 +105,14 @@ STATE = np.dtype(
     ]
 )
 TICKET = np.dtype(
-    [("player", "i8"), ("time", "f8"), ("rating", "f8"), ("ended", "f8"), ("match", "i8")]
+    [
+        ("player", "i8"),
+        ("time", "f8"),
+        ("rating", "f8"),
+        ("ended", "f8"),
+        ("match", "i8"),
+        ("together", "i8"),  # players who queued with it, himself among them
+    ]
 )
 MATCH = np.dtype(
     [("time", "f8"), ("p", "f8"), ("predicted", "f8"), ("a_wins", "i8"), ("place", "i8")]
@@ -207,6 +229,8 @@ class Loop(NamedTuple):
         What the rating system keeps of each player, and the matches that have ended.
     careers, careers_n : (3, CAREER) and (CAREER,) ndarray
         Sums and number of win gap, wait (hours) and error by game of a career.
+    by_size : (m,) records of `BY_SIZE`
+        Of parties of 1 to m players; none where everybody queues alone.
     """
 
     state: Records
@@ -229,6 +253,7 @@ class Loop(NamedTuple):
     rated: Players
     careers: Floats
     careers_n: Ints
+    by_size: Records
 
 
 class Log(NamedTuple):
@@ -261,8 +286,24 @@ def new_loop(
     sessions: Sessions,
     team_num: int,
     minutes: float,
+    largest: int,
 ) -> Loop:
-    """Return the start of a replication; `ratings` is what the system keeps of the players."""
+    """Return the start of a replication.
+
+    Parameters
+    ----------
+    players : records of `PLAYER`
+    ratings : ndarray of float64
+        What the rating system keeps of them.
+    place, shares, sessions
+        As of `Loop`.
+    team_num : int
+        Players of a team.
+    minutes : float
+        Length of a match.
+    largest : int
+        Most players who queue together.
+    """
     n = players.size
     most = n // (2 * team_num) + 1
     match = new_match(team_num, minutes)
@@ -289,6 +330,7 @@ def new_loop(
         Players(ratings, players["finished"]),
         np.zeros((3, CAREER)),
         np.zeros(CAREER, np.int64),
+        np.zeros(largest if largest > 1 else 0, BY_SIZE),
     )
 
 

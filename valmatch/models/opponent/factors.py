@@ -122,6 +122,13 @@ class OpponentFactors(Factors):
         "How opponents are chosen, each policy for itself on the same skills and performances. "
         + meanings(OPPONENT),
     )
+    ties: Literal["index", "random"] = factor(
+        "index",
+        "",
+        "Whom a policy chooses of opponents worth the same, as all are at first to point_estimate"
+        " with prior equal. index: who comes first, the same on every sample path. random: who"
+        " comes first in an order drawn for each sample path.",
+    )
     gamma: Discount = factor(
         0.99,
         "",

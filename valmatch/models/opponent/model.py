@@ -41,7 +41,7 @@ from valmatch.models.opponent.sample_path import (
 from valmatch.policies.knowledge import Knowledge, workspace
 from valmatch.ratings.trueskill import true_draw_probability
 
-SKILLS, PERFORMANCES, CHOICES = 2, 3, 4
+SKILLS, PERFORMANCES, CHOICES, ORDER = 2, 3, 4, 5
 """Sources of randomness after those of the prior."""
 
 WINDOWS = (100, 200)
@@ -84,12 +84,15 @@ class SamplePath(NamedTuple):
         (N, 2) float64, standard normals of player 0 and of the opponent in each game.
     choices : (N,) ndarray of float64
         In [0, 1): for the random policy.
+    order : (M + 1,) ndarray of int64
+        All players in an order at random, by which ties may be broken.
     """
 
     prior: Prior
     skills: Floats
     performances: Floats
     choices: Floats
+    order: Ints
 
 
 class Play(NamedTuple):
@@ -206,6 +209,7 @@ class OpponentModel(Model[SamplePath]):
             prior.means + np.sqrt(prior.variances) * normals,
             streams.stream(replication, PERFORMANCES).standard_normal((n_games, 2)),
             streams.stream(replication, CHOICES).random(n_games),
+            np.argsort(streams.stream(replication, ORDER).random(prior.means.size), kind="stable"),
         )
 
     def run(self, inputs: SamplePath) -> Outcome:
@@ -236,14 +240,15 @@ class OpponentModel(Model[SamplePath]):
             np.empty((count, len(MEASURES), factors.n_games)),
         )
         player = player_of_rank(self._ranked(inputs), factors.rank)
-        start = Start(self._believed_means(inputs.prior), inputs.prior.variances)
+        order = inputs.order if factors.ties == "random" else np.arange(inputs.skills.size)
+        start = Start(self._believed_means(inputs.prior)[order], inputs.prior.variances[order])
         draws = Draws(inputs.performances, inputs.choices)
         known = Knowledge(
-            player,
+            int(np.flatnonzero(order == player)[0]),
             factors.n_games,
             self._means,
             self._variances,
-            inputs.skills,
+            inputs.skills[order],
             factors.noise_variance,
             factors.gamma,
             factors.update == "as_printed",
@@ -256,6 +261,7 @@ class OpponentModel(Model[SamplePath]):
             play_path = path_by(policy)
             announce_compilation(play_path)
             play_path(known, start, draws, trajectory)
+        play.opponents[:] = order[play.opponents]
         return play
 
     def _summary(self, measures: Floats) -> dict[str, float]:

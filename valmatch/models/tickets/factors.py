@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
@@ -22,9 +21,8 @@ from valmatch.inputs.fields import (
 from valmatch.models.tickets.combining import check_rule
 from valmatch.models.tickets.laws import check_law, check_sum
 from valmatch.models.tickets.preset_factors import RatingsFactors, RuleFactors
-from valmatch.models.tickets.rule_file import FaultyMapping, tuned_text, values_of
+from valmatch.models.tickets.rule_file import check_steps, filled_values, rewritten_rules
 from valmatch.models.tickets.sources import MOST_PLAYERS, MOST_REGIONS
-from valmatch.rule_sets.values import UnknownValue, filled
 
 HOURS = 24
 
@@ -290,14 +288,7 @@ class TicketsFactors(Factors):
     @field_validator("expansions")
     @classmethod
     def _increasing(cls, expansions: dict[str, Any]) -> dict[str, Any]:
-        for name, properties in expansions.items():
-            for key, steps in properties.items() if isinstance(properties, dict) else ():
-                for first, second in pairwise(_waits(steps)):
-                    if second <= first:
-                        raise refuse(
-                            f"{name}.{key}: steps have to increase: {second:g} s comes after"
-                            f" {first:g} s"
-                        )
+        check_steps(expansions)
         return expansions
 
     @model_validator(mode="after")
@@ -318,40 +309,13 @@ class TicketsFactors(Factors):
 
         So each has a value of its own that can be varied and optimised.
         """
-        if "rules" in files and self.rule_set is not None:
-            raise Misplaced(("rule_set",), f"there is a file, too: rules: {files['rules']}")
-        source = files.get("rules", self.rule_set)
         if self.rule.preset is not None:
-            if source is not None:
+            if "rules" in files or self.rule_set is not None:
                 raise Misplaced(("rule",), "there is a rule set, too: rules (allowed: one of both)")
             return self.model_copy(update={"rule": self.rule.spelt_out()})
-        if source is None:
-            return self
-        own = {name: getattr(self, name) for name in ("rules", "expansions") if name in given}
-        try:
-            values = filled(own, values_of(source))
-        except FaultyMapping as wrong:
-            first, *others = [Misplaced(("rule_set", *path), text) for path, text in wrong.problems]
-            raise first.along_with(others) from None
-        except UnknownValue as wrong:
-            raise Misplaced(tuple(map(str, wrong.path)), wrong.text) from None
-        try:
-            self._increasing(values["expansions"])
-        except ValueError as error:
-            raise Misplaced(("expansions",), str(error)) from None
-        return self.model_copy(update=values)
+        values = filled_values(self, files, given)
+        return self.model_copy(update=values) if values else self
 
     def rewritten(self, files: Mapping[str, Path]) -> Mapping[str, str]:
         """Return the text of the rule set with the values of these factors, if any differs."""
-        given = {"rules": self.rules, "expansions": self.expansions}
-        source = files.get("rules", self.rule_set)
-        text = tuned_text(source, given) if source is not None else None
-        return {"tuned_rules.json": text} if text is not None else {}
-
-
-def _waits(steps: object) -> list[float]:
-    """Return the waits of steps, as far as they are a list of steps."""
-    if not isinstance(steps, list):
-        return []
-    found = [step.get("wait") for step in steps if isinstance(step, dict)]
-    return [cast(float, wait) for wait in found if isinstance(wait, int | float)]
+        return rewritten_rules(self, files)

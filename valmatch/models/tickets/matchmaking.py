@@ -14,8 +14,8 @@ from valmatch.models.tickets.latencies import RoundTrips
 from valmatch.models.tickets.population import Drawn
 from valmatch.rule_sets.presets.building import rule_of
 from valmatch.rule_sets.presets.meanings import filled, team_sizes
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.rules import PresetRule
-from valmatch.rule_sets.presets.vocabulary import RuleWords
 from valmatch.rule_sets.table import Search, Steps, Table, Team
 from valmatch.rule_sets.worlds import Service
 

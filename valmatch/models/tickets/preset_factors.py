@@ -10,13 +10,14 @@ from pydantic import ConfigDict, Field, model_validator
 from valmatch.inputs.fields import Factors, NonNegative, Positive, Real, Whole, factor, refuse
 from valmatch.rule_sets.presets.long_form import long_form
 from valmatch.rule_sets.presets.meanings import WORDS, check
-from valmatch.rule_sets.presets.vocabulary import RuleWords
+from valmatch.rule_sets.presets.rule_words import RuleWords
+from valmatch.rule_sets.presets.vocabulary import Vocabulary
 from valmatch.rule_sets.presets.words import PRESETS, Preset
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
 
 
-class RuleFactors(RuleWords):
+class RuleFactors(Vocabulary):
     """The rule of a living matchmaker in place of a rule set; every word is a factor."""
 
     model_config = ConfigDict(json_schema_extra={"example": "{preset: bar}"})
@@ -36,7 +37,7 @@ class RuleFactors(RuleWords):
         return _with_whole_lists(given) if isinstance(given, dict) else given
 
     @model_validator(mode="after")
-    def _has_a_meaning(self) -> RuleFactors:
+    def _means_something(self) -> RuleFactors:
         if self.preset is not None:
             check(self)
         elif self != type(self).model_construct():

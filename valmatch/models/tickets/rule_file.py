@@ -1,15 +1,21 @@
-"""The rule set of a config: its file, and its values with those that factors replace."""
+"""The rule set of a config: its file, and its values with those that factors replace.
+
+The factors of a model that goes by a rule set have these besides its file: ``rule_set``, a mapping
+in its place; ``rules`` and ``expansions``, values that replace its own.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 from valmatch.errors import InputError, in_lines
+from valmatch.inputs.fields import Misplaced, refuse
 from valmatch.inputs.files import read_document
 from valmatch.rule_sets.files import LONGEST_PATH, as_remark, in_line, is_yaml, read_rule_file
 from valmatch.rule_sets.flexmatch import Reading, read_rule_set
@@ -17,7 +23,7 @@ from valmatch.rule_sets.problems import WHOLE, Problem
 from valmatch.rule_sets.short_form import plain
 from valmatch.rule_sets.table import Search as Order
 from valmatch.rule_sets.table import Steps, Table, Team
-from valmatch.rule_sets.values import RuleValues
+from valmatch.rule_sets.values import RuleValues, UnknownValue, filled
 from valmatch.text.terminal import shortened
 
 PLAIN = Table(
@@ -64,6 +70,22 @@ class FaultyMapping(Exception):  # noqa: N818 - caught where the mapping has pla
     def __init__(self, problems: Sequence[tuple[Sequence[str | int], str]]) -> None:
         super().__init__(problems[0][1])
         self.problems = tuple(problems)
+
+
+class OfRules(Protocol):
+    """Factors of a model that goes by a rule set."""
+
+    @property
+    def rule_set(self) -> dict[str, Any] | None:
+        """The rule set as a mapping, None for that of a file."""
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """Values of rules, of the algorithm and of teams that replace those of the rule set."""
+
+    @property
+    def expansions(self) -> dict[str, Any]:
+        """Values of steps that do."""
 
 
 @lru_cache(maxsize=4)
@@ -129,6 +151,82 @@ def values_of(source: Source) -> RuleValues:
     return RuleValues(rule_text(source))
 
 
+def filled_values(
+    factors: OfRules, files: Mapping[str, Path], given: Collection[str]
+) -> dict[str, Any]:
+    """Return the factors ``rules`` and ``expansions`` with all values of a rule set filled in.
+
+    So each has a value of its own that can be varied and optimised. Without a rule set there are
+    none.
+
+    Parameters
+    ----------
+    factors : OfRules
+        The factors of a config.
+    files : mapping of str to Path
+        Its files; ``rules`` is the rule set.
+    given : collection of str
+        Names of the factors that are for this rule set.
+
+    Raises
+    ------
+    Misplaced
+        If a value does not go with the rule set.
+    """
+    if "rules" in files and factors.rule_set is not None:
+        raise Misplaced(("rule_set",), f"there is a file, too: rules: {files['rules']}")
+    source = files.get("rules", factors.rule_set)
+    if source is None:
+        return {}
+    own = {name: getattr(factors, name) for name in ("rules", "expansions") if name in given}
+    try:
+        values: dict[str, Any] = filled(own, values_of(source))
+    except FaultyMapping as wrong:
+        first, *others = [Misplaced(("rule_set", *path), text) for path, text in wrong.problems]
+        raise first.along_with(others) from None
+    except UnknownValue as wrong:
+        raise Misplaced(tuple(map(str, wrong.path)), wrong.text) from None
+    try:
+        check_steps(values["expansions"])
+    except ValueError as error:
+        raise Misplaced(("expansions",), str(error)) from None
+    return values
+
+
+def check_steps(expansions: Mapping[str, Any]) -> None:
+    """Refuse steps that do not increase.
+
+    Raises
+    ------
+    PydanticCustomError
+        If some do not.
+    """
+    for name, properties in expansions.items():
+        for key, steps in properties.items() if isinstance(properties, dict) else ():
+            for first, second in pairwise(_waits(steps)):
+                if second <= first:
+                    raise refuse(
+                        f"{name}.{key}: steps have to increase: {second:g} s comes after"
+                        f" {first:g} s"
+                    )
+
+
+def _waits(steps: object) -> list[float]:
+    """Return the waits of steps, as far as they are a list of steps."""
+    if not isinstance(steps, list):
+        return []
+    found = [step.get("wait") for step in steps if isinstance(step, dict)]
+    return [cast(float, wait) for wait in found if isinstance(wait, int | float)]
+
+
+def rewritten_rules(factors: OfRules, files: Mapping[str, Path]) -> Mapping[str, str]:
+    """Return the text of the rule set with the values of factors, by file, if any differs."""
+    given = {"rules": factors.rules, "expansions": factors.expansions}
+    source = files.get("rules", factors.rule_set)
+    text = tuned_text(source, given) if source is not None else None
+    return {"tuned_rules.json": text} if text is not None else {}
+
+
 def tuned_text(source: Source, given: Mapping[str, Any]) -> str | None:
     """Return the text of a rule set, the same but for some values; None if none differs.
 
@@ -149,7 +247,7 @@ def tuned_text(source: Source, given: Mapping[str, Any]) -> str | None:
     return values.text(changes) if changes else None
 
 
-def read_rules(source: Source | None, given: Mapping[str, Any], timeout: float) -> RuleSet:
+def read_rules(source: Source | None, given: Mapping[str, Any], timeout: float | None) -> RuleSet:
     """Return the rule set of a config.
 
     Parameters
@@ -158,8 +256,8 @@ def read_rules(source: Source | None, given: Mapping[str, Any], timeout: float) 
         Where it is; None for two teams of five and no rule.
     given : mapping
         The factors ``rules`` and ``expansions``.
-    timeout : float
-        Seconds after which tickets leave.
+    timeout : float or None
+        Seconds after which tickets leave, if all do.
 
     Raises
     ------

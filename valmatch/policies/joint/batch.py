@@ -14,7 +14,7 @@ from valmatch.kernels.arrays import Bools, Floats, Ints, Words
 from valmatch.kernels.compilation import at, njit, unallocating, variant
 from valmatch.policies.joint.belief import Belief, Pairs, number_of, pairs_of
 from valmatch.policies.joint.lookahead import pair_information
-from valmatch.policies.joint.values import variance_of
+from valmatch.policies.joint.values import MOST_DRAWN, WIDEST, variance_of
 from valmatch.policies.registry import JOINT, function_of
 
 TIED = 1e-9
@@ -157,11 +157,12 @@ def _choose(pairs: Pairs, once: bool, explore: float, place: Words, start: int, 
         if explore > 0.0 and uniform_at(place, EXPLORED, start + k, 0) < explore:
             p, i = _drawn(pairs, uniform_at(place, EXPLORED, start + k, 1), count)
             if p != chosen and not once:  # its own value, which may be a bound
-                others = pairs.open.copy()
+                others, bounds = pairs.open.copy(), pairs.values.copy()
                 pairs.open[:] = False
                 pairs.open[p] = True
                 value_pairs(pairs)  # type: ignore[name-defined]  # noqa: F821
-                pairs.open[:] = others
+                bounds[p] = pairs.values[p]
+                pairs.open[:], pairs.values[:] = others, bounds
         j = p - number_of(i, i + 1, n) + i + 1
         out.first[k], out.second[k] = i, j
         out.propensity[k] = explore / count + (1.0 - explore) * (p == chosen)
@@ -259,13 +260,14 @@ def choose_batch(
     """
     n = belief.mean.size
     upper = np.triu_indices(n, 1)
+    widest = 2.0 * belief.points * math.sqrt(np.diag(belief.covariance).max())
     pairs = pairs_of(
         belief,
         goal,
         np.ones(upper[0].size, np.bool_) if allowed is None else allowed[upper],
         np.zeros(upper[0].size, np.int64) if games is None else games[upper].astype(np.int64),
         np.arange(n) if names is None else names,
-        once,
+        once or belief.draw_weight > MOST_DRAWN or widest > WIDEST,
     )
     place = (streams or Streams(0)).place(replication)
     places, numbers = np.empty((3, size), np.int64), np.empty((3, size))

@@ -59,7 +59,8 @@ class Pairs(NamedTuple):
     games : (n (n - 1) / 2,) ndarray of int64
         Games of each pair so far, those chosen included.
     values : (n (n - 1) / 2,) ndarray
-        Out: what each open pair is worth; -inf of the others.
+        Out: what each open pair is worth; -inf of the others. In: upper bounds of that, such as
+        what open pairs were worth before games were chosen, which is of use to some policies.
     by_mean : (n,) ndarray of int64
         The players, the best first.
     names : (n,) ndarray of int64
@@ -109,7 +110,7 @@ def pairs_of(
         GOALS.index(goal),
         open.copy(),
         games.copy(),
-        np.empty(open.size),
+        np.full(open.size, np.inf),
         np.argsort(-belief.mean, kind="stable"),
         names,
         np.empty((n, n)),

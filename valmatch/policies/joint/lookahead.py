@@ -30,6 +30,15 @@ from valmatch.policies.largest import place_of_largest
 _BEST, _ORDER = 0, 1
 """Places of goals."""
 
+_CREST = 0.612003
+"""Where u E max(Z - u, 0) is largest."""
+
+_HALF_CREST = 0.5 * math.exp(-0.5)
+"""The largest value of z exp(-z^2 / 2) / 2."""
+
+_TINY = 1e-300
+"""What a divisor is at least."""
+
 _NEAR = 1e-8
 """Shares of a value within which a bound may be one of rounding."""
 
@@ -46,7 +55,7 @@ def knowledge_gradient(pairs: Pairs) -> None:
         count = _neighbours(pairs)
     else:
         count = _widest(pairs)
-    exact = pairs.exact or pairs.goal > _ORDER
+    exact = pairs.exact
     best = 0.0 if exact else _leaders_best(pairs, count)
     far = FAR if exact or pairs.goal != _BEST else _irrelevant(pairs, count, best)
     n, p = pairs.mean.size, 0
@@ -56,15 +65,37 @@ def knowledge_gradient(pairs: Pairs) -> None:
             if pairs.open[at(p)]:
                 if exact:
                     value = _value(pairs, i, j, count, -1.0)
-                elif pairs.goal == _BEST:
-                    value = _most_gained(pairs, i, j, count, far)
                 else:
-                    value = _most_fallen(pairs, i, j, count)
-                if not exact and value >= best * (1.0 - _NEAR):
-                    value = _value(pairs, i, j, count, best * (1.0 - _NEAR))
-                    best = max(best, value)
+                    value = _bounded(pairs, i, j, count, best * (1.0 - _NEAR), far)
+                    best = max(best, value * (value >= best * (1.0 - _NEAR)))
             pairs.values[at(p)] = value
             p += 1
+
+
+@unallocating
+def _bounded(pairs: Pairs, i: int, j: int, count: int, floor: float, far: float) -> float:
+    """Return the value of a pair, or an upper bound that is below `floor`.
+
+    The cheapest bounds come first: most pairs need no more.
+    """
+    spread = variance_of(pairs, i, j)
+    if spread == 0.0:
+        return 0.0
+    most = 0.25 * pairs.points * pairs.points  # no score varies more
+    if pairs.goal == _BEST:
+        bound = _ceiling_of_gain(pairs, i, j, count, far, most)
+        if bound >= floor:
+            bound = _most_gained(pairs, i, j, count, far)
+    elif pairs.goal == _ORDER:
+        bound = _ceiling_of_fall(pairs, i, j, count, most, spread)
+        if bound >= floor:
+            bound = _ceiling_of_fall(pairs, i, j, count, pair_information(pairs, i, j), spread)
+        if bound >= floor:
+            bound = _most_fallen(pairs, i, j, count)
+    else:
+        moved = pairs.parts[at(i), 0] - pairs.parts[at(j), 0]
+        bound = moved * moved * most / (1.0 + most * spread) * (1.0 + _NEAR)
+    return _value(pairs, i, j, count, floor) if bound >= floor else bound
 
 
 @unallocating
@@ -74,12 +105,15 @@ def _leaders_best(pairs: Pairs, count: int) -> float:
     The bounds of most pairs fail against it.
     """
     n, best = pairs.mean.size, 0.0
+    if pairs.goal > _ORDER:
+        return best
     for r in range(1, n):
         for leader in (0, r - 1):
             first, second = pairs.by_mean[at(leader)], pairs.by_mean[at(r)]
             i, j = min(first, second), max(first, second)
             if pairs.open[at(number_of(i, j, n))]:
-                best = max(best, _value(pairs, i, j, count, best))
+                value = _bounded(pairs, i, j, count, best, FAR)
+                best = max(best, value * (value >= best))
     return best
 
 
@@ -170,25 +204,56 @@ def _irrelevant(pairs: Pairs, count: int, best: float) -> float:
 
 
 @unallocating
+def _steepest(pairs: Pairs, i: int, j: int, count: int) -> tuple[float, float]:
+    """Return the largest slope of the lines of a pair, and how near the first one may cross."""
+    first, second, gaps = pairs.parts[at(i), :count], pairs.parts[at(j), :count], pairs.gaps
+    steepest, nearest = 0.0, np.inf
+    for k in range(count):
+        slope = abs(first[at(k)] - second[at(k)])
+        steepest = max(steepest, slope)
+        if gaps[at(k)] < nearest * slope:
+            nearest = gaps[at(k)] / slope
+    return steepest, nearest
+
+
+@unallocating
+def _ceiling_of_gain(
+    pairs: Pairs, i: int, j: int, count: int, far: float, information: float
+) -> float:
+    """Return an upper bound of `_gain` for games of so much information at most.
+
+    0 where it is below what `far` was found from. Of the bound 2 A t E max(Z - w / t, 0) / m of
+    `_most_gained`, t^2 = m I / (1 + m I s^2), it is the largest at any real m >= 1: 1 / m is at
+    most I / t^2, so that with u = w / t it is at most 2 A I / w of u E max(Z - u, 0), which rises
+    up to `_CREST`, and u is between w s and its value at m = 1.
+    """
+    spread = variance_of(pairs, i, j)
+    first, second = pairs.parts[at(i), :count], pairs.parts[at(j), :count]
+    if not any_above(pairs.gaps[:count], first, second, far / math.sqrt(spread)):
+        return 0.0
+    steepest, nearest = _steepest(pairs, i, j, count)
+    step = _step(1.0, information, spread)
+    most = nearest / step
+    if most <= _CREST:
+        found = expected_excess(most) / step
+    else:
+        u = max(_CREST, nearest * math.sqrt(spread))
+        found = u * expected_excess(u) / nearest if u < FAR else 0.0
+    return 2.0 * steepest * information * found * (1.0 + _NEAR)
+
+
+@unallocating
 def _most_gained(pairs: Pairs, i: int, j: int, count: int, far: float) -> float:
     """Return an upper bound of `_gain`, or 0 where it is below what `far` was found from.
 
     All lines are at most as steep as the steepest, and cross at least as far off as the nearest:
     E max(0, a Z - g, ...) <= 2 A E max(Z - w, 0), A the largest |a| and w the least g / |a|.
     """
-    spread = variance_of(pairs, i, j)
-    if spread == 0.0:
+    spread, information = variance_of(pairs, i, j), pair_information(pairs, i, j)
+    if _ceiling_of_gain(pairs, i, j, count, far, information) == 0.0:
         return 0.0
-    first, second, gaps = pairs.parts[at(i), :count], pairs.parts[at(j), :count], pairs.gaps
-    if not any_above(gaps[:count], first, second, far / math.sqrt(spread)):
-        return 0.0
-    steepest, nearest = 0.0, np.inf
-    for k in range(count):
-        slope = abs(first[at(k)] - second[at(k)])
-        if slope > 0.0:
-            steepest = max(steepest, slope)
-            nearest = min(nearest, gaps[at(k)] / slope)
-    information, games, most = pair_information(pairs, i, j), 1.0, 0.0
+    steepest, nearest = _steepest(pairs, i, j, count)
+    games, most = 1.0, 0.0
     for _ in range(LOOKS):
         step = _step(games, information, spread)
         if nearest < FAR * step:
@@ -204,7 +269,10 @@ def _neighbours(pairs: Pairs) -> int:
     for r in range(n - 1):
         upper, lower = pairs.by_mean[at(r)], pairs.by_mean[at(r + 1)]
         pairs.gaps[at(r)] = pairs.mean[at(upper)] - pairs.mean[at(lower)]
-        pairs.bends[at(r), 0] = math.sqrt(variance_of(pairs, upper, lower))
+        deviation = math.sqrt(variance_of(pairs, upper, lower))
+        pairs.bends[at(r), 0] = deviation
+        pairs.bends[at(r), 1] = 1.0 / max(deviation, _TINY)
+        pairs.bends[at(n + r), 0] = 1.0 / max(deviation * pairs.gaps[at(r)], _TINY)
         for i in range(n):
             row = pairs.covariance[at(i)]
             pairs.parts[at(i), at(r)] = row[at(upper)] - row[at(lower)]
@@ -229,6 +297,27 @@ def _fall(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
         best = max(best, fall / games)
         games *= 2.0
     return best
+
+
+@unallocating
+def _ceiling_of_fall(
+    pairs: Pairs, i: int, j: int, count: int, information: float, spread: float
+) -> float:
+    """Return an upper bound of `_fall` for games of so much information at most.
+
+    Of a difference `_bound` is at most rho exp(-z^2 / 2) / 2, and with t^2 = m I / (1 + m I s^2)
+    1 / m is at most I / t^2: per game that is at most I c^2 / (a d) of z exp(-z^2 / 2) / 2, with c
+    the covariance, a the lead and d its deviation. This is largest at z = 1; and it is below z / 2,
+    where z is at most its value at m = 1.
+    """
+    total, single = 0.0, 0.5 * information / _step(1.0, information, spread)
+    several, reach = _HALF_CREST * information, FAR / math.sqrt(spread)
+    for r in range(count):
+        moved = abs(pairs.parts[at(i), at(r)] - pairs.parts[at(j), at(r)])
+        if moved * reach > pairs.gaps[at(r)]:
+            one = single * moved * pairs.bends[at(r), 1]
+            total += min(one, several * moved * moved * pairs.bends[at(count + 1 + r), 0])
+    return total * (1.0 + _NEAR)
 
 
 @unallocating

@@ -11,6 +11,10 @@ from valmatch.policies.joint.belief import Pairs
 from valmatch.policies.joint.outcomes import mutual_information
 from valmatch.policies.largest import place_of_largest
 
+MOST_DRAWN, WIDEST = 20.0, 30.0
+"""Up to this weight of draws, and this standard deviation of the lead in log odds, an outcome tells
+the more the less is known; beyond, a little less, as draws grow rare among leads so far apart."""
+
 
 @unallocating
 def variance_of(pairs: Pairs, i: int, j: int) -> float:
@@ -70,14 +74,33 @@ def contenders(pairs: Pairs) -> None:
 
 @unallocating
 def information(pairs: Pairs) -> None:
-    """Value each open pair by how much its outcome tells of its difference, in nats."""
-    n, p = pairs.mean.size, 0
+    """Value each open pair by how much its outcome tells of its difference, in nats.
+
+    The less is known of a difference, the more is told. Unless values are to be `exact`, as they
+    must be beyond `MOST_DRAWN` and `WIDEST`, pairs that cannot be the best thus keep what they were
+    worth before games were chosen.
+    """
+    n, p, best = pairs.mean.size, 0, 0.0
+    if not pairs.exact:
+        likely = place_of_largest(pairs.values)
+        for i in range(n):
+            if p <= likely < p + n - 1 - i and pairs.open[at(likely)]:
+                best = _told(pairs, i, i + 1 + likely - p)
+            p += n - 1 - i
+    p = 0
     for i in range(n):
         for j in range(i + 1, n):
-            value = -np.inf
-            if pairs.open[at(p)]:
-                lead = pairs.points * (pairs.mean[at(i)] - pairs.mean[at(j)])
-                deviation = pairs.points * math.sqrt(variance_of(pairs, i, j))
-                value = mutual_information(lead, deviation, pairs.draw_weight)
-            pairs.values[at(p)] = value
+            if not pairs.open[at(p)]:
+                pairs.values[at(p)] = -np.inf
+            elif pairs.exact or pairs.values[at(p)] >= best * (1.0 - 1e-8) - 1e-12:
+                pairs.values[at(p)] = _told(pairs, i, j)
+                best = max(best, pairs.values[at(p)])
             p += 1
+
+
+@unallocating
+def _told(pairs: Pairs, i: int, j: int) -> float:
+    """Return how much the outcome of a game of two players tells, in nats."""
+    lead = pairs.points * (pairs.mean[at(i)] - pairs.mean[at(j)])
+    deviation = pairs.points * math.sqrt(variance_of(pairs, i, j))
+    return mutual_information(lead, deviation, pairs.draw_weight)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from valmatch.rule_sets.presets.meanings import defaults, filled, form_of, team_sizes
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.rules import (
     BarRule,
     Expansion,
@@ -15,7 +16,6 @@ from valmatch.rule_sets.presets.rules import (
     PresetRule,
     ShieldBatteryRule,
 )
-from valmatch.rule_sets.presets.vocabulary import RuleWords
 from valmatch.rule_sets.presets.words import Form, Preset
 
 

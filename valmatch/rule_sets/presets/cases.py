@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.tickets import Event, Member, Party, Soldier, User
-from valmatch.rule_sets.presets.vocabulary import RuleWords
 
 
 class Case(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from valmatch.inputs.fields import plain_number
 from valmatch.rule_sets.presets.meanings import WORDS, constants, filled, form_of, team_sizes
-from valmatch.rule_sets.presets.vocabulary import RuleWords
+from valmatch.rule_sets.presets.rule_words import RuleWords
 
 
 class Constant(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 from pydantic import BaseModel
 
 from valmatch.inputs.fields import refuse
-from valmatch.rule_sets.presets.vocabulary import RuleWords
+from valmatch.rule_sets.presets.vocabulary import Vocabulary
 from valmatch.rule_sets.presets.words import SEARCH, UNIT, Form
 
 OWN = ("preset",)
@@ -40,7 +40,7 @@ class Word(NamedTuple):
     choices: Mapping[Form, tuple[str, ...]]
 
 
-def words(section: type[BaseModel] = RuleWords, outer: str = "") -> Iterator[Word]:
+def words(section: type[BaseModel] = Vocabulary, outer: str = "") -> Iterator[Word]:
     """Yield all words of the vocabulary, in its order."""
     for name, field in section.model_fields.items():
         path = f"{outer}{name}"
@@ -69,14 +69,14 @@ def team_sizes(teams: str) -> tuple[int, int]:
     return int(count), int(size)
 
 
-def form_of(rule: RuleWords) -> Form:
+def form_of(rule: Vocabulary) -> Form:
     """Return the form of a preset that a rule is of."""
     if rule.preset == "faf" and isinstance(rule.teams, str) and team_sizes(rule.teams)[1] == 1:
         return "faf_duels"
     return rule.preset
 
 
-def given(rule: RuleWords, path: str) -> object:
+def given(rule: Vocabulary, path: str) -> object:
     """Return what a rule says of a word; None where it leaves it to the preset."""
     value: object = rule
     for part in path.split("."):
@@ -89,7 +89,7 @@ def defaults(form: Form) -> dict[str, Any]:
     return {path: one.by_form[form] for path, one in WORDS.items() if form in one.by_form}
 
 
-def filled(rule: RuleWords) -> dict[str, Any]:
+def filled(rule: Vocabulary) -> dict[str, Any]:
     """Return the values of all words that have a meaning for a rule, by dotted name."""
     found = defaults(form_of(rule))
     for path in found:
@@ -107,7 +107,7 @@ def _plain(value: object) -> object:
     return value
 
 
-def check(rule: RuleWords) -> None:
+def check(rule: Vocabulary) -> None:
     """Refuse words that have no meaning together, by the names of both.
 
     Raises
@@ -150,7 +150,7 @@ TEAM_SIZES: Mapping[Form, tuple[int, int]] = {
 """Fewest and most players of a team that a form knows."""
 
 
-def _check_teams(rule: RuleWords, form: Form) -> None:
+def _check_teams(rule: Vocabulary, form: Form) -> None:
     teams = rule.teams
     if teams is None:
         return
@@ -170,7 +170,7 @@ def _check_teams(rule: RuleWords, form: Form) -> None:
         raise refuse(text, "teams")
 
 
-def _check_numbers(rule: RuleWords) -> None:
+def _check_numbers(rule: Vocabulary) -> None:
     """Refuse numbers that do not go together."""
     band = rule.accept.band
     if band is not None and band[0] > band[1]:

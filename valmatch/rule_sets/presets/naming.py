@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import ValidationError
 
 from valmatch.errors import InputError
-from valmatch.rule_sets.presets.vocabulary import RuleWords
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.words import PRESETS
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown

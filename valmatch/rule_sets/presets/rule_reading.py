@@ -13,7 +13,7 @@ from valmatch.rule_sets.items import Item, called
 from valmatch.rule_sets.json_text import Member, Node
 from valmatch.rule_sets.presets.long_form import BAR_RULES
 from valmatch.rule_sets.presets.meanings import WORDS, constants
-from valmatch.rule_sets.presets.vocabulary import RuleWords
+from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.words import PRESETS, Form, Preset
 from valmatch.rule_sets.short_form import plain
 from valmatch.text.suggestions import hint

@@ -234,8 +234,8 @@ class Lobby(Factors):
 TEAMS = r"^[1-9][0-9]{0,2}x[1-9][0-9]{0,2}$"
 
 
-class RuleWords(Factors):
-    """A rule: a preset, and the words that are set over it."""
+class Vocabulary(Factors):
+    """A preset, and the words that are set over it: each checked by itself, not together."""
 
     language: Literal["score"] | None = word(
         "", "That of this vocabulary.", dict.fromkeys(SEARCH, "score")
@@ -301,10 +301,3 @@ class RuleWords(Factors):
         if isinstance(given, dict) and given.get("all") is True and "which" not in given:
             return {**{key: one for key, one in given.items() if key != "all"}, "which": "all"}
         return given
-
-    @model_validator(mode="after")
-    def _has_a_meaning(self) -> RuleWords:
-        from valmatch.rule_sets.presets.meanings import check
-
-        check(self)
-        return self

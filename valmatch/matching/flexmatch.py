@@ -1,0 +1,247 @@
+"""Rule sets: parties wait, and play when the rule set that a game deploys lets them.
+
+What a rule set says is a table of `valmatch.rule_sets`, and who plays with whom is found by the
+kernels of `valmatch.matching.tickets`, the same ones as in worlds of tickets that are all known.
+This is their queue for players who come back: a ticket is a leader with those who come along.
+
+Reviews are held at every joining and whenever a ticket passes a wait of an expansion; or by the
+clock. What has not changed since the last review finds nothing at the next one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from valmatch.kernels.arrays import Floats, Ints, Records
+from valmatch.kernels.compilation import internal, merged, shared
+from valmatch.matching.queue import no_waiting_teams
+from valmatch.matching.tickets.layout import CANCELLED, LINE, NEW, NONE, WAITING, Queue, World
+from valmatch.matching.tickets.rolling import HOUR, Template, enter, move, room_for
+from valmatch.matching.tickets.searching import review as search
+
+STATE = np.dtype(
+    [
+        ("waiting", "i8"),  # players
+        ("formed", "i8"),  # teams so far
+        ("found", "i8"),  # matches of the last review
+        ("ticks", "i8"),
+        ("changed", "i8"),  # whether somebody has come or gone since the last review
+        ("next_wait", "f8"),  # when a ticket passes a wait
+    ]
+)
+
+KNOWN = np.dtype([("seen", "f8"), ("leader", "i8"), ("friends", "i8")])
+"""What has to be known of a player."""
+
+LEAST_ROOM = 1024
+"""Tickets that there are numbers for at least, so that they are seldom numbered anew."""
+
+
+class Parameters(NamedTuple):
+    """A rule set as the queue reads it.
+
+    Attributes
+    ----------
+    team_num : int
+        Players on each of its two teams.
+    horizon : float
+        Hours; no review of the rule's own happens at or after it.
+    review_seconds : float
+        Time between reviews; 0: whenever something changes.
+    template : Template
+        What is known of tickets before they come, rules included.
+    """
+
+    team_num: int
+    horizon: float
+    review_seconds: float
+    template: Template
+
+
+class QueueState(NamedTuple):
+    """Who waits.
+
+    Attributes
+    ----------
+    state : (1,) record of `STATE`
+    people : (n,) records
+        What the rule sees of everybody (`seen`), whose ticket a player is on (`leader`), and up to
+        how many numbers on from a leader those are who may be on his ticket (`friends`).
+    world : World
+        What is known of tickets, in hours.
+    line : Queue
+        Who waits, by number of the ticket, and what a review has found.
+    members : ndarray of int64
+        Who the players of the world are; the first of a ticket is the leader.
+    """
+
+    state: Records
+    people: Records
+    world: World
+    line: Queue
+    members: Ints
+
+
+def new(capacity: int, rules: Parameters) -> QueueState:
+    """Return an empty queue with room for `capacity` tickets or more."""
+    world, line = room_for(max(capacity, LEAST_ROOM), rules.template)
+    state = np.zeros(1, STATE)
+    state["next_wait"] = np.inf
+    members = np.zeros(world.home.size, np.int64)
+    return QueueState(state, np.zeros(0, KNOWN), world, line, members)
+
+
+@shared
+def reset(queue: QueueState) -> None:
+    """Empty the queue for the next replication."""
+    queue.state.view(np.uint8)[:] = 0
+    queue.state["next_wait"][:] = np.inf
+    queue.line.state.view(np.uint8)[:] = 0
+    queue.line.slots.view(np.uint8)[:] = 0
+    queue.line.kept["anchor"][:] = NONE
+
+
+def grown(queue: QueueState, rules: Parameters) -> QueueState:
+    """Return a copy of a queue in which those who wait are numbered from 0 on.
+
+    It has twice the room if they would fill the half of it.
+    """
+    old = queue.world.tickets.size
+    large = new(2 * old if 2 * queue.line.state[0]["waiting"] >= old else old, rules)
+    tickets = move(queue.world, queue.line, large.world, large.line, rules.template)
+    largest = queue.members.size // old
+    players = (largest * tickets[:, np.newaxis] + np.arange(largest)).ravel()
+    large.members[: players.size] = queue.members[players]
+    large.state[:] = queue.state
+    return large._replace(people=queue.people)
+
+
+waiting_teams = no_waiting_teams
+
+
+@merged
+def has_room(rules: Parameters, queue: QueueState) -> bool:
+    """Return whether there is a number for another ticket; see `grown`."""
+    return bool(queue.line.state[0]["joined"] < queue.world.tickets.size)
+
+
+@merged
+def next_review(rules: Parameters, queue: QueueState) -> float:
+    """Return when a ticket next passes a wait, or when the next tick is."""
+    due = queue.state[0]["next_wait"]
+    if rules.review_seconds > 0.0:
+        due = (queue.state[0]["ticks"] + 1) * rules.review_seconds / HOUR
+    return due if due < rules.horizon else np.inf
+
+
+@internal
+def join(now: float, rating: float, player: int, rules: Parameters, queue: QueueState) -> int:
+    """Let a leader wait with those who come along; return the number of the ticket."""
+    template, world, state = rules.template, queue.world, queue.state[0]
+    ticket = queue.line.state[0]["joined"]
+    first, size = world.tickets[ticket]["first"], 0
+    for member in range(player, player + queue.people[player]["friends"]):
+        if queue.people[member]["leader"] == player:
+            queue.members[first + size] = member
+            seen = queue.people[member]["seen"]
+            world.facts.cells[template.skill, first + size]["value"] = seen
+            size += 1
+    enter(ticket, now, size, template, world)
+    slot, line = queue.line.slots[ticket], queue.line.state[0]
+    slot["status"], slot["news"], slot["age"] = WAITING, NEW, 0
+    queue.line.lists[LINE, line["waiting"]] = ticket
+    line["joined"] += 1
+    line["waiting"] += 1
+    state["waiting"] += size
+    state["changed"] = 1
+    if world.waits.size > 0:
+        state["next_wait"] = min(state["next_wait"], now + world.waits[0])
+    return int(ticket)
+
+
+@internal
+def leave(arrival: float, player: int, rules: Parameters, queue: QueueState) -> bool:
+    """Let a leader and all on the ticket leave; no review is due by it."""
+    state, line, lists = queue.state[0], queue.line.state[0], queue.line.lists
+    place = 0
+    while queue.members[queue.world.tickets[lists[LINE, place]]["first"]] != player:
+        place += 1
+    ticket = lists[LINE, place]
+    queue.line.slots[ticket]["status"] = CANCELLED
+    state["waiting"] -= queue.world.tickets[ticket]["players"]
+    line["waiting"] -= 1
+    for k in range(place, line["waiting"]):
+        lists[LINE, k] = lists[LINE, k + 1]
+    state["changed"] = 1
+    _expect(queue)
+    return False
+
+
+@merged
+def _expect(queue: QueueState) -> None:
+    """Note when the next ticket passes a wait."""
+    moment, waits = np.inf, queue.world.waits
+    for k in range(queue.line.state[0]["waiting"]):
+        ticket = queue.line.lists[LINE, k]
+        age = queue.line.slots[ticket]["age"]
+        if age < waits.size:
+            moment = min(moment, queue.world.tickets[ticket]["time"] + waits[age])
+    queue.state[0]["next_wait"] = moment
+
+
+@internal
+def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> int:
+    """Look for matches if something has changed; return their number.
+
+    By the clock, newcomers wait for the next tick.
+    """
+    state, line = queue.state[0], queue.line.state[0]
+    if rules.review_seconds > 0.0:
+        if newcomer >= 0:
+            return 0
+        state["ticks"] += 1
+        if not state["changed"] and now < state["next_wait"]:
+            return 0
+    line["matches"], line["listed"], line["proposals"] = 0, 0, 0
+    search(now, queue.world, queue.line)
+    state["changed"], state["found"] = 0, line["matches"]
+    state["formed"] += 2 * line["matches"]
+    state["waiting"] -= 2 * rules.team_num * line["matches"]
+    _expect(queue)
+    return int(line["matches"])
+
+
+@internal
+def line_up(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
+    """Give the players of a match, those of the first team of the rule set first.
+
+    Tickets of a team are in the order in which they were taken.
+    """
+    found, line, state = queue.line.matches[match], queue.line, queue.state[0]
+    number = state["formed"] + 2 * (match - state["found"])
+    cells = queue.world.facts.cells
+    for team in range(2):
+        seat = team * rules.team_num
+        for k in range(found["first"], found["first"] + found["tickets"]):
+            if line.matched[1, k] != team:
+                continue
+            ticket = queue.world.tickets[line.matched[0, k]]
+            for player in range(ticket["first"], ticket["first"] + ticket["players"]):
+                place = lineup[seat]
+                place["player"], place["team"] = queue.members[player], number + team
+                place["arrival"] = ticket["time"]
+                place["rating"] = cells[rules.template.skill, player]["value"]
+                seat += 1
+
+
+@merged
+def still_waiting(rules: Parameters, queue: QueueState, arrivals: Floats) -> None:
+    """Give the arrivals of all who wait, in order."""
+    count = 0
+    for k in range(queue.line.state[0]["waiting"]):
+        ticket = queue.world.tickets[queue.line.lists[LINE, k]]
+        for _ in range(ticket["players"]):
+            arrivals[count] = ticket["time"]
+            count += 1

@@ -1,0 +1,130 @@
+"""Rule sets that a ladder can go by: two teams of one size, and nothing but a skill to be known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from valmatch.errors import InputError
+from valmatch.models.tickets.rule_file import NAMED, RuleSet, Source, read_rules, rule_text
+from valmatch.rule_sets.files import is_yaml, read_rule_file
+from valmatch.rule_sets.flexmatch import read_rule_set
+from valmatch.rule_sets.problems import Problems
+from valmatch.rule_sets.table import Attribute, Reached, Steps, Table, Team
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shortened, shown
+
+SIDES = 2
+"""Teams of a match."""
+
+
+def size_of_teams(table: Table) -> int | None:
+    """Return the players of a team, None where there are not two teams of one size at all ages."""
+    sizes = {
+        float(value)  # type: ignore[arg-type]
+        for team in table.teams
+        for steps in (team.least, team.most)
+        for value in steps.values
+    }
+    return int(*sizes) if len(table.teams) == SIDES and len(sizes) == 1 else None
+
+
+def rule_set_of(
+    source: Source | None, given: Mapping[str, Any], attribute: str, team_num: int
+) -> RuleSet:
+    """Return the rule set of a ladder.
+
+    Parameters
+    ----------
+    source : Path, mapping or None
+        Where it is; None for two teams and no rule.
+    given : mapping
+        The factors ``rules`` and ``expansions``.
+    attribute : str
+        The attribute that the rating is.
+    team_num : int
+        Players of a team.
+
+    Raises
+    ------
+    InputError
+        If it is no rule set, or one that a ladder cannot go by.
+    """
+    found = read_rules(source, given, None)
+    table, where = found.table, str(source) if isinstance(source, Path) else NAMED
+    if not table.attributes:  # no rule looks at players
+        table = table._replace(attributes=(Attribute(attribute, "number"),))
+    if source is None:
+        size = Steps((), (team_num,))
+        teams = tuple(team._replace(least=size, most=size) for team in table.teams)
+        return RuleSet(table._replace(teams=teams), found.remarks)
+    lines = [*_of_attribute(table, attribute, where)]
+    if not lines:
+        placed = _places(source)
+        lines = [f"{placed(path)}: {text}" for path, text in _faults(table, attribute)]
+    if not lines and size_of_teams(table) != team_num:
+        lines.append(f"factors.rule.team_num: {team_num}, but {where} has teams of another size")
+    if lines:
+        raise InputError(*lines)
+    return RuleSet(table, found.remarks)
+
+
+def _of_attribute(table: Table, attribute: str, where: str) -> Iterator[str]:
+    """Yield what is wrong with the attribute that the rating is."""
+    kinds = {one.name: one.kind for one in table.attributes}
+    label = f"factors.rule.skill_attribute: {shown(attribute)}"
+    if attribute not in kinds:
+        yield f"{label} is not declared in {where} ({hint(attribute, kinds)})"
+    elif kinds[attribute] != "number":
+        yield f"{label} is no number in {where}"
+
+
+def _faults(table: Table, attribute: str) -> Iterator[tuple[tuple[str, int], str]]:
+    """Yield what a ladder cannot go by, and where it is: a list and a place in it, -1 for all."""
+    for number, one in enumerate(table.attributes):
+        if one.name != attribute and one.default is None:
+            yield (
+                ("playerAttributes", number),
+                f"{shown(one.name)} has no default, and a ladder knows nothing of players but the"
+                " rating (a default is needed)",
+            )
+    for number, rule in enumerate(table.rules):
+        if isinstance(rule.predicate, Reached):
+            yield (
+                ("rules", number),
+                f"{shown(rule.name)} is a latency rule, and a ladder has no regions (remove it)",
+            )
+    if size_of_teams(table) is None:
+        sizes = ", ".join(_sizes(team) for team in table.teams)
+        yield (
+            ("teams", -1),
+            f"{shortened(sizes)}: a ladder plays two teams of one size, which does not change",
+        )
+
+
+def _sizes(team: Team) -> str:
+    """Return how many players a team takes."""
+    values = [int(value) for steps in (team.least, team.most) for value in steps.values]  # type: ignore[arg-type]
+    least, most = min(values), max(values)
+    return f"{team.name} {least}" if least == most else f"{team.name} {least} to {most}"
+
+
+def _places(source: Source) -> Callable[[tuple[str, int]], str]:
+    """Return a function that says where something stands: in the file's own text by line."""
+    where = str(source) if isinstance(source, Path) else NAMED
+    own = isinstance(source, Path) and not (is_yaml(source) or read_rule_file(source).is_short)
+    text = rule_text(source)
+    node = read_rule_set(text).node
+
+    def placed(path: tuple[str, int]) -> str:
+        key, number = path
+        label = key if number < 0 else f"{key}[{number}]"
+        member = node.members.get(key) if node is not None and own else None
+        if member is None:
+            return f"{where}: {label}"
+        place = member.node if number < 0 else member.node.items[number]
+        line, column = Problems(text).place(place.start)
+        return f"{where}:{line}:{column}: {label}"
+
+    return placed
