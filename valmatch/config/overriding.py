@@ -98,6 +98,8 @@ def _full_path(root: Node, path: list[str]) -> list[str]:
     of_factor = rest and entry and first in entry.factors.model_fields
     if first in (*TOP_LEVEL, *_files_of(root)) and not (of_factor and first not in TOP_LEVEL):
         return path
+    if entry and entry.mappings.get(first) == first and find(root, [first]) is not None:
+        return path  # a factor that stands at the top
     named = problem_names(root).get(first)
     if named is None or (entry and first in entry.factors.model_fields):
         return ["factors", *path]

@@ -224,7 +224,8 @@ def schema_at(section: type[BaseModel], path: Path) -> dict[str, Any]:
         options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
         outer = target(options[0]) if options else schema
         if isinstance(part, int):
-            inner = outer.get("items", {})
+            places = outer.get("prefixItems", ())
+            inner = places[part] if part < len(places) else outer.get("items", {})
         else:
             inner = outer.get("properties", {}).get(part) or outer.get("additionalProperties") or {}
         # True: anything.
@@ -246,7 +247,8 @@ def allowed(schema: dict[str, Any]) -> str:
     if kind == "array":
         size = schema.get("minItems")
         exact = f"{size} " if size == schema.get("maxItems") and size else ""
-        return f"a list of {exact}{_plural(schema['items'])}"
+        items = schema.get("items") or schema["prefixItems"][0]
+        return f"a list of {exact}{_plural(items)}"
     if kind in _NOUNS:
         return f"{_NOUNS[kind]}{_range(schema)}"
     example = schema.get("example")

@@ -139,7 +139,7 @@ OWN: dict[str, ModelEntry] = {
             " this file: a header home and the data centres, in each row a home region and"
             " milliseconds.",
         },
-        mappings={"rules": "rule_set"},
+        mappings={"rules": "rule_set", "rule": "rule"},
     ),
 }
 

@@ -153,7 +153,7 @@ def plain(rule: PresetRule, preset: str, given: Asked, horizon: float) -> Played
         rule,
         horizon,
         choose_pairs,
-        lambda wave: jitter(PLACE, wave, rule.jitter),
+        lambda wave: jitter(given.place, wave, rule.jitter),
     )
 
 
@@ -181,16 +181,17 @@ def _shieldbattery(
         )
         for k, (time, end) in enumerate(tickets)
     ]
+    far = people.between
     between = {
-        (one, other): float(BETWEEN[i, j])
+        (one, other): float(far[i, j])
         for i, one in enumerate(REGIONS)
         for j, other in enumerate(REGIONS)
-        if i != j and not np.isnan(BETWEEN[i, j])
+        if i != j and not np.isnan(far[i, j])
     }
     ticks = [rule.tick * k for k in range(1, int(horizon / rule.tick) + 1)]
 
     def draw(review: int, ticket: int) -> float:
-        return float(uniform_at(PLACE, SAMPLES, ticket, review))
+        return float(uniform_at(given.place, SAMPLES, ticket, review))
 
     return shieldbattery.play(soldiers, rule, between, ticks, horizon, draw, search_rosters)
 
@@ -234,7 +235,7 @@ def _osu_draw(given: Asked) -> osu.Draw:
 
     def draw(update: int, pivot: int, candidate: int) -> float:
         address = _OWNER[pivot] * PAIRS + _OWNER[candidate]
-        return float(uniform_at(PLACE, CANDIDATES, address, update))
+        return float(uniform_at(given.place, CANDIDATES, address, update))
 
     return draw
 

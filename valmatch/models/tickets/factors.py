@@ -11,13 +11,16 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from valmatch.inputs.fields import (
     Factors,
+    Misplaced,
     Number,
     Real,
     Whole,
     factor,
     refuse,
 )
+from valmatch.models.tickets.combining import check_rule
 from valmatch.models.tickets.laws import check_law, check_sum
+from valmatch.models.tickets.preset_factors import RatingsFactors, RuleFactors
 from valmatch.models.tickets.rule_file import check_steps, filled_values, rewritten_rules
 from valmatch.models.tickets.sources import MOST_PLAYERS, MOST_REGIONS
 
@@ -241,6 +244,12 @@ class TicketsFactors(Factors):
     )
     patience: Patience = Field(Patience(), description="How long they wait.")
     match: Match = Field(Match(), description="What happens in a match.")
+    ratings: RatingsFactors = Field(
+        RatingsFactors(), description="What is believed of players who are rated."
+    )
+    rule: RuleFactors = Field(
+        RuleFactors(), description="The rule of a living matchmaker in place of a rule set."
+    )
     rule_set: dict[str, Any] | None = factor(
         None,
         "",
@@ -291,6 +300,7 @@ class TicketsFactors(Factors):
             )
         if self.skill.attribute in self.attributes:
             raise refuse(f"{self.skill.attribute} is the skill", "attributes")
+        check_rule(self)
         return self
 
     def with_files(self, files: Mapping[str, Path], given: Collection[str]) -> TicketsFactors:
@@ -298,6 +308,10 @@ class TicketsFactors(Factors):
 
         So each has a value of its own that can be varied and optimised.
         """
+        if self.rule.preset is not None:
+            if "rules" in files or self.rule_set is not None:
+                raise Misplaced(("rule",), "there is a rule set, too: rules (allowed: one of both)")
+            return self.model_copy(update={"rule": self.rule.spelt_out()})
         values = filled_values(self, files, given)
         return self.model_copy(update=values) if values else self
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.matching.presets.queues.playing import Told
 from valmatch.matching.tickets.columns import Lists, Played, Texts
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT
 from valmatch.matching.tickets.playing_games import Backfills
@@ -39,6 +40,8 @@ class Replication(NamedTuple):
     stays : (players,) ndarray of float64
         Which part of what is left of the match a player stays; infinity: all.
     backfills : Backfills
+    told : Told or None
+        What the rule of a preset says of its matches; None with a rule set.
     """
 
     factors: TicketsFactors
@@ -50,6 +53,7 @@ class Replication(NamedTuple):
     places: int
     stays: Floats
     backfills: Backfills
+    told: Told | None = None
 
     @property
     def window(self) -> tuple[float, float]:

@@ -19,6 +19,7 @@ from valmatch.models.tickets.groups import (
     time_average,
 )
 from valmatch.models.tickets.population import HOUR
+from valmatch.models.tickets.preset_responses import measure_preset
 from valmatch.models.tickets.responses import (
     OF_GROUPS,
     REASONS,
@@ -55,6 +56,7 @@ def measure(found: Replication) -> dict[str, float]:
         "worst_wait_ratio": _worst(found),
         "matchmaking_hours": _busy(drawn.times, played.ends, found.window) / HOUR,
     }
+    values.update(measure_preset(found, made))
     for of in dict.fromkeys(factors.measure):
         values.update(_further(found, of, made))
     return values

@@ -11,11 +11,17 @@ import numpy as np
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import announce_compilation
-from valmatch.matching.tickets.columns import Columns, play_columns
+from valmatch.matching.tickets.columns import Columns, Played, play_columns
 from valmatch.matching.tickets.driving import play
 from valmatch.matching.tickets.games import play_games
-from valmatch.matching.tickets.playing_games import NO_BACKFILLS, Serving, play_with_games
+from valmatch.matching.tickets.playing_games import (
+    NO_BACKFILLS,
+    Backfills,
+    Serving,
+    play_with_games,
+)
 from valmatch.models.model import (
     NO_FILES,
     Batch,
@@ -26,6 +32,7 @@ from valmatch.models.model import (
     Responses,
     Table,
 )
+from valmatch.models.tickets.beliefs import BELIEFS
 from valmatch.models.tickets.factors import Group, TicketsFactors
 from valmatch.models.tickets.groups import Replication, groups_table
 from valmatch.models.tickets.latencies import round_trips
@@ -40,9 +47,11 @@ from valmatch.models.tickets.matchable import (
     unmatchable,
 )
 from valmatch.models.tickets.matches import matches_of, places_of
+from valmatch.models.tickets.matchmaking import PRESET_SEES, PresetMatchmaker
 from valmatch.models.tickets.measures import measure
 from valmatch.models.tickets.pools import Pools, look_again
 from valmatch.models.tickets.population import HOUR, Drawn, Logged, draw_answers, draw_tickets
+from valmatch.models.tickets.preset_responses import preset_responses
 from valmatch.models.tickets.responses import RESPONSES, further_responses
 from valmatch.models.tickets.rule_file import read_rules
 from valmatch.models.tickets.running import draw_stays
@@ -87,6 +96,7 @@ class TicketsModel(Model[Drawn]):
             "skill",
             "regions",
             "attributes",
+            "ratings",
             "patience",
             "service.accept_prob",
             "service.answer_seconds",
@@ -97,13 +107,17 @@ class TicketsModel(Model[Drawn]):
     def __init__(self, factors: TicketsFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         service = factors.service
         self._factors = factors
-        if factors.measure:
+        if factors.measure or factors.rule.preset:
             self.responses = Responses(*RESPONSES, *self.further(factors))
         given = {"rules": factors.rules, "expansions": factors.expansions}
         source = files.get("rules", factors.rule_set)
         rules = read_rules(source, given, service.request_timeout_seconds)
         self._table = rules.table
         self._trips = round_trips(tuple(factors.regions.shares), files.get("latency"))
+        words = factors.rule.words()
+        self._preset = PresetMatchmaker(words, self._trips) if words else None
+        if self._preset:
+            self._table = self._preset.table
         self._service = Service(
             service.request_timeout_seconds,
             HOUR * factors.hours,
@@ -125,12 +139,14 @@ class TicketsModel(Model[Drawn]):
     def further(cls, factors: Factors) -> Sequence[Response]:
         """Return the responses of groups that factors ask for."""
         assert isinstance(factors, TicketsFactors)
-        return further_responses(factors)
+        return [*preset_responses(factors), *further_responses(factors)]
 
     def _kinds(self) -> dict[str, Valued]:
         """Return what factors give, by attribute."""
         laws = self._factors.attributes.items()
         given = {name: GIVES[kind_of(law)] for name, law in laws}
+        if self._preset:
+            given |= dict.fromkeys(BELIEFS, "number")
         return {self._factors.skill.attribute: "number", **given}
 
     def _given(self) -> set[str]:
@@ -153,7 +169,7 @@ class TicketsModel(Model[Drawn]):
         given, table = self._given(), self._table
         declared = [attribute.name for attribute in table.attributes]
         for name in self._factors.attributes:
-            if name not in declared:
+            if name not in (*declared, *(PRESET_SEES if self._preset else ())):
                 yield Note(
                     f"factors.attributes: {shown(name)} is not declared in the rule set"
                     f" ({hint(name, declared)}): no rule sees it"
@@ -213,18 +229,12 @@ class TicketsModel(Model[Drawn]):
 
     def play(self, inputs: Drawn) -> Replication:
         """Let a rule set match the tickets of a replication."""
-        factors, columns = self._factors, self._columns(inputs)
-        counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
-        search, stays = factors.service.search, draw_stays(factors, inputs)
-        if factors.match.backfill == "none":
-            played = play_columns(self._table, columns, self._service, search, counted)
-            backfills = NO_BACKFILLS
+        factors, told = self._factors, None
+        stays, backfills = draw_stays(factors, inputs), NO_BACKFILLS
+        if self._preset:
+            played, told = self._preset.play(inputs, self._service)
         else:
-            leavers = factors.match.backfill == "manual"
-            serving = Serving(60.0 * factors.match.minutes, leavers, stays)
-            played, backfills = play_with_games(
-                self._table, columns, self._service, search, serving, counted
-            )
+            played, backfills = self._by_rule_set(inputs, stays)
         return Replication(
             factors,
             inputs,
@@ -235,7 +245,20 @@ class TicketsModel(Model[Drawn]):
             places_of(self._table),
             stays,
             backfills,
+            told,
         )
+
+    def _by_rule_set(self, inputs: Drawn, stays: Floats) -> tuple[Played, Backfills]:
+        """Return what comes of tickets by a rule set, and of backfill tickets."""
+        factors, columns = self._factors, self._columns(inputs)
+        counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
+        search = factors.service.search
+        if factors.match.backfill == "none":
+            played = play_columns(self._table, columns, self._service, search, counted)
+            return played, NO_BACKFILLS
+        leavers = factors.match.backfill == "manual"
+        serving = Serving(60.0 * factors.match.minutes, leavers, stays)
+        return play_with_games(self._table, columns, self._service, search, serving, counted)
 
     def _columns(self, inputs: Drawn) -> Columns:
         """Return what the matchmaker sees of the tickets."""

@@ -13,6 +13,7 @@ from valmatch.draws.addressed import fill_uniforms, fill_uniforms_of
 from valmatch.kernels import halting
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
 from valmatch.matching.tickets.columns import Lists, Texts
+from valmatch.models.tickets.beliefs import DEVIATION, USER, draw_beliefs, draw_ranges, users_of
 from valmatch.models.tickets.factors import HOURS, TicketsFactors
 from valmatch.models.tickets.latencies import RoundTrips
 from valmatch.models.tickets.laws import kind_of
@@ -127,11 +128,18 @@ def draw_tickets(
     of = np.repeat(np.arange(n), sizes)
     places = np.arange(of.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     people = _People(of, places, place)
-    skills = _skills(factors, sizes, people)
+    users = people._replace(of=users_of(factors.ratings, people))
+    skills = _skills(factors, sizes, people, users)
+    beliefs = draw_beliefs(factors.ratings, users) if factors.ratings.any_given() else {}
     error = np.zeros(of.size)
-    if factors.skill.error > 0.0:
-        error = factors.skill.error * people.normals(ERROR)
-    attributes = {
+    if factors.skill.error > 0.0 or beliefs:
+        spread = np.hypot(factors.skill.error, beliefs.get(DEVIATION, 0.0))
+        error = spread * users.normals(ERROR)
+    if beliefs:
+        beliefs |= {USER: users.of.astype(np.float64)}
+        beliefs |= draw_ranges(factors.ratings, users, skills + error)
+    attributes: dict[str, Floats | Texts | Lists] = dict(beliefs)
+    attributes |= {
         name: _attribute(law, ATTRIBUTE + number, n, people)
         for number, (name, law) in enumerate(factors.attributes.items())
     }
@@ -220,10 +228,14 @@ def _times(factors: TicketsFactors, place: Words) -> Floats:
     return np.asarray(HOUR * (edges[hour] + (arrived - before[hour]) / rate))
 
 
-def _skills(factors: TicketsFactors, sizes: Ints, people: _People) -> Floats:
+def _skills(factors: TicketsFactors, sizes: Ints, people: _People, users: _People) -> Floats:
     """Return the true skills of players."""
     skill = factors.skill
-    skills = skill.mean + skill.std * ndtri(_uniforms(SKILL, sizes.size, people.place))[people.of]
+    if factors.ratings.users is None:
+        drawn = ndtri(_uniforms(SKILL, sizes.size, people.place))[people.of]
+    else:  # of single players, the first number of each
+        drawn = users.normals(SKILL)
+    skills = skill.mean + skill.std * drawn
     if skill.party_std > 0.0:
         own = skill.party_std * people.normals(OWN_SKILL)
         skills = skills + np.where(sizes[people.of] > 1, own, 0.0)

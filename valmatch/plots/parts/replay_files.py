@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from valmatch.errors import InputError
 from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.source import FileTable, RunFiles
 
@@ -97,8 +98,13 @@ def read_replay(run: RunFiles) -> dict[str, Replayed]:
     Raises
     ------
     InputError
-        If a file is missing or damaged.
+        If a file is missing or damaged, or a case was replayed.
     """
+    if (run.folder / "result.json").exists() and not (run.folder / "tickets.csv").exists():
+        raise InputError(
+            f"{run.folder}: a case was replayed, of which there is no figure or report (its matches"
+            " are in result.json)"
+        )
     columns = ("time", "end", "wait", "players")
     tickets = run.table("tickets.csv", columns, ("search", "status", "unmatchable"))
     matches = run.table("matches.csv", ("time",), ("search",))

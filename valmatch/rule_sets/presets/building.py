@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from valmatch.rule_sets.presets.meanings import defaults, filled, form_of, team_sizes
@@ -12,9 +13,10 @@ from valmatch.rule_sets.presets.rules import (
     FafRule,
     LichessRule,
     OsuRule,
+    PresetRule,
     ShieldBatteryRule,
 )
-from valmatch.rule_sets.presets.words import Form
+from valmatch.rule_sets.presets.words import Form, Preset
 
 
 def faf_rule(rule: RuleWords) -> FafRule:
@@ -149,3 +151,15 @@ def lichess_rule(rule: RuleWords) -> LichessRule:
         blocks=value["never.blocks"],
         just_paired=value["never.just_paired"],
     )
+
+
+def rule_of(rule: RuleWords) -> PresetRule:
+    """Return the rule of a preset."""
+    made: Mapping[Preset, Callable[[RuleWords], PresetRule]] = {
+        "faf": faf_rule,
+        "bar": bar_rule,
+        "shieldbattery": shieldbattery_rule,
+        "osu": osu_rule,
+        "lichess": lichess_rule,
+    }
+    return made[rule.preset](rule)

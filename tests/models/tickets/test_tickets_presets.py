@@ -1,0 +1,177 @@
+"""The model `tickets` with the rules of living matchmakers in place of a rule set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.matching.presets.test_queues import TIMEOUT, plain
+from valmatch.config.loading import load as load_config
+from valmatch.draws.streams import Streams
+from valmatch.errors import InputError
+from valmatch.matching.presets.queues.playing import Asked, play_preset
+from valmatch.matching.tickets.layout import COMPLETED
+from valmatch.models.tickets.matchmaking import between_centres, people_of, users_by_ticket
+from valmatch.models.tickets.model import TicketsModel
+from valmatch.models.tickets.population import Drawn
+from valmatch.models.tickets.preset_responses import repeated
+from valmatch.rule_sets.presets.words import PRESETS
+
+
+def model_of(name: str, *overrides: str) -> TicketsModel:
+    """Return the model of a shipped config."""
+    config = load_config(name, overrides)
+    files = {key: file.path for key, file in config.files.items()}
+    return TicketsModel(config.factors, files)  # type: ignore[arg-type]
+
+
+def drawn(model: TicketsModel, seed: int = 1) -> Drawn:
+    """Return the tickets of a replication."""
+    return model.draw(Streams(seed), 0)
+
+
+def test_every_word_of_a_preset_has_a_value() -> None:
+    rule = load_config("bar", ()).factors.rule  # type: ignore[attr-defined]
+    assert rule.accept.band == (0.3, 0.7)
+    assert rule.value.win.probit == pytest.approx(25.0 / 6.0)
+    assert rule.clock.tick == 5.0
+
+
+def test_words_of_lists_and_teams_are_overridden() -> None:
+    config = load_config("bar", ("rule.accept.band[1]=0.8", "rule.teams=2x2"))
+    rule = config.factors.rule  # type: ignore[attr-defined]
+    assert rule.accept.band == (0.3, 0.8)
+    assert rule.teams == "2x2"
+    duels = load_config(
+        "faf", ("rule.teams=2x1", "parties.shares=[1]", "rule.accept.expand[0].top=1900")
+    )
+    expand = duels.factors.rule.accept.expand  # type: ignore[attr-defined]
+    assert (expand[0].top, expand[0].step, expand[2].cap) == (1900.0, 0.15, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("name", "override", "words"),
+    [
+        ("bar", "rule.preset=osuu", "did you mean osu?"),
+        ("bar", "rule.accept.at_least=1", "accept.at_least does not go with search: first"),
+        ("bar", "rule.accept.bnd=1", "did you mean rule.accept.band?"),
+        ("bar", "rule.clock.tick=0", "too small"),
+        ("bar", "service.review_seconds=2", "does not go with rule.preset: bar"),
+        ("bar", "service.acceptance_seconds=20", "does not go with rule.preset: bar"),
+        ("bar", "measure=[rules]", "measure: rules does not go with rule.preset: bar"),
+        ("osu", "parties.shares=[0.5, 0.5]", "takes single players alone"),
+        ("shieldbattery", "rule.teams=2x4", "knows no teams of 4"),
+        ("tickets", "ratings.deviation=50", "ratings go with rule.preset alone"),
+        ("tickets", "rule.preset=bar", "rule"),
+    ],
+)
+def test_what_has_no_meaning_together_is_refused(name: str, override: str, words: str) -> None:
+    with pytest.raises(InputError, match=words.replace("?", r"\?")):
+        load_config(name, (override,))
+
+
+def test_a_rule_never_shifts_a_draw() -> None:
+    first = drawn(model_of("bar"))
+    second = drawn(model_of("bar", "rule.accept.band[0]=0.1", "rule.strength.party=each"))
+    assert np.array_equal(first.times, second.times)
+    assert np.array_equal(first.seen, second.seen)
+
+
+def test_what_is_seen_is_off_by_the_deviation() -> None:
+    inputs = drawn(model_of("shieldbattery", "hours=400", "ratings.newcomers=0.3"))
+    off = inputs.seen - inputs.skills
+    new = inputs.attributes["newcomer"] > 0.0  # type: ignore[operator]
+    for own, deviation in ((new, 300.0), (~new, 80.0)):
+        spread = off[own].std()
+        assert abs(spread - deviation) <= 4.0 * deviation / (2.0 * own.sum()) ** 0.5
+    share, error = new.mean(), (0.3 * 0.7 / new.size) ** 0.5
+    assert abs(share - 0.3) <= 4.0 * error
+
+
+def test_users_come_again_with_their_skill() -> None:
+    inputs = drawn(model_of("osu", "ratings.users=50"))
+    users = users_by_ticket(inputs)
+    assert users.max() < 50
+    for user in range(50):
+        own = users == user
+        assert np.unique(inputs.skills[own]).size == 1
+        assert np.unique(inputs.seen[own]).size == 1
+
+
+SMALL = {
+    "bar": ("hours=6",),
+    "faf": ("hours=18",),
+    "shieldbattery": ("hours=6",),
+    "osu": ("hours=4", "ratings.users=60"),
+    "lichess": ("hours=0.6", "arrivals.per_hour=4000"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", PRESETS)
+def test_tickets_are_conserved_and_matches_are_of_the_rule(preset: str) -> None:
+    model = model_of(preset, "warmup_minutes=0", "measure=[sizes]", *SMALL[preset])
+    found = model.play(drawn(model))
+    played = found.played
+    assert np.unique(played.tickets).size == played.tickets.size
+    assert (played.statuses[played.tickets] == COMPLETED).all()
+    assert (played.statuses == COMPLETED).sum() == played.tickets.size
+    assert found.matches.full.all()
+    values = model.run(drawn(model)).responses
+    assert isinstance(values, dict)
+    ends = ("tickets_matched", "tickets_timed_out", "tickets_cancelled", "tickets_searching")
+    assert sum(values[name] for name in ends) == values["n_tickets"]
+    assert set(values) == set(model.responses.names)
+    assert values["n_matches"] > 20
+    assert 0.0 <= values["skipped"] <= 1.0
+
+
+def test_a_repetition_is_of_the_same_two_within_ten_minutes() -> None:
+    model = model_of("osu", "hours=3", "ratings.users=6", "rule.never.recent=0")
+    found = model.play(drawn(model))
+    users = users_by_ticket(found.drawn)
+    pairs = [
+        (time, frozenset(users[found.played.tickets[found.played.matches == number]].tolist()))
+        for number, time in enumerate(found.played.times.tolist())
+    ]
+    expected = [
+        any(pair == other and time - before < 600.0 for before, other in pairs[:number])
+        for number, (time, pair) in enumerate(pairs)
+    ]
+    assert repeated(found).tolist() == expected
+    assert 0 < sum(expected) < len(expected)
+
+
+def test_recent_opponents_do_not_meet() -> None:
+    model = model_of("osu", "hours=3", "ratings.users=6")
+    assert not repeated(model.play(drawn(model))).any()
+
+
+def asked_of(model: TicketsModel, inputs: Drawn) -> Asked:
+    """Return the tickets of a replication as a rule is asked."""
+    people = people_of(inputs, between_centres(model._trips))
+    return Asked(inputs.times, inputs.cancels, users_by_ticket(inputs), people, inputs.place)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["bar", "faf", "shieldbattery", "lichess"])
+def test_matches_of_a_shipped_config_are_those_of_the_plain_queue(preset: str) -> None:
+    model = model_of(preset, *SMALL[preset])
+    inputs = drawn(model)
+    asked, horizon = asked_of(model, inputs), model._service.horizon
+    assert model._preset is not None
+    played, _ = play_preset(model._preset.rule, asked, TIMEOUT, horizon)
+    expected = plain(model._preset.rule, preset, asked, horizon)
+    assert sorted(found_matches(played)) == sorted(
+        (match.time, sorted(k for team in match.teams for k in team)) for match in expected.matches
+    )
+
+
+def found_matches(played: Any) -> list[tuple[float, list[int]]]:  # noqa: ANN401 - `Played`
+    """Return times and tickets of matches."""
+    return [
+        (time, sorted(played.tickets[played.matches == number].tolist()))
+        for number, time in enumerate(played.times.tolist())
+    ]

@@ -1,0 +1,68 @@
+"""What the rule of a living matchmaker does not go with, refused by the names of both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from valmatch.inputs.fields import refuse
+
+if TYPE_CHECKING:
+    from valmatch.models.tickets.factors import TicketsFactors
+
+PARTIES = ("faf", "bar")
+"""Presets in which parties wait together."""
+
+OF_RULE_SETS = (
+    ("service", "review_seconds", "rule.clock says when it looks"),
+    ("service", "search", "rule.search says how it looks"),
+    ("service", "passes", "it has none"),
+    ("service", "batch_size", "it looks at all at once"),
+    ("service", "acceptance_seconds", "all accept at once"),
+    ("match", "leave_prob", "nobody leaves its matches"),
+    ("match", "backfill", "it fills no places"),
+)
+"""Factors that a rule set alone reads, and why."""
+
+MEASURES = ("steps", "rules", "pools")
+"""What can be measured of rule sets alone."""
+
+
+def check_rule(factors: TicketsFactors) -> None:
+    """Refuse factors that do not go with each other.
+
+    Raises
+    ------
+    PydanticCustomError
+        Of the first such pair.
+    """
+    preset = factors.rule.preset
+    if preset is None:
+        if factors.ratings.any_given():
+            raise refuse("ratings go with rule.preset alone (there is none)", "ratings")
+        return
+    name = f"rule.preset: {preset}"
+    if factors.rule_set is not None or factors.rules or factors.expansions:
+        raise refuse(f"{name} does not go with rules (allowed: one of both)", "rule")
+    for section, key, why in OF_RULE_SETS:
+        own = getattr(factors, section)
+        if getattr(own, key) != type(own).model_fields[key].default:
+            raise refuse(f"{section}.{key} does not go with {name}: {why}", f"{section}.{key}")
+    for measure in MEASURES:
+        if measure in factors.measure:
+            raise refuse(f"measure: {measure} does not go with {name}", "measure")
+    _check_parties(factors, name)
+
+
+def _check_parties(factors: TicketsFactors, name: str) -> None:
+    """Refuse parties that a rule has no place for."""
+    rule, shares = factors.rule, factors.parties.shares
+    teams = rule.teams if isinstance(rule.teams, str) else "2x4"
+    duels = rule.preset == "faf" and teams.endswith("x1")
+    if any(share > 0.0 for share in shares[1:]):
+        if rule.preset not in PARTIES or duels:
+            raise refuse(
+                f"parties.shares: {name} takes single players alone (allowed: [1])",
+                "parties.shares",
+            )
+        if factors.ratings.users is not None:
+            raise refuse("ratings.users goes with single players alone (parties.shares: [1])")

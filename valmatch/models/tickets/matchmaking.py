@@ -1,0 +1,136 @@
+"""What matches tickets: a rule set, or the rule of a living matchmaker."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.matching.presets.queues.people import People
+from valmatch.matching.presets.queues.playing import Asked, Told, play_preset
+from valmatch.matching.presets.scores import ANY
+from valmatch.matching.tickets.columns import Lists, Played
+from valmatch.models.tickets.beliefs import BELIEFS, DEVIATION, GAMES, HIGH, LOW, NEW, USER
+from valmatch.models.tickets.latencies import RoundTrips
+from valmatch.models.tickets.population import Drawn
+from valmatch.rule_sets.presets.building import rule_of
+from valmatch.rule_sets.presets.meanings import filled, team_sizes
+from valmatch.rule_sets.presets.rule_words import RuleWords
+from valmatch.rule_sets.presets.rules import PresetRule
+from valmatch.rule_sets.table import Search, Steps, Table, Team
+from valmatch.rule_sets.worlds import Service
+
+MAPS = "maps"
+"""The attribute that is map picks, where players have it: a list; an empty one takes any map."""
+
+PRESET_SEES = (*BELIEFS, MAPS)
+"""Attributes that a rule may see, besides the skill."""
+
+MOST_PICKS = 62
+"""Maps that bits tell apart."""
+
+
+class PresetMatchmaker:
+    """Matches tickets by the rule of a living matchmaker.
+
+    Parameters
+    ----------
+    words : RuleWords
+    trips : RoundTrips
+        Milliseconds between home regions and data centres.
+
+    Attributes
+    ----------
+    rule : PresetRule
+    table : Table
+        Its teams, without any rule.
+    """
+
+    def __init__(self, words: RuleWords, trips: RoundTrips) -> None:
+        self.rule: PresetRule = rule_of(words)
+        self.table = table_of(words)
+        self._between = between_centres(trips)
+
+    def play(self, drawn: Drawn, service: Service) -> tuple[Played, Told]:
+        """Let the rule match tickets."""
+        asked = Asked(
+            drawn.times,
+            drawn.cancels,
+            users_by_ticket(drawn),
+            people_of(drawn, self._between),
+            drawn.place,
+        )
+        return play_preset(self.rule, asked, service.timeout, service.horizon)
+
+
+def table_of(words: RuleWords) -> Table:
+    """Return the teams of a rule as a table without rules; in a lobby each is one's own team."""
+    teams = filled(words)["teams"]
+    count, size = (teams["lobby"], 1) if isinstance(teams, dict) else team_sizes(teams)
+    steps = Steps((), (size,))
+    every = tuple(Team(f"team{number}", steps, steps) for number in range(1, count + 1))
+    return Table((), every, (), Search(), False, ())
+
+
+def between_centres(trips: RoundTrips) -> Floats:
+    """Return milliseconds between data centres that are homes, too; NaN of others."""
+    n = len(trips.centres)
+    between = np.full((n, n), np.nan)
+    for i, one in enumerate(trips.centres):
+        for j, other in enumerate(trips.centres):
+            if i == j:
+                between[i, j] = 0.0
+            elif one in trips.homes:
+                between[i, j] = trips.milliseconds[trips.homes.index(one), j]
+            elif other in trips.homes:
+                between[i, j] = trips.milliseconds[trips.homes.index(other), i]
+    return np.asarray(np.fmin(between, between.T))
+
+
+def users_by_ticket(drawn: Drawn) -> Ints:
+    """Return the number of the user of each ticket, its own where nobody comes twice."""
+    users = drawn.attributes.get(USER)
+    if not isinstance(users, np.ndarray):
+        return np.arange(drawn.times.size)
+    return users[np.cumsum(drawn.sizes) - drawn.sizes].astype(np.int64)
+
+
+def people_of(drawn: Drawn, between: Floats) -> People:
+    """Return what a rule knows of the players of tickets."""
+    firsts = np.cumsum(drawn.sizes) - drawn.sizes
+
+    def numbers(name: str, default: float) -> Floats:
+        found = drawn.attributes.get(name)
+        if not isinstance(found, np.ndarray):
+            return np.full(drawn.of.size, default)
+        return np.where(np.isnan(found), default, found)
+
+    latencies = drawn.latencies[firsts]
+    known = ~np.isnan(latencies).all(axis=1)
+    nearest = np.where(np.isnan(latencies), np.inf, latencies).argmin(axis=1)
+    trips = latencies[np.arange(firsts.size), nearest]
+    low, high = numbers(LOW, np.nan)[firsts], numbers(HIGH, np.nan)[firsts]
+    ranged = ~np.isnan(low)
+    return People(
+        drawn.sizes,
+        drawn.seen,
+        np.maximum(numbers(DEVIATION, 0.0), 0.0),
+        np.maximum(numbers(GAMES, 1000.0), 0.0).astype(np.int64),
+        numbers(NEW, 0.0) > 0.0,
+        np.where(known, nearest, -1).astype(np.int64),
+        np.where(known, trips, 0.0),
+        between,
+        _picks(drawn, firsts),
+        np.where(ranged, low, -ANY).astype(np.int64),
+        np.where(ranged, high, ANY).astype(np.int64),
+        ranged,
+    )
+
+
+def _picks(drawn: Drawn, firsts: Ints) -> Ints:
+    """Return the map picks of tickets as bits, -1 of those without."""
+    given = drawn.attributes.get(MAPS)
+    if not isinstance(given, Lists):
+        return np.full(firsts.size, -1)
+    has = given.has[firsts][:, :MOST_PICKS]
+    bits = (has.astype(np.int64) << np.arange(has.shape[1])).sum(axis=1)
+    return np.where(has.any(axis=1), bits, -1)

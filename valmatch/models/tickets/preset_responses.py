@@ -1,0 +1,154 @@
+"""Responses that only the rule of a living matchmaker has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from valmatch.kernels.arrays import Bools, Floats
+from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE, Part, Response
+from valmatch.models.tickets.factors import TicketsFactors
+from valmatch.models.tickets.groups import Replication, figures, mean
+from valmatch.models.tickets.matchmaking import users_by_ticket
+from valmatch.rule_sets.presets.meanings import form_of
+from valmatch.rule_sets.presets.words import UNIT
+
+VALUES = {
+    "quality": ("", "quality by the rule"),
+    "probability": ("", "believed win chance of the first team"),
+    "seconds": ("seconds", "quality by the rule"),
+    "points": ("points", "points against the pair"),
+    "window": ("points", "largest difference between the pivot and a member"),
+}
+"""Unit and meaning of the value of a match, by the unit that the rule says it in."""
+
+BELIEVING = ("bar", "shieldbattery")
+"""Presets that say how likely a team wins."""
+
+BEYOND = (2.0, 2.5, 3.0)
+"""Standard deviations of skill off the mean from which on tickets are looked at by themselves."""
+
+RECENTLY = 600.0
+"""Seconds within which the same opponents are a repetition."""
+
+OF_THE_FAR = ("matched_fraction", "time_to_match", "time_to_match_p90")
+
+
+def preset_responses(factors: TicketsFactors) -> Iterator[Response]:
+    """Yield the responses of a rule of a preset; none of a rule set."""
+    words = factors.rule.words()
+    if words is None:
+        return
+    unit, meaning = VALUES[UNIT.get(form_of(words), "window")]
+    yield Response("match_value", unit, f"mean over matches of the {meaning}", limits=ANY)
+    yield Response(
+        "skipped",
+        "",
+        "share of matches in which an older ticket, which waits on, would have done in place of a"
+        " member",
+        share_of="n_matches",
+        limits=SHARE,
+    )
+    yield Response(
+        "candidates", "", "candidates that are valued, a review in the mean", limits=NOT_NEGATIVE
+    )
+    yield Response("reviews", "", "reviews", whole=True, limits=NOT_NEGATIVE)
+    if factors.ratings.users is not None:
+        yield Response(
+            "repeat_share",
+            "",
+            "share of matches of duels whose players met in the ten minutes before",
+            limits=SHARE,
+        )
+    for beyond in BEYOND:
+        for name in OF_THE_FAR:
+            is_share = name == "matched_fraction"
+            yield Response(
+                f"{name}.beyond_{beyond:g}sd",
+                "" if is_share else "seconds",
+                f"{name} of tickets with a mean true skill over {beyond:g} skill.std off the mean",
+                limits=SHARE if is_share else NOT_NEGATIVE,
+            )
+    if words.preset in BELIEVING:
+        yield Response(
+            "win_error",
+            "",
+            "mean over matches of the difference of believed and true win chance",
+            limits=SHARE,
+        )
+        for size in _sizes(factors):
+            yield Response(
+                f"believed_win_prob.size_{size}",
+                "",
+                f"mean over tickets in matches of the believed chance to win; by size: size_{size}",
+                part=Part("believed_win_prob", "size", f"size_{size}"),
+                limits=SHARE,
+            )
+
+
+def _sizes(factors: TicketsFactors) -> range:
+    """Return the sizes of parties that are looked at by themselves."""
+    every = range(1, len(factors.parties.shares) + 1)
+    return every if "sizes" in factors.measure else range(0)
+
+
+def measure_preset(found: Replication, made: Bools) -> dict[str, float]:
+    """Return those responses.
+
+    Parameters
+    ----------
+    found : Replication
+    made : (matches,) ndarray of bool
+        Which matches are measured.
+    """
+    told, factors = found.told, found.factors
+    if told is None:
+        return {}
+    values: dict[str, float] = {
+        "match_value": mean(told.values[made]),
+        "skipped": mean(told.skipped[made]),
+        "candidates": told.examined / told.reviews if told.reviews else math.nan,
+        "reviews": told.reviews,
+    }
+    if factors.ratings.users is not None:
+        values["repeat_share"] = mean(repeated(found)[made])
+    skills = np.bincount(found.drawn.of, found.drawn.skills, found.drawn.times.size)
+    off = np.abs(skills / found.drawn.sizes - factors.skill.mean)
+    for beyond in BEYOND:
+        own = figures(found, off > beyond * factors.skill.std)
+        values |= {f"{name}.beyond_{beyond:g}sd": own[name] for name in OF_THE_FAR}
+    if factors.rule.preset in BELIEVING:
+        values |= _beliefs(found, told.chances, made)
+    return values
+
+
+def _beliefs(found: Replication, chances: Floats, made: Bools) -> dict[str, float]:
+    """Return what is believed of win chances, against what is true."""
+    played, n = found.played, found.drawn.times.size
+    first = played.teams == 0
+    own = np.where(first, chances[played.matches], 1.0 - chances[played.matches])
+    believed = np.full(n, np.nan)
+    believed[played.tickets] = own
+    true = np.full(made.size, np.nan)
+    true[played.matches[first]] = found.matches.wins[played.tickets[first]]
+    values = {"win_error": mean(np.abs(chances - true)[made])}
+    for size in _sizes(found.factors):
+        group = found.came & (found.drawn.sizes == size)
+        values[f"believed_win_prob.size_{size}"] = mean(believed[group])
+    return values
+
+
+def repeated(found: Replication) -> Bools:
+    """Return which matches are of the same two users as one in the ten minutes before."""
+    users, played = users_by_ticket(found.drawn), found.played
+    again = np.zeros(played.times.size, np.bool_)
+    last: dict[tuple[int, ...], float] = {}
+    ends = np.searchsorted(played.matches, np.arange(played.times.size + 1))
+    for number, time in enumerate(played.times.tolist()):
+        own = users[played.tickets[ends[number] : ends[number + 1]]]
+        key = tuple(sorted(own.tolist()))
+        again[number] = time - last.get(key, -math.inf) < RECENTLY
+        last[key] = time
+    return again
