@@ -15,6 +15,7 @@ from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
 from tests.support.command import valmatch
 from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
+from valmatch.game_logs.batch.rating import rate_whole_log
 from valmatch.game_logs.blocks import MEASURES
 from valmatch.game_logs.comparison.ratings import compare_ratings
 from valmatch.game_logs.comparison.result import compared
@@ -393,6 +394,7 @@ def test_folders_that_cannot_be_compared_are_refused_in_one_line(tmp_path: Path)
     for name, log in (("a", one), ("b", other), ("c", one), ("d", one)):
         rate_games(log, "elo", out=tmp_path / name)
     compare_ratings(one, ["elo"], out=tmp_path / "systems")
+    rate_whole_log(one, prior=300.0, out=tmp_path / "whole")
     (tmp_path / "empty").mkdir()
     history = tmp_path / "c" / "history.csv"
     history.write_text(history.read_text().replace("g3,", "g3,x,", 1))
@@ -407,6 +409,7 @@ def test_folders_that_cannot_be_compared_are_refused_in_one_line(tmp_path: Path)
         ([a, tmp_path / "c"], f"{tmp_path / 'c' / 'history.csv'}: damaged: row "),
         ([a, tmp_path / "d"], f"{tmp_path / 'd' / 'history.csv'}:1: damaged: no column 'expected'"),
         ([a, tmp_path / "systems"], f"{tmp_path / 'systems' / 'history.csv'}: cannot be read: No"),
+        ([a, tmp_path / "whole"], f"{tmp_path / 'whole'}: bradley_terry rates a whole log at once"),
         ([a, tmp_path / "empty"], f"{tmp_path / 'empty'}: holds no rating, the other folder does"),
         ([a, a, "--confidence", "0.9"], "--confidence: intervals of ratings are at 0.95"),
         ([a, a, "--out", tmp_path / "x"], "compare: folders are compared as they are, without"),

@@ -28,6 +28,7 @@ from valmatch.ratings.glicko2 import (
     chances_by_deviations,
     outcomes_by_deviations,
     result,
+    same_period,
 )
 from valmatch.ratings.system import (
     Chances,
@@ -108,14 +109,6 @@ def updated(
 
 
 @inlined
-def _in_last_period(player: int, players: Players, time: float, period: float) -> bool:
-    """Return whether a player's last game was in the rating period of this moment."""
-    if period == 0.0 or players.games[player] == 0:
-        return False
-    return bool(np.floor(time / period) == np.floor(players.state[player, _TIME] / period))
-
-
-@inlined
 def _onset(player: int, players: Players, time: float, numbers: Floats) -> float:
     """Return a player's deviation at the start of another period than that of the last game.
 
@@ -143,7 +136,8 @@ def _strengths(
         rating = variance = 0.0
         for row in range(lo, hi):
             player = games.players[row]
-            if _in_last_period(player, players, time, numbers[1]):
+            last = players.state[player, _TIME]
+            if same_period(players.games[player], last, time, numbers[1]):
                 mean = players.state[player, _BASE_RATING]
                 deviation = players.state[player, _BASE_DEVIATION]
             else:
@@ -162,7 +156,7 @@ def _update(game: int, games: Games, players: Players, numbers: Floats, found: A
         for row in range(games.side_starts[side], games.side_starts[side + 1]):
             player = games.players[row]
             state = players.state[player]
-            if not _in_last_period(player, players, time, numbers[1]):
+            if not same_period(players.games[player], state[_TIME], time, numbers[1]):
                 state[_BASE_RATING] = state[_RATING]
                 state[_BASE_DEVIATION] = _onset(player, players, time, numbers)
                 state[_INFORMATION] = state[_SURPRISE] = 0.0

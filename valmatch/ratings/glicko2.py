@@ -224,11 +224,11 @@ def idle_deviation(phi: float, volatility: float, periods: float) -> float:
 
 
 @inlined
-def _same_period(player: int, players: Players, time: float, period: float) -> bool:
-    """Return whether a player's last game was in the rating period of this moment."""
-    if period == 0.0 or players.games[player] == 0:
+def same_period(played: int, last: float, time: float, period: float) -> bool:
+    """Return whether a moment is in the rating period of the last of the games played, if any."""
+    if period == 0.0 or played == 0:
         return False
-    return bool(np.floor(time / period) == np.floor(players.state[player, _TIME] / period))
+    return bool(np.floor(time / period) == np.floor(last / period))
 
 
 @inlined
@@ -259,7 +259,8 @@ def _strengths(
         rating = variance = 0.0
         for row in range(lo, hi):
             player = games.players[row]
-            if _same_period(player, players, time, period):
+            last = players.state[player, _TIME]
+            if same_period(players.games[player], last, time, period):
                 mean = players.state[player, _BASE_RATING]
                 deviation = players.state[player, _BASE_DEVIATION]
             else:
@@ -287,7 +288,7 @@ def _enter_period(player: int, players: Players, time: float, period: float) -> 
     What his last period has made of him is what this one starts from.
     """
     state = players.state[player]
-    if not _same_period(player, players, time, period):
+    if not same_period(players.games[player], state[_TIME], time, period):
         state[_DEVIATION] = _deviation_at(player, players, time, period)
         state[_BASE_RATING] = state[_RATING]
         state[_BASE_DEVIATION] = state[_DEVIATION]

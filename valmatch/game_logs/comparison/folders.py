@@ -25,6 +25,7 @@ from valmatch.inputs.csv_names import are_marked
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Bytes, Floats, Ints
 from valmatch.ratings.games import Games
+from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.text.notes import Note
 
@@ -320,4 +321,9 @@ def _rating(folder: Path, titles: Names, players: Names) -> _Rating:
     if not is_rating(folder):
         raise InputError(f"{folder}: holds no rating, the other folder does (allowed: two ratings)")
     manifest = read_manifest(folder, _Manifest)
+    if manifest.system in BATCH_NAMES:
+        raise InputError(
+            f"{folder}: {manifest.system} rates a whole log at once, and predicts no game of it"
+            " (allowed: ratings by systems that go from game to game)"
+        )
     return _Rating(folder, manifest, read_history(folder / HISTORY, titles, players))
