@@ -68,7 +68,7 @@ def columns_on_the_page(name: str, model: str = "") -> list[str]:
     page = (DOCS / "reference" / "files.md").read_text(encoding="utf-8")
     what = f"`{name}` of `{model}`" if model else f"`{name}`"
     (listed,) = re.findall(rf"^\| {re.escape(what)} \| (.*) \|$", page, re.M)
-    return re.findall("`([^`]+)`", re.sub(r"\([^)]*\)|; with patience.*", "", listed))
+    return re.findall("`([^`]+)`", re.sub(r"\([^)]*\)|; with (?:patience|friends).*", "", listed))
 
 
 @pytest.mark.slow

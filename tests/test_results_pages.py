@@ -64,7 +64,9 @@ def test_every_script_says_how_long_it_takes(folder: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", ["batch-coverage", "ladder", "policies", "population-kg"])
+@pytest.mark.parametrize(
+    "folder", ["batch-coverage", "ladder", "policies", "population-kg", "tickets"]
+)
 def test_pages_hold_the_tables_of_their_files(folder: str, tmp_path: Path) -> None:
     page = tmp_path / folder
     shutil.copytree(RESULTS / folder, page)
@@ -78,7 +80,9 @@ def test_pages_hold_the_tables_of_their_files(folder: str, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", ["batch-coverage", "population-kg", "rating-benchmark"])
+@pytest.mark.parametrize(
+    "folder", ["batch-coverage", "population-kg", "rating-benchmark", "tickets"]
+)
 def test_a_page_that_is_not_what_its_files_say_is_found(folder: str, tmp_path: Path) -> None:
     page = tmp_path / folder
     shutil.copytree(RESULTS / folder, page)

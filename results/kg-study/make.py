@@ -2,8 +2,9 @@
 
     python results/kg-study/make.py SCRATCH
 
-SCRATCH takes the runs, some 650 MB; those that are finished there are not made again. They take
-some ten minutes on two free cores. What is done is said on stderr.
+SCRATCH takes the runs, some 1.2 GB; those that are finished there are not made again. They take
+some twenty minutes on two free cores. What is done is said on stderr. `--priors` makes the runs of
+`PLAN.md` and what follows from them alone.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from results import opponent_priors as priors
 from results.pages import counted, fill, parser, table
 from valmatch.config.loading import load
 from valmatch.experiments.replicate import replicate
@@ -73,6 +75,20 @@ class Job(NamedTuple):
 def claim_folder(scratch: Path, update: str, setting: str, rank: str, seed: int) -> Path:
     """Return where the run for the claims is."""
     return scratch / "claims" / f"{update}-{setting}-{rank}-{seed}"
+
+
+def prior_folder(scratch: Path, update: str, setting: str, rank: str) -> Path:
+    """Return where the run over priors is."""
+    return scratch / "priors" / f"{update}-{setting}-{rank}"
+
+
+def prior_jobs(scratch: Path) -> Iterator[Job]:
+    """Yield the runs in which each path has a prior of its own."""
+    for update, setting, rank in product(UPDATES, SETTINGS, RANKS):
+        prior, rank_by = SETTINGS[setting]
+        folder = prior_folder(scratch, update, setting, rank)
+        overrides = priors.words(update, prior, rank, rank_by)
+        yield Job(folder, "kg-fig1-top", overrides, priors.N, priors.SEEDS[rank])
 
 
 def jobs(scratch: Path) -> Iterator[Job]:
@@ -244,6 +260,59 @@ def noise_rows(rows: list[Row]) -> Iterator[Row]:
         yield rounded(found)
 
 
+def prior_rows(scratch: Path) -> Iterator[Row]:
+    """Yield the means of each policy and the paired differences of the runs over priors."""
+    for update, setting, rank in product(UPDATES, SETTINGS, RANKS):
+        folder = prior_folder(scratch, update, setting, rank)
+        for measure, games in [*product(MEASURES, WINDOWS), ("expected_quality", "total")]:
+            row = {"update": update, "setting": setting, "rank": rank}
+            row |= {"measure": measure, "games": games}
+            yield rounded(row | priors.window_row(folder, measure, games, (*RIVALS, KG)))
+
+
+def prior_claims(rows: list[Row]) -> Iterator[Row]:
+    """Yield what the runs over priors say of each claim against each rival."""
+    width = priors.half_widths(len(CLAIMS) * len(RIVALS))
+    for setting, update, claim, rival in product(SETTINGS, UPDATES, CLAIMS, RIVALS):
+        at = {"update": update, "setting": setting, "measure": claim.measure, "games": claim.games}
+        mine = [row for row in rows if row["rank"] in claim.ranks and at.items() <= row.items()]
+        gain, error = priors.pooled(mine, claim.compare, rival)
+        found: Row = {"setting": setting, "update": update, "claim": claim.name, "rival": rival}
+        found |= {"gain": gain, "std_error": error, "z": gain / error, "half_width": width * error}
+        yield rounded({**found, "verdict": priors.verdict(claim.sign, gain, width * error)})
+
+
+def prior_noise(scratch: Path, rows: list[Row]) -> Iterator[Row]:
+    """Yield how noisy the late games are in the middle: between paths, and from game to game."""
+    for measure, policy in product(MEASURES, (*RIVALS, KG)):
+        found: Row = {"measure": measure, "policy": policy}
+        for setting in SETTINGS:
+            at = {"update": "corrected", "setting": setting, "measure": measure}
+            at["games"] = priors.LATE
+            mine = [row for row in rows if row["rank"] in MIDDLE and at.items() <= row.items()]
+            squares = [row[f"{policy}_se"] ** 2 * priors.N for row in mine]
+            found[f"deviation_{setting}"] = math.sqrt(sum(squares) / len(squares))
+            steps = [
+                row["jitter"] ** 2
+                for rank in MIDDLE
+                for row in priors.jitter(
+                    prior_folder(scratch, "corrected", setting, rank), (policy,), (measure,)
+                )
+            ]
+            found[f"jitter_{setting}"] = math.sqrt(sum(steps) / len(steps))
+        yield rounded(found)
+
+
+def fill_priors(rows: list[Row], claims: list[Row], noise: list[Row]) -> None:
+    """Put what follows from the runs over priors into the page."""
+    tables = {
+        f"priors: {setting}": priors.claims_table(claims, setting, UPDATES) for setting in SETTINGS
+    }
+    ranks = priors.ranks_table(rows, (*RIVALS, KG), MIDDLE)
+    noisy = priors.noise_table(noise, SETTINGS)
+    fill(HERE / "README.md", {**tables, "priors: ranks": ranks, "priors: noise": noisy})
+
+
 def noise_table(rows: list[Row]) -> str:
     """Return the standard errors of the corrected equations, as shares of the informative ones."""
     others = [setting for setting in SETTINGS if setting != "informative"]
@@ -288,15 +357,28 @@ def write(name: str, rows: list[Row]) -> None:
     write_csv(HERE / name, {key: [row[key] for row in rows] for key in rows[0]})
 
 
-def main() -> None:
-    """Make everything."""
-    given = parser(__doc__)
-    given.add_argument("scratch", type=Path, metavar="SCRATCH")
-    scratch = given.parse_args().scratch
-    runs = [*jobs(scratch)]
+def make_runs(runs: list[Job]) -> None:
+    """Make runs, two at a time."""
     with ProcessPoolExecutor(2) as pool:
         for _ in counted("runs", pool.map(run, runs), len(runs)):
             pass
+
+
+def make_priors(scratch: Path) -> None:
+    """Make what `PLAN.md` says."""
+    make_runs([*prior_jobs(scratch)])
+    rows = list(prior_rows(scratch))
+    write("priors.csv", rows)
+    claims = list(prior_claims(rows))
+    write("prior-claims.csv", claims)
+    noise = list(prior_noise(scratch, rows))
+    write("prior-noise.csv", noise)
+    fill_priors(rows, claims, noise)
+
+
+def make_seeds(scratch: Path) -> None:
+    """Make the claims by five priors, and the figures."""
+    make_runs([*jobs(scratch)])
     windows = list(window_rows(scratch))
     write("windows.csv", windows)
     write("passing.csv", list(passing_rows(scratch)))
@@ -306,6 +388,17 @@ def main() -> None:
     write("noise.csv", noise)
     fill_page(claims, noise)
     draw_figures(scratch)
+
+
+def main() -> None:
+    """Make everything, or what is over priors alone."""
+    given = parser(__doc__)
+    given.add_argument("scratch", type=Path, metavar="SCRATCH")
+    given.add_argument("--priors", action="store_true", help="the runs of PLAN.md alone")
+    asked = given.parse_args()
+    if not asked.priors:
+        make_seeds(asked.scratch)
+    make_priors(asked.scratch)
 
 
 if __name__ == "__main__":

@@ -152,28 +152,189 @@ def worlds_of(name: str, worlds: int, out: Path, keep: Path | None) -> None:
                     np.save(file, np.array(played))
 
 
+Rows = dict[tuple[str, str], dict[int, dict[str, str]]]
+"""The rows of a cell by policy with its goal, and by number of games."""
+
 HEAD = (
     "policy", "named the best after 100, 200, 390 games", "wrong neighbours", "widest, points",
     "differences covered", "those of the leader", "its lead too large by, points",
 )  # fmt: skip
 
+GOOD = {"named_best": 1.0, "misordered": -1.0, "widest": -1.0}
+"""Which way a measure is better."""
+
+DIGITS = {"named_best": 3, "misordered": 2, "widest": 0}
+
+MENDED = {
+    "trial": "as it is",
+    "trial-explore-10": "one pair in ten drawn",
+    "trial-explore-30": "three pairs in ten drawn",
+    "trial-true-prior": "the true prior",
+}
+
+HONEST, SURE = (0.93, 0.97), 2.0
+"""Shares of honest intervals of 95 %, and standard errors of a difference that is told."""
+
+
+def read(name: str) -> Rows | None:
+    """Return the rows of a cell, None of one that has not been played."""
+    file = HERE / f"{name}.csv"
+    if not file.is_file():
+        return None
+    found: Rows = {}
+    with file.open(newline="", encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            found.setdefault((row["policy"], row["goal"]), {})[int(row["games"])] = row
+    return found
+
+
+def last(rows: Rows, arm: tuple[str, str]) -> dict[str, str]:
+    """Return the row after all games."""
+    return rows[arm][max(rows[arm])]
+
+
+def called(arm: tuple[str, str]) -> str:
+    """Return how a policy is called in tables."""
+    return f"gradient, {arm[1]}" if arm[1] else arm[0]
+
+
+def trial(rows: Rows) -> str:
+    """Return the table of the trial's world."""
+    lines = []
+    for arm, marks in rows.items():
+        named = " ".join(f"{float(marks[games]['named_best']):.3f}" for games in (100, 200, 390))
+        found = {key: float(marks[390][key]) for key in SHOWN}
+        shares = [f"{found[key]:.3f}" for key in ("covered", "leader_covered")]
+        points = [f"{found['misordered']:.2f}", f"{found['widest']:.0f}"]
+        name = ", ".join(filter(None, arm))
+        lines.append([name, named, *points, *shares, f"{found['lead_bias']:.0f}"])
+    return table(HEAD, lines)
+
+
+def verdict(rows: Rows, arm: tuple[str, str], measure: str) -> int:
+    """Return 1 if a policy is better than the knowledge gradient for this goal, -1 if worse."""
+    row = last(rows, arm)
+    if not row.get(f"{measure}_behind"):
+        return 0
+    ahead = GOOD[measure] * float(row[f"{measure}_behind"])
+    error = float(row[f"{measure}_behind_std_error"])
+    return 0 if abs(ahead) <= SURE * error else (1 if ahead > 0.0 else -1)
+
+
+def of_goal(cells: dict[str, Rows], measure: str) -> str:
+    """Return the table of a goal: a row a cell, with what is surely better or worse."""
+    arms = [*dict.fromkeys(arm for rows in cells.values() for arm in rows)]
+    marks = {0: "", 1: " +", -1: " -"}
+    lines = []
+    for name, rows in cells.items():
+        values = [
+            f"{float(last(rows, arm)[measure]):.{DIGITS[measure]}f}"
+            + marks[verdict(rows, arm, measure)]
+            if arm in rows
+            else ""
+            for arm in arms
+        ]
+        lines.append([name, *values])
+    return table(("world", *map(called, arms)), lines)
+
+
+def said_of_goal(cells: dict[str, Rows], measure: str, goal: str) -> str:
+    """Say where the knowledge gradient for a goal is better than others, and where worse."""
+    own = (GRADIENT, goal)
+    whole = {name: rows for name, rows in cells.items() if own in rows}
+    told = [
+        (name, called(arm), verdict(rows, arm, measure))
+        for name, rows in whole.items()
+        for arm in rows
+        if arm != own
+    ]
+    worse = [f"{arm} in {name}" for name, arm, how in told if how > 0]
+    better = sum(how < 0 for *_, how in told)
+    where = f"{len(told)} comparisons with other policies in {counted_worlds(len(whole))}"
+    losses = f"{len(worse)}{': ' * bool(worse)}{', '.join(worse)}"
+    return f"surely better in {better} of {where}, surely worse in {losses}."
+
+
+def counted_worlds(number: int) -> str:
+    """Return a number of kinds of worlds."""
+    return f"{number} kind{'s' * (number != 1)} of worlds"
+
+
+def covered(cells: dict[str, Rows]) -> str:
+    """Return the table of intervals: of all differences, of the leader's."""
+    arms = [*dict.fromkeys(arm for rows in cells.values() for arm in rows)]
+    lines = []
+    for name, rows in cells.items():
+        found = [last(rows, arm) if arm in rows else None for arm in arms]
+        shares = [
+            f"{float(row['covered']):.2f} {float(row['leader_covered']):.2f}" if row else ""
+            for row in found
+        ]
+        lines.append([name, *shares])
+    return table(("world", *map(called, arms)), lines)
+
+
+def said_of_intervals(cells: dict[str, Rows]) -> str:
+    """Say under which policies intervals are honest, as the plan calls it, a line each."""
+    arms = [*dict.fromkeys(arm for rows in cells.values() for arm in rows)]
+    lines = []
+    for arm in arms:
+        shares = [float(last(rows, arm)["covered"]) for rows in cells.values() if arm in rows]
+        held = sum(HONEST[0] <= share <= HONEST[1] for share in shares)
+        ends = f"{min(shares):.1%} to {max(shares):.1%} of the differences"
+        lines.append(f"- {called(arm)}: honest in {held} of {len(shares)}; {ends} held.\n")
+    return "".join(lines)
+
+
+def mended(cells: dict[str, Rows]) -> str:
+    """Return the table of what mends intervals: the leader's held, and who names the best."""
+    arms = [*cells["trial"]]
+    lines = []
+    for name, what in MENDED.items():
+        if name in cells:
+            rows = [last(cells[name], arm) for arm in arms]
+            shares = [
+                f"{float(row['leader_covered']):.3f} {float(row['named_best']):.3f}" for row in rows
+            ]
+            lines.append([what, *shares, f"{int(rows[0]['worlds']):,}"])
+    return table(("trial's world", *map(called, arms), "worlds"), lines)
+
+
+def said_of_mending(cells: dict[str, Rows]) -> str:
+    """Say what is recommended, as the plan has it, a line each."""
+    lines = []
+    for name, what in MENDED.items():
+        if name in cells and name != "trial":
+            rows = cells[name]
+            shares = {arm: float(last(rows, arm)["leader_covered"]) for arm in rows}
+            short = [f"{called(arm)} {share:.0%}" for arm, share in shares.items() if share < 0.93]
+            end = f"falls short under {', '.join(short)}" if short else "recommended"
+            lines.append(f"- {what}: at least {min(shares.values()):.0%} held; {end}.\n")
+    return "".join(lines)
+
 
 def page() -> None:
-    """Put the table of the trial into the page."""
-    with (HERE / "trial.csv").open(newline="", encoding="utf-8") as file:
-        rows = [*csv.DictReader(file)]
-    by_arm: dict[str, dict[int, dict[str, str]]] = {}
-    for row in rows:
-        name = row["policy"] + f", {row['goal']}" * bool(row["goal"])
-        by_arm.setdefault(name, {})[int(row["games"])] = row
-    lines = []
-    for name, marks in by_arm.items():
-        named = " ".join(f"{float(marks[games]['named_best']):.3f}" for games in (100, 200, 390))
-        last = {key: float(value) for key, value in marks[390].items() if key in SHOWN}
-        shares = [f"{last[key]:.3f}" for key in ("covered", "leader_covered")]
-        points = [f"{last['misordered']:.2f}", f"{last['widest']:.0f}"]
-        lines.append([name, named, *points, *shares, f"{last['lead_bias']:.0f}"])
-    fill(HERE / "README.md", {"trial": table(HEAD, lines), "worlds": f"{int(rows[0]['worlds']):,}"})
+    """Put the tables of the cells that have been played into the page."""
+    found = {name: rows for name in CELLS if (rows := read(name)) is not None}
+    worlds = {name: int(next(iter(last(r, a) for a in r))["worlds"]) for name, r in found.items()}
+    plain = {name: rows for name, rows in found.items() if not name.startswith("trial-")}
+    open_ones = [name for name in CELLS if name not in found]
+    played = ", ".join(f"{name} ({worlds[name]:,})" for name in found)
+    texts = {
+        "trial": trial(found["trial"]),
+        "worlds": f"{worlds['trial']:,}",
+        "played": f"{len(found)} of {len(CELLS)} kinds of worlds have been played: {played}.",
+        "open": f"Not played: {', '.join(open_ones) or 'none'}.",
+        "covered": covered(plain),
+        "honest": said_of_intervals(plain),
+        "mended": mended(found),
+        "recommended": said_of_mending(found),
+    }
+    studied = {name: rows for name, rows in plain.items() if name != "trial"}
+    for measure, goal in zip(MEASURES, GOALS, strict=True):
+        texts[measure] = of_goal(plain, measure)
+        texts[f"{measure}-said"] = said_of_goal(studied, measure, goal)
+    fill(HERE / "README.md", texts)
 
 
 def main() -> None:

@@ -39,6 +39,8 @@ TICKETS = {
     "1,000 waiting": "about 1,000 wait",
     "50 rules": "50 rules, about 100 wait",
     "150 waiting, counted": "about 100 wait, verdicts counted",
+    "1,000 waiting, counted": "about 1,000 wait, verdicts counted",
+    "50 rules, counted": "50 rules, about 100 wait, verdicts counted",
 }
 """Settings of the benchmarks of tickets."""
 

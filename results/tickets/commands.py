@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-DAYS, JUDGED = 20, 40
+DAYS, UNPAIRED, JUDGED = 20, 10, 40
+"""Replications of systems that are compared, of one alone, and of tuned rules."""
 
 WAITS = ("time_to_match", "matched_fraction", "win_gap", "latency")
 SIZES = tuple(f"size_{size}" for size in range(1, 6))
@@ -104,6 +105,8 @@ LIFTS = {
 }
 OLDEST, NEWEST = (f"rules.algorithm.expansionAgeSelection={age}" for age in ("oldest", "newest"))
 
+FULL = ",".join(steps(f"{team}.minPlayers", [5, 5, 5]) for team in ("red", "blue"))
+
 LOW_STEPS = {SKILLS: (15, 45), TEAMS: (15, 60), PINGS: (22, 60)}
 LOW_TEAMS = {f"{team}.minPlayers": (30, 60, 120) for team in ("red", "blue")}
 CONTRASTS = {
@@ -179,7 +182,8 @@ CELLS: dict[str, list[Run]] = {
         Run("lifted", "tickets", 3905, WAITS, 0.99, variants=LIFTS),
         Run("counts", "tickets", 3905,
             tuple(f"rule_failed.{rule.partition('.')[0]}"
-                  for rule in ("SameMode", SKILLS, TEAMS, PINGS)), 0.99, ("measure=[rules]",)),
+                  for rule in ("SameMode", SKILLS, TEAMS, PINGS)),
+            0.99, ("measure=[rules]",), n=UNPAIRED),
     ],
     "latency": [
         Run("limits", "tickets", 3906, _REGIONAL, 0.997, ("measure=[regions]",), {
@@ -187,17 +191,17 @@ CELLS: dict[str, list[Run]] = {
             "never over 130 ms": steps(PINGS, [130, 130]),
             "200 ms at once": lifted(PINGS, bound=200),
         }),
-        Run("together", "tickets", 3906, _REGIONAL, 0.997, ("measure=[regions]",)),
+        Run("together", "tickets", 3906, _REGIONAL, 0.997, ("measure=[regions]",), n=UNPAIRED),
         *(
             Run(f"{home} alone", "tickets", 39060 + k,
                 ("time_to_match", "matched_fraction", "latency"), 0.997,
-                (f"regions.shares={{{home}: 1}}", f"arrivals.per_hour={rate}"))
+                (f"regions.shares={{{home}: 1}}", f"arrivals.per_hour={rate}"), n=UNPAIRED)
             for k, (home, rate) in enumerate(_ALONE.items())
         ),
     ],
     "population": [
         Run(config, config, seed, ("matched_fraction", "matched_fraction.4-5h"), 0.9975,
-            ("measure=[hours]",), sweep=f"arrivals.per_hour={rates}")
+            ("measure=[hours]",), sweep=f"arrivals.per_hour={rates}", n=UNPAIRED)
         for config, seed, rates in (
             ("tickets", 3907, "1200,1600,2000,2400,3200"),
             ("tickets-low", 39070, "20,40,60,80,120"),
@@ -205,7 +209,7 @@ CELLS: dict[str, list[Run]] = {
     ],
     "starving": [
         Run(config, config, seed, (*_GROUPED, "worst_wait_ratio", "blocked_by"), 0.999,
-            ("measure=[deciles, sizes, regions, pools]",))
+            ("measure=[deciles, sizes, regions, pools]",), n=UNPAIRED)
         for config, seed in (("tickets", 3908), ("tickets-low", 39080))
     ],
     "truth": [
@@ -216,5 +220,14 @@ CELLS: dict[str, list[Run]] = {
             }),
     ],
     "order": [*_order()],
+    "backfill": [
+        Run("small matches", "tickets-low", 3910, (
+            "time_to_match", "matched_fraction", "players_per_match", "win_gap", "played_win_gap",
+            "places_taken", "full_time",
+        ), 0.995, ("measure=[backfill]",), {
+            "teams of five only": FULL,
+            "with automatic backfill": "match.backfill=automatic",
+        }),
+    ],
 }  # fmt: skip
 """The commands of each question; each cell is a part of `make.py`, and has a table of its name."""

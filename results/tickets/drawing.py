@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 from PIL import Image
 
 from results.tickets.showing import SHOWN, Row, Rows, label_of, split
@@ -42,6 +43,9 @@ PANELS = {
     "population": [Panel("matched_fraction", [one]) for one in ("tickets", "tickets-low")],
     "starving": [Panel("timed_out_fraction", [one]) for one in ("tickets", "tickets-low")],
     "truth": [Panel(one, ["errors"]) for one in ("seen_team_diff", "true_team_diff", "win_gap")],
+    "backfill": [
+        Panel(one, ["small matches"]) for one in ("time_to_match", "played_win_gap", "places_taken")
+    ],
     "order": [Panel(one, ["pass", "exhaustive"]) for one in ("time_to_match", "win_gap")],
 }
 
@@ -63,7 +67,7 @@ def draw(name: str, rows: Rows, folder: Path) -> None:
             else:
                 title = panel.runs[0] if name == "starving" else ""
                 _bars(axis, own, panel, labelled=number == 0 or name == "blocks")
-                axis.set(xlabel=f"change of {what}" if own[0]["base"] else what, title=title)
+                axis.set(xlabel=f"change: {what}" if own[0]["base"] else what, title=title)
     (file,) = save({name: figure}, folder, ["png"])
     with Image.open(file) as drawn:
         reduced = drawn.convert("RGB").quantize(PALETTE, dither=Image.Dither.NONE)
@@ -129,5 +133,6 @@ def _bars(axis: Axes, rows: Rows, panel: Panel, *, labelled: bool) -> None:
         axis.axvline(0.0, color="0.6", linewidth=0.8)
     axis.set_yticks(range(len(names)), names if labelled else [""] * len(names), fontsize=7)
     axis.set_ylim(len(names) - 0.5, -0.5)
+    axis.xaxis.set_major_locator(MaxNLocator(4))
     if together:
         axis.legend(fontsize=7)

@@ -3,9 +3,10 @@
     python results/tickets/make.py
 
 takes some 25 minutes on one core. `waits`, `steps`, `tuned`, `age`, `parties`, `blocks`, `latency`,
-`population`, `starving`, `truth` and `order` after it run the commands of that question alone, one
-to five minutes each, and write its table. `list` prints all commands, `charts` draws, `page` fills
-the page, and `--check` says whether the page holds the tables. How far it is is said on stderr.
+`population`, `starving`, `truth`, `backfill` and `order` after it run the commands of that question
+alone, one to five minutes each, and write its table. `list` prints all commands, `charts` draws,
+`page` fills the page, and `--check` says whether the page holds the tables. How far it is is said
+on stderr.
 """
 
 from __future__ import annotations

@@ -36,10 +36,11 @@ SHOWN = {
     "worst_wait_ratio": Shown("p90 of the worst group to that of all", "", 2),
     "blocked_by": Shown("reviews with a blocker", "%", 1, 100.0),
     "search_gap": Shown("left out by `pass`", "%", 1, 100.0),
-    "rule_failed": Shown("refused candidates", "thousand", 0, 0.001),
-    "players_per_match": Shown("players in a match", "", 2),
-    "full_share": Shown("full matches", "%", 1, 100.0),
-    "full_at_start": Shown("full at the start", "%", 1, 100.0),
+    "rule_failed": Shown("refused", "thousand", 0, 0.001),
+    "players_per_match": Shown("players at the start", "", 2),
+    "played_win_gap": Shown("`win_gap` over its time", "", 4),
+    "places_taken": Shown("places taken", "%", 1, 100.0),
+    "full_time": Shown("time full", "%", 1, 100.0),
 }
 
 
@@ -49,10 +50,12 @@ def split(response: str) -> tuple[str, str]:
     return measure, group
 
 
-def headed(measure: str) -> str:
+def headed(response: str) -> str:
     """Return what stands above a column."""
+    measure, hours = split(response)
     shown = SHOWN[measure]
-    return f"{shown.words}, {shown.unit}" if shown.unit else shown.words
+    words = f"{shown.words} from {hours.replace('-', ' to ')}" if hours else shown.words
+    return f"{words}, {shown.unit}" if shown.unit else words
 
 
 def text_of(row: Row, *, of_base: bool = False) -> str:
@@ -76,23 +79,29 @@ def text_of(row: Row, *, of_base: bool = False) -> str:
 
 def run_table(rows: Rows) -> str:
     """Return the table of a command: its systems, points or groups in rows, measures in columns."""
+    # What is of all beside groups stands in sentences; an hour stands beside the day.
+    grouped = sum(bool(split(row["response"])[1]) for row in rows) > len(rows) / 2
     by: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:
         measure, group = split(row["response"])
-        by.setdefault((row["point"], group), {})[measure] = row
-    measures = list(dict.fromkeys(split(row["response"])[0] for row in rows))
+        if grouped and group:
+            by.setdefault((row["point"], group), {})[measure] = row
+        elif not grouped:
+            by.setdefault((row["point"], ""), {})[row["response"]] = row
+    columns = list(dict.fromkeys(column for own in by.values() for column in own))
     lines = []
-    groups = list(dict.fromkeys(group for _, group in by))
-    first = rows[0]["point"]
     if rows[0]["base"]:
-        for group in groups:
-            own = by[first, group]
-            texts = [text_of(own[name], of_base=True) if name in own else "" for name in measures]
-            lines.append([label_of("as it is", group), *texts])
+        first = {group: own for (point, group), own in by.items() if point == rows[0]["point"]}
+        for group, own in first.items():
+            lines.append([label_of("as it is", group), *_texts(own, columns, of_base=True)])
     for (point, group), own in by.items():
-        texts = [text_of(own[name]) if name in own else "" for name in measures]
-        lines.append([label_of(_number(point), group), *texts])
-    return table(["", *map(headed, measures)], lines)
+        lines.append([label_of(_number(point), group), *_texts(own, columns)])
+    return table(["", *map(headed, columns)], lines)
+
+
+def _texts(own: Mapping[str, Row], columns: Sequence[str], *, of_base: bool = False) -> list[str]:
+    """Return the cells of a row, empty where there is nothing."""
+    return [text_of(own[name], of_base=of_base) if name in own else "" for name in columns]
 
 
 def _number(point: str) -> str:
@@ -119,7 +128,8 @@ def order_table(rows: Rows, runs: tuple[str, str], head: str) -> str:
         group = split(one["response"])[1]
         known = one["low"] and other["low"]
         mark = " *" if known and apart(one, other) else ""
-        text = f"{text_of(one)}; {text_of(other)}{mark}" if known else ""
+        text = "; ".join(text_of(row).removesuffix(" (open)") for row in (one, other))
+        text = f"{text}{mark}" if known else ""
         lines.setdefault(label_of(one["point"], group), []).append(text)
     measures = dict.fromkeys(split(row["response"])[0] for row in first)
     return table([head, *map(headed, measures)], [[name, *own] for name, own in lines.items()])
@@ -146,7 +156,7 @@ def _quoted(word: str) -> str:
 
 ALONE = ("eu alone", "us alone", "ap alone")
 
-VALUE = re.compile(r"<!-- (\w+)\|([^|]*)\|([^|]*)\|([\w.]+)(@base)? -->")
+VALUE = re.compile(r"<!-- (\w+)\|([^|]*)\|([^|]*)\|([\w.-]+)(@base)? -->")
 """Where a number of a table stands in a sentence: question, run, point, response."""
 
 

@@ -18,6 +18,7 @@ from tests.bad_inputs.folders import (
     rows_case,
 )
 from tests.bad_inputs.logs import log_case, ratings_case, trace_case
+from tests.bad_inputs.next_pairs import next_pairs_case
 from tests.bad_inputs.options import option_case
 from tests.bad_inputs.rule_sets import rule_set_case
 
@@ -28,6 +29,7 @@ KINDS: Mapping[str, Callable[[int, Random, Path], Case]] = {
     "logs": log_case,
     "ratings": ratings_case,
     "batch": batch_case,
+    "pairs": next_pairs_case,
     "manifests": manifest_case,
     "rows": rows_case,
     "curves": curves_case,

@@ -20,6 +20,16 @@ BATCH = ("--system", "bradley_terry", "--prior", "200")
 COLUMNS = ("--weight", "w", "--covariate", "x", "--cluster", "voter")
 """A rating of a whole log, and its columns."""
 
+BELIEF = "belief"
+"""A folder of ratings that pairs are chosen by, and games planned."""
+
+BY_BELIEF = {
+    "chosen": ("next", "--batch", "3"),
+    "simulated": ("next", "--simulate", "--games", "20", "--replications", "2"),
+    "planned": ("plan", "--half-width", "150", "--replications", "2"),
+}
+"""Commands on that folder by the folder that holds their results."""
+
 PARETO = "avg_team_diff,avg_wait_time"
 
 RUNS = {
@@ -55,6 +65,10 @@ def make_bases(folder: Path) -> Path:
         assert valmatch("rate", folder / LOG, "--system", system).code == 0
     (folder / BATCH_LOG).write_bytes(batch_log())
     assert valmatch("rate", folder / BATCH_LOG, *BATCH, *COLUMNS).code == 0
+    assert valmatch("rate", folder / BATCH_LOG, *BATCH, "--out", folder / BELIEF).code == 0
+    for name, (command, *options) in BY_BELIEF.items():
+        ended = valmatch(command, folder / BELIEF, *options, "--out", folder / name)
+        assert ended.code == 0, ended.err
     drawn = valmatch("plot", folder / "compare")
     assert drawn.code == 0, drawn.err
     for file in drawn.out.splitlines():

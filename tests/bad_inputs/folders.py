@@ -200,6 +200,9 @@ RESULTS = {
     "front": ("summary.json", "front.csv"),
     "rate": ("summary.json", "ratings.csv", "history.csv"),
     "systems": ("summary.json",),
+    "chosen": ("summary.json", "batch.csv"),
+    "simulated": ("summary.json", "simulated.csv"),
+    "planned": ("summary.json", "plan.csv"),
     "simulate": ("players.csv", "matches.csv", "responses.json"),
 }
 """What is read of each run by those who draw it or report on it."""

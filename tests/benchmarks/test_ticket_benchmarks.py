@@ -115,7 +115,9 @@ SETTINGS = {
     "150 waiting": (10_000, 2.0, 0, False),
     "1,000 waiting": (20_000, 100.0, 0, False),
     "50 rules": (10_000, 2.0, 46, False),
-    "150 waiting, counted": (2_000, 2.0, 0, True),
+    "150 waiting, counted": (5_000, 2.0, 0, True),
+    "1,000 waiting, counted": (10_000, 100.0, 0, True),
+    "50 rules, counted": (5_000, 2.0, 46, True),
 }
 """Tickets, tickets a second, further rules, and whether verdicts are counted."""
 

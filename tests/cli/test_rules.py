@@ -69,6 +69,9 @@ def test_what_cannot_be_shown_or_read(tmp_path: Path) -> None:
     done = valmatch("rules", "check", tmp_path / "latin.json")
     assert done.code == 2
     assert ":2:7: error: rule set: no JSON: not UTF-8 from here on" in done.out
+    (tmp_path / "wide.json").write_text("{}", encoding="utf-16")
+    done = valmatch("rules", "check", tmp_path / "wide.json")
+    assert ":1:1: error: rule set: no JSON: UTF-16, not UTF-8 from here on" in done.out
     (tmp_path / "huge.json").write_bytes(b" " * ((1 << 20) + 1))
     assert "too large" in valmatch("rules", "check", tmp_path / "huge.json").err
 

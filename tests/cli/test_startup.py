@@ -14,6 +14,7 @@ import pytest
 from tests.support.command import valmatch
 from valmatch.cli.app import MODULES
 from valmatch.config.loading import load
+from valmatch.inputs.csv_text import GZIP, is_brief
 from valmatch.kernels.cache import cached
 from valmatch.kernels.plain_python import interpret, interpreted
 from valmatch.models.valorant.arrivals import arrival_times
@@ -130,6 +131,33 @@ def test_plain_python_gives_the_files_of_compiled_kernels(tmp_path: Path) -> Non
         for name in ("players.csv", "matches.csv", "responses.json"):
             found = (tmp_path / f"plain-{number}" / name).read_bytes()
             assert found == (tmp_path / f"compiled-{number}" / name).read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["bradley_terry", "whole_history"])
+def test_small_whole_logs_are_rated_without_compiled_kernels(system: str, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    games = [
+        f'{k % 3 + 1},"p{k % 5}","p{(k * k + 1) % 7 + 5}",{k % 3},{1 + k % 2}' for k in range(200)
+    ]
+    log.write_text("\n".join(["time,home,away,home_score,away_score", *games]), encoding="utf-8")
+    given = ["rate", str(log), "--system", system, "--quiet", "--bootstrap", "3"]
+    given += ["--prior", "300"] if system == "bradley_terry" else []
+    assert "numba" not in modules_of(*given, "--out", tmp_path / "plain")
+    assert valmatch(*given, "--out", tmp_path / "compiled").code == 0
+    names = {path.name for path in (tmp_path / "plain").iterdir()} - {"manifest.json"}
+    assert names >= {"ratings.csv", "differences.csv", "summary.json"}
+    for name in names:
+        found = (tmp_path / "plain" / name).read_bytes()
+        assert found == (tmp_path / "compiled" / name).read_bytes()
+
+
+def test_files_of_unknown_length_are_not_brief(tmp_path: Path) -> None:
+    for name, text in (("small", b"a,b\n"), ("packed", GZIP), ("large", b"a,b\n" * 20_000)):
+        (tmp_path / name).write_bytes(text)
+        assert is_brief(tmp_path / name) == (name == "small")
+    assert not is_brief(Path("-"))
+    assert not is_brief(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,7 @@ def test_whose_latency_counts(tmp_path: Path) -> None:
     pair = [{**PLAYER, "id": f"q{k}", "latency": {"eu": ping}} for k, ping in enumerate((20, 60))]
     tickets = changed(0, players=pair)
     rules = {**RULES, "rules": [rule]}
-    assert "1 matches" in played(tmp_path, tickets, rules=rules).out
+    assert "1 match of" in played(tmp_path, tickets, rules=rules).out
     argv = ("--latency-of", "player", "--out", tmp_path / "player")
     assert "0 matches" in played(tmp_path, tickets, *argv, rules=rules).out
     # The folder holds a world that says so.
@@ -208,7 +208,7 @@ def test_whose_latency_counts(tmp_path: Path) -> None:
     other = valmatch(
         "rules", "replay", tmp_path / "player" / "world.json", "--latency-of", "ticket"
     )
-    assert "1 matches" in other.out
+    assert "1 match of" in other.out
     mixed = played(tmp_path, tickets, "--out", tmp_path / "player", rules=rules)
     assert (mixed.code, "holds the results of another run" in mixed.err) == (2, True)
     wrong = played(tmp_path, tickets, "--latency-of", "team", rules=rules)

@@ -99,9 +99,15 @@ def test_bad_input_is_a_line_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("anchors", "says"),
     [
-        ("player,rating\nann,1500\nann,1600\n", "anchors.csv:3: player: 'ann' is there twice"),
+        ("player,rating\nann,1500\nann,1600\n", "anchors.csv:3:1: player: 'ann' is there twice"),
         ("player,rating\nzoe,1500\n", "none of its players has played"),
-        ("player,rating,deviation\nann,1500,-1\n", "anchors.csv:2: deviation: '-1'"),
+        ("player,rating,deviation\nann,1500,-1\n", "anchors.csv:2:10: deviation: '-1'"),
+        ("player,rating\n ann , word\n", "anchors.csv:2:8: rating: 'word' (allowed: a number from"),
+        ('player,rating\n"ann, b",nan\n', "anchors.csv:2:10: rating: 'nan'"),
+        ('player,rating\n"ann\nb",nan\n', "anchors.csv:3: rating: 'nan'"),
+        ("player,rating\nann\n", "anchors.csv:2:4: the row has 1 cells (allowed: 2)"),
+        ("player,rating\nann,1,2\n", "anchors.csv:2:7: the row has 3 cells (allowed: 2)"),
+        ("player,rating\n,1\n", "anchors.csv:2:1: player: the cell is empty"),
         ("player\nann\n", "no column rating"),
     ],
 )
@@ -148,6 +154,44 @@ def test_a_separated_coefficient_leaves_no_ratings_and_exit_code_3(tmp_path: Pat
     assert [row["rating"] for row in rows(tmp_path / "out" / "ratings.csv")] == ["", "", ""]
     done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--home", "none")
     assert done.code == 0
+
+
+HEAVY = """game,player,score,home,neutral,weight,x,z
+0,ann,1,yes,no,1000000,-1.59,0.3
+0,cy,0,no,no,1000000,0.81,-1.13
+1,ann,1,yes,yes,1,0.69,-0.97
+1,bob,2,no,yes,1,-1.16,0.7
+1,cy,0,no,yes,1,-0.54,0.25
+2,cy,1,yes,no,1000000,2.02,0.9
+2,bob,0,no,no,1000000,-0.71,-0.81
+3,ann,1,yes,yes,1000,-0.3,0.55
+3,bob,0,no,yes,1000,-0.29,0.08
+"""
+
+
+def test_weights_of_a_million_hide_no_separation(tmp_path: Path) -> None:
+    """Steps that are cut short by rounding are no sign that the maximum is there."""
+    (tmp_path / "log.csv").write_text(HEAVY, encoding="utf-8")
+    given = ("--weight", "weight", "--covariate", "x", "--covariate", "z")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, *given)
+    assert done.code == 3
+    assert "has no finite estimate" in " ".join(done.out.split())
+
+
+COEFFICIENT = 75.497009, 31.410162
+"""Value and standard error of x in the log below, of a plain Newton's method."""
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e7])
+def test_coefficients_keep_their_digits_in_any_unit(scale: float, tmp_path: Path) -> None:
+    log = ["winner,loser,x"]
+    log += [f"{'ab'[k % 2]},{'ba'[k % 2]},{(k % 7 - 2) * scale:.0f}" for k in range(40)]
+    (tmp_path / "log.csv").write_text("\n".join(log), encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--covariate", "x", "--json")
+    (row,) = json.loads(done.out)["coefficients"]
+    assert row["value"] * scale == pytest.approx(COEFFICIENT[0], rel=1e-6)
+    assert row["std_error"] * scale == pytest.approx(COEFFICIENT[1], rel=1e-6)
+    assert (row["high"] - row["low"]) * scale == pytest.approx(3.919928 * COEFFICIENT[1], rel=1e-6)
 
 
 def test_who_stands_alone_is_rated_by_no_game(tmp_path: Path) -> None:

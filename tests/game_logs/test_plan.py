@@ -15,6 +15,7 @@ import pytest
 import valmatch as library
 from tests.support.command import valmatch
 from valmatch.draws.streams import Streams
+from valmatch.game_logs.next_pairs.coverage import caution
 from valmatch.game_logs.planning.leagues import GAMES, measure, play, play_evenly
 from valmatch.plots.drawing import plot
 from valmatch.ratings.bradley_terry.dense import fit_counts, frame_of, new_counts, space_of
@@ -143,6 +144,15 @@ def test_the_games_of_a_folder_stay(rated: Path) -> None:
     assert abs(coverage[:, 0].mean() - 0.95) < 3.0 * error
 
 
+def test_what_choosing_does_to_intervals_is_said() -> None:
+    given = (*SMALL[:-2], "--replications", 2, "--max-games", 30)
+    even, chosen = (valmatch("plan", *given, *more) for more in ((), ("--policy", "closeness")))
+    assert "Pairs chosen by earlier results" not in even.out
+    assert caution("closeness", "") in " ".join(chosen.out.split())
+    found = json.loads(valmatch("plan", *given, "--policy", "closeness", "--json").out)
+    assert found["notes"] == [caution("closeness", "")]
+
+
 @pytest.mark.slow
 def test_a_policy_that_chooses_names_the_best_sooner() -> None:
     given: dict[str, Any] = {"players": 6, "spread": 100.0, "best": 0.5, "replications": 60}
@@ -218,6 +228,24 @@ def test_a_plan_is_drawn(tmp_path: Path) -> None:
     widths, shares = plot(found).axes
     assert len(widths.lines) == 3  # the curve, the goal, the answer
     assert len(shares.lines) == 3
+
+
+def test_a_plan_in_which_nobody_is_rated_is_drawn(tmp_path: Path) -> None:
+    given = ("--players", 9, "--spread", 100, "--prior", "none", "--best", 0.9, "--max-games", 10)
+    done = valmatch("plan", *given, "--replications", 2, "--out", tmp_path / "out")
+    assert done.code == 3, done.err
+    widths, _ = plot(tmp_path / "out").axes
+    assert np.isnan(np.asarray(widths.lines[0].get_ydata(), float)).all()
+
+
+def test_a_plan_without_rows_is_refused(tmp_path: Path) -> None:
+    assert valmatch("plan", *SMALL, "--out", tmp_path / "out").code == 0
+    file = tmp_path / "out" / "plan.csv"
+    file.write_text(file.read_text().splitlines()[0] + "\n")
+    for command in ("plot", "report"):
+        done = valmatch(command, tmp_path / "out", *(("--markdown",) * (command == "report")))
+        assert (done.code, done.out) == (2, "")
+        assert "plan.csv: damaged: holds no number of games" in done.err
 
 
 @pytest.mark.parametrize(

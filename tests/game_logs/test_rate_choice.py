@@ -105,20 +105,20 @@ def test_files_name_players_and_a_summary_can_be_made_again(tmp_path: Path) -> N
 
 
 BAD = [
-    ("alias", "name,alias\nann,x\n", "aliases.csv:2: alias: 'x' is nobody in"),
-    ("alias", "name,alias\nzed,bob\nann,bob\n", "aliases.csv:3: alias: 'bob' is there twice"),
+    ("alias", "name,alias\nann,x\n", "aliases.csv:2:5: alias: 'x' is nobody in"),
+    ("alias", "name,alias\nzed,bob\nann,bob\n", "aliases.csv:3:5: alias: 'bob' is there twice"),
     (
         "alias",
         "name,alias\nann,bob\nbob,cy\n",
-        "aliases.csv:3: name: 'bob' is itself an alias of 'ann', which goes by 'ann'",
+        "aliases.csv:3:1: name: 'bob' is itself an alias of 'ann', which goes by 'ann'",
     ),
     (
         "alias",
         "name,alias\nann,bob\nbob,ann\n",
-        "aliases.csv:2: name: 'ann' is itself an alias of 'bob', and so on in a circle",
+        "aliases.csv:2:1: name: 'ann' is itself an alias of 'bob', and so on in a circle",
     ),
-    ("alias", "name,alias\nann,ann\n", "aliases.csv:2: alias: 'ann' is the name itself"),
-    ("alias", "name,alias\n,ann\n", "aliases.csv:2: name: the cell is empty"),
+    ("alias", "name,alias\nann,ann\n", "aliases.csv:2:5: alias: 'ann' is the name itself"),
+    ("alias", "name,alias\n,ann\n", "aliases.csv:2:1: name: the cell is empty"),
     ("alias", "name,alias\n", "holds no alias"),
     ("alias", "player,alias\nann,bob\n", "aliases.csv:1: no column name"),
     ("include", "ann,bobb", "--include: 'bobb' is nobody in"),

@@ -58,6 +58,52 @@ def test_anchors_recall_what_there_is_room_for(seed: int, monkeypatch: pytest.Mo
     check(plain_world(seed, 20), monkeypatch)
 
 
+def world_of_modes(seed: int, tickets: int) -> dict[str, Any]:
+    """Return a world in which the first rule wants one mode, or level; in some no team grows."""
+    world = plain_world(seed, tickets)
+    rule_set = world["ruleSet"]
+    name = "level" if seed % 5 == 0 else "mode"
+    every = f"flatten(teams[*].players.attributes[{name}])"
+    kinds: list[dict[str, Any]] = [
+        {"type": "comparison", "operation": "=", "measurements": [every]},
+        {"type": "batchDistance", "batchAttribute": "mode"},
+    ]
+    rule_set["rules"].insert(0, {"name": "Same", **kinds[seed % 2]})
+    if seed % 7:
+        rule_set["expansions"] = [
+            one for one in rule_set["expansions"] if not one["target"].endswith(".maxPlayers")
+        ]
+    if seed % 11:
+        for ticket in world["tickets"]:
+            ticket.pop("backfill", None)
+            for player in ticket["players"]:
+                player.pop("team", None)
+    return world
+
+
+@pytest.mark.parametrize("seed", range(300, 360))
+def test_tickets_of_other_camps_are_counted_without_a_look(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check(world_of_modes(seed, 15), monkeypatch)
+
+
+def test_tickets_of_other_camps_are_counted_where_that_can_be() -> None:
+    seen = dict.fromkeys((0, 1), 0)
+    for seed in range(300, 360):
+        read, _ = read_world(json.dumps(world_of_modes(seed, 15)))
+        assert read is not None
+        world = building.world_of(read.table, read.tickets, read.service, "pass", True)
+        seen[int(world.options[0]["foreign"])] += 1
+    assert seen[1] > 2 * seen[0] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(400, 460))
+def test_more_tickets_of_other_camps(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(world_of_modes(seed, 40), monkeypatch)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(200, 260))
 def test_verdicts_of_more_tickets(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

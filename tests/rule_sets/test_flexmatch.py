@@ -119,7 +119,8 @@ ERRORS: list[tuple[str, object, str, str]] = [
     ("teams[0].maxPlayers", 2.5, "teams[0].maxPlayers", "a whole number is needed, not 2.5"),
     ("teams[0].maxPlayers", None, "teams[0]", "no maxPlayers"),
     ("teams[0].quantity", 0, "teams[0].quantity", "at least 1 is needed, not 0"),
-    ("teams[0].quantity", 1e300, "teams", "where a match has at most 200"),
+    ("teams[0].quantity", 1e300, "teams", "at least 808 players, where a match has at most 200"),
+    ("teams[0].maxPlayers", 1e300, "teams", "1e+300 players, where a match has at most 200"),
     ("teams[0].maxPlayers", 37, "teams", "41 players need the strategy balanced"),
     ("teams[0].maxPlayers", 197, "teams", "201 players, where a match has at most 200"),
     # algorithm
@@ -299,6 +300,15 @@ def test_errors(where: str, value: object, path: str, text: str) -> None:
     found = [one for one in check(document) if one.severity == "error"]
     assert [one for one in found if one.path == path and text in one.text], found
     assert read_rule_set(json.dumps(document)).table is None
+
+
+@pytest.mark.parametrize("most", [None, -2, "ten"])
+def test_nothing_is_remarked_on_a_rule_that_has_an_error(most: object) -> None:
+    document = copy.deepcopy(BASE)
+    del document["expansions"][0]
+    setting("rules[0].maxDistance", most)(document)
+    (found,) = (one for one in check(document) if one.path.startswith("rules"))
+    assert found.severity == "error"
 
 
 def test_an_expansion_of_one_target_stands_once() -> None:

@@ -65,6 +65,9 @@ RUNS = {
     "systems": ("rate", LOG, "--system", "elo,glicko2"),
     "whole": ("rate", LOG, "--system", "bradley_terry", "--prior", "200"),
     "linked": ("rate", LOG, "--system", "bradley_terry"),
+    "next": ("next", "whole", "--batch", "4"),
+    "next-games": ("next", "whole", "--simulate", "--games", "20", "--replications", "3"),
+    "plan": ("plan", "whole", "--half-width", "90", "--replications", "4"),
     "predict": ("predict", "rate", "--pair", f"ann,{HOSTILE[0]}", "--pair", "bob,ann"),
     "replay": ("rules replay", str(WORLDS / "01-fair_teams.json")),
     "replay-log": ("rules replay", RULES, "--tickets", EVENTS, "--timeout", "60"),
@@ -88,7 +91,7 @@ def make_runs(folder: Path) -> Callable[[str], Path]:
     def run(name: str) -> Path:
         if not (folder / name).exists():
             command, *options = RUNS[name]
-            if command == "predict":
+            if command in ("predict", "next", "plan"):
                 run(options[0])
             given = [str(folder / one) if (folder / one).exists() else one for one in options]
             ended = valmatch(*command.split(), *given, "--out", folder / name, "--quiet")

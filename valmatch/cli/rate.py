@@ -49,6 +49,8 @@ from valmatch.cli.options.declarations import (
 )
 from valmatch.cli.options.log import Alias, Exclude, Include, MaxBadRows
 from valmatch.errors import InputError, option
+from valmatch.inputs.csv_text import is_brief
+from valmatch.kernels.plain_python import interpret
 from valmatch.ratings.registry import BATCH_NAMES, DEFAULT, NAMES
 
 if TYPE_CHECKING:
@@ -192,6 +194,11 @@ def rate(
     rating for each player and day played, which moves by --set drift=3.7 points a square-root day
     from a first day of --set deviation=350; --tune drift fits the drift.
     """
+    systems = [name.strip() for name in (system or "").split(",")]
+    whole_log = [name for name in systems if name in BATCH_NAMES]
+    if whole_log and is_brief(games):
+        interpret()
+    # Imported now, because kernels are compiled, or left in plain Python, when they are imported.
     from valmatch.game_logs.options import (
         BURN_IN,
         TRAIN,
@@ -205,8 +212,6 @@ def rate(
     from valmatch.inputs.csv_columns import parse_columns
 
     warn_in_job_array("rate")
-    systems = [name.strip() for name in (system or "").split(",")]
-    whole_log = [name for name in systems if name in BATCH_NAMES]
     if len(systems) > 1:
         if whole_log:
             what = f"{whole_log[0]} rates a whole log at once, and predicts no game of it"

@@ -283,16 +283,16 @@ def _print_case(summary: dict[str, Any]) -> None:
 def _print_numbers(summary: dict[str, dict[str, Any]]) -> None:
     """Print what came of tickets, by search."""
     for search, numbers in summary.items():
-        print(f"search {search}: {numbers['matches']:,} matches of {numbers['tickets']:,} tickets")
+        matches = f"{numbers['matches']:,} match{'' if numbers['matches'] == 1 else 'es'}"
+        print(f"search {search}: {matches} of {numbers['tickets']:,} tickets")
         for name in ("matched", "timed_out", "cancelled", "searching"):
             print(f"  {name.replace('_', ' ')}: {numbers[name]:,}")
         for name, unit in (("time_to_match", " s"), ("players_per_match", "")):
             if numbers[name] is not None:
-                print(f"  {name.replace('_', ' ')}: {numbers[name]:.6g}{unit}")
+                print(f"  mean {name.replace('_', ' ')}: {numbers[name]:.6g}{unit}")
         for rule, counts in numbers["rules"].items():
-            print(
-                one_line(f"  rule {rule}: passed {counts['passed']:,}, failed {counts['failed']:,}")
-            )
+            passed, failed = counts["passed"], counts["failed"]
+            print(one_line(f"  rule {rule}: passed {passed:,} times, failed {failed:,} times"))
         _print_blocked(numbers)
         _print_compared(numbers)
 

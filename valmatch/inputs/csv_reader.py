@@ -45,11 +45,14 @@ class Dialect:
         Whether blanks around cells do not count.
     padded : bool
         Whether the last cells of a row may be missing; they are empty then.
+    placed : bool
+        Whether faults are told with the place of their cell in the line.
     """
 
     separator: str | None = ","
     trimmed: bool = False
     padded: bool = False
+    placed: bool = False
 
 
 COMMAS = Dialect()
@@ -69,23 +72,31 @@ class Row(NamedTuple):
         The cells by column, or by its meaning.
     names : mapping of str to str
         What the file calls columns, where the cells go by their meaning.
+    starts : mapping of str to int
+        Where in the line the cell of each column starts, from 1; empty where that is not told.
     """
 
     file: Path | str
     line: int
     cells: Mapping[str, str]
     names: Mapping[str, str] = MappingProxyType({})
+    starts: Mapping[str, int] = MappingProxyType({})
 
     @property
     def place(self) -> str:
         """What messages call the place of the row."""
         return f"{self.file}:{self.line}"
 
+    def place_of(self, column: str) -> str:
+        """Return what messages call the place of a cell: with its column, if that is told."""
+        start = self.starts.get(column)
+        return self.place if start is None else f"{self.place}:{start}"
+
     def wrong(self, column: str, what: str, kind: str = "") -> RowError:
         """Return the error that a cell is wrong, in a way that may have a name."""
         name = self.names.get(column, column)
         kind = f"{column} ({kind})" if kind else column
-        return RowError(f"{self.place}: {name}: {what}", kind=kind)
+        return RowError(f"{self.place_of(column)}: {name}: {what}", kind=kind)
 
     def text(self, column: str) -> str:
         """Return a cell that must not be empty."""
@@ -179,7 +190,9 @@ def read_rows(
     name = str(path or "standard input")
     marked = bool(path and are_marked(path)) if marked is None else marked
     with _opened(path, name, most) as file:
-        rows = rows_of(file, name, dialect)
+        last: list[str] = []
+        text = _remembered(file, last) if dialect.placed else file
+        rows = rows_of(text, name, dialect)
         line, found = next(rows, (1, []))
         header = [cell.strip() for cell in found]
         chosen = choose(header, f"{name}:{line}")
@@ -191,13 +204,45 @@ def read_rows(
         for line, cells in rows:
             if len(cells) > len(header) or (len(cells) < len(header) and not dialect.padded):
                 what = f"the row has {len(cells)} cells (allowed: {len(header)})"
-                wrong(RowError(f"{name}:{line}: {what}", kind=WIDTH))
+                found_at = _cell_starts(last, cells, dialect)
+                # The first cell too many, or where the next one is missing.
+                place = f":{found_at[min(len(cells), len(header))]}" if found_at else ""
+                wrong(RowError(f"{name}:{line}{place}: {what}", kind=WIDTH))
                 continue
+            found_at = _cell_starts(last, cells, dialect)
             cells += [""] * (len(header) - len(cells))
             wanted = {meaning: cells[place] for meaning, place in places.items()}
             if marked:
                 wanted = {meaning: unmark(cell) for meaning, cell in wanted.items()}
-            yield Row(name, line, wanted, names)
+            starts = {meaning: found_at[at] for meaning, at in places.items() if at < len(found_at)}
+            yield Row(name, line, wanted, names, starts)
+
+
+def _remembered(lines: Iterable[str], last: list[str]) -> Iterator[str]:
+    """Yield lines, with the one that is read in `last`."""
+    for line in lines:
+        last[:] = [line]
+        yield line
+
+
+def _cell_starts(last: Sequence[str], cells: Sequence[str], dialect: Dialect) -> list[int]:
+    """Return where each cell of a row starts in its line, from 1, and where one more would.
+
+    Blanks before a cell do not count. Empty where the line is not known, or one of several.
+    """
+    starts, quoted, begun = [1], False, False
+    text = "".join(last).rstrip("\r\n")
+    for at, letter in enumerate(text, 1):
+        if letter == dialect.separator and not quoted:
+            starts.append(at + 1)
+            begun = False
+        elif not begun and letter == " ":
+            starts[-1] = at + 1
+        else:
+            begun = True
+            quoted ^= letter == '"'
+    starts.append(len(text) + 1)
+    return starts if last and len(starts) == len(cells) + 1 else []
 
 
 def read_header(path: Path, dialect: Dialect = COMMAS, most: int | None = None) -> list[str]:

@@ -17,6 +17,9 @@ from valmatch.inputs.files import regular, too_large
 MAX_UNPACKED = 1 << 32
 """Bytes of what a gzip file holds: a small one may hold any number of them."""
 
+_BRIEF = 1 << 16
+"""Bytes of text that plain Python reads in less time than importing numba takes."""
+
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 
 KINDS = {
@@ -179,3 +182,14 @@ def _zipped(file: BinaryIO) -> str:
         names = []
     kinds = (what for part, what in ZIPPED.items() if any(n.startswith(part) for n in names))
     return next(kinds, "a zip archive")
+
+
+def is_brief(path: Path) -> bool:
+    """Return whether a file is so small a text that compiled kernels are not worth their import."""
+    try:
+        if not path.is_file() or path.stat().st_size > _BRIEF:
+            return False
+        with path.open("rb") as file:
+            return not file.read(len(GZIP)).startswith((GZIP, ZIP[: len(GZIP)]))
+    except OSError:
+        return False

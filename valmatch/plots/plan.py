@@ -11,6 +11,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from valmatch.errors import InputError
 from valmatch.plots.parts.labels import label, legend_below
 from valmatch.plots.parts.source import FileTable, RunFiles, damaged
 from valmatch.plots.parts.style import BAD, COLOURS, GOOD, head, panels
@@ -28,6 +29,8 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``plan.csv``: half-widths and shares against games, with what was wanted."""
     names = ("half_width", *_SHARES)
     table = run.table(_FILE, ["games", *names, *(f"{name}_std_error" for name in names)])
+    if not table.numbers["games"].size:
+        raise InputError(f"{run.folder / _FILE}: damaged: holds no number of games")
     summary = run.json(_SUMMARY)
     with damaged(run.folder / _SUMMARY):
         aim, value = str(summary["aim"]), float(summary["value"])
@@ -37,7 +40,8 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         figure, (widths, shares) = panels(2, 2, width=4.4, height=3.4, free=True)
         reach = t_quantile(0.5 + 0.5 * level, math.inf)
         _line(widths, table, "half_width", reach, COLOURS[0], "mean half-width")
-        widths.set_yscale("log")
+        if (table.numbers["half_width"] > 0.0).any():  # else nobody is rated, or all are known
+            widths.set_yscale("log")
         _plain_ticks(widths.yaxis, minor=True)
         for k, (name, what) in enumerate(_SHARES.items()):
             _line(shares, table, name, reach, COLOURS[k], what)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
 from valmatch.errors import InputError
@@ -9,6 +10,9 @@ from valmatch.inputs.files import read_document
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.text.terminal import shortened
+
+MARKS_OF_UTF_16 = (BOM_UTF16_LE, BOM_UTF16_BE)
+"""What files of this encoding begin with."""
 
 LONGEST_PATH = 120
 """Characters of a path in a line: names in it may be of any length."""
@@ -41,7 +45,8 @@ def read_rule_file(path: Path, timeout: float | None = None, lenient: bool = Fal
     except UnicodeDecodeError as error:
         before = content[: error.start].decode("utf-8")
         problems = Problems(before)
-        problems.error(len(before), "", "no JSON: not UTF-8 from here on")
+        what = "UTF-16, not UTF-8" if content.startswith(MARKS_OF_UTF_16) else "not UTF-8"
+        problems.error(len(before), "", f"no JSON: {what} from here on")
         return Reading(None, problems.sorted())
     return read_text(path, text, timeout, lenient)
 

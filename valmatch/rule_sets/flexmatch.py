@@ -31,6 +31,9 @@ LONGEST = 65_535
 MOST_PLAYERS, MOST_SMALL = 200, 40
 """Most players of a match; of a small one."""
 
+WRITTEN_OUT = 1e15
+"""Number from which on a message has it as a power of ten."""
+
 KEYS = (
     "name",
     "ruleLanguageVersion",
@@ -289,7 +292,10 @@ def _is_large(root: Item, teams: list[tuple[Team, list[str]]], balanced: bool) -
     """Return whether matches may have more than 40 players; report sizes that are not allowed."""
     most = sum(len(names) * max(cast("tuple[float]", team.most.values)) for team, names in teams)
     if most > MOST_PLAYERS:
-        root.error("teams", f"{most:,.0f} players, where a match has at most {MOST_PLAYERS}")
+        # Of a quantity no more teams are made than show that they are too many.
+        least = "at least " if any(len(names) > MOST_PLAYERS for _, names in teams) else ""
+        number = f"{most:,.0f}" if most < WRITTEN_OUT else f"{most:g}"
+        root.error("teams", f"{least}{number} players, where a match has at most {MOST_PLAYERS}")
     elif most > MOST_SMALL and not balanced:
         text = f"{most:.0f} players need the strategy balanced, as all over {MOST_SMALL} do"
         root.error("teams", text)

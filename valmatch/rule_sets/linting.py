@@ -36,10 +36,12 @@ def lint(table: Table, root: Item) -> None:
         Its text.
     """
     items = {item.text("name"): item for item in root.items("rules")}
+    wrong = root.problems.parts_with_errors("rules")
     for rule in table.rules:
-        for remark in _remarks(rule, table):
-            item = items[rule.name]
-            item.problems.warn(item.node.start, item.path, remark)
+        item = items[rule.name]
+        if item.path not in wrong:  # what such a rule is meant to say is not known
+            for remark in _remarks(rule, table):
+                item.problems.warn(item.node.start, item.path, remark)
     _tightening(root)
     _sizes(table, root)
     if not root.problems.errors:  # a rule that cannot be read may use an attribute

@@ -87,6 +87,11 @@ class Problems:
         """Return all problems by place."""
         return sorted(self._found)
 
+    def parts_with_errors(self, whole: str) -> set[str]:
+        """Return the paths of the items of a list, such as ``rules[1]``, that have an error."""
+        errors = [one.path for one in self._found if one.severity == "error"]
+        return {path.partition("]")[0] + "]" for path in errors if path.startswith(f"{whole}[")}
+
     @property
     def errors(self) -> int:
         """How many of them are errors."""

@@ -16,8 +16,10 @@ from tests.oracles.ladder_measures import days, responses
 from tests.oracles.ladder_parties import PartyLadder
 from tests.oracles.ladder_world import draw_world
 from tests.support.ladder_rule_sets import random_ladder
+from valmatch import replicate
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
+from valmatch.errors import InputError
 from valmatch.execution.simulator import build, run
 from valmatch.matching import flexmatch
 from valmatch.models.ladder.factors import LadderFactors
@@ -65,6 +67,7 @@ def parts_of(plain: PartyLadder) -> dict[str, float | None]:
     ]
     rated = [one for one in plain.players if one.finished and one.state != "gone"]
     errors = {one.number: one.belief[0] - one.skill for one in rated}
+    mean = np.mean(list(errors.values())) if errors else 0.0
     found: dict[str, float | None] = {}
     for size in range(1, largest + 1):
         own = [seat for seat in seats if seat[0] == size]
@@ -76,7 +79,8 @@ def parts_of(plain: PartyLadder) -> dict[str, float | None]:
             "abandoned_fraction": lost.count(size) / ended if ended else None,
             "win_gap": np.mean([abs(p - 0.5) for *_, p in own]) if own else None,
             "win_prob": np.mean([p for *_, p in own]) if own else None,
-            "inflation": np.mean(mine) - np.mean(list(errors.values())) if mine else None,
+            "inflation": np.mean(mine) - mean if mine else None,
+            "rating_error": np.sqrt(np.mean((np.array(mine) - mean) ** 2)) if mine else None,
         }
         found |= {f"{name}.size_{size}": value for name, value in values.items()}  # type: ignore[misc]
     return found
@@ -229,10 +233,91 @@ def test_no_rule_shifts_a_draw_of_friends(tmp_path: Path) -> None:
     config = load("ladder", [*SMALL, *shared])
     wider = load("ladder", [*SMALL, *shared, "rules.Close.maxDistance=400"])
     one, other = (build(each) for each in (config, wider))
-    drawn = [model.draw(Streams(3), 0).population for model in (one, other)]
-    assert repr(drawn[0]) == repr(drawn[1])
+    drawn = []
+    for model in (one, other):
+        assert isinstance(model, LadderModel)
+        drawn.append(repr(model.draw(Streams(3), 0).population))
+    assert drawn[0] == drawn[1]
     paired = [run(model, 3, range(12)).responses for model in (one, other)]
     apart = run(other, 4, range(12)).responses
     place = one.responses.names.index("n_matches")
     together = np.var(paired[0][:, place] - paired[1][:, place])
     assert together < 0.5 * np.var(paired[0][:, place] - apart[:, place])
+
+
+@pytest.mark.slow
+def test_any_number_of_workers_gives_the_same_bytes(tmp_path: Path) -> None:
+    config = load("ladder-parties", ["days=3", "warmup_days=1", "population.players=200"])
+    texts = []
+    for workers in (1, 2):
+        folder = tmp_path / str(workers)
+        replicate(config, 6, 3, workers=workers, out=folder)
+        texts.append((folder / "replications.csv").read_bytes())
+    assert texts[0] == texts[1]
+    assert b"inflation.size_3" in texts[0]
+
+
+def refused(*overrides: str) -> str:
+    """Return what is said of a ladder by a rule set that is refused."""
+    with pytest.raises(InputError) as info:
+        build(load("ladder", ["rule.matching=flexmatch", *overrides]))
+    return str(info.value)
+
+
+def test_rule_sets_that_a_ladder_cannot_go_by_are_refused_at_their_place(tmp_path: Path) -> None:
+    skill = {"name": "skill", "type": "number"}
+    latency = {"name": "Near", "type": "latency", "maxLatency": 50}
+    teams = [
+        {"name": "red", "minPlayers": 1, "maxPlayers": 2},
+        {"name": "blue", "minPlayers": 2, "maxPlayers": 2},
+    ]
+    cases: list[tuple[dict[str, Any], str]] = [
+        (
+            {"playerAttributes": [skill, {"name": "mode", "type": "string"}]},
+            ":9:3: playerAttributes[1]: 'mode' has no default, and a ladder knows nothing of"
+            " players but the rating (a default is needed)",
+        ),
+        (
+            {"rules": [latency], "expansions": []},
+            ":26:3: rules[0]: 'Near' is a latency rule, and a ladder has no regions (remove it)",
+        ),
+        (
+            {"teams": teams},
+            ":13:11: teams: red 1 to 2, blue 2: a ladder plays two teams of one size, which does"
+            " not change",
+        ),
+    ]
+    for changes, message in cases:
+        path = rule_file(tmp_path, **changes)
+        assert refused(f"rules={path}") == f"{path}{message}"
+
+
+def test_bad_values_are_refused_with_what_is_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = rule_file(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    rules = f"rules={path.name}"
+    label = "factors.rule.skill_attribute"
+    assert refused(rules, "rule.skill_attribute=skil") == (
+        f"{label}: 'skil' is not declared in duel.json (did you mean skill?)"
+    )
+    assert "5, but the rule set has teams of 1" in refused(rules, "rule.team_num=5")
+    assert "groups of 2 players do not fit into teams of 1" in refused(
+        rules, "parties.shares=[0.5, 0.5]"
+    )
+    assert "shares sum to 0.9 (allowed: 1)" in refused("parties.shares=[0.5, 0.4]")
+    assert "did you mean Close?" in refused(rules, "rules.Clos.maxDistance=1")
+    assert "there is another one, rules: ..." in refused(rules, "rule.rules=duel.json")
+    assert "with fifo matching everybody waits alone" in refused(
+        "rule.matching=fifo", "parties.shares=[0.5, 0.5]"
+    )
+    assert "0.001 is too small" in refused("rule.review_seconds=0.001")
+    assert "ticks in 100000 days" in refused(
+        "rule.review_seconds=0.01", "days=100000", "sessions.per_day=0.001"
+    )
+
+
+def test_a_rule_set_without_effect_is_remarked(tmp_path: Path) -> None:
+    model = build(load("ladder", [f"rules={rule_file(tmp_path)}"]))
+    assert model.warnings == ("rules: has no effect with matching team_first",)

@@ -151,8 +151,9 @@ REFUSED = {
     "expansions.FairTeamSkill.maxDistance[2].wait=5": "is no step (there are steps 0 to 1)",
     "rules.teams.red.minPlayers=7": "rules.teams.red.minPlayers: 7 is more than maxPlayers, 5",
     "rules.algorithm.expansionAgeSelection=young": "'young' is none (allowed: newest, oldest)",
-    "match.leave_prob=0.1": "leavers cannot be simulated (allowed: 0)",
-    "match.backfill=manual": "backfill cannot be simulated (allowed: none)",
+    "match.leave_prob=1.5": "1.5 is too large (allowed: a number from 0 to 1)",
+    "match.backfill=manul": "'manul' is not allowed (allowed: none or automatic or manual;"
+    " did you mean manual?)",
     "regions.shares={eu: 0.5}": "shares sum to 0.5 (allowed: 1)",
     "regions.shares={eux: 1}": "no latencies of home region 'eux' (did you mean eu?",
     "parties.shares=[0.5, 0.4]": "shares sum to 0.9 (allowed: 1)",

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 
 from tests.oracles import joint_pairs
+from valmatch.draws.streams import Streams
 from valmatch.policies.joint.batch import choose_batch
-from valmatch.policies.joint.belief import GOALS, Belief, pairs_of
+from valmatch.policies.joint.belief import GOALS, POINTS, Belief, pairs_of
+from valmatch.policies.joint.outcomes import game_information, mutual_information
+from valmatch.policies.joint.values import MOST_DRAWN, WIDEST
 from valmatch.policies.registry import JOINT, function_of
 
 CASES = [(name, "best") for name in JOINT] + [("knowledge_gradient", goal) for goal in GOALS[1:]]
@@ -82,3 +88,39 @@ def test_bounds_rule_out_no_pair_that_is_the_best(goal: str) -> None:
         assert np.array_equal(whole[near], bounded[near])
         assert (bounded >= whole * (1.0 - 1e-7)).all() or goal == "best"
         assert np.array_equal(np.isneginf(whole), ~some)
+
+
+def test_an_outcome_tells_the_more_the_less_is_known() -> None:
+    """What `information` passes over cannot be the best, as far as it relies on that."""
+    deviations = np.geomspace(0.01, WIDEST, 120)
+    for nu in (0.0, 0.1, 1.0, 4.0, MOST_DRAWN):
+        for lead in (0.0, 0.5, 2.0, 5.0, 12.0, 40.0):
+            told = np.array([mutual_information(lead, float(s), nu) for s in deviations])
+            assert (np.diff(told) > -1e-13).all()
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("nu", [0.0, 1.5])
+def test_what_was_told_before_rules_out_no_pair_that_is_the_best(nu: float, wide: bool) -> None:
+    rng = np.random.default_rng(8)
+    belief = random_belief(rng, 9)._replace(draw_weight=nu)
+    if wide:  # beyond what is relied on
+        belief = belief._replace(covariance=belief.covariance * 1e5)
+    some = np.triu(rng.random((9, 9)) < 0.8, 1)
+    given: dict[str, Any] = {"allowed": some | some.T, "explore": 0.2, "streams": Streams(2)}
+    batch, covariance = choose_batch(belief, "information", size=12, **given), belief.covariance
+    games = np.zeros((9, 9), np.int64)
+    for k in range(12):
+        now = belief._replace(covariance=covariance)
+        one = choose_batch(now, "information", size=1, games=games, start=k, **given)
+        i, j = int(batch.first[k]), int(batch.second[k])
+        assert (one.first[0], one.second[0]) == (i, j)
+        assert one.value[0] == pytest.approx(batch.value[k], rel=1e-9)
+        assert one.propensity[0] == batch.propensity[k]
+        games[i, j] += 1
+        games[j, i] += 1
+        moved = covariance[:, i] - covariance[:, j]
+        spread = moved[i] - moved[j]
+        lead = belief.mean[i] - belief.mean[j]
+        told = POINTS**2 * game_information(POINTS * lead, POINTS * math.sqrt(spread), nu)
+        covariance = covariance - np.outer(moved, moved) * told / (1 + told * spread)

@@ -11,6 +11,7 @@ from valmatch.ratings.bradley_terry import linear, rating
 from valmatch.ratings.bradley_terry.bootstrap import refit
 from valmatch.ratings.bradley_terry.connections import levels_of, link
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
+from valmatch.ratings.bradley_terry.covariance import signs_of
 from valmatch.ratings.bradley_terry.estimating import Anchors, Estimate, Uncertainty
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.rating import Model, rate
@@ -141,6 +142,16 @@ def test_a_game_of_weight_0_links_nobody() -> None:
     assert rated(world).linked.statuses[3] == "above"
 
 
+def test_of_parts_of_one_size_that_one_is_rated_whose_games_weigh_most() -> None:
+    """A game counts once, however many of its players belong to the part."""
+    first = [duel(0, 1, 1.0), duel(1, 0, 1.0)] * 2
+    second = [duel(2, 3, 1.0), duel(3, 2, 1.0), duel(2, 3, 1.0), duel(2, 4, 1.0), duel(2, 4, 1.0)]
+    found = rated(World([*first, *second], 5))
+    assert found.linked.statuses == ["unlinked"] * 2 + ["rated"] * 2 + ["below"]
+    found = rated(World([*first, duel(0, 1, 1.0), *second], 5))  # 5 to 5: the first names
+    assert found.linked.statuses == ["rated"] * 2 + ["unlinked"] * 3
+
+
 def test_anchors_link_and_their_part_is_the_one_that_is_rated() -> None:
     circle = [duel(0, 1, 1.0), duel(1, 2, 1.0), duel(2, 0, 1.0)]
     world = World([*circle, duel(3, 4, 1.0)], 5, anchors={3: (1800.0, 0.0), 4: (1700.0, 0.0)})
@@ -200,6 +211,18 @@ def test_conjugate_gradients_and_draws_find_what_dense_matrices_do(
         np.testing.assert_allclose(sampled.std_errors, exact.std_errors, rtol=0.1)
         np.testing.assert_allclose(sampled.coefficients, exact.coefficients, rtol=0.1)
         assert sampled.log_draw_weight == pytest.approx(exact.log_draw_weight, rel=0.1)
+
+
+def test_signs_are_even_and_of_every_size() -> None:
+    """10^5 signs of mean 0 have a mean within 4 standard errors of .0032."""
+    draws = np.random.Generator(np.random.Philox(1))
+    signs = signs_of(draws, 5_000, 20)
+    assert signs.shape == (5_000, 20)
+    assert set(np.unique(signs)) == {-1.0, 1.0}
+    assert abs(signs.mean()) < 4 * 0.0032
+    products = signs.T @ signs / 5_000 - np.eye(20)
+    assert np.abs(products).max() < 5 / np.sqrt(5_000)
+    assert [signs_of(draws, rows, 3).shape for rows in (0, 1, 9)] == [(0, 3), (1, 3), (9, 3)]
 
 
 @pytest.mark.parametrize(("seed", "players"), [(3, 1000), (4, 2000)])

@@ -69,7 +69,8 @@ def _headline(document: Document) -> str:
         candidates = document["tried"]["tried"] + document["tried_by_others"]["tried"]
         if candidates:
             share = 100 * most["share"]
-            sentence += f": {most['rule']} refused {share:.0f} % of {candidates:,} candidates"
+            sentence += "; before, " if document["status"] == "COMPLETED" else ": "
+            sentence += f"{most['rule']} refused {share:.0f} % of {candidates:,} candidates"
     return sentence
 
 
@@ -106,7 +107,7 @@ def _value(value: Any) -> str:  # noqa: ANN401
 def _looked(document: Document) -> str:
     looked = document["looked_at"]
     every = "all" if looked == document["reviews"] else f"{looked:,}"
-    return f"waited on after {_reviews(document['reviews'])}, {every} of them looked at"
+    return f"still waited after {_reviews(document['reviews'])}, {every} of them looked at"
 
 
 def _trials(document: Document) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
-from valmatch.cli.tables.layout import WIDTH, print_table
+from valmatch.cli.tables.layout import print_table
+from valmatch.cli.tables.next_pairs import show_lines
 from valmatch.statistics.rounding import formatted
 from valmatch.text.sheet import Sheet
 
@@ -17,7 +17,7 @@ MOST = 12
 
 
 def show_plan(found: PlannedGames) -> None:
-    """Print the curves near what was found, and that."""
+    """Print the curves near what was found, that, and what choosing does to intervals."""
     columns = found.columns()
     table = Sheet.of("games", "half-width", "named best", "shown best", "coverage")
     n = len(found.grid)
@@ -33,4 +33,4 @@ def show_plan(found: PlannedGames) -> None:
         )
     print_table(found.title, table)
     print()
-    print(textwrap.fill(found.sentence, WIDTH, subsequent_indent="  "))
+    show_lines([found.sentence, *found.lines])

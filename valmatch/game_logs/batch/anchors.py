@@ -50,7 +50,7 @@ def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], N
         return [name for name in COLUMNS if name in header]
 
     found: dict[str, tuple[float, float]] = {}
-    for row in read_rows(path, choose, Dialect(trimmed=True)):
+    for row in read_rows(path, choose, Dialect(trimmed=True, placed=True)):
         name = row.text(_PLAYER)
         if name in found:
             raise row.wrong(_PLAYER, f"{shown(name)} is there twice")

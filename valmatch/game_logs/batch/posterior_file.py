@@ -11,6 +11,7 @@ from scipy import sparse
 
 from valmatch.errors import InputError
 from valmatch.game_logs.batch.result import Posterior
+from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.storage.output import write_binary
 
@@ -67,7 +68,7 @@ def read_posterior(path: Path) -> HeldPosterior | None:
         If it is damaged.
     """
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+        with regular(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
             names = held["names"].tolist()
             mean, covariance = held["mean"], held["covariance"]
             counted = "pairs" in held and "games" in held

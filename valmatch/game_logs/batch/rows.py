@@ -200,19 +200,21 @@ def _counts(contests: Contests) -> Ints:
 
 def _coefficients(found: Found) -> list[CoefficientRow]:
     """Return the rows of the coefficients."""
-    made, sure, half = found.estimate, found.sure, found.quantile
+    made, known, half = found.estimate, found.sure, found.quantile
     if made is None or not found.linked.games.any():
         return []
     rows = []
     for k, name in enumerate(found.read.features):
         value = float(made.coefficients[k])
-        error = None if sure is None else float(sure.coefficients[k])
-        ends = _ends(value, error, half)
+        error = None if known is None else float(known.coefficients[k])
         unit = "points" if k == 0 and name == "home_advantage" else "points per unit"
-        rows.append(CoefficientRow(name, round(value, DIGITS), _rounded(error), *ends, unit))
+        digits = _digits_of(value, error)
+        ends = _ends(value, error, half, digits)
+        sure = None if error is None else round(error, digits)
+        rows.append(CoefficientRow(name, round(value, digits), sure, *ends, unit))
     if made.draw_weight > 0.0:
         nu = made.draw_weight
-        log_error = None if sure is None else sure.log_draw_weight
+        log_error = None if known is None else known.log_draw_weight
         low, high = _ends(math.log(nu), log_error, half, digits=12)
         rows.append(
             CoefficientRow(
@@ -225,6 +227,12 @@ def _coefficients(found: Found) -> list[CoefficientRow]:
             )
         )
     return rows
+
+
+def _digits_of(value: float, error: float | None) -> int:
+    """Return decimals that leave a coefficient its digits, whatever the unit of its covariate."""
+    sizes = [abs(one) for one in (value, error) if one and math.isfinite(one)]
+    return DIGITS - min(0, math.floor(math.log10(min(sizes, default=1.0))))
 
 
 def _ends(

@@ -69,7 +69,7 @@ def _read(path: Path, places: dict[str, int]) -> Bools:
         return _COLUMNS
 
     allowed = np.zeros((len(places), len(places)), np.bool_)
-    for row in read_rows(path, choose, Dialect(trimmed=True)):
+    for row in read_rows(path, choose, Dialect(trimmed=True, placed=True)):
         pair = [row.text(column) for column in _COLUMNS]
         for column, name in zip(_COLUMNS, pair, strict=True):
             if name not in places:

@@ -10,6 +10,7 @@ from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
 from valmatch.policies.joint.belief import GOALS
 from valmatch.policies.registry import JOINT
+from valmatch.text.terminal import shown
 
 POLICY = "knowledge_gradient"
 """The default policy, and the one that has a goal."""
@@ -67,6 +68,9 @@ class NextOptions:
         for argument, names in (("without", self.without), ("new", self.new)):
             if "" in names:
                 raise InputError(f"{option(argument)}: a name is empty")
+            if halves := [name for name in names if not _is_text(name)]:
+                what = "holds half a character (a surrogate)"
+                raise InputError(f"{option(argument)}: {shown(halves[0])} {what}")
             if twice := [name for k, name in enumerate(names) if name in names[:k]]:
                 raise InputError(f"{option(argument)}: {twice[0]} is there twice")
 
@@ -74,3 +78,12 @@ class NextOptions:
     def goal_of_policy(self) -> str:
         """The goal, empty of a policy that has none."""
         return (self.goal or GOALS[0]) if self.policy == POLICY else ""
+
+
+def _is_text(name: str) -> bool:
+    """Return whether a name can be written to a file."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

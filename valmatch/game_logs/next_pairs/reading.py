@@ -17,6 +17,7 @@ from valmatch.game_logs.batch.rows import DRAW_WEIGHT
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.writing.folder import SUMMARY
 from valmatch.inputs.csv_reader import Dialect, read_rows
+from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Bools, Ints
 from valmatch.policies.joint.belief import Belief
 from valmatch.ratings.registry import BATCH_NAMES, batch_named
@@ -193,7 +194,7 @@ def _statuses(path: Path) -> dict[str, str]:
 def _facts(path: Path) -> dict[str, Any]:
     """Return from the summary of a rating what the model is: its prior and its draws."""
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        held = json.loads(regular(path).read_text(encoding="utf-8"))
         prior = held["prior"]
         values = {row["name"]: float(row["value"]) for row in held["coefficients"]}
         nu = values.get(DRAW_WEIGHT, 0.0)

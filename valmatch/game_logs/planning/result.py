@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from valmatch.game_logs.planning.leagues import MEASURES
+from valmatch.game_logs.next_pairs.coverage import caution
+from valmatch.game_logs.planning.leagues import MEASURES, UNIFORM
 from valmatch.game_logs.planning.options import PlanOptions
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.storage.results import Result
@@ -80,21 +81,39 @@ class PlannedGames(Result):
             "games": self.games,
             "low": self.low,
             "high": self.high,
+            "notes": self.lines,
         }
+
+    @property
+    def lines(self) -> list[str]:
+        """What has to be said of the intervals, a line each; nothing where nobody chooses."""
+        o = self.options
+        return [] if o.policy == UNIFORM else [caution(o.policy, o.goal_of_policy)]
 
     @property
     def sentence(self) -> str:
         """What was found, in a sentence."""
-        measure, value = self.options.aim
-        aim = AIMED[measure].format(value=value)
-        if self.games is None:
-            return f"{self.options.max_games:,} games do not reach {aim}"
-        if self.games == self.grid[0]:
-            return f"{self.games:,} games or fewer reach {aim}"
-        high = "" if self.high is None else f"{self.high:,}"
-        ends = f"{self.low:,} to {high}" if high else f"{self.low:,} or more"
-        level = f"{100.0 * self.options.level:g}%"
-        return f"{self.games:,} games reach {aim} ({level}: {ends})"
+        return said_of_plan(self.summary(), int(self.grid[0]))
+
+
+def said_of_plan(summary: Mapping[str, Any], first: int) -> str:
+    """Say what a plan found.
+
+    Parameters
+    ----------
+    summary : mapping
+        What its ``summary.json`` holds.
+    first : int
+        The smallest number of games at which was measured.
+    """
+    aim = AIMED[summary["aim"]].format(value=float(summary["value"]))
+    games, low, high = (summary[name] for name in ("games", "low", "high"))
+    if games is None:
+        return f"{summary['max_games']:,} games do not reach {aim}"
+    if games == first:
+        return f"{games:,} games or fewer reach {aim}"
+    ends = f"{low:,} or more" if high is None else f"{low:,} to {high:,}"
+    return f"{games:,} games reach {aim} ({100.0 * summary['level']:g}%: {ends})"
 
 
 def _mean(values: Sequence[float] | Floats) -> tuple[float | None, float | None]:

@@ -127,7 +127,7 @@ def _read_aliases(path: Path) -> tuple[dict[str, str], dict[str, str]]:
             )
     if not found:
         raise InputError(f"{path}: holds no alias")
-    return found, {alias: row.place for alias, row in rows.items()}
+    return found, {alias: row.place_of(_ALIAS) for alias, row in rows.items()}
 
 
 def _named(argument: str, text: str) -> dict[str, str]:
@@ -135,7 +135,7 @@ def _named(argument: str, text: str) -> dict[str, str]:
     path = Path(text)
     if _is_file(path):
         rows = _rows(path, (_PLAYER,), "players have the column player")
-        found = {row.text(_PLAYER): row.place for row in rows}
+        found = {row.text(_PLAYER): row.place_of(_PLAYER) for row in rows}
         if not found:
             raise InputError(f"{path}: names nobody")
         return found
@@ -165,7 +165,7 @@ def _rows(path: Path, wanted: Sequence[str], columns: str) -> Iterator[Row]:
             raise InputError(f"{place}: no column {missing[0]} ({columns}; found: {found})")
         return wanted
 
-    return read_rows(path, choose, Dialect(trimmed=True))
+    return read_rows(path, choose, Dialect(trimmed=True, placed=True))
 
 
 class Chooser:

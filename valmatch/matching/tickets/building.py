@@ -12,7 +12,7 @@ from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.halting import watched
 from valmatch.matching.tickets.building_rules import RuleArrays, rule_arrays
-from valmatch.matching.tickets.building_tallies import Members, tallies_of
+from valmatch.matching.tickets.building_tallies import Members, TallyArrays, tallies_of
 from valmatch.matching.tickets.layout import (
     ANSWER,
     CAMP,
@@ -88,7 +88,6 @@ def world_of(
         _pings(table, tickets),
     )
     tallies = tallies_of(table, rules, facts, members, counted, search == "exhaustive")
-    records["camp"] = tallies.camps
     options = _options(table, service, search)
     options["counted"] = counted
     options["common"], options["swift"] = tallies.common, tallies.swift
@@ -96,6 +95,7 @@ def world_of(
     plain = not (service.batch_size or sorts.size or search == "exhaustive")
     options["recalls"] = counted and plain and len(table.waits) < MOST_AGES
     options["alone"] = [*(rule.alone for rule in table.rules), False].index(False)
+    put_in_camps(records, tallies, options, _teams(table, rules), facts.steps)
     return World(
         options,
         facts._replace(links=tallies.links),
@@ -113,6 +113,25 @@ def world_of(
         np.array(table.waits, np.float64),
         Streams(service.seed).place(0),
     )
+
+
+def put_in_camps(
+    tickets: Records, tallies: TallyArrays, options: Records, teams: Records, steps: Records
+) -> None:
+    """Note the camps of tickets, and whether those of others are counted without a look at them.
+
+    That is where they can be: among tickets of no game that runs, for teams of one size at any age.
+    Where verdicts are counted otherwise, each ticket is looked at, and there is one camp.
+    """
+    options["foreign"] = (
+        options["recalls"][0]
+        and tallies.camps.any()
+        and not tickets["running"].any()
+        and tickets["players"].max() <= MOST_PLAYERS
+        and bool((np.ptp(steps["value"][teams["most"]], axis=1) == 0).all())
+    )
+    if options["foreign"][0] or not options["counted"][0]:
+        tickets["camp"] = tallies.camps
 
 
 def _options(table: Table, service: Service, search: Search) -> Records:
@@ -321,6 +340,9 @@ def _answers(tickets: Sequence[Ticket]) -> Records:
     return np.array(every, ANSWER)
 
 
+MOST_PLAYERS = 10
+"""Most players of a ticket of whose numbers of players those who wait are counted."""
+
 KEPT_TICKETS = 2**22
 """Most tickets of matches that are kept between two times that an anchor looks."""
 
@@ -380,7 +402,13 @@ def queue_of(world: World) -> Queue:
         np.zeros((kept, width), np.int64),
         np.zeros(room, MATCH),
         np.zeros((2, max(room_of_proposals(world), 1)), np.int64),
+        np.zeros((room + 1, 2, _largest(world) + 1), np.int64),
     )
+
+
+def _largest(world: World) -> int:
+    """Return the most players of a ticket, where there is something to count by that."""
+    return int(world.tickets["players"].max()) if world.options[0]["foreign"] else 0
 
 
 def _seats(world: World, most: int) -> Seats:

@@ -89,6 +89,11 @@ class TallyArrays(NamedTuple):
         The ends of the first parts of the order.
     camps : ndarray of int64
         Of each ticket.
+    stat_rows, mark_rows : ndarray of int64
+        Of each column of `own` which row of spreads it is, of `own_marks` which row of pings; NONE
+        where it is of players.
+    mark_limits : ndarray of float64
+        Milliseconds within which these are; NaN where there are none.
     """
 
     own: Records
@@ -98,6 +103,9 @@ class TallyArrays(NamedTuple):
     common: int
     swift: int
     camps: Ints
+    stat_rows: Ints
+    mark_rows: Ints
+    mark_limits: Floats
 
 
 class _Columns:
@@ -111,12 +119,15 @@ class _Columns:
         self.largest: list[float] = []
         self.sets: dict[object, int] = {}
         self.marks: list[Words] = []
+        self.spreads: list[int] = []  # of each column the row, or NONE
+        self.limits: list[tuple[int, float]] = []
 
     def stat(self, key: object, values: Callable[[], Floats], of_tickets: bool = False) -> int:
         """Return the column of some values of players, or of tickets."""
         if key not in self.numbers:
             self.numbers[key] = len(self.stats)
             self.stats.append(self._stat(values(), of_tickets))
+            self.spreads.append(NONE)
         return self.numbers[key]
 
     def _stat(self, values: Floats, of_tickets: bool) -> Records:
@@ -133,12 +144,19 @@ class _Columns:
         self.largest.append(0.0 if exact else largest)
         return record
 
+    def spread(self, row: int) -> int:
+        """Return the column of the values of tickets that a rule of spreads compares."""
+        column = self.stat(("spread", row), lambda: self.facts.spreads[row], True)
+        self.spreads[column] = row
+        return column
+
     def set_of(self, key: object, bits: Callable[[], Words], of_tickets: bool) -> int:
         """Return the column of some sets of players, or of tickets."""
         if key not in self.sets:
             self.sets[key] = len(self.marks)
             of = self.members.of_tickets if of_tickets else self._common
             self.marks.append(of(bits()).astype(np.uint64))
+            self.limits.append((NONE, np.nan))
         return self.sets[key]
 
     def _common(self, bits: Words) -> NDArray[np.generic]:
@@ -194,6 +212,8 @@ class _Columns:
             self.set_of((row, entry), lambda limit=limit: bits(limit), True)  # type: ignore[misc]
             for entry, limit in enumerate(limits)
         ]
+        for number, limit in zip(numbers, limits, strict=True):
+            self.limits[number] = row, limit
         return numbers[0]
 
 
@@ -201,6 +221,9 @@ def tallies_of(
     table: Table, rules: RuleArrays, facts: Facts, members: Members, counted: bool, exhaustive: bool
 ) -> TallyArrays:
     """Return the arrays of tallies; note in the rules and aggregates what tallies have of them.
+
+    Camps are of all rules that want a value to be the same; where verdicts are counted of the
+    first rule alone, which then is judged too.
 
     Parameters
     ----------
@@ -221,11 +244,13 @@ def tallies_of(
     rest: list[int] = []
     camps: list[int] = []
     for number, (record, rule) in enumerate(zip(rules.rules, table.rules, strict=True)):
-        camp = None if counted or exhaustive else _camp(record, rule, columns)
+        camp = None if exhaustive or (counted and number) else _camp(record, rule, columns)
         record["tallied"] = not record["unknown"] and _is_tallied(record, rule, columns)
         if camp is not None:
             camps.append(camp)
-        elif record["tallied"] and rule.alone:
+        if camp is not None and not counted:
+            continue
+        if record["tallied"] and rule.alone:
             (common if _is_common(record, rule, columns) else seated).append(number)
         elif not rule.alone or not (record["unknown"] or isinstance(rule.predicate, Ordered)):
             rest.append(number)
@@ -251,6 +276,9 @@ def tallies_of(
         len(common),
         swift,
         _camps(own[: members.tickets.size, camps]),
+        np.array(columns.spreads, np.int64),
+        np.array([row for row, _ in columns.limits], np.int64),
+        np.array([limit for _, limit in columns.limits], np.float64),
     )
 
 
@@ -311,8 +339,7 @@ def _camp(record: np.void, rule: Rule, columns: _Columns) -> int | None:
     if isinstance(predicate, Spread):
         if columns.table.attributes[predicate.attribute].kind != "text":
             return None
-        values = columns.facts.spreads[record["row"]]
-        return columns.stat(("spread", int(record["row"])), lambda: values, True)
+        return columns.spread(int(record["row"]))
     if not isinstance(predicate, Compared) or predicate.reference or predicate.operation != "=":
         return None
     for one in _measures(record, columns):
@@ -351,8 +378,7 @@ def _is_tallied(record: np.void, rule: Rule, columns: _Columns) -> bool:
     if isinstance(predicate, Spread):
         if columns.table.attributes[predicate.attribute].kind != "number":
             return False
-        values = columns.facts.spreads[record["row"]]
-        record["column"] = columns.stat(("spread", int(record["row"])), lambda: values, True)
+        record["column"] = columns.spread(int(record["row"]))
         return predicate.most is not None
     if isinstance(predicate, Counted):
         return _is_counted(record, rule, predicate, columns)

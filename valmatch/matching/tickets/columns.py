@@ -10,9 +10,9 @@ import numpy as np
 from valmatch.errors import RunError
 from valmatch.kernels import halting
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
-from valmatch.matching.tickets.building import queue_of, world_of
+from valmatch.matching.tickets.building import put_in_camps, queue_of, world_of
 from valmatch.matching.tickets.building_rules import rule_arrays
-from valmatch.matching.tickets.building_tallies import Members, tallies_of
+from valmatch.matching.tickets.building_tallies import Members, TallyArrays, tallies_of
 from valmatch.matching.tickets.driving import play as play_kernel
 from valmatch.matching.tickets.layout import (
     ANSWER,
@@ -136,6 +136,10 @@ class Played(NamedTuple):
         When matches were made, in order, and when they had been proposed.
     tickets, matches, teams : (matched,) ndarray of int64
         Tickets of matches, of which match, and their teams.
+    asked : (matched,) ndarray of float64
+        When these had been proposed.
+    filled : (matched,) ndarray of bool
+        Whether they joined a match that ran.
     held, refused : (rules,) ndarray of int64
         How often each rule held, or was unknown, and refused; 0 where that is not counted.
     """
@@ -147,6 +151,8 @@ class Played(NamedTuple):
     tickets: Ints
     matches: Ints
     teams: Ints
+    asked: Floats
+    filled: Bools
     held: Ints
     refused: Ints
 
@@ -206,6 +212,8 @@ def play_columns(
         tickets,
         of,
         teams,
+        matches["proposed"][of],
+        np.zeros(of.size, np.bool_),
         judged["held"].copy(),
         judged["refused"].copy(),
     )
@@ -217,6 +225,16 @@ def world_of_columns(
     """Return the arrays of a world of drawn tickets.
 
     Parameters are those of `play_columns`, and whether verdicts are counted.
+    """
+    return arrays_of_columns(table, columns, service, search, counted)[0]
+
+
+def arrays_of_columns(
+    table: Table, columns: Columns, service: Service, search: Search, counted: bool
+) -> tuple[World, TallyArrays]:
+    """Return the arrays of a world of drawn tickets, and how those of tallies were made.
+
+    Parameters are those of `world_of_columns`.
     """
     texts: dict[str, int] = {}
     rules = rule_arrays(table, texts)
@@ -236,11 +254,11 @@ def world_of_columns(
     tickets = made.tickets()
     members, every = Members(tickets, []), search == "exhaustive"
     tallies = tallies_of(table, rules, facts, members, counted, every)
-    tickets["camp"] = tallies.camps
     halting.check()
     empty = world_of(table, (), service, search, counted)
     empty.options["common"], empty.options["swift"] = tallies.common, tallies.swift
-    return empty._replace(
+    put_in_camps(tickets, tallies, empty.options, empty.teams, facts.steps)
+    world = empty._replace(
         facts=facts._replace(links=tallies.links),
         tickets=tickets,
         home=np.full(made.players, NONE, np.int64),
@@ -252,6 +270,7 @@ def world_of_columns(
         answers=made.answers(),
         place=columns.place,
     )
+    return world, tallies
 
 
 class _Columns:
@@ -371,7 +390,8 @@ class _Columns:
         ]
         pings = np.zeros((len(rules), self.firsts.size, order.size), PING)
         for row, rule in zip(pings, rules, strict=True):
-            row["ping"] = self._of_party(latencies, rule.party)
+            row["ping"] = self._of_party(latencies, "max" if rule.each else rule.party)
+            row["low"] = self._of_party(latencies, "min" if rule.each else rule.party)
             row["total"] = np.add.reduceat(latencies, self.firsts) if self.firsts.size else 0.0
             row["least"] = self._of_party(latencies, "min")
         return pings

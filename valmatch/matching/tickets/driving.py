@@ -36,23 +36,37 @@ def play(world: World, queue: Queue) -> int:
     """
     now, state = -np.inf, queue.state[0]
     while state["too_many"] == 0 and state["halt"] == 0:
-        last, now = now, _next_moment(now, world, queue)
+        last, now = now, next_moment(now, world, queue)
         idle = state["joined"] == world.tickets.size and state["waiting"] + state["proposals"] == 0
         if idle or now > world.options[0]["horizon"]:
             break
-        returned = _end_proposals(now, world, queue)
-        _let_leave(now, world, queue)
-        joined = _let_join(now, world, queue)
-        if _is_due(now, returned or joined, now > last, world, queue):
-            before = state["proposals"]
-            _begin_to_count(now, world, queue)
-            review(now, world, queue)
-            _settle(before, now, world, queue)
-    for ticket in range(world.tickets.size):
-        if queue.slots[ticket]["status"] < COMPLETED and ticket < state["joined"]:
+        pass_moment(now, now > last, world, queue)
+    finish(world, queue)
+    return state["too_many"]
+
+
+@internal
+def pass_moment(now: float, later: bool, world: World, queue: Queue) -> bool:
+    """Let happen what does at a moment; return whether there was a review."""
+    returned = _end_proposals(now, world, queue)
+    _let_leave(now, world, queue)
+    joined = _let_join(now, world, queue)
+    if not _is_due(now, returned or joined, later, world, queue):
+        return False
+    before = queue.state[0]["proposals"]
+    _begin_to_count(now, world, queue)
+    review(now, world, queue)
+    _settle(before, now, world, queue)
+    return True
+
+
+@internal
+def finish(world: World, queue: Queue) -> None:
+    """Note at the horizon who waits still."""
+    for ticket in range(queue.state[0]["joined"]):
+        if queue.slots[ticket]["status"] < COMPLETED:
             _end(ticket, SEARCHING, world.options[0]["horizon"], queue)
     count_recalled(queue)
-    return state["too_many"]
 
 
 @internal
@@ -67,7 +81,7 @@ def _begin_to_count(now: float, world: World, queue: Queue) -> None:
 
 
 @internal
-def _next_moment(now: float, world: World, queue: Queue) -> float:
+def next_moment(now: float, world: World, queue: Queue) -> float:
     """Return the next moment at which something may happen."""
     state, options = queue.state[0], world.options[0]
     moment = np.inf

@@ -127,6 +127,7 @@ OPTIONS = np.dtype(
         ("swift", "i8"),  # the end of those that tallies tell
         ("alone", "i8"),  # of the order, how many from the first refuse by themselves
         ("recalls", "i8"),  # whether an anchor recalls its last search
+        ("foreign", "i8"),  # whether tickets of other camps are counted without a look at them
         ("timeout", "f8"),
         ("horizon", "f8"),
         ("review", "f8"),  # seconds between reviews; 0: whenever something changes
@@ -287,6 +288,8 @@ SLOT = np.dtype(
         ("key", "f8"),
         ("age", "i8"),  # waits that have passed
         ("news", "i8"),
+        ("in_pool", "i8"),  # its places, where tickets of other camps are counted
+        ("in_batch", "i8"),
     ]
 )
 MIXED = 1 << 18
@@ -385,6 +388,8 @@ class Queue(NamedTuple):
     matches : records of MATCH
     matched : (2, n) ndarray of int64
         Tickets of matches and their teams.
+    crowd : (places + 1, 2, players + 1) ndarray of int64
+        How many wait before each place of POOL, and of BATCH, by their numbers of players.
     """
 
     state: Records
@@ -399,3 +404,4 @@ class Queue(NamedTuple):
     kept_tickets: Ints
     matches: Records
     matched: Ints
+    crowd: Ints

@@ -58,6 +58,9 @@ from valmatch.matching.tickets.recalling import (
 )
 from valmatch.matching.tickets.tallying import tell
 
+DONE = -2
+"""No ticket is left to be tried again."""
+
 TEAM_BITS = 8
 """Bits of the number of a team where a ticket of a kept match stands; matches have up to 200."""
 
@@ -178,9 +181,13 @@ def _count_refusals(rule: int, ticket: int, age: int, world: World, queue: Queue
 def _catch_up(number: int, ticket: int, anchor: int, world: World, queue: Queue) -> int:
     """Take the next tickets of a kept match that come before another one, all for NONE.
 
-    Return the place of the first that is left. It waits no more if it comes before that one.
+    The anchor is the first. Return the place of the first that is left. It waits no more if it
+    comes before that one.
     """
     kept = anchor % queue.kept.size
+    if number == 0:
+        restore(anchor, _team_of(queue.kept_tickets[kept, 0]), world, queue)
+        number = 1
     while number < queue.kept[kept]["tickets"]:
         entry = queue.kept_tickets[kept, number]
         member = _ticket_of(entry)
@@ -189,6 +196,76 @@ def _catch_up(number: int, ticket: int, anchor: int, world: World, queue: Queue)
         restore(member, _team_of(entry), world, queue)
         number += 1
     return number
+
+
+@merged
+def _next_news(anchor: int, news: int, end: int, queue: Queue) -> tuple[int, int]:
+    """Return the next ticket of which there are news for an anchor, or NONE, and what follows."""
+    while news < end:
+        ticket = queue.lists[NEWS, news]
+        news += 1
+        of_use = ticket > anchor or queue.slots[ticket]["news"] == NEW
+        if of_use and queue.slots[ticket]["status"] == WAITING:
+            return ticket, news
+    return NONE, news
+
+
+@merged
+def _parting(ticket: int, number: int, anchor: int, queue: Queue) -> int:
+    """Return from which ticket on all are tried again, as the match is no longer the kept one.
+
+    NONE where it still is that, up to `ticket`; DONE where there is nothing left to try.
+    """
+    kept = anchor % queue.kept.size
+    record = queue.kept[kept]
+    if number == record["tickets"]:
+        return DONE if ticket == NONE or record["full"] else NONE
+    member = _ticket_of(queue.kept_tickets[kept, number])
+    if ticket == NONE or member < ticket:  # waits no more
+        return member + 1
+    return member if member == ticket else NONE
+
+
+@merged
+def _next_in_line(
+    anchor: int, row: int, k: int, first: int, end: int, world: World, queue: Queue
+) -> tuple[int, int]:
+    """Return the next ticket that waits, the anchor before the others, or NONE, and what follows.
+
+    What is recalled of tickets before it is counted.
+    """
+    if world.options[0]["recalls"]:
+        k = recall(anchor, row, k, first, end, world, queue)
+    while k < end:
+        ticket = anchor if k < first else queue.lists[row, k]
+        k += 1
+        if (ticket != anchor or k == first) and queue.slots[ticket]["status"] == WAITING:
+            return ticket, k
+    return NONE, k
+
+
+@merged
+def _is_taken(
+    ticket: int, anchor: int, rooms: tuple[int, int, int], world: World, queue: Queue
+) -> tuple[bool, tuple[int, int, int]]:
+    """Return whether a team takes a ticket, and `rooms` as it was then.
+
+    That is the most room of a team, and the age and number of tickets that it is of.
+    """
+    growing, options, mine = queue.seats.growing[0], world.options[0], world.tickets[ticket]
+    age = age_with(queue.slots[ticket]["age"], options["oldest"], queue.seats)
+    if options["recalls"]:
+        forget_refusals(queue)
+    if age != rooms[1] or growing["tickets"] != rooms[2]:
+        rooms = room_of(age, world, queue.seats), age, int(growing["tickets"])
+    start = NONE
+    if mine["players"] <= rooms[0] or mine["running"]:
+        start = _known_rules(ticket, age, world, queue)
+    taken = start != NONE and take(ticket, age, start, world, queue)
+    if options["recalls"]:
+        team = queue.seats.tried[TEAMS, growing["tickets"] - 1] + 1 if taken else NONE
+        remember(ticket, age, team, anchor, options["alone"], queue)
+    return taken, rooms
 
 
 @internal
@@ -206,8 +283,6 @@ def try_greedily(
         Whether an anchor goes on from the match that it has kept; the others are those of its camp.
     """
     growing, options = queue.seats.growing[0], world.options[0]
-    record = queue.kept[anchor % queue.kept.size]
-    kept = queue.kept_tickets[anchor % queue.kept.size]
     known = keeps and _is_known(anchor, world, queue)
     apart = options["backfill"] != 0 and not world.tickets[anchor]["running"]
     news, end_news, number, k = 0, 0, 0, first - 1
@@ -215,69 +290,35 @@ def try_greedily(
     if known:
         news = _first_news(anchor, world, queue)
         end_news = queue.camps[world.tickets[anchor]["camp"]]["end_news"]
-        if record["tickets"] == 0 or (news == end_news and not _has_lost(anchor, queue)):
+        none = queue.kept[anchor % queue.kept.size]["tickets"] == 0
+        if none or (news == end_news and not _has_lost(anchor, queue)):
             return
     begin(queue)
-    recalls = bool(options["recalls"])
-    if recalls:
+    if options["recalls"]:
         begin_recalling(anchor, queue)
-    room, room_age, room_tickets = 0, NONE, NONE
+    rooms = 0, NONE, NONE
     while True:
-        if not known:
-            if recalls:
-                k = recall(anchor, row, k, first, end, world, queue)
-            if k >= end:
-                break
-            ticket = anchor if k < first else queue.lists[row, k]
-            k += 1
-            if ticket == anchor and k > first:
-                continue
-        else:
-            ticket = NONE
-            if news < end_news:
-                ticket = queue.lists[NEWS, news]
-                news += 1
-                if ticket < anchor and queue.slots[ticket]["news"] == OLDER:
-                    continue
-            if number == 0:
-                restore(anchor, _team_of(kept[0]), world, queue)
-                number = 1
-            number = _catch_up(number, ticket, anchor, world, queue)
-            if number < record["tickets"]:
-                member = _ticket_of(kept[number])
-                if ticket == NONE or member <= ticket:
-                    gone = ticket == NONE or member < ticket
-                    known, k = False, place_in(queue.lists[row], first, end, member + int(gone))
-                    continue
-            elif ticket == NONE or record["full"]:
-                return
-        mine = world.tickets[ticket]
-        if queue.slots[ticket]["status"] != WAITING:
-            continue
-        if mine["running"] and (apart or growing["running"]):
-            continue
-        age = age_with(queue.slots[ticket]["age"], options["oldest"], queue.seats)
-        if recalls:
-            forget_refusals(queue)
-        if age != room_age or growing["tickets"] != room_tickets:
-            room = room_of(age, world, queue.seats)
-            room_age, room_tickets = age, growing["tickets"]
-        start = NONE
-        if mine["players"] <= room or mine["running"]:
-            start = _known_rules(ticket, age, world, queue)
-        taken = start != NONE and take(ticket, age, start, world, queue)
-        if recalls:
-            team = queue.seats.tried[TEAMS, growing["tickets"] - 1] + 1 if taken else NONE
-            remember(ticket, age, team, anchor, options["alone"], queue)
-        if not taken:
-            if ticket == anchor:
-                break
-            continue
+        ticket = NONE
         if known:
+            ticket, news = _next_news(anchor, news, end_news, queue)
+            number = _catch_up(number, ticket, anchor, world, queue)
+            behind = _parting(ticket, number, anchor, queue)
+            if behind == DONE:
+                return
+            if behind != NONE:
+                known, k = False, place_in(queue.lists[row], first, end, behind)
+        if not known:
+            ticket, k = _next_in_line(anchor, row, k, first, end, world, queue)
+            if ticket == NONE:
+                break
+        if world.tickets[ticket]["running"] and (apart or growing["running"]):
+            continue
+        taken, rooms = _is_taken(ticket, anchor, rooms, world, queue)
+        if taken and known:
             known, k = False, place_in(queue.lists[row], first, end, ticket + 1)
-        if growing["full"]:
+        if growing["full"] if taken else ticket == anchor:
             break
-    if recalls:
+    if options["recalls"]:
         end_recalling(anchor, queue)
     if keeps and growing["best"] == 0:
         _keep(anchor, queue)

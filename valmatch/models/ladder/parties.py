@@ -30,6 +30,13 @@ INFLATION = Response(
     "mean of (rating - the mean of all) - (skill - the mean of all) at the end, of players in"
     " groups of friends of this size",
 )
+ERROR = Response(
+    "rating_error",
+    "points",
+    "root mean square of (rating - the mean of all) - (skill - the mean of all) at the end, of"
+    " players in groups of friends of this size",
+    limits=NOT_NEGATIVE,
+)
 """What is measured of players by the size of their group of friends."""
 
 
@@ -39,7 +46,7 @@ def party_responses(largest: int) -> list[Response]:
 
 
 def _responses(largest: int) -> Iterator[Response]:
-    for measure in (*OF_SIZES, INFLATION):
+    for measure in (*OF_SIZES, INFLATION, ERROR):
         for size in range(1, largest + 1):
             yield Response(
                 f"{measure.name}.size_{size}",
@@ -76,13 +83,11 @@ def party_measures(
     rated = (players["finished"] > 0) & (players["state"] != LEFT)
     errors = players["mean"][rated] - players["skill"][rated]
     size = np.bincount(groups, minlength=players.size)[groups][rated]
-    mean = errors.mean() if errors.size else np.nan
-    found["inflation"] = np.array(
-        [
-            (errors[size == k] - mean).mean() if (size == k).any() else np.nan
-            for k in range(1, n + 1)
-        ]
-    )
+    errors = errors - errors.mean() if errors.size else errors
+    of_size = [errors[size == k] for k in range(1, n + 1)]
+    means = [own.mean() if own.size else np.nan for own in of_size]
+    squares = [np.mean(own**2) if own.size else np.nan for own in of_size]
+    found["inflation"], found["rating_error"] = np.array(means), np.sqrt(squares)
     return {
         f"{name}.size_{k}": float(value)
         for name, values in found.items()

@@ -195,19 +195,16 @@ class Match(Factors):
         "Difference of mean skills at which e to 1 is bet on the better team.",
     )
     leave_prob: Share = factor(
-        0.0, "", "Share of players who leave a match early; only 0 can be simulated."
+        0.0,
+        "",
+        "Probability that a player leaves early, at any moment of what is left of the match alike.",
     )
     backfill: Literal["none", "automatic", "manual"] = factor(
-        "none", "", "Who asks for players in place of leavers; only none can be simulated."
+        "none",
+        "",
+        "For which places of running matches backfill tickets are sent. automatic: those that were"
+        " free from the beginning. manual: those of leavers, too.",
     )
-
-    @model_validator(mode="after")
-    def _nobody_leaves(self) -> Match:
-        if self.leave_prob > 0:
-            raise refuse("leavers cannot be simulated (allowed: 0)", "leave_prob")
-        if self.backfill != "none":
-            raise refuse("backfill cannot be simulated (allowed: none)", "backfill")
-        return self
 
 
 Group = Literal[
@@ -220,6 +217,7 @@ Group = Literal[
     "rules",
     "reasons",
     "pools",
+    "backfill",
 ]
 
 
@@ -275,7 +273,8 @@ class TicketsFactors(Factors):
         "",
         "Further responses: by size of the party, home region, hour of the day, decile of the skill"
         " or value of an attribute; shares of matches by expansion step; how often each rule passed"
-        " and failed; why tickets are never matchable; and of pools that are looked at again.",
+        " and failed; why tickets are never matchable; of pools that are looked at again; and of"
+        " leavers and backfill.",
     )
 
     @field_validator("attributes")

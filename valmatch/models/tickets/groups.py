@@ -12,6 +12,7 @@ from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.matching.presets.queues.playing import Told
 from valmatch.matching.tickets.columns import Lists, Played, Texts
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT
+from valmatch.matching.tickets.playing_games import Backfills
 from valmatch.models.model import Table
 from valmatch.models.tickets.factors import HOURS, TicketsFactors
 from valmatch.models.tickets.matches import Matches
@@ -34,6 +35,11 @@ class Replication(NamedTuple):
         Why no match can ever take a ticket: the number of a reason, from 0; -1 where one can.
     limit : float
         Milliseconds that the rule set allows at first; NaN where it has no limit.
+    places : int
+        Players of a full match.
+    stays : (players,) ndarray of float64
+        Which part of what is left of the match a player stays; infinity: all.
+    backfills : Backfills
     told : Told or None
         What the rule of a preset says of its matches; None with a rule set.
     """
@@ -44,6 +50,9 @@ class Replication(NamedTuple):
     matches: Matches
     unmatchable: Ints
     limit: float
+    places: int
+    stays: Floats
+    backfills: Backfills
     told: Told | None = None
 
     @property

@@ -18,16 +18,17 @@ class Matches(NamedTuple):
     Attributes
     ----------
     players, steps, centres : (matches,) ndarray of int64
-        Number of players; expansion steps passed; number of the data centre.
+        Number of players at the beginning; expansion steps passed; number of the data centre.
     full : (matches,) ndarray of bool
     true_diffs, seen_diffs, gaps : (matches,) ndarray of float64
-        NaN where fewer than two teams have players.
+        At the beginning; NaN where fewer than two teams have players.
     latencies : (players in matches,) ndarray of float64
         Of players, in the order of `of_players`.
-    of_players, ticket_of : (players in matches,) ndarray of int64
-        Their match, and their ticket.
+    of_players, ticket_of, people, team_of, place_of : (players in matches,) ndarray of int64
+        Their match, ticket, number, team, and place of the ticket in `Played.tickets`.
     wins, latency : (tickets,) ndarray of float64
-        Of each ticket the chance to win and the mean latency; NaN where there are none.
+        Of each ticket the chance to win as the match begins, and the mean latency; NaN where there
+        are none.
     match : (tickets,) ndarray of int64
         -1 for none.
     """
@@ -42,6 +43,9 @@ class Matches(NamedTuple):
     latencies: Floats
     of_players: Ints
     ticket_of: Ints
+    people: Ints
+    team_of: Ints
+    place_of: Ints
     wins: Floats
     latency: Floats
     match: Ints
@@ -66,12 +70,14 @@ def matches_of(drawn: Drawn, played: Played, table: Table, spread: float) -> Mat
     firsts = (np.cumsum(drawn.sizes) - drawn.sizes)[tickets]
     people = np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
     of = np.repeat(played.matches, sizes)
-    camp = of * teams + np.repeat(played.teams, sizes)
-    players = np.bincount(of, minlength=n)
-    true = _team_means(drawn.skills[people], camp, n, teams)
-    seen = _team_means(drawn.seen[people], camp, n, teams)
+    team_of, place_of = np.repeat(played.teams, sizes), np.repeat(np.arange(sizes.size), sizes)
+    first = np.repeat(~played.filled, sizes)
+    camp = (of * teams + team_of)[first]
+    players = np.bincount(of[first], minlength=n)
+    true = _team_means(drawn.skills[people[first]], camp, n, teams)
+    seen = _team_means(drawn.seen[people[first]], camp, n, teams)
     true_diffs = _span(true)
-    centres, latencies = _latencies(drawn.latencies[people], of, n)
+    centres, latencies = _latencies(drawn.latencies[people], of, first, n)
     match = np.full(drawn.times.size, -1)
     match[tickets] = played.matches
     latency, wins = np.full(match.size, np.nan), np.full(match.size, np.nan)
@@ -82,26 +88,30 @@ def matches_of(drawn: Drawn, played: Played, table: Table, spread: float) -> Mat
         if teams == 2:
             own = true[played.matches, played.teams]
             other = true[played.matches, 1 - played.teams]
-            wins[tickets] = 1.0 / (1.0 + np.exp(-(own - other) / spread))
+            chances = 1.0 / (1.0 + np.exp(-(own - other) / spread))
+            wins[tickets] = np.where(played.filled, np.nan, chances)
         gaps = 1.0 / (1.0 + np.exp(-true_diffs / spread)) - 0.5
     return Matches(
         players,
         np.searchsorted(np.array(table.waits), _ages(drawn, played, table.oldest), side="right"),
         centres,
-        players == _most(table),
+        players == places_of(table),
         true_diffs,
         _span(seen),
         gaps,
         latencies,
         of,
         np.repeat(tickets, sizes),
+        people,
+        team_of,
+        place_of,
         wins,
         latency,
         match,
     )
 
 
-def _most(table: Table) -> int:
+def places_of(table: Table) -> int:
     """Return how many players a full match has: all teams with their most at any age."""
     return sum(most_players(team) for team in table.teams)
 
@@ -115,7 +125,8 @@ def _ages(drawn: Drawn, played: Played, oldest: bool) -> Floats:
     """Return the ages of matches when they were proposed."""
     born = np.full(played.times.size, np.inf if oldest else -np.inf)
     function = np.minimum if oldest else np.maximum
-    function.at(born, played.matches, drawn.times[played.tickets])
+    first = ~played.filled
+    function.at(born, played.matches[first], drawn.times[played.tickets[first]])
     return np.asarray(played.proposed - born)
 
 
@@ -134,10 +145,13 @@ def _span(means: Floats) -> Floats:
     return np.where(enough, high, np.nan) - np.where(enough, low, np.nan)
 
 
-def _latencies(latencies: Floats, of: Ints, n: int) -> tuple[Ints, Floats]:
-    """Return the data centres of matches, and the latencies of their players to these."""
+def _latencies(latencies: Floats, of: Ints, first: Bools, n: int) -> tuple[Ints, Floats]:
+    """Return the data centres of matches, and the latencies of their players to these.
+
+    Those who are there from the beginning decide.
+    """
     if not n:
         return np.empty(0, np.int64), np.empty(0)
-    sums = np.stack([np.bincount(of, column, n) for column in latencies.T], axis=1)
+    sums = np.stack([np.bincount(of[first], column[first], n) for column in latencies.T], axis=1)
     centres = np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)
     return centres, latencies[np.arange(of.size), centres[of]]

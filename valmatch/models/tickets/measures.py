@@ -27,6 +27,7 @@ from valmatch.models.tickets.responses import (
     passed_waits,
     rule_names,
 )
+from valmatch.models.tickets.running import presence, running_figures
 
 
 def measure(found: Replication) -> dict[str, float]:
@@ -38,16 +39,13 @@ def measure(found: Replication) -> dict[str, float]:
     every = figures(found, np.ones(drawn.times.size, np.bool_))
     made = played.times >= found.window[0]
     players = made[matches.of_players]
-    minutes = factors.match.minutes
     of_tickets = ("timed_out_fraction", "win_prob")
     values: dict[str, float] = {
         **{name: value for name, value in every.items() if name not in of_tickets},
         "n_matches": int(made.sum()),
         "players_per_match": mean(matches.players[made]),
         "full_share": mean(matches.full[made]),
-        "players_in_matches": time_average(
-            played.times, played.times + 60.0 * minutes, matches.players, found.window
-        ),
+        "players_in_matches": _playing(found),
         "step_used": mean(matches.steps[made]),
         "latency": mean(matches.latencies[players]),
         "latency_p95": percentile(matches.latencies[players], 95),
@@ -69,6 +67,8 @@ def _further(found: Replication, of: str, made: Bools) -> dict[str, float]:
     factors, played = found.factors, found.played
     if of == "pools":
         return {}
+    if of == "backfill":
+        return running_figures(found)
     if of == "steps":
         steps = found.matches.steps[made]
         numbers = range(len(passed_waits(factors.expansions)) + 1)
@@ -88,6 +88,15 @@ def _further(found: Replication, of: str, made: Bools) -> dict[str, float]:
         own = figures(found, group)
         values.update({f"{one.name}.{name}": own[one.name] for one in OF_GROUPS})
     return values
+
+
+def _playing(found: Replication) -> float:
+    """Return the time average of the number of players in matches."""
+    match, played = found.factors.match, found.played
+    if match.leave_prob == 0.0 and match.backfill == "none":
+        ends = played.times + 60.0 * match.minutes
+        return time_average(played.times, ends, found.matches.players, found.window)
+    return time_average(*presence(found), np.ones(1), found.window)
 
 
 def _worst(found: Replication) -> float:

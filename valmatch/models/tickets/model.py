@@ -11,10 +11,27 @@ import numpy as np
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.tickets.columns import Columns, Played, play_columns
 from valmatch.matching.tickets.driving import play
-from valmatch.models.model import NO_FILES, Batch, Model, Outcome, Record, Response, Responses
+from valmatch.matching.tickets.games import play_games
+from valmatch.matching.tickets.playing_games import (
+    NO_BACKFILLS,
+    Backfills,
+    Serving,
+    play_with_games,
+)
+from valmatch.models.model import (
+    NO_FILES,
+    Batch,
+    Model,
+    Outcome,
+    Record,
+    Response,
+    Responses,
+    Table,
+)
 from valmatch.models.tickets.beliefs import BELIEFS
 from valmatch.models.tickets.factors import Group, TicketsFactors
 from valmatch.models.tickets.groups import Replication, groups_table
@@ -29,7 +46,7 @@ from valmatch.models.tickets.matchable import (
     tickets_lacking,
     unmatchable,
 )
-from valmatch.models.tickets.matches import matches_of
+from valmatch.models.tickets.matches import matches_of, places_of
 from valmatch.models.tickets.matchmaking import PRESET_SEES, PresetMatchmaker
 from valmatch.models.tickets.measures import measure
 from valmatch.models.tickets.pools import Pools, look_again
@@ -37,7 +54,8 @@ from valmatch.models.tickets.population import HOUR, Drawn, Logged, draw_answers
 from valmatch.models.tickets.preset_responses import preset_responses
 from valmatch.models.tickets.responses import RESPONSES, further_responses
 from valmatch.models.tickets.rule_file import read_rules
-from valmatch.models.tickets.tables import matches_table, tickets_table
+from valmatch.models.tickets.running import draw_stays
+from valmatch.models.tickets.tables import backfills_table, matches_table, tickets_table
 from valmatch.rule_sets.table import Attribute, Valued
 from valmatch.rule_sets.worlds import Service
 from valmatch.text.notes import Note
@@ -82,6 +100,7 @@ class TicketsModel(Model[Drawn]):
             "patience",
             "service.accept_prob",
             "service.answer_seconds",
+            "match.leave_prob",
         )
     )
 
@@ -186,13 +205,15 @@ class TicketsModel(Model[Drawn]):
     def record(self, inputs: Drawn) -> Record:
         """Return the responses with every ticket, match and group."""
         found = self.play(inputs)
-        pools = self._pools(found)
+        pools = None if self._preset else self._pools(found)
         homes = tuple(self._factors.regions.shares)
-        tables = (
-            tickets_table(found, homes, pools.blockers),
+        tables: tuple[Table, ...] = (
+            tickets_table(found, homes, pools.blockers if pools else ()),
             matches_table(found.played, found.matches, self._trips.centres),
             groups_table(found),
         )
+        if self._factors.match.backfill != "none":
+            tables = (*tables, backfills_table(found))
         return Record(self._responses(found, pools), tables)
 
     def run_many(
@@ -203,16 +224,17 @@ class TicketsModel(Model[Drawn]):
         check: Callable[[], None],
     ) -> Batch:
         """Run replications one by one."""
-        announce_compilation(play)
+        announce_compilation(play if self._factors.match.backfill == "none" else play_games)
         return super().run_many(streams, replications, controls, check)
 
     def play(self, inputs: Drawn) -> Replication:
         """Let a rule set match the tickets of a replication."""
-        factors, told = self._factors, None
+        factors, told, backfills = self._factors, None, NO_BACKFILLS
+        stays = draw_stays(factors, inputs)
         if self._preset:
             played, told = self._preset.play(inputs, self._service)
         else:
-            played = self._by_rule_set(inputs)
+            played, backfills = self._by_rule_set(inputs, stays)
         return Replication(
             factors,
             inputs,
@@ -220,15 +242,23 @@ class TicketsModel(Model[Drawn]):
             matches_of(inputs, played, self._table, factors.match.spread),
             unmatchable(self._table, self._given(), inputs, self._service.timeout),
             first_limit(self._table),
+            places_of(self._table),
+            stays,
+            backfills,
             told,
         )
 
-    def _by_rule_set(self, inputs: Drawn) -> Played:
+    def _by_rule_set(self, inputs: Drawn, stays: Floats) -> tuple[Played, Backfills]:
         """Return what comes of tickets by a rule set."""
         factors, columns = self._factors, self._columns(inputs)
         counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
         search = factors.service.search
-        return play_columns(self._table, columns, self._service, search, counted)
+        if factors.match.backfill == "none":
+            played = play_columns(self._table, columns, self._service, search, counted)
+            return played, NO_BACKFILLS
+        leavers = factors.match.backfill == "manual"
+        serving = Serving(60.0 * factors.match.minutes, leavers, stays)
+        return play_with_games(self._table, columns, self._service, search, serving, counted)
 
     def _columns(self, inputs: Drawn) -> Columns:
         """Return what the matchmaker sees of the tickets."""

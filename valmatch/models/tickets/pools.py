@@ -73,7 +73,7 @@ def look_again(
         Seconds before which nothing is looked at.
     """
     until = played.ends.copy()
-    until[played.tickets] = played.proposed[played.matches]
+    until[played.tickets] = played.asked
     again = _Again(table, columns, service)
     now = _moments(start, service, SMALL_LOOKS)
     came = [columns.times.searchsorted(t, side="right") for t in now]

@@ -155,6 +155,42 @@ POOLS = (
 )
 """What is measured of pools that are looked at again."""
 
+BACKFILL = (
+    Response("players_left", "", "players who left a match early", whole=True, limits=NOT_NEGATIVE),
+    Response(
+        "players_backfilled",
+        "",
+        "players who joined a match that ran",
+        whole=True,
+        limits=NOT_NEGATIVE,
+    ),
+    Response("backfill_tickets", "", "backfill tickets", whole=True, limits=NOT_NEGATIVE),
+    Response(
+        "backfill_filled",
+        "",
+        "share of backfill tickets that brought players",
+        share_of="backfill_tickets",
+        limits=SHARE,
+    ),
+    Response(
+        "time_to_fill",
+        "seconds",
+        "mean wait of backfill tickets that brought players",
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "places_taken", "", "share of the places of running matches that are taken", limits=SHARE
+    ),
+    Response("full_time", "", "share of their time in which matches are full", limits=SHARE),
+    Response(
+        "played_win_gap",
+        "",
+        "time mean over running matches of |p - 1/2| by the true skills of who is there",
+        limits=(0.0, 0.5),
+    ),
+)
+"""What is measured of matches as they run."""
+
 REASONS = {
     "party": "larger than every team",
     "value": "without a value that has no default",
@@ -185,6 +221,8 @@ def _further(factors: TicketsFactors, of: str) -> Iterator[Response]:
             yield _count("never_matchable", "reason", name, f"tickets that are {meaning}")
     elif of == "pools":
         yield from POOLS
+    elif of == "backfill":
+        yield from BACKFILL
     else:
         by = BY[of]
         for measure in OF_GROUPS:

@@ -17,6 +17,8 @@ LATENCY     ticket  64 j + data centre    latency: that of the table times exp(s
 PATIENCE    ticket  0                     patience: median times exp(spread N)
 ACCEPTS     ticket  16 proposal + j       the player accepts if U < accept_prob
 ANSWER      ticket  16 proposal + j       after answer_seconds E
+LEAVES      ticket  j                     the player leaves the match early if U < leave_prob
+STAYS       ticket  j                     after the part U of what was left when joining it
 BELIEF      ticket  8 j + k               U: 0 number of the user, 1 whether the player is new,
                                           2 games; N: 3 deviation; U: 4 whether there is a range;
                                           with users, but for 0, of the user in place of the ticket
@@ -27,7 +29,9 @@ ATTRIBUTE   ticket  256 j + item          of the k-th attribute ATTRIBUTE + k; a
 
 from __future__ import annotations
 
-GAP, SIZE, HOME, SKILL, OWN_SKILL, ERROR, LATENCY, PATIENCE, ACCEPTS, ANSWER = range(2, 12)
+GAP, SIZE, HOME, SKILL, OWN_SKILL, ERROR, LATENCY, PATIENCE, ACCEPTS, ANSWER, LEAVES, STAYS = range(
+    2, 14
+)
 """The source 1 is that of random batches, see `valmatch.matching.tickets.searching`."""
 
 BELIEF = 15

@@ -9,6 +9,7 @@ import numpy as np
 from valmatch.inputs.csv_columns import joined_names
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.tickets.columns import Played
+from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.matching.tickets.playing import STATUSES
 from valmatch.models.model import Table
 from valmatch.models.tickets.groups import Replication
@@ -64,10 +65,11 @@ def tickets_table(
 
 def matches_table(played: Played, matches: Matches, centres: Sequence[str]) -> Table:
     """Return a row for each match, in the order in which they were made."""
-    ends = np.searchsorted(played.matches, np.arange(1, played.times.size + 1))
+    first = ~played.filled
+    ends = np.searchsorted(played.matches[first], np.arange(1, played.times.size + 1))
     starts = np.append(0, ends[:-1])[: ends.size]
     tickets = [
-        joined_names([str(ticket) for ticket in np.sort(played.tickets[start:end])])
+        joined_names([str(ticket) for ticket in np.sort(played.tickets[first][start:end])])
         for start, end in zip(starts, ends, strict=True)
     ]
     return Table(
@@ -83,6 +85,37 @@ def matches_table(played: Played, matches: Matches, centres: Sequence[str]) -> T
             "true_team_diff": matches.true_diffs,
             "seen_team_diff": matches.seen_diffs,
             "win_gap": matches.gaps,
+        },
+    )
+
+
+def backfills_table(found: Replication) -> Table:
+    """Return a row for each backfill ticket, in the order in which they came."""
+    backfills, played = found.backfills, found.played
+    joined: dict[tuple[int, float], list[str]] = {}
+    late = played.filled
+    for ticket, match in zip(played.tickets[late], played.matches[late], strict=True):
+        joined.setdefault((int(match), float(played.ends[ticket])), []).append(str(ticket))
+    filled = backfills.statuses == COMPLETED
+    return Table(
+        "backfills",
+        {
+            "backfill": np.arange(filled.size),
+            "match": backfills.matches,
+            "time": backfills.times,
+            "players": backfills.sizes,
+            "status": [STATUSES[int(status)] for status in backfills.statuses],
+            "ended": backfills.ends,
+            "wait": backfills.ends - backfills.times,
+            "joined": np.array(
+                [
+                    joined_names(joined[int(match), float(end)]) if done else ""
+                    for match, end, done in zip(
+                        backfills.matches, backfills.ends, filled, strict=True
+                    )
+                ],
+                np.str_,
+            ),
         },
     )
 

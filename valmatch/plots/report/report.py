@@ -27,6 +27,8 @@ CHAPTERS = {
     "optimize": "optimize",
     "rate": "rate",
     "predict": "predict",
+    "next": "next_pairs",
+    "plan": "planning",
     "rules replay": "replay",
 }
 """The modules whose `chapter` says what a command found."""

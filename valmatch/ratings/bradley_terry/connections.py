@@ -130,6 +130,37 @@ class Linked(NamedTuple):
     groups: Ints
 
 
+class Touching(NamedTuple):
+    """Which games players were in, and what these weigh.
+
+    Attributes
+    ----------
+    players, games : numpy.ndarray
+        (rows,) player and game of each row.
+    weights : numpy.ndarray
+        (games,) weights.
+    """
+
+    players: Ints
+    games: Ints
+    weights: Floats
+
+    def parts(self, numbers: Ints, n: int) -> Floats:
+        """Return the weight of the games that touch each part, a game once however many members.
+
+        Parameters
+        ----------
+        numbers : numpy.ndarray
+            (players,) the part of each player; -1 of who is in none.
+        n : int
+            Number of parts.
+        """
+        own = numbers[self.players]
+        inside = own >= 0
+        pairs = np.unique(self.games[inside] * n + own[inside])
+        return np.bincount(pairs % n, self.weights[pairs // n], n).astype(np.float64)
+
+
 def link(
     contests: Contests,
     levels: Levels,
@@ -157,9 +188,8 @@ def link(
     """
     games = weights > 0.0
     row_games = games_of_sides(contests)[rows_of_sides(contests)]
-    sums = np.bincount(contests.players, weights[row_games], contests.n_players)
-    touching = sums.astype(np.float64)
-    played = touching > 0.0
+    played = np.bincount(contests.players, games[row_games], contests.n_players) > 0.0
+    touching = Touching(contests.players, row_games, weights)
     graph = graph_of(contests, levels, games, anchors)
     groups = np.zeros(contests.n_players, np.int64)
     if grouped:
@@ -184,7 +214,7 @@ def link(
     return Linked(rated, used, _statuses(graph, rated, played), groups)
 
 
-def _largest(graph: Graph, among: Bools, touching: Floats, anchors: Ints) -> Bools:
+def _largest(graph: Graph, among: Bools, touching: Touching, anchors: Ints) -> Bools:
     """Return the strong component with most players; with anchors the one that holds them."""
     _, labels = csgraph.connected_components(graph.edges, directed=True, connection="strong")
     own = labels[: graph.n_players]
@@ -193,17 +223,18 @@ def _largest(graph: Graph, among: Bools, touching: Floats, anchors: Ints) -> Boo
     return found
 
 
-def _order_of_parts(labels: Ints, among: Bools, touching: Floats) -> Ints:
+def _order_of_parts(labels: Ints, among: Bools, touching: Touching) -> Ints:
     """Return the first player of each part: the largest, then the heaviest, then by name."""
     players = np.flatnonzero(among)
     _, first, part = np.unique(labels[players], return_index=True, return_inverse=True)
     part = part.ravel()
-    sizes = np.bincount(part)
-    weights = np.bincount(part, touching[players])
+    sizes, numbers = np.bincount(part), np.full(len(labels), -1)
+    numbers[players] = part
+    weights = touching.parts(numbers, len(sizes))
     return players[first[np.lexsort((first, -weights, -sizes))]]
 
 
-def _groups(graph: Graph, played: Bools, touching: Floats) -> Ints:
+def _groups(graph: Graph, played: Bools, touching: Touching) -> Ints:
     """Return the numbers of the parts that no game links."""
     _, labels = csgraph.connected_components(graph.edges, directed=True, connection="weak")
     own = labels[: graph.n_players]

@@ -168,8 +168,9 @@ def fit(problem: Problem, checked: bool = True) -> Fit:
         step = solve(information, gradient, least=_LEAST)
         if step is None:
             break
-        step *= min(1.0, _LONGEST / max(float(np.abs(step).max(initial=0.0)), _LONGEST))
-        place, terms, length = _moved(problem, place, terms, step, dot(gradient, step))
+        length = float(np.abs(step).max(initial=0.0))
+        step *= min(1.0, _LONGEST / max(length, _LONGEST))
+        place, terms = _moved(problem, place, terms, step, dot(gradient, step))
         if np.abs(place[problem.free]).max(initial=0.0) > FARTHEST:
             break
         information = problem.information(terms)
@@ -183,19 +184,18 @@ def fit(problem: Problem, checked: bool = True) -> Fit:
 
 def _moved(
     problem: Problem, place: Floats, terms: Terms, step: Floats, rise: float
-) -> tuple[Floats, Terms, float]:
-    """Return where a step leads, halved until it rises, with the likelihood and its length."""
+) -> tuple[Floats, Terms]:
+    """Return where a step leads, halved until it rises, with the likelihood."""
     before, share = problem.value(place, terms), 1.0
-    length = float(np.abs(step).max(initial=0.0))
     for _ in range(40):
         there = place.copy()
         there[problem.free] += share * step
         found = problem.terms(there)
         slack = 1e-12 * (1.0 + abs(before))  # of rounding, where next to nothing is left to gain
         if problem.value(there, found) >= before + 1e-4 * share * rise - slack:
-            return there, found, share * length
+            return there, found
         share *= 0.5
-    return place, terms, length
+    return place, terms
 
 
 def _refuse_blind(problem: Problem, information: Information) -> None:

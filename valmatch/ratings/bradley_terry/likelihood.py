@@ -79,12 +79,15 @@ class Terms(NamedTuple):
 
 
 class DuelChances(NamedTuple):
-    """Chances of the first side, the second side and a draw in some duels, and ln of the total."""
+    """Chances of the first side, the second side and a draw in some duels.
+
+    `log_stronger` is the logarithm of the chance of the stronger side.
+    """
 
     first: Floats
     second: Floats
     drawn: Floats
-    log_total: Floats
+    log_stronger: Floats
 
 
 def duel_chances(leads: Floats, log_nu: float) -> DuelChances:
@@ -98,7 +101,7 @@ def duel_chances(leads: Floats, log_nu: float) -> DuelChances:
     drawn *= stronger
     ahead = leads >= 0.0
     first, second = np.where(ahead, stronger, weaker), np.where(ahead, weaker, stronger)
-    return DuelChances(first, second, drawn, half + np.log1p(others))
+    return DuelChances(first, second, drawn, -np.log1p(others))
 
 
 def terms_at(design: Design, tallies: Tallies, point: Floats, log_nu: float) -> Terms:
@@ -116,10 +119,13 @@ def terms_at(design: Design, tallies: Tallies, point: Floats, log_nu: float) -> 
         ln of the weight of draws; -inf: they are halves of wins.
     """
     leads = design.leads @ point
-    p, q, r, log_total = duel_chances(leads, log_nu)
+    p, q, r, log_stronger = duel_chances(leads, log_nu)
     wins, draws, losses, _ = tallies
     total = wins + draws + losses
-    value = 0.5 * dot(leads, wins - losses) - dot(total, log_total)
+    # Each in one piece: where leads and weights are large, nothing cancels.
+    value = dot(wins, np.minimum(leads, 0.0) + log_stronger)
+    value += dot(losses, log_stronger - np.maximum(leads, 0.0))
+    value += dot(draws, log_stronger - 0.5 * np.abs(leads))
     if log_nu > -np.inf:
         value += float(draws.sum()) * log_nu
     # Sums of what is left to the score, which keep their digits where a chance is almost 1.

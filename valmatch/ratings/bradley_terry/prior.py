@@ -110,10 +110,12 @@ class Prior(Knowledge):
 
     def noise(self, draws: np.random.Generator, columns: int) -> Floats:  # noqa: D102
         n = len(self.scattered)
-        noise = draws.standard_normal((n, columns)) * np.sqrt(self.scatter)
+        noise: Floats = draws.standard_normal((n, columns)) * np.sqrt(self.scatter)
         noise[~self.scattered] = 0.0
         if self.scattered.any():
             noise[self.scattered] -= noise[self.scattered].mean(axis=0)
+        if not self.precisions.any():
+            return noise
         own: Floats = np.sqrt(self.precisions)[:, np.newaxis] * draws.standard_normal((n, columns))
         found: Floats = noise + own
         return found

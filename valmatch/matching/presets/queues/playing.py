@@ -144,7 +144,10 @@ def _played(line: Line) -> Played:
     tickets, teams = line.members[:, : state["members"]]
     of = np.repeat(np.arange(matches.size), matches["tickets"])
     times, none = matches["time"].copy(), np.zeros(0, np.int64)
-    return Played(line.status, line.ends, times, times, tickets, of, teams, none, none)
+    filled = np.zeros(of.size, np.bool_)
+    return Played(
+        line.status, line.ends, times, times, tickets, of, teams, times[of], filled, none, none
+    )
 
 
 def _told(line: Line) -> Told:

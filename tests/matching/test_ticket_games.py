@@ -1,0 +1,168 @@
+"""Games that run: leavers and backfill tickets, as in plain Python."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.matching.test_ticket_columns import RULES, as_objects, random_columns
+from tests.oracles.ticket_games import Server
+from valmatch.kernels.arrays import Floats
+from valmatch.matching.tickets import playing_games
+from valmatch.matching.tickets.columns import Columns
+from valmatch.matching.tickets.playing import STATUSES
+from valmatch.matching.tickets.playing_games import Serving, play_with_games
+from valmatch.rule_sets.flexmatch import read_rule_set
+from valmatch.rule_sets.worlds import Service
+
+SERVICES = [Service(20.0, 130.0, 1.0, seed=5), Service(30.0, 130.0, 2.0, acceptance=5.0, seed=5)]
+
+
+def rule_set(sorts: bool, priority: str, age: str) -> dict[str, Any]:
+    """Return rules with a latency that is near, too, with or without sorts."""
+    rules = [one for one in RULES["rules"] if sorts or not one["type"].endswith("Sort")]
+    near = {"name": "near_ping", "type": "latency", "maxDistance": 50, "distanceReference": "avg"}
+    least = {"target": "teams[red].minPlayers", "steps": [{"waitTimeSeconds": 5, "value": 1}]}
+    teams = [{"name": "red", "minPlayers": 2, "maxPlayers": 4, "quantity": 2}]
+    expansions = [least, RULES["expansions"][1]]
+    return {
+        **RULES,
+        "teams": teams,
+        "rules": [*rules, near],
+        "expansions": expansions,
+        "algorithm": {"backfillPriority": priority, "expansionAgeSelection": age},
+    }
+
+
+def as_world(rules: dict[str, Any], columns: Columns, service: Service) -> dict[str, Any]:
+    """Return the JSON of a world of columns."""
+    config = {
+        "requestTimeoutSeconds": service.timeout,
+        "horizon": service.horizon,
+        "review": service.review,
+        **({"acceptanceTimeoutSeconds": service.acceptance} if service.acceptance else {}),
+    }
+    tickets = [
+        {
+            "id": one.id,
+            "time": one.time,
+            "cancel": one.cancel,
+            "answers": [None if a is None else list(a) for a in one.answers],
+            "players": [
+                {
+                    "id": player.id,
+                    "latency": dict(player.latency),
+                    "attributes": {
+                        name: list(value) if isinstance(value, tuple) else value
+                        for name, value in player.attributes.items()
+                    },
+                }
+                for player in one.players
+            ],
+        }
+        for one in as_objects(columns)
+    ]
+    return {"ruleSet": rules, "config": config, "tickets": tickets}
+
+
+def random_stays(columns: Columns, seed: int) -> Floats:
+    """Return which part of the match players stay: most to the end."""
+    random = np.random.default_rng(seed)
+    players = int(columns.sizes.sum())
+    return np.where(random.random(players) < 0.4, random.integers(0, 8, players) / 8.0, np.inf)
+
+
+CASES = [
+    (0, True, False, False, "normal", "newest"),
+    (1, True, True, False, "high", "oldest"),
+    (1, False, False, True, "low", "newest"),
+    (0, False, False, False, "low", "oldest"),
+]
+
+
+@pytest.mark.parametrize(("service", "leavers", "counted", "sorts", "priority", "age"), CASES)
+def test_games_run_as_in_plain_python(
+    service: int,
+    leavers: bool,
+    counted: bool,
+    sorts: bool,
+    priority: str,
+    age: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    check_games(SERVICES[service], leavers, counted, rule_set(sorts, priority, age), 2, monkeypatch)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("leavers", [False, True])
+@pytest.mark.parametrize("counted", [False, True])
+@pytest.mark.parametrize("sorts", [False, True])
+@pytest.mark.parametrize("priority", ["normal", "high", "low"])
+@pytest.mark.parametrize("age", ["newest", "oldest"])
+def test_many_games_run_as_in_plain_python(
+    service: Service,
+    leavers: bool,
+    counted: bool,
+    sorts: bool,
+    priority: str,
+    age: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    check_games(service, leavers, counted, rule_set(sorts, priority, age), 6, monkeypatch)
+
+
+def check_games(
+    service: Service,
+    leavers: bool,
+    counted: bool,
+    rules: dict[str, Any],
+    seeds: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Check some random worlds against plain Python."""
+    monkeypatch.setattr(playing_games, "BACKFILLS", 3)  # so that room has to be made
+    table = read_rule_set(json.dumps(rules)).table
+    assert table
+    filled = 0
+    for seed in range(seeds):
+        columns = random_columns(seed)
+        stays = random_stays(columns, seed)
+        twin = Server(
+            as_world(rules, columns, service),
+            40.0,
+            leavers,
+            {f"p{k}": stay for k, stay in enumerate(stays.tolist())},
+        )
+        answers = twin.played()
+        serving = Serving(40.0, leavers, stays)
+        played, backfills = play_with_games(
+            table, columns, service, "pass", serving, 0.0 if counted else None
+        )
+        ends = [
+            answers["tickets"].get(f"t{k}", {"status": "", "time": 0.0})
+            for k in range(columns.times.size)
+        ]
+        assert [STATUSES.get(int(one), "") for one in played.statuses] == [
+            one["status"] for one in ends
+        ]
+        assert played.ends.tolist() == [one["time"] for one in ends]
+        asked = [one for one in twin.tickets if one.get("backfill")]
+        assert backfills.times.tolist() == [one["time"] for one in asked]
+        assert [STATUSES[int(one)] for one in backfills.statuses] == [
+            answers["tickets"][one["id"]]["status"] for one in asked
+        ]
+        assert backfills.ends.tolist() == [answers["tickets"][one["id"]]["time"] for one in asked]
+        of = np.repeat(np.arange(len(asked)), backfills.sizes)
+        for number, one in enumerate(asked):
+            mine = zip(backfills.members[of == number], backfills.teams[of == number], strict=True)
+            names = [team.name for team in table.teams]
+            assert {(f"p{p}", names[team]) for p, team in mine} == {
+                (player["id"], player["team"]) for player in one["players"]
+            }
+            assert twin.games[backfills.matches[number]] is twin.asked_by[one["id"]]
+        filled += int(played.filled.sum())
+    assert filled >= 2 * seeds
