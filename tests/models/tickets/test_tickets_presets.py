@@ -60,6 +60,8 @@ def test_words_of_lists_and_teams_are_overridden() -> None:
         ("bar", "rule.clock.tick=0", "too small"),
         ("bar", "service.review_seconds=2", "does not go with rule.preset: bar"),
         ("bar", "service.acceptance_seconds=20", "does not go with rule.preset: bar"),
+        ("bar", "match.leave_prob=0.1", "match.leave_prob does not go with rule.preset: bar"),
+        ("bar", "match.backfill=manual", "match.backfill does not go with rule.preset: bar"),
         ("bar", "measure=[rules]", "measure: rules does not go with rule.preset: bar"),
         ("osu", "parties.shares=[0.5, 0.5]", "takes single players alone"),
         ("shieldbattery", "rule.teams=2x4", "knows no teams of 4"),

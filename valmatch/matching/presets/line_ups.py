@@ -133,8 +133,8 @@ def first_line_up(search: Search, limits: Limits) -> bool:
     team = 0
     _begin(search, 0, 0, players)
     while team >= 0:
-        depth = search.depth[team]
-        if search.need[team, depth] == 0:
+        depth = search.depth[at(team)]
+        if search.need[at(team), at(depth)] == 0:
             if team < teams - 1:
                 team += 1
                 _begin(search, team, search.chosen[0, 0] + 1 if teams == 2 else 0, players)
@@ -145,7 +145,7 @@ def first_line_up(search: Search, limits: Limits) -> bool:
             else:
                 _give_back(search, team)
             continue
-        place = search.cursor[team, depth]
+        place = search.cursor[at(team), at(depth)]
         last = search.calls[1] if team == 0 and depth == 0 else count
         while place < last and not _fits(search, team, place):
             place = place + 1 if _reaches(search, team, place + 1) else count
@@ -172,23 +172,24 @@ def _begin(search: Search, team: int, first: int, players: int) -> None:
 @merged
 def _take(search: Search, team: int, place: int) -> None:
     """Put a ticket into a team."""
-    depth = search.depth[team]
-    search.chosen[team, depth] = place
-    search.used[place] = 1
-    search.cursor[team, depth] = place + 1
-    search.depth[team] = depth + 1
-    search.cursor[team, depth + 1] = place + 1
-    search.need[team, depth + 1] = search.need[team, depth] - search.size[place]
-    search.skills[team, depth + 1] = search.skills[team, depth] + search.skill[place]
-    search.variances[team, depth + 1] = search.variances[team, depth] + search.variance[place]
+    depth = search.depth[at(team)]
+    own, here, next_ = at(team), at(depth), at(depth + 1)
+    search.chosen[own, here] = place
+    search.used[at(place)] = 1
+    search.cursor[own, here] = place + 1
+    search.depth[own] = depth + 1
+    search.cursor[own, next_] = place + 1
+    search.need[own, next_] = search.need[own, here] - search.size[at(place)]
+    search.skills[own, next_] = search.skills[own, here] + search.skill[at(place)]
+    search.variances[own, next_] = search.variances[own, here] + search.variance[at(place)]
 
 
 @merged
 def _give_back(search: Search, team: int) -> None:
     """Take the last ticket out of a team."""
-    depth = search.depth[team] - 1
-    search.depth[team] = depth
-    search.used[search.chosen[team, depth]] = 0
+    depth = search.depth[at(team)] - 1
+    search.depth[at(team)] = depth
+    search.used[at(search.chosen[at(team), at(depth)])] = 0
 
 
 @internal
@@ -204,14 +205,16 @@ def _bound(search: Search, limits: Limits, players: int) -> None:
         search.low[count, left] = 0.0 if left == 0 else np.inf
         search.high[count, left] = 0.0 if left == 0 else -np.inf
     for place in range(count - 1, search.chosen[0, 0], -1):
+        size = search.size[at(place)] if search.used[at(place)] == 0 else players + 1
+        skill = search.skill[at(place)]
         for left in range(players + 1):
-            low, high = search.low[place + 1, left], search.high[place + 1, left]
-            if search.used[place] == 0 and search.size[place] <= left:
-                rest = left - search.size[place]
-                low = min(low, search.low[place + 1, rest] + search.skill[place])
-                high = max(high, search.high[place + 1, rest] + search.skill[place])
-            search.low[place, left] = low
-            search.high[place, left] = high
+            low, high = search.low[at(place + 1), at(left)], search.high[at(place + 1), at(left)]
+            if size <= left:
+                rest = left - size
+                low = min(low, search.low[at(place + 1), at(rest)] + skill)
+                high = max(high, search.high[at(place + 1), at(rest)] + skill)
+            search.low[at(place), at(left)] = low
+            search.high[at(place), at(left)] = high
 
 
 @merged

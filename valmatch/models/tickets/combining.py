@@ -23,7 +23,7 @@ OF_RULE_SETS = (
 )
 """Factors that a rule set alone reads, and why."""
 
-MEASURES = ("steps", "rules", "pools")
+MEASURES = ("steps", "rules", "pools", "backfill")
 """What can be measured of rule sets alone."""
 
 
