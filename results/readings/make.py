@@ -35,6 +35,8 @@ MATCHES = {
     "avg_wait_time": "wait",
     "matched_fraction": "matched",
 }
+PAIRS = {"avg_pair_diff": "pair difference"}
+ASK_FOR_PAIRS = "measure=[pairs]"
 RATINGS = {"rating_error": "error", "rating_spread": "spread", "log_loss": "log loss"}
 DIFFERENCES = ("player_diff", "team_diff", "player_slack", "team_slack")
 
@@ -89,6 +91,7 @@ class Solved(NamedTuple):
     config: str
     changes: tuple[str, ...] = ()
     budget: int = DEFAULT_BUDGET
+    pairs: bool = False
 
     @property
     def command(self) -> str:
@@ -102,16 +105,18 @@ class Solved(NamedTuple):
         assert study.verdict is not None
         point = study.verdict.point
         at = [f"{name}={value!r}" for name, value in point.items()]
-        days = replicate(load("valorant", at), DAYS, FRESH).estimates
+        labels = MATCHES | (PAIRS if self.pairs else {})
+        asked = [ASK_FOR_PAIRS] if self.pairs else []
+        days = replicate(load("valorant", [*at, *asked]), DAYS, FRESH).estimates
         rows = [self.row("objective", study.verdict.objective)]
-        rows += [self.row(response, days[response]) for response in MATCHES]
+        rows += [self.row(response, days[response]) for response in labels]
         rows += [
             Row(self.name, self.command, name, None, value, None, None, None, 1)
             for name, value in point.items()
         ]
         found = "" if study.summary()["feasible"] else "infeasible; where the wait is least, "
         words = [f"{found}objective {plain(study.verdict.objective)}"]
-        words += [f"{label} {plain(days[response])}" for response, label in MATCHES.items()]
+        words += [f"{label} {plain(days[response])}" for response, label in labels.items()]
         if missing := days["avg_team_diff"].undefined:
             words.append(f"no match on {missing} of {DAYS} days")
         return ", ".join(words), rows
@@ -186,7 +191,13 @@ TASKS: tuple[Paired | Solved | RandomSearch, ...] = (
     Solved("bounds", "valorant-1-bounds"),
     Solved("ten-hours-longer", "valorant-1-hours", budget=10_000),
     Solved("bounds-longer", "valorant-1-bounds", budget=10_000),
-    Solved("both-terms", "valorant-20min"),
+    Solved("both-terms", "valorant-20min", pairs=True),
+    Solved(
+        "pair-terms",
+        "valorant-20min",
+        (ASK_FOR_PAIRS, "optimize.objective.w_player.response=avg_pair_diff"),
+        pairs=True,
+    ),
     Solved("one-term", "valorant-20min", ("w_player=0",)),
     RandomSearch("five"),
     RandomSearch("one", moments(("player_diff",), 150, 50)),

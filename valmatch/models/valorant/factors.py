@@ -38,6 +38,9 @@ Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
 NEWS = ("rating_quantiles", "patience_minutes", "warm_up", "measure", "bands", "spread", "log")
 """Factors that results write down only where they are set."""
 
+Measure = Literal["differences", "pairs", "fairness", "bands", "hours", "weekdays"]
+"""A group of responses that are computed where they are asked for."""
+
 Quantile = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
@@ -196,11 +199,12 @@ class ValorantFactors(Factors):
         " responses are those of players who arrive afterwards, of matches made and of the time"
         " since then.",
     )
-    measure: tuple[Literal["differences", "fairness", "bands", "hours", "weekdays"], ...] = factor(
+    measure: tuple[Measure, ...] = factor(
         (),
         "",
         "Further responses, which take time. differences: percentiles of the differences between"
-        " and within teams. fairness: win_gap and even_fraction, by Elo. bands: waits"
+        " and within teams. pairs: avg_pair_diff, the mean difference of two players of a team."
+        " fairness: win_gap and even_fraction, by Elo. bands: waits"
         " and differences of bands of players by rating, such as wait_p95.top_1%. hours: queue,"
         " waits and prioritized players by hour of the day, such as avg_wait_time.17-18h. weekdays:"
         " the same by day of the week of a dated queue log, such as avg_wait_time.monday.",

@@ -59,6 +59,16 @@ FAIRNESS = (
 )
 
 
+PAIRS = (
+    Response(
+        "avg_pair_diff",
+        "Elo points",
+        "mean over matched teams of the mean |rating - rating| of two of their players",
+        limits=NOT_NEGATIVE,
+    ),
+)
+
+
 class Matches(NamedTuple):
     """The matches of a replication.
 
@@ -80,6 +90,7 @@ def further_responses(factors: ValorantFactors) -> list[Response]:
     for group in dict.fromkeys(factors.measure):
         found += {
             "differences": DIFFERENCES,
+            "pairs": PAIRS,
             "fairness": FAIRNESS,
             "bands": band_responses(factors.bands),
             "hours": hour_responses(factors.horizon),
@@ -122,6 +133,8 @@ def measure(
     if "differences" in factors.measure:
         for name, values in (("team_diff", gaps[late]), ("player_diff", ranges)):
             found |= _percentiles(name, values)
+    if "pairs" in factors.measure:
+        found["avg_pair_diff"] = _mean(np.concatenate([pair_diffs(side[late]) for side in ratings]))
     if "fairness" in factors.measure:
         found |= _fairness(gaps[late], factors.spread)
     if not {"bands", "hours", "weekdays"} & {*factors.measure}:
@@ -148,6 +161,34 @@ def measure(
         rows = _by_part(queue, weekday(clock), *those, rules)
         found |= _named(weekday_responses(), rows)
     return found
+
+
+def pair_diffs(teams: Floats) -> Floats:
+    """Return the mean absolute difference of two players of each team.
+
+    Of players in order of rating, the gap between the k-th and the next lies within
+    k (team_num - k) of the pairs, so that no pair has to be formed.
+
+    Parameters
+    ----------
+    teams : numpy.ndarray
+        (n, team_num): ratings in Elo points.
+
+    Returns
+    -------
+    (n,) ndarray of float64
+        Elo points; none, (0,), where a team has one player and so no pair.
+    """
+    team_num = teams.shape[1]
+    if team_num < 2:
+        return np.empty(0)
+    below = np.arange(1, team_num)
+    shares = below * (team_num - below) / math.comb(team_num, 2)
+    return np.asarray(np.diff(np.sort(teams, axis=1), axis=1) @ shares)
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if values.size else math.nan
 
 
 def _by_part(

@@ -139,7 +139,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     responses = RESPONSES
     releases_gil = True
-    measures = ("differences", "fairness", "bands", "hours", "weekdays")
+    measures = ("differences", "pairs", "fairness", "bands", "hours", "weekdays")
     drawn_by = frozenset(
         (
             "poisson_rate",
