@@ -37,6 +37,8 @@ MATCHES = {
 }
 PAIRS = {"avg_pair_diff": "pair difference"}
 ASK_FOR_PAIRS = "measure=[pairs]"
+IN_ELO = MATCHES | {"avg_elo_diff": "team difference in elo"}
+ASK_FOR_ELO = "measure=[elo]"
 RATINGS = {"rating_error": "error", "rating_spread": "spread", "log_loss": "log loss"}
 DIFFERENCES = ("player_diff", "team_diff", "player_slack", "team_slack")
 
@@ -63,15 +65,20 @@ class Paired(NamedTuple):
     changes: tuple[str, ...]
     n: int = DAYS
     measures: dict[str, str] = MATCHES
+    asked: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
         """The same from the command line."""
-        return f"valmatch compare {self.config}{sets(self.changes)} -n {self.n}"
+        shown = f" --responses {','.join(self.measures)}" if self.asked else ""
+        return f"valmatch compare {self.config}{sets(self.changes)} -n {self.n}{shown}"
 
     def measured(self) -> tuple[str, list[Row]]:
         """Return the differences in words, and as rows."""
-        found = compare(self.config, load(self.config, self.changes), self.n)
+        default, reading = (
+            load(self.config, (*self.asked, *changes)) for changes in ((), self.changes)
+        )
+        found = compare(default, reading, self.n)
         rows, words = [], []
         for response, label in self.measures.items():
             one = found.comparisons[response]
@@ -184,8 +191,20 @@ TASKS: tuple[Paired | Solved | RandomSearch, ...] = (
     Paired("pool", "valorant", ("slack_scope=pool",)),
     Paired("joint", "valorant", ("matching=joint",)),
     Paired("no-kd", "valorant", ("multiplier_matrix=[1,0,1]",)),
-    Paired("elo-alone", "valorant", ("multiplier_matrix=[1,0,0]",)),
-    Paired("equal-weights", "valorant", ("multiplier_matrix=[1,1000,20]",)),
+    Paired(
+        "elo-alone",
+        "valorant",
+        ("multiplier_matrix=[1,0,0]",),
+        measures=IN_ELO,
+        asked=(ASK_FOR_ELO,),
+    ),
+    Paired(
+        "equal-weights",
+        "valorant",
+        ("multiplier_matrix=[1,1000,20]",),
+        measures=IN_ELO,
+        asked=(ASK_FOR_ELO,),
+    ),
     Solved("ten-minutes", "valorant-1"),
     Solved("ten-hours", "valorant-1-hours"),
     Solved("bounds", "valorant-1-bounds"),

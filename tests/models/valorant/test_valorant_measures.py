@@ -20,7 +20,7 @@ from valmatch.models.valorant.bands import band_names
 from valmatch.models.valorant.measures import pair_diffs
 from valmatch.models.valorant.model import RESPONSES
 
-ALL = {"measure": ["differences", "pairs", "fairness", "bands"], "horizon": 6, "team_num": 3}
+ALL = {"measure": ["differences", "pairs", "elo", "fairness", "bands"], "horizon": 6, "team_num": 3}
 LIMITS = {"bottom_10%": (0, 0.1), "10-50%": (0.1, 0.5), "50-90%": (0.5, 0.9), "90-99%": (0.9, 0.99)}
 
 
@@ -43,6 +43,12 @@ def from_tables(folder: Path, spread: float) -> dict[str, float]:
         for p in (50, 90, 95):
             found[f"{name}_p{p}"] = float(np.quantile(values, p / 100))
     found["avg_pair_diff"] = float(np.mean(pairs))
+    elo = [float(one["elo"]) for one in players]
+    apart = []
+    for one in matches:
+        a, b = ([elo[int(p)] for p in one[side].split(";")] for side in ("team_a", "team_b"))
+        apart.append(abs(sum(a) / len(a) - sum(b) / len(b)))
+    found["avg_elo_diff"] = float(np.mean(apart))
     chances = [1 / (1 + 10 ** (-gap / spread)) for gap in gaps]
     found["win_gap"] = sum(abs(p - 0.5) for p in chances) / len(chances)
     found["even_fraction"] = sum(0.45 <= p <= 0.55 for p in chances) / len(chances)
@@ -74,6 +80,41 @@ def test_a_team_of_one_has_no_pair() -> None:
     found = library.replicate(config, 3).estimates
     assert found["avg_player_diff"].mean == 0.0
     assert found["avg_pair_diff"].undefined == 3
+
+
+def test_elo_alone_is_the_rating_where_nothing_else_counts() -> None:
+    given = {"measure": ["elo"], "horizon": 8, "team_num": 2}
+    alone = library.load("valorant", {**given, "multiplier_matrix": [1.0, 0.0, 0.0]})
+    found = library.replicate(alone, 4).estimates
+    assert found["avg_elo_diff"].mean == pytest.approx(found["avg_team_diff"].mean, rel=1e-12)
+    both = library.replicate(library.load("valorant", given), 4).estimates
+    assert both["avg_elo_diff"].mean != pytest.approx(both["avg_team_diff"].mean, rel=1e-3)
+
+
+def test_elo_of_a_log_is_that_of_its_column(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("arrival_hours,elo,kd,wr\n0,1500,1,50\n1,1600,2,60\n2,1450,1,55\n3,1480,1,40\n")
+    given = ["measure=[elo]", "team_num=2", "team_diff=1e6", "player_diff=1e6"]
+    day = library.simulate(library.load("valorant", [f"arrivals={path}", *given]))
+    names = [one.name for one in day.responses]
+    assert day.values[names.index("avg_elo_diff")] == (1500 + 1600) / 2 - (1450 + 1480) / 2
+
+
+def test_elo_that_nobody_has_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("arrival_hours,rating\n0,1500\n1,1510\n")
+    how = ("simulate", "valorant", "--set", "measure=[elo]", "--out", tmp_path / "out")
+    made = valmatch(*how, "--set", f"arrivals={path}")
+    assert made.code == 2
+    assert made.err == (
+        f"{path}: factors.measure: elo: the log has ratings alone (allowed: with the columns elo,"
+        " kd and wr)\n"
+    )
+    made = valmatch(*how, "--set", "rating_quantiles=[[0.1, 900], [0.9, 1700]]")
+    assert made.code == 2
+    assert len(made.err.splitlines()) == 1
+    assert "players drawn by rating_quantiles have ratings alone" in made.err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
 NEWS = ("rating_quantiles", "patience_minutes", "warm_up", "measure", "bands", "spread", "log")
 """Factors that results write down only where they are set."""
 
-Measure = Literal["differences", "pairs", "fairness", "bands", "hours", "weekdays"]
+Measure = Literal["differences", "pairs", "elo", "fairness", "bands", "hours", "weekdays"]
 """A group of responses that are computed where they are asked for."""
 
 Quantile = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
@@ -204,6 +204,7 @@ class ValorantFactors(Factors):
         "",
         "Further responses, which take time. differences: percentiles of the differences between"
         " and within teams. pairs: avg_pair_diff, the mean difference of two players of a team."
+        " elo: avg_elo_diff, the difference of two teams in elo alone."
         " fairness: win_gap and even_fraction, by Elo. bands: waits"
         " and differences of bands of players by rating, such as wait_p95.top_1%. hours: queue,"
         " waits and prioritized players by hour of the day, such as avg_wait_time.17-18h. weekdays:"
@@ -352,6 +353,17 @@ class ValorantFactors(Factors):
             raise refuse(
                 "weekdays are those of a queue log with dates (allowed: with an arrivals file)",
                 "measure",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _elo_is_there(self, info: ValidationInfo) -> ValorantFactors:
+        if "elo" in self.measure and self.rating_quantiles is not None and not _trace(info):
+            raise refuse(
+                "elo: players drawn by rating_quantiles have ratings alone (allowed: with"
+                " mean_matrix and cov_matrix)",
+                "measure",
+                "rating_quantiles",
             )
         return self
 

@@ -68,6 +68,15 @@ PAIRS = (
     ),
 )
 
+ELO = (
+    Response(
+        "avg_elo_diff",
+        "Elo points",
+        "mean over matches of |mean elo - mean elo|, whatever rating the rule looks at",
+        limits=NOT_NEGATIVE,
+    ),
+)
+
 
 class Matches(NamedTuple):
     """The matches of a replication.
@@ -91,6 +100,7 @@ def further_responses(factors: ValorantFactors) -> list[Response]:
         found += {
             "differences": DIFFERENCES,
             "pairs": PAIRS,
+            "elo": ELO,
             "fairness": FAIRNESS,
             "bands": band_responses(factors.bands),
             "hours": hour_responses(factors.horizon),
@@ -127,7 +137,7 @@ def measure(
     start = factors.warm_up
     counted, late = players.times >= start, matches.hours >= start
     ratings = [players.ratings[side] for side in matches.sides]
-    gaps = np.abs(ratings[0].mean(axis=1) - ratings[1].mean(axis=1))
+    gaps = _gaps(ratings)
     ranges = np.concatenate([np.ptp(side[late], axis=1) for side in ratings])
     found: dict[str, float] = {}
     if "differences" in factors.measure:
@@ -135,6 +145,9 @@ def measure(
             found |= _percentiles(name, values)
     if "pairs" in factors.measure:
         found["avg_pair_diff"] = _mean(np.concatenate([pair_diffs(side[late]) for side in ratings]))
+    if "elo" in factors.measure:
+        elo = players.vectors[:, 0]
+        found["avg_elo_diff"] = _mean(_gaps([elo[side[late]] for side in matches.sides]))
     if "fairness" in factors.measure:
         found |= _fairness(gaps[late], factors.spread)
     if not {"bands", "hours", "weekdays"} & {*factors.measure}:
@@ -185,6 +198,11 @@ def pair_diffs(teams: Floats) -> Floats:
     below = np.arange(1, team_num)
     shares = below * (team_num - below) / math.comb(team_num, 2)
     return np.asarray(np.diff(np.sort(teams, axis=1), axis=1) @ shares)
+
+
+def _gaps(sides: Sequence[Floats]) -> Floats:
+    """Return the distance of the means of both teams, match by match."""
+    return np.asarray(np.abs(sides[0].mean(axis=1) - sides[1].mean(axis=1)))
 
 
 def _mean(values: Floats) -> float:
