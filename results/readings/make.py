@@ -223,6 +223,8 @@ TASKS: tuple[Paired | Solved | RandomSearch, ...] = (
     RandomSearch("four", moments(DIFFERENCES, 150, 50)),
     RandomSearch("deviations", SPREADS),
     Paired("score", "zonestats", ("compare=score",), POPULATIONS, RATINGS),
+    Paired("joint-time", "zonestats", ("contest_time=joint",), POPULATIONS, RATINGS),
+    Paired("joint-time-ffa", "zonestats-ffa", ("contest_time=joint",), POPULATIONS, RATINGS),
     Paired("cap", "zonestats-ffa", ("cap=every_player",), POPULATIONS, RATINGS),
 )
 

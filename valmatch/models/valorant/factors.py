@@ -27,6 +27,7 @@ from valmatch.inputs.fields import (
     factor,
     plain_number,
     refuse,
+    without_news,
 )
 from valmatch.matching.registry import OF_RATINGS, QUEUES, meanings
 from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_search
@@ -223,9 +224,7 @@ class ValorantFactors(Factors):
     @model_serializer(mode="wrap")
     def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what results without it do not know, unless it is set."""
-        fields = type(self).model_fields
-        as_before = {name for name in NEWS if getattr(self, name) == fields[name].default}
-        return {name: value for name, value in handler(self).items() if name not in as_before}
+        return without_news(self, handler(self), NEWS)
 
     @model_validator(mode="before")
     @classmethod
