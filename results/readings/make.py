@@ -190,6 +190,8 @@ TASKS: tuple[Paired | Solved | RandomSearch, ...] = (
     Paired("reviews", "valorant", ("review=continuous",)),
     Paired("pool", "valorant", ("slack_scope=pool",)),
     Paired("joint", "valorant", ("matching=joint",)),
+    Paired("no-slack", "valorant", ("player_slack=0", "team_slack=0")),
+    Paired("twice-the-players", "valorant", ("rate_multiplier=2",)),
     Paired("no-kd", "valorant", ("multiplier_matrix=[1,0,1]",)),
     Paired(
         "elo-alone",
