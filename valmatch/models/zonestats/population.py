@@ -191,7 +191,9 @@ def _score(rules: GameRules, draws: RandomNumbers, game: int, skills: Floats, se
         minutes = _minutes(rules, rest, draws.leaves[game, k])
         lead = (skills[seats.order[k]] - rules.initial_rating) / rules.true_spread
         score = 0.0 if tie else math.exp(lead) / draws.noise[game, k] * minutes
-        seats.minutes[k], seats.joins[k] = minutes, rules.game_minutes * (1.0 - rest)
+        seats.minutes[k] = minutes
+        if rules.joint:
+            seats.joins[k] = rules.game_minutes * (1.0 - rest)
         seats.scores[k] = score
         seats.rates[k] = score_per_hour(score, minutes) if rules.per_hour else score
 
@@ -205,7 +207,9 @@ def _rated(seats: Seats, ratings: Floats, joint: bool, room: Rated) -> Rated:
         if player < ratings.size:
             room.seats[n], room.players[n], room.teams[n] = k, player, seats.teams[k]
             room.ratings[n], room.rates[n] = ratings[player], seats.rates[k]
-            room.minutes[n], room.joins[n] = seats.minutes[k], seats.joins[k]
+            room.minutes[n] = seats.minutes[k]
+            if joint:
+                room.joins[n] = seats.joins[k]
             n += 1
     return Rated(
         room.seats[:n],
