@@ -35,6 +35,10 @@ MATCHES = {
     "avg_wait_time": "wait",
     "matched_fraction": "matched",
 }
+PAIRS = {"avg_pair_diff": "pair difference"}
+ASK_FOR_PAIRS = "measure=[pairs]"
+IN_ELO = MATCHES | {"avg_elo_diff": "team difference in elo"}
+ASK_FOR_ELO = "measure=[elo]"
 RATINGS = {"rating_error": "error", "rating_spread": "spread", "log_loss": "log loss"}
 DIFFERENCES = ("player_diff", "team_diff", "player_slack", "team_slack")
 
@@ -61,15 +65,20 @@ class Paired(NamedTuple):
     changes: tuple[str, ...]
     n: int = DAYS
     measures: dict[str, str] = MATCHES
+    asked: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
         """The same from the command line."""
-        return f"valmatch compare {self.config}{sets(self.changes)} -n {self.n}"
+        shown = f" --responses {','.join(self.measures)}" if self.asked else ""
+        return f"valmatch compare {self.config}{sets(self.changes)} -n {self.n}{shown}"
 
     def measured(self) -> tuple[str, list[Row]]:
         """Return the differences in words, and as rows."""
-        found = compare(self.config, load(self.config, self.changes), self.n)
+        default, reading = (
+            load(self.config, (*self.asked, *changes)) for changes in ((), self.changes)
+        )
+        found = compare(default, reading, self.n)
         rows, words = [], []
         for response, label in self.measures.items():
             one = found.comparisons[response]
@@ -89,6 +98,7 @@ class Solved(NamedTuple):
     config: str
     changes: tuple[str, ...] = ()
     budget: int = DEFAULT_BUDGET
+    pairs: bool = False
 
     @property
     def command(self) -> str:
@@ -102,16 +112,18 @@ class Solved(NamedTuple):
         assert study.verdict is not None
         point = study.verdict.point
         at = [f"{name}={value!r}" for name, value in point.items()]
-        days = replicate(load("valorant", at), DAYS, FRESH).estimates
+        labels = MATCHES | (PAIRS if self.pairs else {})
+        asked = [ASK_FOR_PAIRS] if self.pairs else []
+        days = replicate(load("valorant", [*at, *asked]), DAYS, FRESH).estimates
         rows = [self.row("objective", study.verdict.objective)]
-        rows += [self.row(response, days[response]) for response in MATCHES]
+        rows += [self.row(response, days[response]) for response in labels]
         rows += [
             Row(self.name, self.command, name, None, value, None, None, None, 1)
             for name, value in point.items()
         ]
         found = "" if study.summary()["feasible"] else "infeasible; where the wait is least, "
         words = [f"{found}objective {plain(study.verdict.objective)}"]
-        words += [f"{label} {plain(days[response])}" for response, label in MATCHES.items()]
+        words += [f"{label} {plain(days[response])}" for response, label in labels.items()]
         if missing := days["avg_team_diff"].undefined:
             words.append(f"no match on {missing} of {DAYS} days")
         return ", ".join(words), rows
@@ -178,21 +190,43 @@ TASKS: tuple[Paired | Solved | RandomSearch, ...] = (
     Paired("reviews", "valorant", ("review=continuous",)),
     Paired("pool", "valorant", ("slack_scope=pool",)),
     Paired("joint", "valorant", ("matching=joint",)),
+    Paired("no-slack", "valorant", ("player_slack=0", "team_slack=0")),
+    Paired("twice-the-players", "valorant", ("rate_multiplier=2",)),
     Paired("no-kd", "valorant", ("multiplier_matrix=[1,0,1]",)),
-    Paired("elo-alone", "valorant", ("multiplier_matrix=[1,0,0]",)),
-    Paired("equal-weights", "valorant", ("multiplier_matrix=[1,1000,20]",)),
+    Paired(
+        "elo-alone",
+        "valorant",
+        ("multiplier_matrix=[1,0,0]",),
+        measures=IN_ELO,
+        asked=(ASK_FOR_ELO,),
+    ),
+    Paired(
+        "equal-weights",
+        "valorant",
+        ("multiplier_matrix=[1,1000,20]",),
+        measures=IN_ELO,
+        asked=(ASK_FOR_ELO,),
+    ),
     Solved("ten-minutes", "valorant-1"),
     Solved("ten-hours", "valorant-1-hours"),
     Solved("bounds", "valorant-1-bounds"),
     Solved("ten-hours-longer", "valorant-1-hours", budget=10_000),
     Solved("bounds-longer", "valorant-1-bounds", budget=10_000),
-    Solved("both-terms", "valorant-20min"),
+    Solved("both-terms", "valorant-20min", pairs=True),
+    Solved(
+        "pair-terms",
+        "valorant-20min",
+        (ASK_FOR_PAIRS, "optimize.objective.w_player.response=avg_pair_diff"),
+        pairs=True,
+    ),
     Solved("one-term", "valorant-20min", ("w_player=0",)),
     RandomSearch("five"),
     RandomSearch("one", moments(("player_diff",), 150, 50)),
     RandomSearch("four", moments(DIFFERENCES, 150, 50)),
     RandomSearch("deviations", SPREADS),
     Paired("score", "zonestats", ("compare=score",), POPULATIONS, RATINGS),
+    Paired("joint-time", "zonestats", ("contest_time=joint",), POPULATIONS, RATINGS),
+    Paired("joint-time-ffa", "zonestats-ffa", ("contest_time=joint",), POPULATIONS, RATINGS),
     Paired("cap", "zonestats-ffa", ("cap=every_player",), POPULATIONS, RATINGS),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from valmatch.ratings.zonestats import (
     rating_offsets,
     score_per_hour,
     time_scaled,
+    time_together,
 )
 
 
@@ -39,10 +41,16 @@ def adjustments(
     mult: float = 2.0,
     longest: float = 20.0,
     every_player: bool = False,
+    joins: Sequence[float] = (),
 ) -> list[float]:
     rates = [score_per_hour(s, m) for s, m in zip(party.scores, party.minutes, strict=True)]
     result = np.empty(len(rates))
-    columns = (np.array(party.ratings, float), np.array(rates), np.array(party.minutes, float))
+    columns = (
+        np.array(party.ratings, float),
+        np.array(rates),
+        np.array(party.minutes, float),
+        np.array(joins, float),
+    )
     rules, unscaled = (t, mult, longest), np.empty(len(rates))
     scale = adjust(*columns, np.array(party.sides), *rules, every_player, unscaled, result)
     assert 0.0 <= scale <= 1.0
@@ -53,7 +61,7 @@ def offsets(party: Party) -> list[float]:
     rates = [score_per_hour(s, m) for s, m in zip(party.scores, party.minutes, strict=True)]
     result = np.empty(len(rates))
     columns = (np.array(party.ratings, float), np.array(rates), np.array(party.minutes, float))
-    rating_offsets(*columns, np.array(party.sides), 120.0, 2.0, 20.0, result)
+    rating_offsets(*columns, np.empty(0), np.array(party.sides), 120.0, 2.0, 20.0, result)
     return [float(value) for value in result]
 
 
@@ -83,6 +91,22 @@ def test_equation_2_pairwise_result() -> None:
     assert pairwise_result(30.0, 20.0, 0.75) == 0.25
     assert pairwise_result(20.0, 30.0, 0.75) == -0.75
     assert pairwise_result(30.0, 30.0, 0.75) == -0.25
+
+
+def test_time_together_is_that_of_every_minute_in_which_both_are_there() -> None:
+    rng = np.random.default_rng(4)
+    for a, m, b, k in rng.integers(0, 12, (300, 4)).tolist():
+        both = len({*range(a, a + m)} & {*range(b, b + k)})
+        assert time_together(float(a), float(m), float(b), float(k)) == both <= min(m, k)
+
+
+def test_joint_time_by_hand() -> None:
+    """Two equal players of 10 and 15 minutes who met for 5; and who never met."""
+    party = Party([500.0, 500.0], [10.0, 5.0], [10.0, 15.0], [0, 1])
+    assert adjustments(party) == [10.0, -10.0]
+    assert adjustments(party, joins=[0.0, 5.0]) == [5.0, -5.0]
+    assert adjustments(party, joins=[0.0, 10.0]) == [0.0, 0.0]
+    assert adjustments(party, joins=[7.0, 7.0]) == adjustments(party)
 
 
 def test_equation_3_time_scaled() -> None:
@@ -258,6 +282,7 @@ def test_kernels_agree_with_their_interpreted_twins() -> None:
         (score_per_hour, [(float(s), float(m)) for s, m in rng.integers(1, 60, (50, 2))]),
         (predicted_outcome, [(*pair, 120.0) for pair in rng.normal(500, 400, (50, 2)).tolist()]),
         (pairwise_result, [(3.0, 2.0, 0.3), (2.0, 3.0, 0.3), (2.0, 2.0, 0.3)]),
+        (time_together, rng.uniform(1, 40, (50, 4)).tolist()),
         (time_scaled, [(0.3, a, b, 2.0, 20.0) for a, b in rng.uniform(1, 40, (50, 2)).tolist()]),
     ]
     for kernel, arguments in kernels:
@@ -267,8 +292,9 @@ def test_kernels_agree_with_their_interpreted_twins() -> None:
         n = int(rng.integers(2, 9))
         ratings, rates = rng.normal(500, 200, n), rng.integers(0, 9, n).astype(float)
         minutes, sides = rng.integers(1, 40, n).astype(float), rng.integers(0, 3, n)
-        for every_player in (False, True):
-            given = (ratings, rates, minutes, sides, 120.0, 2.0, 20.0, every_player)
+        joins = rng.integers(0, 20, n).astype(float)
+        for every_player, came in itertools.product((False, True), (joins, joins[:0])):
+            given = (ratings, rates, minutes, came, sides, 120.0, 2.0, 20.0, every_player)
             compiled, plain = np.empty((2, n)), np.empty((2, n))
             scale = adjust(*given, *compiled)
             assert scale == vars(adjust)["py_func"](*given, *plain)

@@ -192,6 +192,18 @@ def _unit(section: type[BaseModel], name: object) -> str:
     return str(extra.get("unit", "")) if isinstance(extra, dict) else ""
 
 
+def without_news(
+    section: BaseModel, values: Mapping[str, Any], news: Collection[str]
+) -> dict[str, Any]:
+    """Return the values of a section without those of `news` that are as before, at their default.
+
+    What is written of a config, and its id, are so the same as before there were these factors.
+    """
+    fields = type(section).model_fields
+    as_before = {name for name in news if getattr(section, name) == fields[name].default}
+    return {name: value for name, value in values.items() if name not in as_before}
+
+
 def refuse(message: str, *at: str) -> PydanticCustomError:
     """Build the error of a check, to be raised by a validator.
 

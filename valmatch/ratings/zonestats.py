@@ -109,11 +109,31 @@ def time_scaled(
     return result * game_mult * min(max_game_length, minutes, opponents_minutes)
 
 
+@inlined
+def time_together(
+    join: float, minutes: float, opponents_join: float, opponents_minutes: float
+) -> float:
+    """Return the minutes that both players were in the game at once; 0 if they never met.
+
+    It is at most the shorter of their times, which equation 3 takes for it.
+
+    Parameters
+    ----------
+    join, opponents_join
+        Minutes of the game at which they joined.
+    minutes, opponents_minutes
+        Times in the game.
+    """
+    end = min(join + minutes, opponents_join + opponents_minutes)
+    return max(0.0, end - max(join, opponents_join))
+
+
 @unallocating
 def rating_offsets(
     ratings: NDArray[np.float64],
     rates: NDArray[np.float64],
     minutes: NDArray[np.float64],
+    joins: NDArray[np.float64],
     sides: NDArray[np.int64],
     t: float,
     game_mult: float,
@@ -134,7 +154,10 @@ def rating_offsets(
                 continue
             predicted = predicted_outcome(ratings[i], ratings[j], t)
             result = pairwise_result(rates[i], rates[j], predicted)
-            points = time_scaled(result, minutes[i], minutes[j], game_mult, max_game_length)
+            mine, theirs = minutes[i], minutes[j]
+            if joins.size > 0:
+                mine = theirs = time_together(joins[i], mine, joins[j], theirs)
+            points = time_scaled(result, mine, theirs, game_mult, max_game_length)
             offsets[i] += points
             offsets[j] -= points
 
@@ -188,6 +211,7 @@ def adjust(
     ratings: NDArray[np.float64],
     rates: NDArray[np.float64],
     minutes: NDArray[np.float64],
+    joins: NDArray[np.float64],
     sides: NDArray[np.int64],
     t: float,
     game_mult: float,
@@ -206,6 +230,9 @@ def adjust(
         Scores per hour.
     minutes : (n,) ndarray of float64
         Times in the game, > 0.
+    joins : (n,) ndarray of float64
+        Minutes of the game at which they joined, where a contest counts by `time_together`; (0,)
+        where it counts by the shorter time (equation 3).
     sides : (n,) ndarray of int64
         Equal numbers play together; without teams every player has a number of his own.
     t, game_mult, max_game_length : float
@@ -220,7 +247,7 @@ def adjust(
     float
         The factor of the cap.
     """
-    rating_offsets(ratings, rates, minutes, sides, t, game_mult, max_game_length, offsets)
+    rating_offsets(ratings, rates, minutes, joins, sides, t, game_mult, max_game_length, offsets)
     if every_player:
         scale = every_players_scale(offsets, minutes, game_mult, max_game_length)
     else:
@@ -257,6 +284,7 @@ def _update(game: int, games: Games, players: Players, numbers: Floats, found: A
         found.gains[lo:hi],
         games.rates[lo:hi],
         games.minutes[lo:hi],
+        games.minutes[lo:lo],  # logs do not say when a player joined
         games.sides[lo:hi],
         numbers[0],
         numbers[1],

@@ -14,7 +14,7 @@ from valmatch.execution.simulator import build, run
 from valmatch.experiments.replicate import replicate
 from valmatch.experiments.simulate import Simulation, simulate
 
-MEASURED = ["measure=[differences, fairness, bands, hours]"]
+MEASURED = ["measure=[differences, pairs, elo, fairness, bands, hours]"]
 
 
 def values(day: Simulation) -> dict[str, float]:

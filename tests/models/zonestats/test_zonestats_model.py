@@ -15,10 +15,12 @@ from scipy.stats import chisquare, spearmanr
 
 from tests.support.command import valmatch
 from tests.support.interpreted import interpreted
+from valmatch.config.identity import config_id
 from valmatch.config.loading import load
 from valmatch.config.writing import template
 from valmatch.draws.streams import Streams
 from valmatch.execution.simulator import Recorded, build, record, run
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Record, row_of
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.models.zonestats.model import ZoneStatsModel, rank_correlation
@@ -32,11 +34,22 @@ KINDS: list[dict[str, Any]] = [
     {"n_teams": 5, "late_chance": 1.0, "early_chance": 1.0, "earliest_leave": 0.5},
     {"n_teams": 3, "team_size": 2, "compare": "score", "T": 60.0, "MAX_GAME_LENGTH": 7.0},
     {"n_teams": 6, "cap": "every_player", "game_minutes": 30.0},
+    {"n_teams": 5, "contest_time": "joint", "late_chance": 0.8, "early_chance": 0.8},
+    {
+        "n_teams": 3,
+        "team_size": 2,
+        "contest_time": "joint",
+        "late_chance": 1.0,
+        "latest_join": 0.7,
+        "early_chance": 1.0,
+        "MAX_GAME_LENGTH": 7.0,
+    },
     {"n_players": 11, "n_teams": 3, "game_minutes": 45.0, "late_chance": 0.0, "latest_join": 0.3},
 ]
 SOME_RATED: list[dict[str, Any]] = [
     {"n_teams": 2, "team_size": 3, "enabled_share": 0.5, "tie_chance": 0.3},
     {"n_teams": 5, "enabled_share": 0.75, "cap": "every_player", "game_minutes": 30.0},
+    {"n_teams": 6, "enabled_share": 0.5, "contest_time": "joint", "late_chance": 0.8},
 ]
 RULES = {
     "T": 33.0,
@@ -45,6 +58,7 @@ RULES = {
     "initial_rating": 1500.0,
     "cap": "every_player",
     "compare": "score",
+    "contest_time": "joint",
     "enabled_share": 0.5,
     "skill_std": 20.0,
     "true_spread": 90.0,
@@ -262,11 +276,49 @@ def test_raw_scores_favour_whoever_stays_and_scores_per_hour_do_not() -> None:
 # Games against an independent replay
 
 
+def when_joined(factors: ZoneStatsFactors, uniforms: Floats) -> Floats:
+    """Return the minute of the game at which each player joined."""
+    if factors.late_chance == 0.0:
+        return np.zeros_like(uniforms)
+    late = uniforms / factors.late_chance * factors.latest_join * factors.game_minutes
+    return np.where(uniforms < factors.late_chance, late, 0.0)
+
+
+def test_who_never_met_moves_nothing() -> None:
+    """Duels in which some leave before their opponent joins."""
+    changes: dict[str, Any] = {"late_chance": 1.0, "early_chance": 1.0, "contest_time": "joint"}
+    study, full = recorded({**SMALL, **changes}, seed=5)
+    games = columns(full, 1)
+    came = when_joined(ZoneStatsFactors(**{**SMALL, **changes}), study.draw(Streams(5), 0).joins)
+    went = came + games["minutes"].reshape(came.shape)
+    met = went.min(axis=1) > came.max(axis=1)
+    moved = games["adjustment"].reshape(came.shape)
+    assert 0 < met.sum() < met.size
+    assert (moved[~met] == 0.0).all()
+    assert (moved[met] != 0.0).all()
+
+
+def test_who_comes_at_the_start_is_there_together_for_the_shorter_time() -> None:
+    both = [
+        recorded({**SMALL, "n_teams": 4, "late_chance": 0.0, "contest_time": time}, seed=2)[1]
+        for time in ("shorter", "joint")
+    ]
+    assert both[0].responses.tobytes() == both[1].responses.tobytes()
+    assert columns(both[0], 1)["adjustment"].tolist() == columns(both[1], 1)["adjustment"].tolist()
+
+
+def test_the_factor_leaves_the_id_of_former_runs() -> None:
+    assert "contest_time" not in ZoneStatsFactors().model_dump()
+    assert ZoneStatsFactors(contest_time="joint").model_dump()["contest_time"] == "joint"
+    assert config_id(load("zonestats")) == "a11d184cfc25"
+
+
 @pytest.mark.parametrize("changes", [*KINDS, *SOME_RATED])
 def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
     study, full = recorded({**SMALL, **changes}, seed=3)
     factors = ZoneStatsFactors(**{**SMALL, **changes})
     players, games = columns(full, 0), columns(full, 1)
+    joined = when_joined(factors, study.draw(Streams(3), 0).joins)
     skill, n = players["skill"], factors.n_players
     rating = np.full(n, factors.initial_rating)
     rated = round(factors.enabled_share * n)
@@ -288,6 +340,8 @@ def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
         rows = everyone[enabled]
         who, team = games["player"][rows], games["team"][rows]
         score, minutes = games["score"][rows], games["minutes"][rows]
+        came = joined[g, enabled]
+        went = came + minutes
         assert np.array_equal(games["rating"][rows], rating[who])
         shown = 60 * score / minutes if factors.compare == "score_per_hour" else score
         offsets = np.zeros(len(who))
@@ -302,6 +356,10 @@ def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
                 sample[g * seats // n].append(loss)
             hits[g * seats // n].append(0.5 if p == 0.5 else outcome if p > 0.5 else 1 - outcome)
             time = min(factors.MAX_GAME_LENGTH, minutes[i], minutes[j])
+            if factors.contest_time == "joint":
+                together = min(went[i], went[j]) - max(came[i], came[j])
+                assert together <= min(minutes[i], minutes[j]) + 1e-9
+                time = min(time, max(together, 0.0))
             points = (outcome - p) * factors.GAME_MULT * time
             offsets[i] += points
             offsets[j] -= points

@@ -27,6 +27,7 @@ from valmatch.inputs.fields import (
     factor,
     plain_number,
     refuse,
+    without_news,
 )
 from valmatch.matching.registry import OF_RATINGS, QUEUES, meanings
 from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_search
@@ -37,6 +38,9 @@ Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
 
 NEWS = ("rating_quantiles", "patience_minutes", "warm_up", "measure", "bands", "spread", "log")
 """Factors that results write down only where they are set."""
+
+Measure = Literal["differences", "pairs", "elo", "fairness", "bands", "hours", "weekdays"]
+"""A group of responses that are computed where they are asked for."""
 
 Quantile = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 
@@ -196,11 +200,13 @@ class ValorantFactors(Factors):
         " responses are those of players who arrive afterwards, of matches made and of the time"
         " since then.",
     )
-    measure: tuple[Literal["differences", "fairness", "bands", "hours", "weekdays"], ...] = factor(
+    measure: tuple[Measure, ...] = factor(
         (),
         "",
         "Further responses, which take time. differences: percentiles of the differences between"
-        " and within teams. fairness: win_gap and even_fraction, by Elo. bands: waits"
+        " and within teams. pairs: avg_pair_diff, the mean difference of two players of a team."
+        " elo: avg_elo_diff, the difference of two teams in elo alone."
+        " fairness: win_gap and even_fraction, by Elo. bands: waits"
         " and differences of bands of players by rating, such as wait_p95.top_1%. hours: queue,"
         " waits and prioritized players by hour of the day, such as avg_wait_time.17-18h. weekdays:"
         " the same by day of the week of a dated queue log, such as avg_wait_time.monday.",
@@ -218,9 +224,7 @@ class ValorantFactors(Factors):
     @model_serializer(mode="wrap")
     def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what results without it do not know, unless it is set."""
-        fields = type(self).model_fields
-        as_before = {name for name in NEWS if getattr(self, name) == fields[name].default}
-        return {name: value for name, value in handler(self).items() if name not in as_before}
+        return without_news(self, handler(self), NEWS)
 
     @model_validator(mode="before")
     @classmethod
@@ -348,6 +352,17 @@ class ValorantFactors(Factors):
             raise refuse(
                 "weekdays are those of a queue log with dates (allowed: with an arrivals file)",
                 "measure",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _elo_is_there(self, info: ValidationInfo) -> ValorantFactors:
+        if "elo" in self.measure and self.rating_quantiles is not None and not _trace(info):
+            raise refuse(
+                "elo: players drawn by rating_quantiles have ratings alone (allowed: with"
+                " mean_matrix and cov_matrix)",
+                "measure",
+                "rating_quantiles",
             )
         return self
 

@@ -59,6 +59,25 @@ FAIRNESS = (
 )
 
 
+PAIRS = (
+    Response(
+        "avg_pair_diff",
+        "Elo points",
+        "mean over matched teams of the mean |rating - rating| of two of their players",
+        limits=NOT_NEGATIVE,
+    ),
+)
+
+ELO = (
+    Response(
+        "avg_elo_diff",
+        "Elo points",
+        "mean over matches of |mean elo - mean elo|, whatever rating the rule looks at",
+        limits=NOT_NEGATIVE,
+    ),
+)
+
+
 class Matches(NamedTuple):
     """The matches of a replication.
 
@@ -80,6 +99,8 @@ def further_responses(factors: ValorantFactors) -> list[Response]:
     for group in dict.fromkeys(factors.measure):
         found += {
             "differences": DIFFERENCES,
+            "pairs": PAIRS,
+            "elo": ELO,
             "fairness": FAIRNESS,
             "bands": band_responses(factors.bands),
             "hours": hour_responses(factors.horizon),
@@ -116,12 +137,17 @@ def measure(
     start = factors.warm_up
     counted, late = players.times >= start, matches.hours >= start
     ratings = [players.ratings[side] for side in matches.sides]
-    gaps = np.abs(ratings[0].mean(axis=1) - ratings[1].mean(axis=1))
+    gaps = _gaps(ratings)
     ranges = np.concatenate([np.ptp(side[late], axis=1) for side in ratings])
     found: dict[str, float] = {}
     if "differences" in factors.measure:
         for name, values in (("team_diff", gaps[late]), ("player_diff", ranges)):
             found |= _percentiles(name, values)
+    if "pairs" in factors.measure:
+        found["avg_pair_diff"] = _mean(np.concatenate([pair_diffs(side[late]) for side in ratings]))
+    if "elo" in factors.measure:
+        elo = players.vectors[:, 0]
+        found["avg_elo_diff"] = _mean(_gaps([elo[side[late]] for side in matches.sides]))
     if "fairness" in factors.measure:
         found |= _fairness(gaps[late], factors.spread)
     if not {"bands", "hours", "weekdays"} & {*factors.measure}:
@@ -148,6 +174,39 @@ def measure(
         rows = _by_part(queue, weekday(clock), *those, rules)
         found |= _named(weekday_responses(), rows)
     return found
+
+
+def pair_diffs(teams: Floats) -> Floats:
+    """Return the mean absolute difference of two players of each team.
+
+    Of players in order of rating, the gap between the k-th and the next lies within
+    k (team_num - k) of the pairs, so that no pair has to be formed.
+
+    Parameters
+    ----------
+    teams : numpy.ndarray
+        (n, team_num): ratings in Elo points.
+
+    Returns
+    -------
+    (n,) ndarray of float64
+        Elo points; none, (0,), where a team has one player and so no pair.
+    """
+    team_num = teams.shape[1]
+    if team_num < 2:
+        return np.empty(0)
+    below = np.arange(1, team_num)
+    shares = below * (team_num - below) / math.comb(team_num, 2)
+    return np.asarray(np.diff(np.sort(teams, axis=1), axis=1) @ shares)
+
+
+def _gaps(sides: Sequence[Floats]) -> Floats:
+    """Return the distance of the means of both teams, match by match."""
+    return np.asarray(np.abs(sides[0].mean(axis=1) - sides[1].mean(axis=1)))
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if values.size else math.nan
 
 
 def _by_part(

@@ -139,7 +139,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     responses = RESPONSES
     releases_gil = True
-    measures = ("differences", "fairness", "bands", "hours", "weekdays")
+    measures = ("differences", "pairs", "elo", "fairness", "bands", "hours", "weekdays")
     drawn_by = frozenset(
         (
             "poisson_rate",
@@ -187,6 +187,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             self._check_patience(arrivals)
             self._check_warm_up(arrivals)
             self._check_weekdays(arrivals)
+            self._check_elo(arrivals)
             if factors.log.resample:
                 self._resampling = BlockResampling(
                     self._log, factors.log.block_hours, factors.horizon, arrivals
@@ -269,6 +270,16 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             raise InputError(
                 f"{arrivals}: factors.measure: weekdays: the log has hours, which are of no weekday"
                 " (allowed: with date-times, or seconds since 1970, as arrival_hours)"
+            )
+
+    def _check_elo(self, arrivals: Path) -> None:
+        """Refuse differences in elo of a log that has ratings alone."""
+        assert self._log is not None
+        players = self._log.players
+        if "elo" in self._factors.measure and players.vectors.shape[0] < players.times.size:
+            raise InputError(
+                f"{arrivals}: factors.measure: elo: the log has ratings alone (allowed: with the"
+                " columns elo, kd and wr)"
             )
 
     def _clock(self, hours: Ints, moved: Moved | None) -> Ints:

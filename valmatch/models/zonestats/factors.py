@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, Strict, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Strict,
+    model_serializer,
+    model_validator,
+)
 
-from valmatch.inputs.fields import Factors, Whole, factor, plain_number, refuse
+from valmatch.inputs.fields import Factors, Whole, factor, plain_number, refuse, without_news
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 
 # The bounds lie far outside any use; within them no kernel overflows.
@@ -25,6 +32,9 @@ Share = Annotated[
     Strict(),
     AfterValidator(lambda share: share + 0.0),
 ]
+
+NEWS = ("contest_time",)
+"""Factors that results write down only where they are set."""
 
 MAX_SEATS = 50_000_000
 """Most players times games in one replication: its random numbers take 32 bytes each."""
@@ -57,6 +67,12 @@ class ZoneStatsFactors(Factors):
         "",
         "What decides a contest. score_per_hour: as in the source (step 1). score: the raw score,"
         " which favours whoever was in the game longer.",
+    )
+    contest_time: Literal["shorter", "joint"] = factor(
+        "shorter",
+        "",
+        "What a contest counts by, up to MAX_GAME_LENGTH. shorter: the shorter of the times of both"
+        " players, as in (3). joint: the time that both were in the game at once.",
     )
     cap: Cap = factor(
         MOST_DISTANT,
@@ -110,6 +126,11 @@ class ZoneStatsFactors(Factors):
     error_bound: Points = factor(
         60.0, "points", "Rating error within which the ratings count as converged."
     )
+
+    @model_serializer(mode="wrap")
+    def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what results without it do not know, unless it is set."""
+        return without_news(self, handler(self), NEWS)
 
     @property
     def n_enabled(self) -> int:

@@ -169,6 +169,7 @@ class ZoneStatsModel(Model[RandomNumbers]):
             factors.initial_rating,
             factors.cap == EVERY_PLAYER,
             factors.compare == "score_per_hour",
+            factors.contest_time == "joint",
             factors.true_spread,
             factors.tie_chance,
             factors.game_minutes,

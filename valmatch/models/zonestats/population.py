@@ -36,7 +36,8 @@ CONTESTS, LOG_LOSS, SKILL_LOG_LOSS, HITS, RATING_ERROR = range(len(ROUND))
 class GameRules(NamedTuple):
     """The factors that the kernel needs, by their names.
 
-    `every_player`: whether the cap is every player's own; `per_hour`: whether SPH is compared.
+    `every_player`: whether the cap is every player's own; `per_hour`: whether SPH is compared;
+    `joint`: whether contests count by the time that both players were in the game at once.
     """
 
     t: float
@@ -45,6 +46,7 @@ class GameRules(NamedTuple):
     initial_rating: float
     every_player: bool
     per_hour: bool
+    joint: bool
     true_spread: float
     tie_chance: float
     game_minutes: float
@@ -88,7 +90,7 @@ class Seats(NamedTuple):
     order : (n_players,) ndarray of int64
         All players; the first m of them play.
     teams : (m,) ndarray of int64
-    scores, rates, minutes : (m,) ndarray of float64
+    scores, rates, minutes, joins : (m,) ndarray of float64
     """
 
     order: Ints
@@ -96,6 +98,7 @@ class Seats(NamedTuple):
     scores: Floats
     rates: Floats
     minutes: Floats
+    joins: Floats
 
 
 class Rated(NamedTuple):
@@ -104,7 +107,7 @@ class Rated(NamedTuple):
     Attributes
     ----------
     seats, players, teams : (n,) ndarray of int64
-    ratings, rates, minutes, offsets, adjustments : (n,) ndarray of float64
+    ratings, rates, minutes, joins, offsets, adjustments : (n,) ndarray of float64
     """
 
     seats: Ints
@@ -113,6 +116,7 @@ class Rated(NamedTuple):
     ratings: Floats
     rates: Floats
     minutes: Floats
+    joins: Floats
     offsets: Floats
     adjustments: Floats
 
@@ -121,8 +125,8 @@ def new_seats(n_players: int, n_teams: int, team_size: int) -> tuple[Seats, Rate
     """Return room for the games of a population."""
     seats = n_teams * team_size
     order, teams = np.arange(n_players), np.arange(seats) // team_size
-    whole, numbers = np.empty((3, seats), np.int64), np.empty((8, seats))
-    return Seats(order, teams, *numbers[:3]), Rated(*whole, *numbers[3:])
+    whole, numbers = np.empty((3, seats), np.int64), np.empty((10, seats))
+    return Seats(order, teams, *numbers[:4]), Rated(*whole, *numbers[4:])
 
 
 @inlined
@@ -136,14 +140,19 @@ def _log_loss(lead: float, outcome: float) -> float:
 
 
 @inlined
-def _minutes(rules: GameRules, join: float, leave: float) -> float:
-    """Return the minutes in the game of a player, > 0.
+def _rest(rules: GameRules, join: float) -> float:
+    """Return the share of a game that is left when a player joins.
 
     A uniform number below a probability is, divided by it, uniform again.
     """
-    rest = 1.0
     if join < rules.late_chance:
-        rest = 1.0 - rules.latest_join * (join / rules.late_chance)
+        return 1.0 - rules.latest_join * (join / rules.late_chance)
+    return 1.0
+
+
+@inlined
+def _minutes(rules: GameRules, rest: float, leave: float) -> float:
+    """Return the minutes in the game of a player who joins with this share of it left, > 0."""
     if leave < rules.early_chance:
         share = leave / rules.early_chance
         rest *= 1.0 - (1.0 - rules.earliest_leave) * share
@@ -178,17 +187,20 @@ def _score(rules: GameRules, draws: RandomNumbers, game: int, skills: Floats, se
     """
     tie = draws.ties[game] < rules.tie_chance
     for k in range(seats.teams.size):
-        minutes = _minutes(rules, draws.joins[game, k], draws.leaves[game, k])
+        rest = _rest(rules, draws.joins[game, k])
+        minutes = _minutes(rules, rest, draws.leaves[game, k])
         lead = (skills[seats.order[k]] - rules.initial_rating) / rules.true_spread
         score = 0.0 if tie else math.exp(lead) / draws.noise[game, k] * minutes
         seats.minutes[k] = minutes
+        if rules.joint:
+            seats.joins[k] = rules.game_minutes * (1.0 - rest)
         seats.scores[k] = score
         seats.rates[k] = score_per_hour(score, minutes) if rules.per_hour else score
 
 
 @expanded
-def _rated(seats: Seats, ratings: Floats, room: Rated) -> Rated:
-    """Return the rated players of a game, in `room`."""
+def _rated(seats: Seats, ratings: Floats, joint: bool, room: Rated) -> Rated:
+    """Return the rated players of a game, in `room`; when they joined only if that counts."""
     n = 0
     for k in range(seats.teams.size):
         player = seats.order[k]
@@ -196,6 +208,8 @@ def _rated(seats: Seats, ratings: Floats, room: Rated) -> Rated:
             room.seats[n], room.players[n], room.teams[n] = k, player, seats.teams[k]
             room.ratings[n], room.rates[n] = ratings[player], seats.rates[k]
             room.minutes[n] = seats.minutes[k]
+            if joint:
+                room.joins[n] = seats.joins[k]
             n += 1
     return Rated(
         room.seats[:n],
@@ -204,6 +218,7 @@ def _rated(seats: Seats, ratings: Floats, room: Rated) -> Rated:
         room.ratings[:n],
         room.rates[:n],
         room.minutes[:n],
+        room.joins[: n if joint else 0],
         room.offsets[:n],
         room.adjustments[:n],
     )
@@ -311,13 +326,14 @@ def play(
     for game in range(n_games):
         seat_players(draws.picks[game], seats.order)
         _score(rules, draws, game, skills, seats)
-        rated = _rated(seats, ratings, room)
+        rated = _rated(seats, ratings, rules.joint, room)
         current = rounds[game * n_seats // n_players]
         _judge(rules, skills, rated, current)
         scale = adjust(
             rated.ratings,
             rated.rates,
             rated.minutes,
+            rated.joins,
             rated.teams,
             rules.t,
             rules.game_mult,
