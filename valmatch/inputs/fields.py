@@ -259,7 +259,7 @@ def allowed(schema: dict[str, Any]) -> str:
     if kind == "array":
         size = schema.get("minItems")
         exact = f"{size} " if size == schema.get("maxItems") and size else ""
-        items = schema.get("items") or schema["prefixItems"][0]
+        items = schema["prefixItems"][0] if "prefixItems" in schema else schema["items"]
         return f"a list of {exact}{_plural(items)}"
     if kind in _NOUNS:
         return f"{_NOUNS[kind]}{_range(schema)}"

@@ -125,7 +125,7 @@ def test_matplotlib_is_not_needed(run_of: RunOf, monkeypatch: pytest.MonkeyPatch
     from valmatch.plots.report.report import report
 
     for name in RUNS:
-        assert "<svg" in report(run_of(name)) or name in ("predict",)
+        assert "<svg" in report(run_of(name)) or name in ("predict", "next")
 
 
 def test_several_runs_make_chapters_with_contents(run_of: RunOf) -> None:
