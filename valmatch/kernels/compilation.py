@@ -81,11 +81,12 @@ def merged(function: F) -> F:
 def _internal(function: F, **options: bool) -> F:
     if interpreted():
         return function
-    from valmatch.kernels.parts import part_compiler
+    from valmatch.kernels.parts import part_compiler, without_literals
 
     numba = _numba()
     given: dict[str, Any] = {**STRICT, **WITHOUT_WRAPPERS, **options, "_nrt": False}
-    return cast(F, numba.njit(pipeline_class=part_compiler(), **given)(function))
+    part = numba.njit(pipeline_class=part_compiler(), **given)(function)
+    return cast(F, without_literals(part))
 
 
 def expanded(function: F) -> F:
@@ -175,6 +176,7 @@ def _compiled(function: F, **options: bool) -> F:
     if interpreted():
         return function
     from valmatch.kernels.cache import cache_folder, cached
+    from valmatch.kernels.parts import without_literals
 
     numba = _numba()
     strict: dict[str, Any] = {**STRICT, **options}
@@ -185,11 +187,12 @@ def _compiled(function: F, **options: bool) -> F:
             Path(__file__).parents[1], source, given, *function.__dict__.get(VARIANT, ())
         )
         numba.config.CACHE_DIR = folder
-        return cast(F, cached(numba.njit(cache=True, **strict)(function)))
+        kernel = cached(numba.njit(cache=True, **strict)(function))
     except (RuntimeError, OSError):  # nowhere to write
-        return cast(F, numba.njit(**strict)(function))
+        kernel = numba.njit(**strict)(function)
     finally:
         numba.config.CACHE_DIR = given
+    return cast(F, without_literals(kernel))
 
 
 def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
