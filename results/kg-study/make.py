@@ -2,8 +2,8 @@
 
     python results/kg-study/make.py SCRATCH
 
-SCRATCH takes the runs, some 1.2 GB; those that are finished there are not made again. They take
-some twenty minutes on two free cores. What is done is said on stderr. `--priors` makes the runs of
+SCRATCH takes the runs, some 1 GB; those that are finished there are not made again. They take
+a quarter of an hour on two free cores. What is done is said on stderr. `--priors` makes the runs of
 `PLAN.md` and what follows from them alone.
 """
 

@@ -393,3 +393,17 @@ def test_parts_are_compiled_in_the_kernels_that_call_them() -> None:
     for part in parts:
         (compiled,) = part.overloads.values()
         assert compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) == 0
+
+
+@compilation.internal
+def _part(number: int, flag: bool) -> int:
+    return number + 1 if flag else number
+
+
+def test_a_part_is_compiled_once_for_all_numbers_that_are_written() -> None:
+    def plain(number: int) -> int:
+        return _part(0, True) + _part(-1, False) + _part(number, number > 0)
+
+    kernel: Any = numba.njit(plain)
+    assert kernel(5) == 1 - 1 + 6
+    assert len(_part.signatures) == 1  # type: ignore[attr-defined]

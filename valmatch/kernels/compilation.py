@@ -81,12 +81,12 @@ def merged(function: F) -> F:
 def _internal(function: F, **options: bool) -> F:
     if interpreted():
         return function
-    from valmatch.kernels.parts import part_compiler, without_literals
+    from valmatch.kernels.parts import part_compiler
 
     numba = _numba()
     given: dict[str, Any] = {**STRICT, **WITHOUT_WRAPPERS, **options, "_nrt": False}
     part = numba.njit(pipeline_class=part_compiler(), **given)(function)
-    return cast(F, without_literals(part))
+    return cast(F, _without_literals(part))
 
 
 def expanded(function: F) -> F:
@@ -176,7 +176,6 @@ def _compiled(function: F, **options: bool) -> F:
     if interpreted():
         return function
     from valmatch.kernels.cache import cache_folder, cached
-    from valmatch.kernels.parts import without_literals
 
     numba = _numba()
     strict: dict[str, Any] = {**STRICT, **options}
@@ -192,7 +191,24 @@ def _compiled(function: F, **options: bool) -> F:
         kernel = numba.njit(**strict)(function)
     finally:
         numba.config.CACHE_DIR = given
-    return cast(F, without_literals(kernel))
+    return cast(F, _without_literals(kernel))
+
+
+def _without_literals(kernel: Any) -> Any:  # noqa: ANN401 - numba has no types
+    """Return a kernel that is compiled once for all numbers that others write as they call it.
+
+    Numba would compile it for each of them, as if each were a type.
+    """
+    from numba.core.types import unliteral
+
+    template = kernel.get_call_template
+
+    def plain_template(arguments: Any, named: Any) -> Any:  # noqa: ANN401
+        plain = dict(zip(named, map(unliteral, named.values()), strict=True))
+        return template(tuple(map(unliteral, arguments)), plain)
+
+    kernel.get_call_template = plain_template
+    return kernel
 
 
 def announce_compilation(kernel: Any) -> None:  # noqa: ANN401

@@ -66,20 +66,3 @@ def _library_class() -> Callable[[Any, str], Any]:
             return 0
 
     return PartLibrary
-
-
-def without_literals(part: Any) -> Any:  # noqa: ANN401 - numba has no types
-    """Return a part that is compiled once for all numbers that kernels write as they call it.
-
-    Numba would compile it for each of them, as if each were a type.
-    """
-    from numba.core.types import unliteral
-
-    template = part.get_call_template
-
-    def plain_template(arguments: Any, named: Any) -> Any:  # noqa: ANN401
-        plain = dict(zip(named, map(unliteral, named.values()), strict=True))
-        return template(tuple(map(unliteral, arguments)), plain)
-
-    part.get_call_template = plain_template
-    return part

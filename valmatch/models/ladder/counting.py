@@ -1,4 +1,4 @@
-"""What is counted of a ladder's matches: fairness, waits, newcomers, careers, parties, the day."""
+"""Counts of a ladder's matches: fairness, waits, newcomers, careers, parties, the day."""
 
 from __future__ import annotations
 

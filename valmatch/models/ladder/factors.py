@@ -35,6 +35,8 @@ from valmatch.models.ladder.rule_factors import Parties, Rule
 from valmatch.models.ladder.rule_sets import size_of_teams
 from valmatch.models.team_rules import LONG_WAIT, long_wait, slow_search
 from valmatch.models.tickets.rule_file import (
+    EXPANSIONS,
+    RULES,
     check_steps,
     filled_values,
     read_rules,
@@ -210,18 +212,8 @@ class LadderFactors(Factors):
         "The rule set of flexmatch as a mapping, a short form or FlexMatch's own; rules at the top"
         " of the config is the same where it is a mapping. null: that of the file.",
     )
-    rules: dict[str, Any] = factor(
-        {},
-        "",
-        "Values of the rule set that replace those of its file: NAME: {PROPERTY: VALUE} of a rule,"
-        " of algorithm, and of teams by name.",
-    )
-    expansions: dict[str, Any] = factor(
-        {},
-        "",
-        "Values of steps that replace those of its file: NAME: {PROPERTY: {0: {wait: VALUE, value:"
-        " VALUE}}}, steps from 0 on.",
-    )
+    rules: dict[str, Any] = RULES
+    expansions: dict[str, Any] = EXPANSIONS
 
     @field_validator("expansions")
     @classmethod

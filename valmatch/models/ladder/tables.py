@@ -1,4 +1,4 @@
-"""What happened in a ladder, in tables: its players, games and tickets."""
+"""Tables of a ladder: its players, games and tickets."""
 
 from __future__ import annotations
 

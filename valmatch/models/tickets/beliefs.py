@@ -1,4 +1,4 @@
-"""What is believed of players who are rated: deviations, games, who is new, who comes again."""
+"""Beliefs about rated players: deviations, games, who is new, who comes again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rule of a living matchmaker does not go with, refused by the names of both."""
+"""Factors that do not go with the rule of a living matchmaker, refused by the names of both."""
 
 from __future__ import annotations
 

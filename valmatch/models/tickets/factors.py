@@ -21,7 +21,13 @@ from valmatch.inputs.fields import (
 from valmatch.models.tickets.combining import check_rule
 from valmatch.models.tickets.laws import check_law, check_sum
 from valmatch.models.tickets.preset_factors import RatingsFactors, RuleFactors
-from valmatch.models.tickets.rule_file import check_steps, filled_values, rewritten_rules
+from valmatch.models.tickets.rule_file import (
+    EXPANSIONS,
+    RULES,
+    check_steps,
+    filled_values,
+    rewritten_rules,
+)
 from valmatch.models.tickets.sources import MOST_PLAYERS, MOST_REGIONS
 
 HOURS = 24
@@ -256,18 +262,8 @@ class TicketsFactors(Factors):
         "The rule set as a mapping, a short form or FlexMatch's own; rules at the top of the config"
         " is the same where it is a mapping. null: that of the file.",
     )
-    rules: dict[str, Any] = factor(
-        {},
-        "",
-        "Values of the rule set that replace those of its file: NAME: {PROPERTY: VALUE} of a rule,"
-        " of algorithm, and of teams by name.",
-    )
-    expansions: dict[str, Any] = factor(
-        {},
-        "",
-        "Values of steps that replace those of its file: NAME: {PROPERTY: {0: {wait: VALUE, value:"
-        " VALUE}}}, steps from 0 on.",
-    )
+    rules: dict[str, Any] = RULES
+    expansions: dict[str, Any] = EXPANSIONS
     measure: tuple[Group, ...] = factor(
         (),
         "",

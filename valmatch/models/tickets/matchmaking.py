@@ -1,4 +1,4 @@
-"""What matches tickets: a rule set, or the rule of a living matchmaker."""
+"""Matching of drawn tickets by the rule of a living matchmaker."""
 
 from __future__ import annotations
 

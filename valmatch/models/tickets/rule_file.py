@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 from valmatch.errors import InputError, in_lines
-from valmatch.inputs.fields import Misplaced, refuse
+from valmatch.inputs.fields import Misplaced, factor, refuse
 from valmatch.inputs.files import read_document
 from valmatch.rule_sets.files import LONGEST_PATH, as_remark, in_line, is_yaml, read_rule_file
 from valmatch.rule_sets.flexmatch import Reading, read_rule_set
@@ -25,6 +25,20 @@ from valmatch.rule_sets.table import Search as Order
 from valmatch.rule_sets.table import Steps, Table, Team
 from valmatch.rule_sets.values import RuleValues, UnknownValue, filled
 from valmatch.text.terminal import shortened
+
+RULES: dict[str, Any] = factor(
+    {},
+    "",
+    "Values of the rule set that replace those of its file: NAME: {PROPERTY: VALUE} of a rule,"
+    " of algorithm, and of teams by name.",
+)
+EXPANSIONS: dict[str, Any] = factor(
+    {},
+    "",
+    "Values of steps that replace those of its file: NAME: {PROPERTY: {0: {wait: VALUE, value:"
+    " VALUE}}}, steps from 0 on.",
+)
+"""Factors of every model that takes a rule set."""
 
 PLAIN = Table(
     (),

@@ -1,4 +1,4 @@
-"""What the words of a rule mean together: their values, their long form, their constants."""
+"""Meanings of the words of a rule: their values, their long form, their constants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rule of each preset goes by, in numbers that need no further look at the vocabulary."""
+"""The rule of each preset in numbers that need no further look at the vocabulary."""
 
 from __future__ import annotations
 

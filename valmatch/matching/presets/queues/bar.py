@@ -21,7 +21,13 @@ from valmatch.matching.presets.line_ups import (
     normal,
     off_at,
 )
-from valmatch.matching.presets.queues.line import Line, add_member, begin_match
+from valmatch.matching.presets.queues.line import (
+    Line,
+    add_member,
+    begin_match,
+    by_the_clock,
+    everybody_joins,
+)
 from valmatch.matching.presets.queues.people import People, sums_of
 from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.rule_sets.presets.rules import BarRule
@@ -111,16 +117,7 @@ def first_review(rule: BarRule) -> float:
     return rule.tick
 
 
-@internal
-def joined(ticket: int, now: float, line: Line, own: Own) -> bool:
-    """Return that there is no review at once."""
-    return False
-
-
-@internal
-def refuses(ticket: int, line: Line, own: Own) -> bool:
-    """Return that every ticket may join."""
-    return False
+joined, refuses = by_the_clock, everybody_joins
 
 
 @njit

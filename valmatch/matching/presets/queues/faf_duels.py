@@ -9,7 +9,13 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import internal, njit
 from valmatch.matching.presets.proposals import Lists, Tickets, draw_quality, propose
-from valmatch.matching.presets.queues.line import Line, add_member, begin_match
+from valmatch.matching.presets.queues.line import (
+    Line,
+    add_member,
+    begin_match,
+    by_the_clock,
+    everybody_joins,
+)
 from valmatch.matching.presets.queues.people import People
 from valmatch.matching.presets.queues.pops import Pops, next_pop, pops_of
 from valmatch.rule_sets.presets.rules import FafRule
@@ -84,16 +90,7 @@ def own_of(rule: FafRule, people: People, room: int) -> Own:
     )
 
 
-@internal
-def joined(ticket: int, now: float, line: Line, own: Own) -> bool:
-    """Return that there is no review at once."""
-    return False
-
-
-@internal
-def refuses(ticket: int, line: Line, own: Own) -> bool:
-    """Return that every ticket may join."""
-    return False
+joined, refuses = by_the_clock, everybody_joins
 
 
 @internal

@@ -17,7 +17,13 @@ from valmatch.matching.presets.neighbours import (
     terms_of,
     value_neighbours,
 )
-from valmatch.matching.presets.queues.line import Line, add_member, begin_match
+from valmatch.matching.presets.queues.line import (
+    Line,
+    add_member,
+    begin_match,
+    by_the_clock,
+    everybody_joins,
+)
 from valmatch.matching.presets.queues.people import People, most_of, sums_of
 from valmatch.matching.presets.queues.pops import Pops, next_pop, pops_of
 from valmatch.matching.tickets.layout import COMPLETED
@@ -98,16 +104,7 @@ def own_of(rule: FafRule, people: People, room: int) -> Own:
     )
 
 
-@internal
-def joined(ticket: int, now: float, line: Line, own: Own) -> bool:
-    """Return that there is no review at once."""
-    return False
-
-
-@internal
-def refuses(ticket: int, line: Line, own: Own) -> bool:
-    """Return that every ticket may join."""
-    return False
+joined, refuses = by_the_clock, everybody_joins
 
 
 @internal

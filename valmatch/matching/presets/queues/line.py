@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -221,3 +221,15 @@ def drop_matched(line: Line) -> None:
             kept += 1
     state["waiting"] = kept
     state["fresh"] = 0
+
+
+@internal
+def by_the_clock(ticket: int, now: float, line: Line, own: Any) -> bool:  # noqa: ANN401
+    """Return that there is no review at once when a ticket joins."""
+    return False
+
+
+@internal
+def everybody_joins(ticket: int, line: Line, own: Any) -> bool:  # noqa: ANN401
+    """Return that no ticket is refused."""
+    return False

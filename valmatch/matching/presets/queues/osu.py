@@ -10,7 +10,13 @@ from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import internal, njit
 from valmatch.matching.plain_presets.osu import RANKED
 from valmatch.matching.presets.pivots import Room, Terms, Users, form_lobbies, radius, terms_of
-from valmatch.matching.presets.queues.line import Line, add_member, begin_match
+from valmatch.matching.presets.queues.line import (
+    Line,
+    add_member,
+    begin_match,
+    by_the_clock,
+    everybody_joins,
+)
 from valmatch.matching.presets.queues.people import People
 from valmatch.rule_sets.presets.rules import OsuRule
 
@@ -54,16 +60,7 @@ def first_review(rule: OsuRule) -> float:
     return rule.tick
 
 
-@internal
-def joined(ticket: int, now: float, line: Line, own: Own) -> bool:
-    """Return that there is no review at once."""
-    return False
-
-
-@internal
-def refuses(ticket: int, line: Line, own: Own) -> bool:
-    """Return that every ticket may join."""
-    return False
+joined, refuses = by_the_clock, everybody_joins
 
 
 @njit

@@ -1,4 +1,4 @@
-"""What the queues of presets know of the players of tickets."""
+"""The players of tickets as the queues of presets know them."""
 
 from __future__ import annotations
 

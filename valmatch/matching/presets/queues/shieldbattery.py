@@ -11,7 +11,7 @@ from valmatch.draws.addressed import uniform_at
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import internal, njit
 from valmatch.matching.plain_presets.playing import SAMPLES
-from valmatch.matching.presets.queues.line import Line, add_member, begin_match
+from valmatch.matching.presets.queues.line import Line, add_member, begin_match, everybody_joins
 from valmatch.matching.presets.queues.people import People
 from valmatch.matching.presets.rosters import (
     Found,
@@ -141,10 +141,7 @@ def joined(ticket: int, now: float, line: Line, own: Own) -> bool:
     return False
 
 
-@internal
-def refuses(ticket: int, line: Line, own: Own) -> bool:
-    """Return that every ticket may join."""
-    return False
+refuses = everybody_joins
 
 
 @internal
