@@ -151,6 +151,22 @@ def test_recent_opponents_do_not_meet() -> None:
     assert not repeated(model.play(drawn(model))).any()
 
 
+def test_the_table_of_matches_says_what_the_rule_thought_of_each() -> None:
+    model = model_of("bar", "hours=3", "warmup_minutes=0")
+    record = model.record(drawn(model))
+    (matches,) = (table.columns for table in record.tables if table.name == "matches")
+    (tickets,) = (table.columns for table in record.tables if table.name == "tickets")
+    values = model.run(drawn(model)).responses
+    assert isinstance(values, dict)
+    believed = matches["believed_win_prob"]
+    assert ((believed >= 0.3) & (believed <= 0.7)).all()
+    assert matches["match_value"].tolist() == believed.tolist()
+    for name in ("match_value", "skipped"):
+        assert matches[name].mean() == pytest.approx(values[name], rel=1e-12)
+    spreads = [np.std(tickets["skill"][tickets["match"] == number]) for number in matches["match"]]
+    assert values["skill_spread"] == pytest.approx(np.mean(spreads), rel=1e-9)
+
+
 def asked_of(model: TicketsModel, inputs: Drawn) -> Asked:
     """Return the tickets of a replication as a rule is asked."""
     people = people_of(inputs, between_centres(model._trips))

@@ -209,7 +209,7 @@ class TicketsModel(Model[Drawn]):
         homes = tuple(self._factors.regions.shares)
         tables: tuple[Table, ...] = (
             tickets_table(found, homes, pools.blockers),
-            matches_table(found.played, found.matches, self._trips.centres),
+            matches_table(found, self._trips.centres),
             groups_table(found),
         )
         if self._factors.match.backfill != "none":

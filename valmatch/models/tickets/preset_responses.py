@@ -55,6 +55,12 @@ def preset_responses(factors: TicketsFactors) -> Iterator[Response]:
         "candidates", "", "candidates that are valued, a review in the mean", limits=NOT_NEGATIVE
     )
     yield Response("reviews", "", "reviews", whole=True, limits=NOT_NEGATIVE)
+    yield Response(
+        "skill_spread",
+        "points",
+        "mean over matches of the standard deviation of the true skills of all players",
+        limits=NOT_NEGATIVE,
+    )
     if factors.ratings.users is not None:
         yield Response(
             "repeat_share",
@@ -111,6 +117,7 @@ def measure_preset(found: Replication, made: Bools) -> dict[str, float]:
         "skipped": mean(told.skipped[made]),
         "candidates": told.examined / told.reviews if told.reviews else math.nan,
         "reviews": told.reviews,
+        "skill_spread": mean(skill_spreads(found)[made]),
     }
     if factors.ratings.users is not None:
         values["repeat_share"] = mean(repeated(found)[made])
@@ -122,6 +129,15 @@ def measure_preset(found: Replication, made: Bools) -> dict[str, float]:
     if factors.rule.preset in BELIEVING:
         values |= _beliefs(found, told.chances, made)
     return values
+
+
+def skill_spreads(found: Replication) -> Floats:
+    """Return the standard deviation of the true skills of the players of each match."""
+    matches, n = found.matches, found.played.times.size
+    skills = found.drawn.skills[matches.people]
+    of, players = matches.of_players, matches.players
+    means = np.bincount(of, skills, n) / players
+    return np.asarray(np.sqrt(np.bincount(of, (skills - means[of]) ** 2, n) / players))
 
 
 def _beliefs(found: Replication, chances: Floats, made: Bools) -> dict[str, float]:

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from valmatch.inputs.csv_columns import joined_names
-from valmatch.kernels.arrays import Floats
-from valmatch.matching.tickets.columns import Played
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.matching.presets.queues.playing import Told
 from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.matching.tickets.playing import STATUSES
 from valmatch.models.model import Table
 from valmatch.models.tickets.groups import Replication
-from valmatch.models.tickets.matches import Matches
 from valmatch.models.tickets.population import Drawn
 from valmatch.models.tickets.responses import REASONS
 
@@ -63,8 +62,12 @@ def tickets_table(
     )
 
 
-def matches_table(played: Played, matches: Matches, centres: Sequence[str]) -> Table:
-    """Return a row for each match, in the order in which they were made."""
+def matches_table(found: Replication, centres: Sequence[str]) -> Table:
+    """Return a row for each match, in the order in which they were made.
+
+    Where a living matchmaker formed them it also says what it thought of each.
+    """
+    played, matches, told = found.played, found.matches, found.told
     first = ~played.filled
     ends = np.searchsorted(played.matches[first], np.arange(1, played.times.size + 1))
     starts = np.append(0, ends[:-1])[: ends.size]
@@ -85,8 +88,18 @@ def matches_table(played: Played, matches: Matches, centres: Sequence[str]) -> T
             "true_team_diff": matches.true_diffs,
             "seen_team_diff": matches.seen_diffs,
             "win_gap": matches.gaps,
+            **({} if told is None else _thoughts(told)),
         },
     )
+
+
+def _thoughts(told: Told) -> dict[str, Floats | Ints]:
+    """Return what a rule says of its matches: value, believed win chance, skipped or not."""
+    return {
+        "match_value": told.values,
+        "believed_win_prob": told.chances,
+        "skipped": told.skipped.astype(np.int64),
+    }
 
 
 def backfills_table(found: Replication) -> Table:
