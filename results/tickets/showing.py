@@ -41,6 +41,12 @@ SHOWN = {
     "played_win_gap": Shown("`win_gap` over its time", "", 4),
     "places_taken": Shown("places taken", "%", 1, 100.0),
     "full_time": Shown("time full", "%", 1, 100.0),
+    "time_to_match_p99": Shown("p99 of the wait", "s", 1),
+    "skill_spread": Shown("players apart in truth", "points", 1),
+    "skipped": Shown("matches that skip an older ticket", "%", 1, 100.0),
+    "repeat_share": Shown("repeated", "%", 2, 100.0),
+    "believed_win_prob": Shown("chance to win that the rule believes in", "%", 1, 100.0),
+    "reviews": Shown("reviews", "", 0),
 }
 
 
@@ -52,9 +58,11 @@ def split(response: str) -> tuple[str, str]:
 
 def headed(response: str) -> str:
     """Return what stands above a column."""
-    measure, hours = split(response)
+    measure, group = split(response)
     shown = SHOWN[measure]
-    words = f"{shown.words} from {hours.replace('-', ' to ')}" if hours else shown.words
+    of_hours = re.fullmatch(r"[\d-]+h", group)
+    named = f" from {group.replace('-', ' to ')}" if of_hours else f", {group.replace('_', ' ')}"
+    words = f"{shown.words}{named}" if group else shown.words
     return f"{words}, {shown.unit}" if shown.unit else words
 
 
@@ -77,8 +85,11 @@ def text_of(row: Row, *, of_base: bool = False) -> str:
     return f"{text} (open)" if differs and low <= 0.0 <= high else text
 
 
-def run_table(rows: Rows) -> str:
-    """Return the table of a command: its systems, points or groups in rows, measures in columns."""
+def run_table(rows: Rows, base: str = "as it is") -> str:
+    """Return the table of a command: its systems, points or groups in rows, measures in columns.
+
+    Of systems that are compared the first row is the base.
+    """
     # What is of all beside groups stands in sentences; an hour stands beside the day.
     grouped = sum(bool(split(row["response"])[1]) for row in rows) > len(rows) / 2
     by: dict[tuple[str, str], dict[str, Row]] = {}
@@ -93,7 +104,7 @@ def run_table(rows: Rows) -> str:
     if rows[0]["base"]:
         first = {group: own for (point, group), own in by.items() if point == rows[0]["point"]}
         for group, own in first.items():
-            lines.append([label_of("as it is", group), *_texts(own, columns, of_base=True)])
+            lines.append([label_of(base, group), *_texts(own, columns, of_base=True)])
     for (point, group), own in by.items():
         lines.append([label_of(_number(point), group), *_texts(own, columns)])
     return table(["", *map(headed, columns)], lines)
@@ -175,10 +186,10 @@ def texts_of(tables: Mapping[str, Rows], page: str) -> dict[str, str]:
     alone = [row | {"point": row["run"]} for row in tables["latency"] if row["run"] in ALONE]
     texts["latency: alone"] = f"\n{run_table(alone)}\n"
     texts = {name: text for name, text in texts.items() if f"<!-- {name} -->" in page}
-    return texts | dict(_values(tables, page))
+    return texts | dict(values_of(tables, page))
 
 
-def _values(tables: Mapping[str, Rows], page: str) -> Iterator[tuple[str, str]]:
+def values_of(tables: Mapping[str, Rows], page: str) -> Iterator[tuple[str, str]]:
     """Yield the numbers that stand in sentences."""
     for found in VALUE.finditer(page):
         question, run, point, response, base = found.groups()
