@@ -112,7 +112,13 @@ class _Check:
         others = [(key, value) for key, value in self.root.value if key.value not in known]
         self.further += max(len(others) - MOST, 0)
         for key, value in others[:MOST]:
-            self._unknown_key(key, value, inner)
+            factor = entry.mappings.get(key.value) if entry else None
+            if entry and factor:
+                limits = allowed(schema_at(entry.factors, [factor]))
+                wrong = f"{key.value}: {_mismatch(value)} (allowed: {limits})"
+                self.problems.append((value, wrong))
+            else:
+                self._unknown_key(key, value, inner)
         files = self._files(entry, folder) if entry else {}
         cls = entry.factors if entry else Factors
         context = {"files": frozenset(files)}

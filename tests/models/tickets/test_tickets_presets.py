@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,21 @@ def test_words_of_lists_and_teams_are_overridden() -> None:
 def test_what_has_no_meaning_together_is_refused(name: str, override: str, words: str) -> None:
     with pytest.raises(InputError, match=words.replace("?", r"\?")):
         load_config(name, (override,))
+
+
+@pytest.mark.parametrize(
+    ("given", "what"), [("bar", "'bar' is a string"), ("3", "3 is"), ("[bar]", "a list of 1 is")]
+)
+def test_what_is_no_mapping_is_told_how_a_rule_is_written(
+    given: str, what: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "own.yaml"
+    config.write_text(f"model: tickets\nrule: {given}\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_config(str(config), ())
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith(f"{config}:2:7: rule: {what}")
+    assert line.endswith("(allowed: a mapping such as {preset: bar})")
 
 
 def test_a_rule_never_shifts_a_draw() -> None:
