@@ -83,14 +83,17 @@ def same_players(rule: str, teams: str, size: int) -> tuple[str, ...]:
 
 
 def _side_by_side(
-    seed: int, teams: Mapping[str, tuple[str, int]], populations: Sequence[int]
+    seed: int,
+    teams: Mapping[str, tuple[str, int]],
+    populations: Sequence[int],
+    more: Sequence[str] = ("latency",),
 ) -> list[Run]:
     """Return the commands of rules on the same players, in some populations."""
-    # Of a lobby each of the players is a team of one's own, so it has a win_gap of another kind.
-    shown = confidence(len(teams) * len(populations) * len(SAME + OF_THE_FAR))
+    measures = (*SAME, *OF_THE_FAR, *more)
+    shown = confidence(len(teams) * len(populations) * len(measures))
     return [
         Run(
-            rule, rule, seed, (*SAME, *OF_THE_FAR), shown, same_players(rule, *own),
+            rule, rule, seed, measures, shown, same_players(rule, *own),
             sweep=f"arrivals.per_hour={','.join(map(str, populations))}",
         )
         for rule, own in teams.items()
@@ -105,7 +108,7 @@ TOGETHER: dict[str, list[Run]] = {
     "twos": _side_by_side(4402, dict.fromkeys(TEAMS, ("2x2", 2)), (60, 400, 2000)),
     "threes": _side_by_side(4403, dict.fromkeys(TEAMS, ("2x3", 3)), (60, 400, 2000)),
     "eight": _side_by_side(
-        4404, {"faf": ("2x4", 4), "bar": ("2x4", 4), "osu": (LOBBY, 1)}, (200, 1000)
+        4404, {"faf": ("2x4", 4), "bar": ("2x4", 4), "osu": (LOBBY, 1)}, (200, 1000), ()
     ),
 }
 """Cells in which a command is a rule."""
@@ -222,7 +225,7 @@ ASKED: dict[str, list[Run]] = {
         Run("top", "osu", 4410, _TOP, confidence(42),
             ("measure=[deciles]", "patience.median_seconds=null"), {
                 "no widening by rating": "rule.window.by_rating.scale=1000000",
-                "reach from the top 100 on": "rule.window.top=1990",
+                "radius of at most 200 but for the top 100": "rule.window.max=200,rule.window.top=1990",
                 "radius of at most 200": "rule.window.max=200",
                 "doubling each 15 s": "rule.window.every=15",
                 "recent opponents allowed": "rule.never.recent=0",

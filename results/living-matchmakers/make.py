@@ -37,6 +37,12 @@ MADE = "command"
 BASES = {"change": "before", "rule of today": "as it is"}
 """What the first row of a table of differences is called, where it is not the shipped config."""
 
+BESIDE = {
+    "bar: teams": ("2x1", "2x2", "2x3", "2x5"),
+    "bar: parties": ("parties once", "parties each"),
+}
+"""Commands of a cell whose rows stand in one table."""
+
 WAIT, GAP = "time_to_match", "win_gap"
 
 
@@ -152,6 +158,9 @@ def page() -> None:
             own = [row for row in tables[name] if row["run"] == run.name]
             base = BASES.get(run.name, "as it is")
             texts[f"{name}: {run.name}"] = f"\n{run_table(own, base)}\n"
+    for name, runs_of in BESIDE.items():
+        own = [row | {"point": row["run"]} for row in tables["bar"] if row["run"] in runs_of]
+        texts[name] = f"\n{run_table(own)}\n"
     text = readme.read_text(encoding="utf-8")
     texts = {name: own for name, own in texts.items() if f"<!-- {name} -->" in text}
     fill(readme, texts | dict(values_of(tables, text)))
