@@ -11,11 +11,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from results import pages
 from tests.support.command import valmatch
 from valmatch.config.loading import load, shipped_configs
+from valmatch.draws.streams import Streams
+from valmatch.models.tickets.model import TicketsModel
 from valmatch.optimization.best_known import best_known, shipped_problems
 from valmatch.ratings import registry
 
@@ -65,7 +68,8 @@ def test_every_script_says_how_long_it_takes(folder: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "folder", ["batch-coverage", "ladder", "policies", "population-kg", "tickets"]
+    "folder",
+    ["batch-coverage", "ladder", "living-matchmakers", "policies", "population-kg", "tickets"],
 )
 def test_pages_hold_the_tables_of_their_files(folder: str, tmp_path: Path) -> None:
     page = tmp_path / folder
@@ -81,7 +85,8 @@ def test_pages_hold_the_tables_of_their_files(folder: str, tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "folder", ["batch-coverage", "population-kg", "rating-benchmark", "tickets"]
+    "folder",
+    ["batch-coverage", "living-matchmakers", "population-kg", "rating-benchmark", "tickets"],
 )
 def test_a_page_that_is_not_what_its_files_say_is_found(folder: str, tmp_path: Path) -> None:
     page = tmp_path / folder
@@ -95,6 +100,33 @@ def test_a_page_that_is_not_what_its_files_say_is_found(folder: str, tmp_path: P
     assert checked.returncode == 1
     assert "is not what its files say" in checked.stderr
     assert (page / "README.md").read_text(encoding="utf-8") == wrong
+
+
+@pytest.mark.parametrize("cell", ["duels", "twos", "threes", "eight"])
+def test_living_matchmakers_are_compared_on_the_same_players(cell: str) -> None:
+    cells = runpy.run_path(str(RESULTS / "living-matchmakers" / "cells.py"))
+    known = []
+    for run in cells["CELLS"][cell]:
+        config = load(run.configs, (*run.settings, "arrivals.per_hour=60"))
+        inputs = TicketsModel(config.factors).draw(Streams(run.seed), 0)  # type: ignore[arg-type]
+        centre, point = cells["SCALES"][run.name]
+        known.append(
+            [
+                inputs.times,
+                inputs.cancels,
+                inputs.sizes,
+                inputs.homes,
+                inputs.latencies,
+                (inputs.skills - centre) * point,
+                (inputs.seen - centre) * point,
+            ]
+        )
+    assert len(known) >= 3
+    for own in known[1:]:
+        for one, other in zip(known[0], own, strict=True):
+            # Settings have ten digits.
+            np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-4)
+    assert 300.0 < np.std(known[0][5]) < 400.0
 
 
 RECIPES = {

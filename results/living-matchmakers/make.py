@@ -2,7 +2,7 @@
 
     python results/living-matchmakers/make.py
 
-takes some 15 minutes on one core. `duels`, `twos`, `threes` and `eight` after it run the five rules
+takes some ten minutes on one core. `duels`, `twos`, `threes` and `eight` after it run the five rules
 on the same players, `faf`, `bar`, `shieldbattery`, `osu` and `lichess` what maintainers ask, each
 for one to five minutes. Each command that is done is kept in the table of its part, and is not run
 again unless it has changed. `list` prints all commands, `chart` draws, `page` fills the page, and
@@ -109,7 +109,6 @@ def _front_panel(axis: Axes, rows: Rows) -> None:
             color=COLOURS[number], label=rule, linewidth=0.8,
             markerfacecolor=COLOURS[number] if on_front(rule, found) else "none",
         )  # fmt: skip
-    axis.set_xscale("log")
 
 
 Measured = dict[str, dict[str, tuple[float, float, float]]]
