@@ -225,7 +225,8 @@ ASKED: dict[str, list[Run]] = {
         Run("top", "osu", 4410, _TOP, confidence(42),
             ("measure=[deciles]", "patience.median_seconds=null"), {
                 "no widening by rating": "rule.window.by_rating.scale=1000000",
-                "radius of at most 200 but for the top 100": "rule.window.max=200,rule.window.top=1990",
+                "radius of at most 200 but for the top 100":
+                    "rule.window.max=200,rule.window.top=1990",
                 "radius of at most 200": "rule.window.max=200",
                 "doubling each 15 s": "rule.window.every=15",
                 "recent opponents allowed": "rule.never.recent=0",

@@ -2,9 +2,9 @@
 
     python results/living-matchmakers/make.py
 
-takes some ten minutes on one core. `duels`, `twos`, `threes` and `eight` after it run the five rules
-on the same players, `faf`, `bar`, `shieldbattery`, `osu` and `lichess` what maintainers ask, each
-for one to five minutes. Each command that is done is kept in the table of its part, and is not run
+takes some ten minutes on one core. `duels`, `twos`, `threes` and `eight` after it run the rules on
+the same players, `faf`, `bar`, `shieldbattery`, `osu` and `lichess` what maintainers ask, each for
+up to three minutes. Each command that is done is kept in the table of its part, and is not run
 again unless it has changed. `list` prints all commands, `chart` draws, `page` fills the page, and
 `--check` says whether the page holds the tables. How far it is is said on stderr.
 """
@@ -24,7 +24,6 @@ from PIL import Image
 
 from results.pages import counted, fill, make_parts
 from results.tickets.commands import Run
-from results.tickets.drawing import PALETTE
 from results.tickets.make import HEAD, rows_of
 from results.tickets.showing import Row, Rows, command_text, run_table, values_of
 from valmatch.plots.parts.style import COLOURS, panels, save, style_context
@@ -42,6 +41,9 @@ BESIDE = {
     "bar: parties": ("parties once", "parties each"),
 }
 """Commands of a cell whose rows stand in one table."""
+
+MARKERS, PALETTE = "osD^v", 128
+"""Marks of rules; colours of the chart, which keep its file small and leave rules apart."""
 
 WAIT, GAP = "time_to_match", "win_gap"
 
@@ -105,7 +107,7 @@ def _front_panel(axis: Axes, rows: Rows) -> None:
         wait, gap = (own[name] for name in (WAIT, GAP))
         axis.errorbar(
             wait[0], gap[0], xerr=[[wait[0] - wait[1]], [wait[2] - wait[0]]],
-            yerr=[[gap[0] - gap[1]], [gap[2] - gap[0]]], fmt="o", markersize=5, capsize=2,
+            yerr=[[gap[0] - gap[1]], [gap[2] - gap[0]]], fmt=MARKERS[number], markersize=5, capsize=2,
             color=COLOURS[number], label=rule, linewidth=0.8,
             markerfacecolor=COLOURS[number] if on_front(rule, found) else "none",
         )  # fmt: skip
