@@ -116,40 +116,17 @@ def asked(preset: str, per_hour: float, largest: int, hours: float, seed: int) -
 
 def plain(rule: PresetRule, preset: str, given: Asked, horizon: float) -> Played:
     """Let the plain queue of a preset play the same tickets."""
-    people, until = given.people, np.minimum(given.cancels, given.times + TIMEOUT)
-    tickets = list(zip(given.times.tolist(), until.tolist(), strict=True))
-    starts = np.cumsum(people.sizes) - people.sizes
-
-    def rated(k: int) -> Rated:
-        if preset == "bar" and people.unrated[k]:
-            return Rated(None, None)
-        return Rated(float(people.ratings[k]), float(people.deviations[k]), int(people.games[k]))
-
-    parties = [
-        Party(time, end, tuple(rated(k) for k in range(start, start + size)))
-        for (time, end), start, size in zip(tickets, starts, people.sizes, strict=True)
-    ]
     if isinstance(rule, FafRule):
-        return faf.play(parties, rule, horizon, LEAST_SPAN)
+        return faf.play(parties_of(given, preset), rule, horizon, LEAST_SPAN)
     if isinstance(rule, BarRule):
         ticks = [rule.tick * k for k in range(1, int(horizon / rule.tick) + 1)]
-        return bar.play(parties, rule, ticks, horizon, search_line_ups)
+        return bar.play(parties_of(given, preset), rule, ticks, horizon, search_line_ups)
     if isinstance(rule, ShieldBatteryRule):
-        return _shieldbattery(rule, given, tickets, horizon)
+        return _shieldbattery(rule, given, horizon)
     if isinstance(rule, OsuRule):
-        return _osu(rule, given, tickets, horizon)
+        return _osu(rule, given, horizon)
     return lichess.play(
-        [
-            Member(
-                time,
-                end,
-                str(given.users[k]),
-                round(people.ratings[k]),
-                (int(people.low[k]), int(people.high[k])) if people.ranged[k] else None,
-                provisional=bool(people.unrated[k]),
-            )
-            for k, (time, end) in enumerate(tickets)
-        ],
+        members_of(given),
         rule,
         horizon,
         choose_pairs,
@@ -157,19 +134,53 @@ def plain(rule: PresetRule, preset: str, given: Asked, horizon: float) -> Played
     )
 
 
-def _shieldbattery(
-    rule: ShieldBatteryRule,
-    given: Asked,
-    tickets: list[tuple[float, float]],
-    horizon: float,
-) -> Played:
+def spans_of(given: Asked) -> list[tuple[float, float]]:
+    """Return when tickets join, and until when they wait at most."""
+    until = np.minimum(given.cancels, given.times + TIMEOUT)
+    return list(zip(given.times.tolist(), until.tolist(), strict=True))
+
+
+def parties_of(given: Asked, preset: str) -> list[Party]:
+    """Return the tickets of FAForever and of Beyond All Reason, which alone has the unrated."""
+    people = given.people
+    starts = np.cumsum(people.sizes) - people.sizes
+
+    def rated(k: int) -> Rated:
+        if preset == "bar" and people.unrated[k]:
+            return Rated(None, None)
+        return Rated(float(people.ratings[k]), float(people.deviations[k]), int(people.games[k]))
+
+    return [
+        Party(time, end, tuple(rated(k) for k in range(start, start + size)))
+        for (time, end), start, size in zip(spans_of(given), starts, people.sizes, strict=True)
+    ]
+
+
+def members_of(given: Asked) -> list[Member]:
+    """Return the tickets of lichess."""
+    people = given.people
+    return [
+        Member(
+            time,
+            end,
+            str(given.users[k]),
+            round(people.ratings[k]),
+            (int(people.low[k]), int(people.high[k])) if people.ranged[k] else None,
+            provisional=bool(people.unrated[k]),
+        )
+        for k, (time, end) in enumerate(spans_of(given))
+    ]
+
+
+def soldiers_of(given: Asked) -> list[Soldier]:
+    """Return the tickets of ShieldBattery."""
     people = given.people
 
     def picks(k: int) -> frozenset[str] | None:
         bits = int(people.maps[k])
         return None if bits < 0 else frozenset(str(m) for m in range(4) if bits >> m & 1)
 
-    soldiers = [
+    return [
         Soldier(
             time,
             end,
@@ -179,26 +190,33 @@ def _shieldbattery(
             float(people.round_trips[k]),
             picks(k),
         )
-        for k, (time, end) in enumerate(tickets)
+        for k, (time, end) in enumerate(spans_of(given))
     ]
-    far = people.between
-    between = {
-        (one, other): float(far[i, j])
-        for i, one in enumerate(REGIONS)
-        for j, other in enumerate(REGIONS)
-        if i != j and not np.isnan(far[i, j])
-    }
+
+
+BACKBONE = {
+    (one, other): float(BETWEEN[i, j])
+    for i, one in enumerate(REGIONS)
+    for j, other in enumerate(REGIONS)
+    if i != j and not np.isnan(BETWEEN[i, j])
+}
+"""Milliseconds between regions, as the plain queue reads them."""
+
+
+def _shieldbattery(rule: ShieldBatteryRule, given: Asked, horizon: float) -> Played:
     ticks = [rule.tick * k for k in range(1, int(horizon / rule.tick) + 1)]
 
     def draw(review: int, ticket: int) -> float:
         return float(uniform_at(given.place, SAMPLES, ticket, review))
 
-    return shieldbattery.play(soldiers, rule, between, ticks, horizon, draw, search_rosters)
+    return shieldbattery.play(
+        soldiers_of(given), rule, BACKBONE, ticks, horizon, draw, search_rosters
+    )
 
 
-def _osu(rule: OsuRule, given: Asked, tickets: list[tuple[float, float]], horizon: float) -> Played:
+def _osu(rule: OsuRule, given: Asked, horizon: float) -> Played:
     """Let users join and leave; of a user who waits the ticket does not count."""
-    people = given.people
+    people, tickets = given.people, spans_of(given)
     users = [User(0.0)] * 60
     for k, user in enumerate(given.users.tolist()):
         users[user] = User(float(people.ratings[k]))

@@ -205,12 +205,13 @@ def _limits(terms: Terms, most: float, longest: int) -> Limits:
 def would_do(match: int, member: int, ticket: int, now: float, line: Line, own: Own) -> bool:
     """Return whether a match could have a ticket in place of a member: if all chances allow it."""
     record, teams = line.matches[match], own.search.depth.size
-    longest = line.missed[ticket] - 1  # it has missed this review by now
+    longest = 0
     for team in range(teams):
         skills, variances = 0.0, 0.0
         for k in range(record["first"], record["first"] + record["tickets"]):
             one = ticket if k == member else line.members[0, k]
-            longest = max(longest, line.missed[one])
+            # Who is left over has missed this review by now.
+            longest = max(longest, line.missed[one] - int(k == member))
             if line.members[1, k] == team:
                 skills += own.skill[one]
                 variances += own.variance[one]
