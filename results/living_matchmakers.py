@@ -1,4 +1,4 @@
-"""The commands of this study: a cell for each table, as PLAN.md says."""
+"""The commands of the study on living matchmakers: a cell for each table, as its PLAN.md says."""
 
 from __future__ import annotations
 
@@ -183,8 +183,8 @@ def _bar_questions() -> Iterator[Run]:
     )  # fmt: skip
     sizes = every(_SIZED, ["size_1", "size_2", "size_3"])
     for how in ("once", "each"):
-        own = (*parties, f"rule.strength.party={how}")
-        yield Run(f"parties {how}", "bar", 4408, (*sizes, "win_gap"), confidence(26), own)
+        settings = (*parties, f"rule.strength.party={how}")
+        yield Run(f"parties {how}", "bar", 4408, (*sizes, "win_gap"), confidence(26), settings)
 
 
 ASKED: dict[str, list[Run]] = {

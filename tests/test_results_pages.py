@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from results import pages
+from results import living_matchmakers, pages
 from tests.support.command import valmatch
 from valmatch.config.loading import load, shipped_configs
 from valmatch.draws.streams import Streams
@@ -104,12 +104,11 @@ def test_a_page_that_is_not_what_its_files_say_is_found(folder: str, tmp_path: P
 
 @pytest.mark.parametrize("cell", ["duels", "twos", "threes", "eight"])
 def test_living_matchmakers_are_compared_on_the_same_players(cell: str) -> None:
-    cells = runpy.run_path(str(RESULTS / "living-matchmakers" / "cells.py"))
     known = []
-    for run in cells["CELLS"][cell]:
+    for run in living_matchmakers.CELLS[cell]:
         config = load(run.configs, (*run.settings, "arrivals.per_hour=60"))
         inputs = TicketsModel(config.factors).draw(Streams(run.seed), 0)  # type: ignore[arg-type]
-        centre, point = cells["SCALES"][run.name]
+        centre, point = living_matchmakers.SCALES[run.name]
         known.append(
             [
                 inputs.times,

@@ -18,10 +18,10 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from cells import CELLS, TOGETHER
 from matplotlib.axes import Axes
 from PIL import Image
 
+from results.living_matchmakers import CELLS, TOGETHER
 from results.pages import counted, fill, make_parts
 from results.tickets.commands import Run
 from results.tickets.make import HEAD, rows_of
@@ -107,8 +107,8 @@ def _front_panel(axis: Axes, rows: Rows) -> None:
         wait, gap = (own[name] for name in (WAIT, GAP))
         axis.errorbar(
             wait[0], gap[0], xerr=[[wait[0] - wait[1]], [wait[2] - wait[0]]],
-            yerr=[[gap[0] - gap[1]], [gap[2] - gap[0]]], fmt=MARKERS[number], markersize=5, capsize=2,
-            color=COLOURS[number], label=rule, linewidth=0.8,
+            yerr=[[gap[0] - gap[1]], [gap[2] - gap[0]]], fmt=MARKERS[number], markersize=5,
+            capsize=2, color=COLOURS[number], label=rule, linewidth=0.8,
             markerfacecolor=COLOURS[number] if on_front(rule, found) else "none",
         )  # fmt: skip
 
