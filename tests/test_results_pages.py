@@ -183,7 +183,16 @@ def test_the_overview_lists_every_folder() -> None:
     folders = [
         path.name for path in RESULTS.iterdir() if path.is_dir() and path.name[0] not in "._"
     ]
-    assert [name for name in folders if f"]({name}/" not in text] == []
+    found = {
+        cells[0]: cells[1:]
+        for line in re.findall(r"^\| \[`(.*) \|$", text, re.M)
+        for cells in [line.split(" | ")]
+    }
+    told = {name.partition("/")[0]: cells for name, cells in found.items()}
+    assert sorted(told) == sorted(folders)
+    questions = [question for question, *_ in told.values()]
+    assert [one for one in questions if not one.endswith("?")] == []
+    assert {len([cell for cell in cells if cell.strip()]) for cells in told.values()} == {3}
 
 
 @pytest.mark.slow
