@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import re
+import statistics
 import sys
 import time
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, Action, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +15,21 @@ from typing import TypeVar
 T = TypeVar("T")
 
 END = "<!-- end -->"
+
+VALUE = re.compile(
+    r"<!-- (?P<file>[\w-]+)\[(?P<where>[^\]]*)\] (?:(?P<of>[a-z]+) of )?(?P<column>\S+)"
+    rf" (?P<format>\S+) -->(?P<text>.*?){re.escape(END)}",
+    re.S,
+)
+"""A number in a sentence: ``FILE[COLUMN=TEXT & ...] COLUMN FORMAT``, of several rows `OF` of it."""
+
+OF: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "mean": statistics.fmean,
+    "sum": sum,
+    "least": min,
+    "largest": max,
+    "count": len,
+}
 
 PAGE = "page"
 """The part of a folder that puts its tables into its page."""
@@ -23,8 +41,33 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join([lines[0], f"|{'---|' * len(head)}\n", *lines[1:]])
 
 
+def read(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file by their columns."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def where(rows: Iterable[dict[str, str]], **cells: object) -> list[dict[str, str]]:
+    """Return the rows that have these cells."""
+    wanted = {name: str(value) for name, value in cells.items()}
+    return [row for row in rows if wanted.items() <= row.items()]
+
+
+def value(folder: Path, mark: re.Match[str]) -> str:
+    """Return the number that a mark of a sentence asks for, from a CSV file of a folder."""
+    wanted = dict(part.split("=", 1) for part in filter(None, mark["where"].split(" & ")))
+    rows = where(read(folder / f"{mark['file']}.csv"), **wanted)
+    numbers = [float(row[mark["column"]]) for row in rows]
+    if not numbers or (mark["of"] is None and len(numbers) > 1):
+        raise ValueError(f"{folder}: {len(numbers)} rows for {mark[0]}")
+    one = OF[mark["of"]](numbers) if mark["of"] else numbers[0]
+    return f"{int(one) if mark['format'].endswith('d') else one:{mark['format']}}"
+
+
 def fill(page: Path, texts: Mapping[str, str]) -> None:
     """Put texts into a page, each between the mark ``<!-- name -->`` and the next end.
+
+    Numbers that sentences take from the CSV files beside the page (`VALUE`) are put in, too.
 
     Parameters
     ----------
@@ -36,7 +79,7 @@ def fill(page: Path, texts: Mapping[str, str]) -> None:
     Raises
     ------
     ValueError
-        If the page has no such mark, or nothing ends it.
+        If the page has no such mark, or nothing ends it; if a number is not one of its file.
     """
     content = page.read_text(encoding="utf-8")
     for name, text in texts.items():
@@ -47,6 +90,10 @@ def fill(page: Path, texts: Mapping[str, str]) -> None:
             raise ValueError(f"{page}: no {mark} with an {END} after it")
         below = "\n" if text.endswith("\n") else ""
         content = f"{before}{mark}{below}{text}{END}{after}"
+    content = VALUE.sub(
+        lambda mark: mark[0][: mark.start("text") - mark.start()] + value(page.parent, mark) + END,
+        content,
+    )
     page.write_text(content, encoding="utf-8")
 
 
@@ -60,6 +107,26 @@ def check(page: Path, write: Callable[[], object]) -> None:
         page.write_bytes(before)
     if after != before:
         sys.exit(f"{page}: is not what its files say")
+
+
+class _Check(Action):
+    """`--check`: whether the page is what its files say; nothing else is asked for then."""
+
+    write: Callable[[], object]
+    page: Path
+
+    def __call__(self, given: ArgumentParser, *_: object) -> None:
+        check(self.page, self.write)
+        given.exit()
+
+
+def add_check(given: ArgumentParser, write: Callable[[], object]) -> None:
+    """Let a script check the page that stands beside it."""
+    page = Path(sys.argv[0]).with_name("README.md")
+    about = "whether the page holds the files; makes nothing"
+    action = given.add_argument("--check", action=_Check, nargs=0, default=SUPPRESS, help=about)
+    assert isinstance(action, _Check)
+    action.write, action.page = write, page
 
 
 def parser(description: str | None) -> ArgumentParser:
@@ -89,12 +156,8 @@ def make_parts(description: str | None, parts: Mapping[str, Callable[[], object]
     given = parser(description)
     given.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}; or all")
     if PAGE in parts:
-        given.add_argument("--check", action="store_true", help="whether the page holds the files")
-    asked = given.parse_args()
-    chosen = asked.parts
-    if PAGE in parts and asked.check:
-        check(Path(sys.argv[0]).with_name("README.md"), parts[PAGE])
-        return
+        add_check(given, parts[PAGE])
+    chosen = given.parse_args().parts
     for name in chosen:
         if name not in parts:
             given.error(f"no part {name!r} (allowed: {', '.join(parts)})")

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from results.pages import counted, fill, parser
+from results.pages import add_check, counted, fill, parser, read
 from valmatch.optimization.best_known import shipped_problems, table_file
 from valmatch.storage.output import cell, write_csv
 
@@ -144,12 +144,18 @@ def write(rows: dict[str, dict[str, str]]) -> None:
     kept = [rows[name] for name in shipped_problems() if name in rows]
     names = ordered(list(dict.fromkeys(name for row in kept for name in row)))
     write_csv(table_file(), {name: [row.get(name, "") for row in kept] for name in names})
-    fill(PAGE, {"table": f"{table(kept)}\n"})
+    page()
+
+
+def page() -> None:
+    """Put the table into the page."""
+    fill(PAGE, {"table": f"{table(read(table_file()))}\n"})
 
 
 def main() -> None:
     """Make the runs two at a time; write what they change after each problem."""
     given = parser(__doc__)
+    add_check(given, page)
     given.add_argument("scratch", type=Path, metavar="SCRATCH")
     given.add_argument("configs", nargs="*", metavar="CONFIG")
     asked = given.parse_args()

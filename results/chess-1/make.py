@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from results.pages import counted, fill, parser, table
+from results.pages import add_check, counted, fill, parser, read, table
 from tests.oracles.simopt_chess_1 import (
     simopt_model,
     simopt_replication,
@@ -97,10 +97,15 @@ def timing(sd: float, diff: float) -> dict[str, Any]:
     }
 
 
-def agreement_table(lines: list[dict[str, Any]]) -> str:
+def numbers(row: dict[str, str]) -> dict[str, Any]:
+    """Return a row with numbers, but for the name of the response."""
+    return {key: text if key == "response" else float(text) for key, text in row.items()}
+
+
+def agreement_table(lines: list[dict[str, str]]) -> str:
     """Return the first table of the page."""
     rows = []
-    for line in lines:
+    for line in map(numbers, lines):
         digits = 3 if line["response"] == "avg_diff" else 4
         pairs = [
             f"{line[source]:.{digits}f} ± {line[f'{source}_std_error']:.{digits}f}"
@@ -119,7 +124,7 @@ def agreement_table(lines: list[dict[str, Any]]) -> str:
     return table([*head, "simoptlib 1.2.4"], rows)
 
 
-def timing_table(lines: list[dict[str, Any]]) -> str:
+def timing_table(lines: list[dict[str, str]]) -> str:
     """Return the second table of the page."""
     rows = [
         [
@@ -129,14 +134,16 @@ def timing_table(lines: list[dict[str, Any]]) -> str:
             f"{line['valmatch_ms']:.3f} ms",
             f"{line['ratio']:.0f}",
         ]
-        for line in lines
+        for line in map(numbers, lines)
     ]
     return table(["Elo sd", "allowable_diff", "SimOpt", "`chess-1`", "ratio"], rows)
 
 
 def main() -> None:
     """Make the CSV files and the tables of the page."""
-    parser(__doc__).parse_args()
+    given = parser(__doc__)
+    add_check(given, page)
+    given.parse_args()
     agreements = counted("agreement", (agreement(*setting) for setting in SETTINGS), len(SETTINGS))
     timings = counted("timing", (timing(*setting) for setting in SETTINGS), len(SETTINGS))
     tables = {
@@ -145,11 +152,14 @@ def main() -> None:
     }
     for name, lines in tables.items():
         write_csv(HERE / f"{name}.csv", {key: [line[key] for line in lines] for key in lines[0]})
-    shown = {
-        "agreement": agreement_table(tables["agreement"]),
-        "timing": timing_table(tables["timing"]),
-    }
-    fill(HERE / "README.md", shown)
+    page()
+
+
+def page() -> None:
+    """Put the tables into the page."""
+    shown = {"agreement": agreement_table, "timing": timing_table}
+    texts = {name: shown_as(read(HERE / f"{name}.csv")) for name, shown_as in shown.items()}
+    fill(HERE / "README.md", texts)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from results import opponent_priors as priors
-from results.pages import counted, fill, parser, table
+from results.pages import add_check, counted, fill, parser, read, table
 from valmatch.config.loading import load
 from valmatch.experiments.replicate import replicate
 from valmatch.plots.drawing import plot_files
@@ -334,7 +334,7 @@ def claims_table(claims: list[Row], setting: str, part: str) -> str:
         mine = [row for row in claims if (row["setting"], row["claim"]) == (setting, name)]
         cells = [name, str(mine[0]["games"])]
         for row in mine:
-            counts = f"{row['confirm']} / {row['refute']} / {row['open']}"
+            counts = " / ".join(f"{row[key]:.0f}" for key in ("confirm", "refute", "open"))
             cells += [counts, f"{row['mean_difference']:+.4f}", f"{row['typical_se']:.4f}"]
         lines.append(cells)
     head = ["claim", "games"]
@@ -390,9 +390,28 @@ def make_seeds(scratch: Path) -> None:
     draw_figures(scratch)
 
 
+def page() -> None:
+    """Put what the files say into the page."""
+    fill_page(numbers("claims"), numbers("noise"))
+    fill_priors(numbers("priors"), numbers("prior-claims"), numbers("prior-noise"))
+
+
+LABELS = ("setting", "update", "rank", "measure", "games", "policy", "claim", "rival", "verdict")
+"""Columns of files that hold no numbers."""
+
+
+def numbers(name: str) -> list[Row]:
+    """Return the rows of a file of this folder, with numbers."""
+    return [
+        {key: text if key in LABELS else float(text) for key, text in row.items()}
+        for row in read(HERE / f"{name}.csv")
+    ]
+
+
 def main() -> None:
     """Make everything, or what is over priors alone."""
     given = parser(__doc__)
+    add_check(given, page)
     given.add_argument("scratch", type=Path, metavar="SCRATCH")
     given.add_argument("--priors", action="store_true", help="the runs of PLAN.md alone")
     asked = given.parse_args()

@@ -10,9 +10,7 @@ anew, and all others stay. On 2 free cores 100 runs of a problem take about 1 mi
 
 from __future__ import annotations
 
-import csv
 import math
-import re
 import sys
 import time
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -23,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from results.pages import add_check, fill, read
 from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
@@ -114,6 +113,7 @@ def asked() -> Namespace:
     parser = ArgumentParser(
         description=usage, epilog=about + problems, formatter_class=RawDescriptionHelpFormatter
     )
+    add_check(parser, page)
     parser.add_argument("runs", type=int, metavar="RUNS", help="runs of each problem, from 1")
     parser.add_argument("budget", type=int, metavar="BUDGET", help="replications of a run")
     parser.add_argument("problems", nargs="*", metavar="PROBLEM", help="all without any")
@@ -145,14 +145,18 @@ def measured(name: str, budget: int, runs: int) -> list[Row]:
 def main() -> None:
     """Measure and write."""
     given = asked()
-    kept: dict[tuple[str, str], list[Row]] = {}
-    if TABLE.exists():
-        with TABLE.open(newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                kept.setdefault((row["problem"], row["budget"]), []).append(dict(row))
+    kept = made_before() if TABLE.exists() else {}
     for name in given.problems:
         kept[name, str(given.budget)] = measured(name, given.budget, given.runs)
         write(kept)
+
+
+def made_before() -> dict[tuple[str, str], list[Row]]:
+    """Return the rows of the CSV file by problem and budget."""
+    kept: dict[tuple[str, str], list[Row]] = {}
+    for row in read(TABLE):
+        kept.setdefault((row["problem"], row["budget"]), []).append(row)
+    return kept
 
 
 def write(kept: Mapping[tuple[str, str], list[Row]]) -> None:
@@ -164,10 +168,15 @@ def write(kept: Mapping[tuple[str, str], list[Row]]) -> None:
     )
     rows = [row for rows in groups for row in rows]
     write_csv(TABLE, {name: [row[name] for row in rows] for name in rows[0]})
+    page()
+
+
+def page() -> None:
+    """Put the table into the page."""
+    groups = made_before().values()
     head = "| problem | budget | runs | median gap | nine of ten below | certified | wrongly |"
     lines = [head, "|---" * 7 + "|", *map(line, groups)]
-    page = PAGE.read_text("utf-8")
-    PAGE.write_text(re.sub(r"\| problem .*\n(\|.*\n)*", "\n".join(lines) + "\n", page), "utf-8")
+    fill(PAGE, {"table": "\n".join(lines) + "\n"})
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from results.pages import counted, fill, parser, table
+from results.pages import add_check, counted, fill, parser, read, table
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
 from valmatch.optimization.evaluation import Evaluator
@@ -117,6 +117,7 @@ def row_of(seed: int, method: str, scratch: Path) -> dict[str, Any]:
 def main() -> None:
     """Make the runs, the CSV file and the table of the page."""
     given = parser(__doc__)
+    add_check(given, page)
     given.add_argument("scratch", type=Path, metavar="SCRATCH")
     given.add_argument("runs", nargs="?", type=int, default=20, metavar="RUNS")
     chosen = given.parse_args()
@@ -124,6 +125,16 @@ def main() -> None:
     made = (row_of(seed, method, chosen.scratch) for seed, method in runs)
     rows = [*counted("runs", made, len(runs))]
     write_csv(HERE / "hypervolume.csv", {name: [row[name] for row in rows] for name in rows[0]})
+    page()
+
+
+def page() -> None:
+    """Put the table into the page."""
+    numbers = ("seed", "replications", "points", "volume")
+    rows = [
+        {key: float(text) if key in numbers else text for key, text in row.items()}
+        for row in read(HERE / "hypervolume.csv")
+    ]
     fill(HERE / "README.md", {"table": volumes_table(rows)})
 
 

@@ -2,29 +2,29 @@
 
     python results/policies/make.py
 
-takes 40 minutes on two cores of a busy machine. ``gamma``, ``tuned``, ``kappa``, ``compared``,
+takes 40 minutes on two cores of a busy machine. ``gamma``, ``tuned``, ``tuning``, ``compared``,
 ``cost`` or ``draws`` after it makes that table alone, ``page`` puts all tables into the page.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from scipy.special import stdtrit
 
-from results.pages import fill, make_parts, table
+from results import opponent_priors as priors
+from results import pages
+from results.pages import fill, make_parts, table, where
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build, run
 from valmatch.kernels.arrays import Floats
@@ -51,8 +51,31 @@ GAMMAS = (0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999)
 KAPPAS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 GAMMA_SEED, GAMMA_PATHS = 2001, 2000
 TUNING_SEED, TUNING_PATHS = 1001, 1000
-SEEDS, PATHS = tuple(range(1, 13)), 500
-MARGIN, DRAW_PATHS = 0.5, 1000
+TUNED = {"gamma": ((KG,), GAMMAS), "kappa": ((OPPONENT, BOTH), KAPPAS)}
+"""Parameters that are tuned: of which policies, and the values that are tried."""
+
+TUNED_KG = "knowledge_gradient_tuned"
+COMPARED_SEED, COMPARED_PATHS = 3001, 4000
+PAIRS = (
+    *((bound, rival) for bound, rival in product((OPPONENT, BOTH), (TUNED_KG,))),
+    *((OPPONENT, rival) for rival in ("point_estimate", "draw_chance", KG, FINITE)),
+    *((TUNED_KG, rival) for rival in ("point_estimate", "draw_chance", KG)),
+)
+"""What is compared: a policy, and the one that it is judged against."""
+
+PRIMARY = PAIRS[0]
+
+MARGIN, DRAW_SEED, DRAW_PATHS = 0.5, 4001, 2000
+DRAW_RIVALS = ("point_estimate", "draw_chance", OPPONENT)
+SPANS = ("1-100", "101-200", "201-500")
+GROUPS = {
+    f"{prior}, {part}": (prior, ranks)
+    for prior, (part, ranks) in product(
+        PRIORS, (("extremes", ("top", "bottom")), ("middle", ("12", "25", "37")))
+    )
+}
+"""Settings that are pooled."""
+
 CONFIDENCE = 0.95
 
 Row = dict[str, Any]
@@ -146,103 +169,93 @@ def tuned(pool: ProcessPoolExecutor) -> None:
     write("tuned", pool.map(tuned_case, cases))
 
 
-# ---- kappa ----
+# ---- tuning: gamma and kappa alike ----
 
 
-def kappa_setting(setting: tuple[str, str]) -> list[Row]:
-    """Return all weights in a setting, on the priors for tuning."""
+def tuning_setting(setting: tuple[str, str]) -> list[Row]:
+    """Return all values of both parameters in a setting, on the same priors for tuning."""
     prior, rank = setting
     rows = []
-    for kappa in KAPPAS:
-        overrides = at(
-            prior, rank, "prior_draw=path", f"kappa={kappa}", f"policies=[{OPPONENT}, {BOTH}]"
-        )
-        values = simulate(overrides, TUNING_SEED, TUNING_PATHS)
-        for policy, (measure, name) in product((OPPONENT, BOTH), MEASURES.items()):
-            mean, ci = interval(values[name.format(policy)])
-            rows.append(
-                {"policy": policy, "prior": prior, "rank": rank, "kappa": kappa}
-                | {"measure": measure, "n": TUNING_PATHS, "mean": mean, "ci": ci}
+    for parameter, (policies, values) in TUNED.items():
+        for value in values:
+            overrides = at(prior, rank, "prior_draw=path", f"{parameter}={value}")
+            found = simulate(
+                [*overrides, f"policies=[{', '.join(policies)}]"], TUNING_SEED, TUNING_PATHS
             )
+            for policy, (measure, name) in product(policies, MEASURES.items()):
+                mean, ci = interval(found[name.format(policy)])
+                rows.append(
+                    {"policy": policy, "parameter": parameter, "value": value}
+                    | {"prior": prior, "rank": rank, "measure": measure}
+                    | {"n": TUNING_PATHS, "mean": mean, "ci": ci}
+                )
     return rows
 
 
-def kappa(pool: ProcessPoolExecutor) -> None:
-    """Make kappa.csv."""
-    write("kappa", (row for rows in pool.map(kappa_setting, SETTINGS) for row in rows))
+def tuning(pool: ProcessPoolExecutor) -> None:
+    """Make tuning.csv."""
+    write("tuning", (row for rows in pool.map(tuning_setting, SETTINGS) for row in rows))
 
 
-def chosen_kappas() -> dict[str, float]:
-    """Return the weight of each policy with the largest objective, summed over all settings."""
-    totals: dict[tuple[str, float], float] = {}
-    with (HERE / "kappa.csv").open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if row["measure"] == "objective":
-                key = row["policy"], float(row["kappa"])
-                totals[key] = totals.get(key, 0.0) + float(row["mean"])
+def tuning_means(measure: str) -> dict[str, dict[float, float]]:
+    """Return, by policy and value, the mean of a measure over all settings."""
+    found: dict[str, dict[float, list[float]]] = {}
+    for row in read("tuning"):
+        if row["measure"] == measure:
+            values = found.setdefault(row["policy"], {})
+            values.setdefault(float(row["value"]), []).append(float(row["mean"]))
     return {
-        policy: max(KAPPAS, key=lambda kappa: totals[policy, kappa]) for policy in (OPPONENT, BOTH)
+        policy: {value: sum(own) / len(own) for value, own in values.items()}
+        for policy, values in found.items()
     }
+
+
+def chosen(policy: str) -> float:
+    """Return the value with the largest objective on the priors for tuning, all settings alike."""
+    means = tuning_means("objective")[policy]
+    return max(means, key=means.__getitem__)
 
 
 # ---- comparison on fresh priors ----
 
 
-def compared_case(case: tuple[str, str, int]) -> dict[str, dict[str, Floats]]:
-    """Return what each policy gives for one prior draw, by policy and measure."""
-    prior, rank, seed = case
-    kappas = chosen_kappas()
-    first = ["point_estimate", "draw_chance", KG, FINITE, OPPONENT]
-    runs = (
-        (first, at(prior, rank, f"kappa={kappas[OPPONENT]}", f"policies=[{', '.join(first)}]")),
-        ([BOTH], at(prior, rank, f"kappa={kappas[BOTH]}", f"policies=[{BOTH}]")),
-    )
-    found = {}
-    for policies, overrides in runs:
-        values = simulate(overrides, seed, PATHS)
-        for policy in policies:
-            found[policy] = {m: values[name.format(policy)] for m, name in MEASURES.items()}
-    return found
+def contenders() -> dict[str, tuple[str, list[str]]]:
+    """Return what is compared: the policy of each name, and what it is set to."""
+    tuned_values = {
+        TUNED_KG: (KG, [f"gamma={chosen(KG)}"]),
+        **{policy: (policy, [f"kappa={chosen(policy)}"]) for policy in (OPPONENT, BOTH)},
+    }
+    fixed: dict[str, tuple[str, list[str]]] = {
+        name: (name, []) for name in ("point_estimate", "draw_chance", KG, FINITE)
+    }
+    return {**tuned_values, **fixed}
+
+
+def compared_setting(setting: tuple[str, str]) -> list[Row]:
+    """Return one contender less another in a setting; each path has a prior of its own."""
+    found: dict[str, dict[str, Floats]] = {}
+    for name, (policy, own) in contenders().items():
+        overrides = at(*setting, "prior_draw=path", *own, f"policies=[{policy}]")
+        values = simulate(overrides, COMPARED_SEED + SETTINGS.index(setting), COMPARED_PATHS)
+        found[name] = {m: values[response.format(policy)] for m, response in MEASURES.items()}
+    return [
+        {"prior": setting[0], "rank": setting[1], "measure": measure}
+        | {"policy": policy, "other": other}
+        | paired(found[policy][measure], found[other][measure])
+        for measure, (policy, other) in product(MEASURES, PAIRS)
+    ]
+
+
+def paired(own: Floats, other: Floats) -> Row:
+    """Return the mean of a policy, and what it is less another on the same priors and paths."""
+    less = own - other
+    error = float(less.std(ddof=1)) / math.sqrt(less.size)
+    return {"n": less.size, "mean": float(own.mean()), "less": float(less.mean()), "less_se": error}
 
 
 def compared(pool: ProcessPoolExecutor) -> None:
-    """Make compared.csv: each bound less each other policy, prior draw by prior draw."""
-    write("compared", _compared_rows(pool))
-
-
-def _compared_rows(pool: ProcessPoolExecutor) -> Iterator[Row]:
-    """Yield rows; a prior draw is one observation of the interval, as priors differ by more."""
-    cases = [(prior, rank, seed) for (prior, rank), seed in product(SETTINGS, SEEDS)]
-    found = dict(zip(cases, pool.map(compared_case, cases), strict=True))
-    kappas = chosen_kappas()
-    for (prior, rank), bound, measure in product(SETTINGS, (OPPONENT, BOTH), MEASURES):
-        for other in ("point_estimate", "draw_chance", KG, FINITE):
-            differences = [
-                found[prior, rank, seed][bound][measure] - found[prior, rank, seed][other][measure]
-                for seed in SEEDS
-            ]
-            means = np.array([own.mean() for own in differences])
-            errors = np.array([own.std(ddof=1) / math.sqrt(own.size) for own in differences])
-            own = np.array([found[prior, rank, seed][bound][measure].mean() for seed in SEEDS])
-            mean, ci = interval(means)
-            higher = int((means > 2 * errors).sum())
-            lower = int((means < -2 * errors).sum())
-            yield {
-                "bound": bound,
-                "kappa": kappas[bound],
-                "prior": prior,
-                "rank": rank,
-                "measure": measure,
-                "other": other,
-                "priors": len(SEEDS),
-                "paths_each": PATHS,
-                "mean": float(own.mean()),
-                "less_other": mean,
-                "less_other_ci": ci,
-                "higher": higher,
-                "lower": lower,
-                "open": len(SEEDS) - higher - lower,
-            }
+    """Make compared.csv."""
+    write("compared", (row for rows in pool.map(compared_setting, SETTINGS) for row in rows))
 
 
 def cost(pool: ProcessPoolExecutor) -> None:
@@ -276,43 +289,28 @@ def cost(pool: ProcessPoolExecutor) -> None:
 # ---- real draws ----
 
 
-def draws_case(case: tuple[str, str, int]) -> dict[str, Floats]:
-    """Return the share of drawn games of each path, late and in all, by policy."""
-    prior, rank, seed = case
-    policies = ("point_estimate", "draw_chance", KG, OPPONENT)
-    overrides = at(
-        prior,
-        rank,
-        f"draw_margin={MARGIN}",
-        f"kappa={chosen_kappas()[OPPONENT]}",
-        f"policies=[{', '.join(policies)}]",
-    )
-    values = simulate(overrides, seed, DRAW_PATHS)
-    found = {}
-    for policy in policies:
-        parts = [values[f"draw_fraction.{policy}.{span}"] for span in ("1-100", "101-200")]
-        late = values[f"draw_fraction.{policy}.201-500"]
-        found[policy] = np.array([late, 0.2 * parts[0] + 0.2 * parts[1] + 0.6 * late])
-    return found
+def draws_setting(setting: tuple[str, str]) -> list[Row]:
+    """Return the share of drawn games less others' in a setting; a prior of its own each path."""
+    found: dict[str, dict[str, Floats]] = {}
+    seed = DRAW_SEED + SETTINGS.index(setting)
+    for name in (TUNED_KG, *DRAW_RIVALS):
+        policy, own = contenders()[name]
+        words = ["prior_draw=path", f"draw_margin={MARGIN}", *own, f"policies=[{policy}]"]
+        values = simulate(at(*setting, *words), seed, DRAW_PATHS)
+        spans = [values[f"draw_fraction.{policy}.{span}"] for span in SPANS]
+        late = spans[-1]
+        found[name] = {"201-500": late, "all": 0.2 * spans[0] + 0.2 * spans[1] + 0.6 * late}
+    return [
+        {"prior": setting[0], "rank": setting[1], "games": games, "policy": TUNED_KG}
+        | {"other": other}
+        | paired(found[TUNED_KG][games], found[other][games])
+        for games, other in product(("201-500", "all"), DRAW_RIVALS)
+    ]
 
 
 def draws(pool: ProcessPoolExecutor) -> None:
     """Make draws.csv."""
-    seeds = SEEDS[:5]
-    cases = [(prior, rank, seed) for (prior, rank), seed in product(SETTINGS, seeds)]
-    found = dict(zip(cases, pool.map(draws_case, cases), strict=True))
-    rows = []
-    for (prior, rank), (k, games), other in product(
-        SETTINGS, enumerate(("201-500", "all")), ("point_estimate", "draw_chance", OPPONENT)
-    ):
-        own = np.concatenate([found[prior, rank, seed][KG][k] for seed in seeds])
-        rival = np.concatenate([found[prior, rank, seed][other][k] for seed in seeds])
-        mean, ci = interval(own - rival)
-        rows.append(
-            {"prior": prior, "rank": rank, "games": games, "other": other, "n": own.size}
-            | {"knowledge_gradient": float(own.mean()), "less_other": mean, "less_other_ci": ci}
-        )
-    write("draws", rows)
+    write("draws", (row for rows in pool.map(draws_setting, SETTINGS) for row in rows))
 
 
 # ---- the page ----
@@ -320,8 +318,7 @@ def draws(pool: ProcessPoolExecutor) -> None:
 
 def read(name: str) -> list[dict[str, str]]:
     """Return the rows of a CSV file of this folder."""
-    with (HERE / f"{name}.csv").open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return pages.read(HERE / f"{name}.csv")
 
 
 def shown(difference: str, ci: str, digits: int) -> str:
@@ -361,27 +358,68 @@ def tuned_table() -> str:
     return table(["prior", "rank", "tuned for", "gamma"], rows)
 
 
+def pooled(name: str, group: str, **cells: str) -> tuple[float, float]:
+    """Return a difference over the settings of a group, and its standard error."""
+    prior, ranks = GROUPS[group]
+    rows = [row for row in where(read(name), prior=prior, **cells) if row["rank"] in ranks]
+    return priors.pooled(rows, lambda row, _: (float(row["less"]), float(row["less_se"])), "")
+
+
+COMPARED_WIDTH = priors.half_widths(len(MEASURES) * len(PAIRS) * len(GROUPS))
+DRAWS_WIDTH = priors.half_widths(2 * len(DRAW_RIVALS) * len(GROUPS))
+"""Standard errors of half an interval: those of a table hold together."""
+
+
+def differences(name: str, width: float, digits: int, **cells: str) -> list[str]:
+    """Return a difference in each group with its interval, in bold where that leaves 0 out."""
+    found = (pooled(name, group, **cells) for group in GROUPS)
+    return [shown(str(less), str(width * error), digits) for less, error in found]
+
+
 def compared_table() -> str:
-    """Return, for each bound, rival and measure, how often it is higher, lower, or neither."""
-    rows = read("compared")
-    keys = dict.fromkeys((row["bound"], row["measure"], row["other"]) for row in rows)
+    """Return what one policy is less another, pooled over the settings of a group."""
+    digits = {"objective": 2, "late_draw_probability": 4, "late_squared_error": 3}
+    lines = [
+        [name.replace("_", " ") for name in (measure, policy, other)]
+        + differences(
+            "compared", COMPARED_WIDTH, digits[measure], measure=measure, policy=policy, other=other
+        )
+        for measure, (policy, other) in product(MEASURES, PAIRS)
+    ]
+    return table(["measure", "policy", "less", *GROUPS], lines)
+
+
+def verdicts(policy: str, other: str) -> str:
+    """Say, by measure, where a policy is shown to be better than another, worse, or neither."""
+    words = {1: "better", -1: "worse", 0: "open"}
+    parts = []
+    for measure in MEASURES:
+        where_so: dict[int, list[str]] = {}
+        for group in GROUPS:
+            less, error = pooled("compared", group, measure=measure, policy=policy, other=other)
+            good = -less if measure == "late_squared_error" else less
+            how = 0 if abs(less) <= COMPARED_WIDTH * error else (1 if good > 0 else -1)
+            where_so.setdefault(how, []).append(group)
+        said = "; ".join(
+            f"{words[how]}: {', '.join(group.replace(',', '') for group in groups)}"
+            for how, groups in sorted(where_so.items(), reverse=True)
+        )
+        parts.append(f"  - {measure.replace('_', ' ')}: {said}\n")
+    return f"- `{policy}` against `{other}`:\n{''.join(parts)}"
+
+
+def said_of_tuning() -> str:
+    """Say what was chosen, and what the late games would have chosen."""
     lines = []
-    for bound, measure, other in keys:
-        line = [bound, measure.replace("_", " "), other.replace("_", " ")]
-        for prior, ranks in product(PRIORS, (("top", "bottom"), ("12", "25", "37"))):
-            mine = [
-                row
-                for row in rows
-                if (row["bound"], row["measure"], row["other"]) == (bound, measure, other)
-                and row["prior"] == prior
-                and row["rank"] in ranks
-            ]
-            counts = [sum(int(row[key]) for row in mine) for key in ("higher", "lower", "open")]
-            mean = sum(float(row["less_other"]) for row in mine) / len(mine)
-            line.append(f"{mean:+.4f} ({' / '.join(map(str, counts))})")
-        lines.append(line)
-    head = ["bound", "measure", "less", "informative, extremes", "informative, middle"]
-    return table([*head, "equal, extremes", "equal, middle"], lines)
+    for parameter, (policies, values) in TUNED.items():
+        for policy in policies:
+            late = tuning_means("late_draw_probability")[policy]
+            best = max(late, key=late.__getitem__)
+            lines.append(
+                f"- `{policy}`: {parameter} {chosen(policy):g} of {len(values)} values; for the"
+                f" late draw probability it would be {best:g}.\n"
+            )
+    return "".join(lines)
 
 
 def cost_table() -> str:
@@ -396,37 +434,45 @@ def cost_table() -> str:
     )
 
 
-def kappa_table() -> str:
-    """Return the objective of each weight, as a mean over all settings."""
-    totals: dict[tuple[str, str, float], list[float]] = {}
-    for row in read("kappa"):
-        key = row["policy"], row["measure"], float(row["kappa"])
-        totals.setdefault(key, []).append(float(row["mean"]))
-    keys = dict.fromkeys((policy, measure) for policy, measure, _ in totals)
-    return table(
-        ["policy", "measure", *(f"kappa {kappa:g}" for kappa in KAPPAS)],
-        (
-            [policy, measure.replace("_", " ")]
-            + [
-                f"{sum(own) / len(own):.4g}"
-                for own in (totals[policy, measure, kappa] for kappa in KAPPAS)
-            ]
-            for policy, measure in keys
-        ),
-    )
+def tuning_table(parameter: str) -> str:
+    """Return what each value of a parameter gives, as a mean over all settings."""
+    policies, values = TUNED[parameter]
+    lines = [
+        [policy, measure.replace("_", " ")]
+        + [f"{tuning_means(measure)[policy][value]:.4g}" for value in values]
+        for policy, measure in product(policies, MEASURES)
+    ]
+    return table(["policy", "measure", *(f"{parameter} {value:g}" for value in values)], lines)
 
 
 def draws_table() -> str:
-    """Return the knowledge gradient's share of drawn games, and less its rivals'."""
-    found = {(row["games"], row["other"], row["prior"], row["rank"]): row for row in read("draws")}
+    """Return the knowledge gradient's share of drawn games less its rivals', by group."""
     lines = []
-    for games, other in dict.fromkeys((games, other) for games, other, _, _ in found):
-        own = [found[games, other, prior, rank] for prior, rank in SETTINGS]
+    for games, other in product(("201-500", "all"), DRAW_RIVALS):
+        found = differences("draws", DRAWS_WIDTH, 4, games=games, other=other)
+        lines.append([games, other.replace("_", " "), *found])
+    return table(["games", "less", *GROUPS], lines)
+
+
+def said_of_draws() -> str:
+    """Say how many more games are drawn under the knowledge gradient."""
+    lines = []
+    for games, part, others in product(
+        ("201-500", "all"), ("extremes", "middle"), (DRAW_RIVALS[:2], DRAW_RIVALS[2:])
+    ):
+        groups = [group for group in GROUPS if group.endswith(part)]
+        found = [
+            pooled("draws", group, games=games, other=other)
+            for group, other in product(groups, others)
+        ]
+        ends = [100.0 * end for end in (min(found)[0], max(found)[0])]
+        shown_in = sum(abs(less) > DRAWS_WIDTH * error for less, error in found)
+        names = " and ".join(f"`{other}`" for other in others)
         lines.append(
-            [games, other.replace("_", " ")]
-            + [shown(row["less_other"], row["less_other_ci"], 4) for row in own]
+            f"- Games {games}, {part}, against {names}: {ends[0]:+.2f} to {ends[1]:+.2f} in a"
+            f" hundred; shown in {shown_in} of {len(found)} comparisons.\n"
         )
-    return table(["games", "less", *(f"{prior}, {rank}" for prior, rank in SETTINGS)], lines)
+    return "".join(lines)
 
 
 def page(pool: ProcessPoolExecutor) -> None:
@@ -436,7 +482,10 @@ def page(pool: ProcessPoolExecutor) -> None:
         "gamma objective": gamma_table("objective", 2),
         "gamma late": gamma_table("late_draw_probability", 4),
         "tuned": tuned_table(),
-        "kappa": kappa_table(),
+        **{f"tuning {parameter}": tuning_table(parameter) for parameter in TUNED},
+        "tuning said": said_of_tuning(),
+        "compared said": "".join(verdicts(*pair) for pair in (PRIMARY, PAIRS[-1])),
+        "draws said": said_of_draws(),
         "compared": compared_table(),
         "cost": cost_table(),
         "draws": draws_table(),
@@ -444,7 +493,7 @@ def page(pool: ProcessPoolExecutor) -> None:
     fill(HERE / "README.md", tables)
 
 
-TABLES = {part.__name__: part for part in (gamma, tuned, kappa, compared, cost, draws, page)}
+TABLES = {part.__name__: part for part in (gamma, tuned, tuning, compared, cost, draws, page)}
 
 
 def main() -> None:

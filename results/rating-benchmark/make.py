@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from results.pages import check, fill, parser, say, table
+from results.pages import add_check, fill, parser, say, table
 from tests.support.command import valmatch
 from valmatch import compare_ratings
 from valmatch.draws.streams import Streams
@@ -490,11 +490,8 @@ def main() -> None:
     given.add_argument("logs", nargs="?", type=Path, metavar="LOGS", help="folder of the logs")
     given.add_argument("--fitted", action="store_true", help="measure fitted systems alone")
     given.add_argument("--page", action="store_true", help="put the tables into the page")
-    given.add_argument("--check", action="store_true", help="whether the page holds the tables")
+    add_check(given, page)
     asked = given.parse_args()
-    if asked.check:
-        check(HERE / "README.md", page)
-        return
     if asked.logs is None and not asked.page:
         given.error("LOGS is missing")
     if asked.logs is not None:

@@ -2,20 +2,20 @@
 
     python results/readings/make.py
 
-Each is put into the page between the mark with its name and the next `<!-- end -->`. What is done
-is said on stderr.
+Each is put into the page between the mark with its name and the next `<!-- end -->`. `--check` says
+whether the page holds what `readings.csv` does. What is done is said on stderr.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import NormalDist
 from typing import NamedTuple
 
-from results.pages import counted, fill, parser
+from results.pages import add_check, counted, fill, parser, read
 from valmatch import Estimate, compare, load, optimize, replicate
 from valmatch.optimization.studies.study import DEFAULT_BUDGET
 from valmatch.storage.output import write_csv
@@ -40,6 +40,9 @@ ASK_FOR_PAIRS = "measure=[pairs]"
 IN_ELO = MATCHES | {"avg_elo_diff": "team difference in elo"}
 ASK_FOR_ELO = "measure=[elo]"
 RATINGS = {"rating_error": "error", "rating_spread": "spread", "log_loss": "log loss"}
+FEASIBLE = "feasible"
+"""Whether a recommended point was called feasible; of several runs, the share."""
+
 DIFFERENCES = ("player_diff", "team_diff", "player_slack", "team_slack")
 
 
@@ -55,6 +58,13 @@ class Row(NamedTuple):
     ci_low: float | None
     ci_high: float | None
     n: int
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the interval."""
+        return (
+            0.0 if self.ci_low is None or self.ci_high is None else (self.ci_high - self.ci_low) / 2
+        )
 
 
 class Paired(NamedTuple):
@@ -73,22 +83,24 @@ class Paired(NamedTuple):
         shown = f" --responses {','.join(self.measures)}" if self.asked else ""
         return f"valmatch compare {self.config}{sets(self.changes)} -n {self.n}{shown}"
 
-    def measured(self) -> tuple[str, list[Row]]:
-        """Return the differences in words, and as rows."""
+    def measured(self) -> list[Row]:
+        """Return the differences."""
         default, reading = (
             load(self.config, (*self.asked, *changes)) for changes in ((), self.changes)
         )
         found = compare(default, reading, self.n)
-        rows, words = [], []
-        for response, label in self.measures.items():
+        rows = []
+        for response in self.measures:
             one = found.comparisons[response]
             less = one.difference
             values = (one.a.mean, one.b.mean, less.mean, less.ci_low, less.ci_high)
             rows.append(Row(self.name, self.command, response, *values, less.n))
-            words.append(f"{label} {signed(less)}")
-        if all(word.endswith(" 0") for word in words):
-            words = ["nothing"]
-        return ", ".join(words), rows
+        return rows
+
+    def words(self, rows: Mapping[str, Row]) -> str:
+        """Return the differences in words."""
+        words = [f"{label} {signed(rows[name])}" for name, label in self.measures.items()]
+        return "nothing" if all(word.endswith(" 0") for word in words) else ", ".join(words)
 
 
 class Solved(NamedTuple):
@@ -106,27 +118,35 @@ class Solved(NamedTuple):
         budget = f" --budget {self.budget}" if self.budget != DEFAULT_BUDGET else ""
         return f"valmatch optimize {self.config}{sets(self.changes)}{budget}"
 
-    def measured(self) -> tuple[str, list[Row]]:
-        """Return what is recommended in words, and as rows."""
+    @property
+    def labels(self) -> dict[str, str]:
+        """What is told of the days that the recommended rules give."""
+        return MATCHES | (PAIRS if self.pairs else {})
+
+    def measured(self) -> list[Row]:
+        """Return what is recommended, and what it gives."""
         study = optimize(load(self.config, self.changes), budget=self.budget)
         assert study.verdict is not None
         point = study.verdict.point
         at = [f"{name}={value!r}" for name, value in point.items()]
-        labels = MATCHES | (PAIRS if self.pairs else {})
         asked = [ASK_FOR_PAIRS] if self.pairs else []
         days = replicate(load("valorant", [*at, *asked]), DAYS, FRESH).estimates
         rows = [self.row("objective", study.verdict.objective)]
-        rows += [self.row(response, days[response]) for response in labels]
-        rows += [
+        rows += [self.row(response, days[response]) for response in self.labels]
+        facts = {FEASIBLE: float(bool(study.summary()["feasible"])), **point}
+        return rows + [
             Row(self.name, self.command, name, None, value, None, None, None, 1)
-            for name, value in point.items()
+            for name, value in facts.items()
         ]
-        found = "" if study.summary()["feasible"] else "infeasible; where the wait is least, "
-        words = [f"{found}objective {plain(study.verdict.objective)}"]
-        words += [f"{label} {plain(days[response])}" for response, label in labels.items()]
-        if missing := days["avg_team_diff"].undefined:
+
+    def words(self, rows: Mapping[str, Row]) -> str:
+        """Return what is recommended in words."""
+        found = "" if rows[FEASIBLE].reading else "infeasible; where the wait is least, "
+        words = [f"{found}objective {plain(rows['objective'])}"]
+        words += [f"{label} {plain(rows[response])}" for response, label in self.labels.items()]
+        if missing := DAYS - rows["avg_team_diff"].n:
             words.append(f"no match on {missing} of {DAYS} days")
-        return ", ".join(words), rows
+        return ", ".join(words)
 
     def row(self, measure: str, found: Estimate) -> Row:
         """Return an estimate as a row."""
@@ -147,18 +167,25 @@ class RandomSearch(NamedTuple):
             self.changes
         )
 
-    def measured(self) -> tuple[str, list[Row]]:
-        """Return the median objective of the runs in words, and as a row."""
+    def measured(self) -> list[Row]:
+        """Return the median objective of the runs, and the share of those called feasible."""
         study = optimize(load("valorant-20min", self.changes), "random", macroreps=RUNS)
         assert study.comparison is not None
         found = study.comparison.solvers["random"]
         middle, called = found["median_objective"], found["called_feasible"]["value"]
         low, high = middle["ci_low"], middle["ci_high"]
-        row = Row(
-            self.name, self.command, "objective", None, middle["value"], None, low, high, RUNS
-        )
-        words = f"median objective of {RUNS} runs {middle['value']:.1f} ({low:.1f} to {high:.1f})"
-        return f"{words}, {called:.0%} of them feasible", [row]
+        told = Row(self.name, self.command, FEASIBLE, None, called, None, None, None, RUNS)
+        return [
+            Row(self.name, self.command, "objective", None, middle["value"], None, low, high, RUNS),
+            told,
+        ]
+
+    def words(self, rows: Mapping[str, Row]) -> str:
+        """Return the median objective in words."""
+        one = rows["objective"]
+        ends = f"{one.ci_low:.1f} to {one.ci_high:.1f}"
+        words = f"median objective of {one.n} runs {one.reading:.1f} ({ends})"
+        return f"{words}, {rows[FEASIBLE].reading:.0%} of them feasible"
 
 
 def moments(names: tuple[str, ...], mean: float, std: float) -> tuple[str, ...]:
@@ -236,25 +263,24 @@ def sets(changes: tuple[str, ...]) -> str:
     return "".join(f" --set {change}" for change in changes)
 
 
-def digits(half: float | None) -> int:
+def digits(half: float) -> int:
     """Return the decimals that show two digits of a half-width."""
     return 4 if not half else max(0, 1 - math.floor(math.log10(half)))
 
 
-def plain(one: Estimate) -> str:
+def plain(one: Row) -> str:
     """Return a mean with the half-width of its interval."""
     places = digits(one.half_width)
-    return f"{one.mean:.{places}f} ± {one.half_width or 0.0:.{places}f}"
+    return f"{one.reading:.{places}f} ± {one.half_width:.{places}f}"
 
 
-def signed(one: Estimate) -> str:
+def signed(one: Row) -> str:
     """Return a difference with the half-width of its interval."""
-    assert one.mean is not None
-    half = one.half_width or 0.0
-    if abs(one.mean) + half < NO_CHANGE:
+    assert one.difference is not None
+    if abs(one.difference) + one.half_width < NO_CHANGE:
         return "0"
-    places = digits(half)
-    return f"{one.mean:+.{places}f} ± {half:.{places}f}"
+    places = digits(one.half_width)
+    return f"{one.difference:+.{places}f} ± {one.half_width:.{places}f}"
 
 
 def negative_vectors() -> Iterator[tuple[str, str]]:
@@ -272,24 +298,47 @@ def negative_vectors() -> Iterator[tuple[str, str]]:
     )
 
 
-def measured(task: Paired | Solved | RandomSearch) -> tuple[str, list[Row]]:
+def measured(task: Paired | Solved | RandomSearch) -> list[Row]:
     """Return what a task measures; by this name, so that other processes find it."""
     return task.measured()
 
 
+def row_of(cells: Mapping[str, str]) -> Row:
+    """Return a row of the table."""
+    told = [cells[name] for name in ("name", "command", "measure")]
+    default, reading, difference, low, high = (
+        float(cells[name]) if cells[name] else None
+        for name in ("default", "reading", "difference", "ci_low", "ci_high")
+    )
+    return Row(told[0], told[1], told[2], default, reading, difference, low, high, int(cells["n"]))
+
+
+def page() -> None:
+    """Put what the table holds into the page."""
+    found: dict[str, dict[str, Row]] = {}
+    for row in map(row_of, read(HERE / "readings.csv")):
+        found.setdefault(row.name, {})[row.measure] = row
+    texts = dict(negative_vectors())
+    for task in TASKS:
+        texts[task.name] = f"`{task.command}`: {task.words(found[task.name])}"
+    fill(HERE / "README.md", texts)
+
+
 def main() -> None:
     """Measure everything, then write the CSV file and the page."""
-    parser(__doc__).parse_args()
+    given = parser(__doc__)
+    add_check(given, page)
+    given.parse_args()
     with ProcessPoolExecutor(2) as pool:
-        found = [*counted("numbers", pool.map(measured, TASKS), len(TASKS))]
-    rows = [row for _, some in found for row in some]
+        rows = [
+            row
+            for some in counted("numbers", pool.map(measured, TASKS), len(TASKS))
+            for row in some
+        ]
     names = Row._fields
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     write_csv(HERE / "readings.csv", columns)
-    texts = dict(negative_vectors())
-    for task, (words, _) in zip(TASKS, found, strict=True):
-        texts[task.name] = f"`{task.command}`: {words}"
-    fill(HERE / "README.md", texts)
+    page()
 
 
 if __name__ == "__main__":

@@ -10,19 +10,18 @@ minutes, one of the ladder a quarter of an hour.
 
 from __future__ import annotations
 
-import csv
 import json
 import subprocess
 import sys
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from results.pages import fill
+from results.pages import add_check, fill, read, where
 from valmatch.optimization.best_known import table_file
 from valmatch.storage.output import cell, write_csv
 
@@ -41,8 +40,7 @@ SIMOPT = "simopt"
 
 def best_known(problem: str) -> float:
     """Return the best known objective of a problem."""
-    with table_file().open() as file:
-        return next(float(r["objective"]) for r in csv.DictReader(file) if r["config"] == problem)
+    return next(float(row["objective"]) for row in where(read(table_file()), config=problem))
 
 
 def ours(problem: str, best: float, scratch: Path, runs: int) -> list[dict[str, Any]]:
@@ -98,7 +96,7 @@ def theirs(
     return lines
 
 
-def table(lines: list[Mapping[str, str]]) -> str:
+def table(lines: Sequence[Mapping[str, str]]) -> str:
     """Return the table of the page from rows of the CSV file."""
     text = [
         "| problem | solver | median objective | within 5 % | within 10 % | area | infeasible |",
@@ -122,9 +120,8 @@ def table(lines: list[Mapping[str, str]]) -> str:
 def made_before() -> dict[str, list[Mapping[str, str]]]:
     """Return the rows of the CSV file by problem."""
     rows: dict[str, list[Mapping[str, str]]] = {}
-    with TABLE.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            rows.setdefault(row["problem"], []).append(row)
+    for row in read(TABLE):
+        rows.setdefault(row["problem"], []).append(row)
     return rows
 
 
@@ -133,7 +130,12 @@ def write(rows: Mapping[str, list[Mapping[str, str]]]) -> None:
     lines = [line for name in PROBLEMS for line in rows.get(name, [])]
     names = list(dict.fromkeys(name for line in lines for name in line))
     write_csv(TABLE, {name: [line.get(name, "") for line in lines] for name in names})
-    fill(PAGE, {"table": f"{table(lines)}\n"})
+    page()
+
+
+def page() -> None:
+    """Put the table into the page."""
+    fill(PAGE, {"table": f"{table(read(TABLE))}\n"})
 
 
 def main() -> None:
@@ -143,6 +145,7 @@ def main() -> None:
     parser = ArgumentParser(
         description=usage, epilog=about + problems, formatter_class=RawDescriptionHelpFormatter
     )
+    add_check(parser, page)
     parser.add_argument("scratch", type=Path, metavar="SCRATCH", help="folder of the runs")
     parser.add_argument("problems", nargs="*", metavar="PROBLEM", help="all without any")
     parser.add_argument("--simopt", metavar="PYTHON", help="interpreter with the extra `simopt`")
