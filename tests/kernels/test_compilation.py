@@ -246,12 +246,17 @@ def test_compilation_is_announced_once_and_truly(
         return capsys.readouterr().err
 
     empty = Kernel(place)
-    assert said(empty, empty, Kernel(None)) == f"compiling the kernels once (kept in {tmp_path})\n"
+    assert said(empty, empty, Kernel(None)) == (
+        f"compiling the kernels once, which takes 10 to 60 seconds (kept in {tmp_path})\n"
+    )
     assert said(Kernel(None)) == (
-        "compiling kernels (not kept: no folder to write to; NUMBA_CACHE_DIR names one)\n"
+        "compiling kernels, which takes 10 to 60 seconds"
+        " (not kept: no folder to write to; NUMBA_CACHE_DIR names one)\n"
     )
     (place / "other.py-1.nbi").touch()
-    assert said(empty) == f"compiling further kernels once (kept in {tmp_path})\n"
+    assert said(empty) == (
+        f"compiling further kernels once, which takes 10 to 60 seconds (kept in {tmp_path})\n"
+    )
     (place / "test_compilation.start-1.nbi").touch()
     assert said(empty) == ""
     used = Kernel(None)
@@ -407,3 +412,56 @@ def test_a_part_is_compiled_once_for_all_numbers_that_are_written() -> None:
     kernel: Any = numba.njit(plain)
     assert kernel(5) == 1 - 1 + 6
     assert len(_part.signatures) == 1  # type: ignore[attr-defined]
+
+
+ONE_KERNEL = """
+import os, sys
+from pathlib import Path
+from numba.core import event
+from valmatch.kernels.compilation import njit
+
+class Compiled(event.Listener):
+    def on_start(self, event):
+        print("compiled", flush=True)
+        if sys.argv[1] == "dies":
+            os.kill(os.getpid(), 9)
+
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Compiled())
+
+@njit
+def inner(value):
+    return value + 1.0
+
+@njit
+def outer(value):
+    return 2.0 * inner(value)
+
+print(outer(3.0), outer(3))
+"""
+
+
+def kernel_process(folder: Path, what: str) -> subprocess.Popen[str]:
+    """Start a process that needs two kernels, each for floats and for integers."""
+    (folder / "one.py").write_text(ONE_KERNEL)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
+    command = [sys.executable, str(folder / "one.py"), what]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def test_processes_that_start_together_compile_no_kernel_twice(tmp_path: Path) -> None:
+    processes = [kernel_process(tmp_path, "lives") for _ in range(3)]
+    said = "".join(process.communicate(timeout=120)[0] for process in processes)
+    assert said.count("8.0 8.0") == 3
+    assert said.count("compiled") == 4
+    assert list((tmp_path / "cache").rglob("*.lock"))
+
+
+def test_a_process_that_is_killed_while_it_compiles_holds_nobody_up(tmp_path: Path) -> None:
+    killed = kernel_process(tmp_path, "dies")
+    assert killed.communicate(timeout=120)[0] == "compiled\n"
+    assert killed.returncode == -9
+    said, _ = kernel_process(tmp_path, "lives").communicate(timeout=120)
+    assert said.count("compiled") == 4

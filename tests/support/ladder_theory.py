@@ -13,7 +13,7 @@ from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
 from valmatch.execution.simulator import build
 from valmatch.kernels.arrays import Floats
-from valmatch.models.ladder.measures import accuracy, standing
+from valmatch.models.ladder.measures import mean_variance, scale, standing
 from valmatch.models.ladder.model import InitialState, LadderModel
 from valmatch.models.ladder.population import DrawnPlayers
 from valmatch.models.ladder.state import NO_SESSIONS, new_log, new_loop
@@ -389,7 +389,7 @@ def calibration_after_rounds(
     for hour in range(rounds):
         moments = (1 + order.permutation(players)) / (4 * players) if at_random else 0.25
         loop.starts[:] = hour + moments
-        model._go_on(hour + 1.0, loop, log)
+        loop = model._go_on(hour + 1.0, loop, log)
     assert (loop.players["finished"] == rounds).all()
-    end = standing(loop.players)
-    return float(accuracy(end)["rating_error"] ** 2 / end.variances.mean())
+    error = scale(standing(loop.players))["rating_error"]
+    return float(error**2 / mean_variance(loop.players))

@@ -348,6 +348,8 @@ def refuse_other_run(
 ) -> None:
     """Refuse a folder of another config or seed, naming what differs."""
     same = first.config_id == other.config_id
+    if same and first.seed == other.seed and first.config == other.config:
+        return  # most are: the thousands of shards of a run take a third of the time so
     # A default may differ between two versions of one config.
     differing = changed_factors if same else changes
     found = differing(first.config.model_dump(), other.config.model_dump())

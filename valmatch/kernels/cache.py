@@ -8,6 +8,9 @@ by the contents of all files of the package that the file imports, at any remove
 Before numba looks into its cache, it imports and registers all that it can compile, for which it
 also imports scipy's linear algebra: that takes longer than the rest of a short command. A kernel of
 the cache needs numba's runtime alone. For one that is not there, the compiler registers all itself.
+
+Who compiles a kernel holds a lock of its own; others who need it wait, and load it. A lock ends
+with its process, however that ends. As no kernel calls itself, nobody waits in a circle.
 """
 
 from __future__ import annotations
@@ -17,8 +20,8 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -143,19 +146,61 @@ def _remove_unused(folders: Iterator[Path]) -> None:
 def cached(kernel: Any) -> Any:  # noqa: ANN401 - numba has no types
     """Let numba's runtime alone be started when a kernel is loaded; return the kernel.
 
-    A numba in which that is done in another way is left to do it.
+    One that is not there is compiled by one process. A numba in which that is done in another way
+    is left to do it.
     """
     with suppress(ImportError, AttributeError):
+        from numba.core.compiler_lock import global_compiler_lock
         from numba.core.runtime.nrt import rtsys
 
         cache = kernel._cache
+        index = cache._cache_file._index_path
         if cache.load_overload.__code__.co_names == REPLACED:
-            cache.load_overload = partial(_load, cache, rtsys)
+            held = ExitStack()
+            lock = partial(_locked, Path(index).with_suffix(".lock"))
+            cache.load_overload = partial(_load, cache, rtsys, held, lock)
+            kernel.compile = partial(_compile, kernel.compile, global_compiler_lock, held)
     return kernel
 
 
-def _load(cache: Any, runtime: Any, signature: Any, context: Any) -> Any:  # noqa: ANN401
-    """Load the kernel of a signature, if the cache has it."""
+def _load(
+    cache: Any,  # noqa: ANN401
+    runtime: Any,  # noqa: ANN401
+    held: ExitStack,
+    lock: Callable[[], AbstractContextManager[None]],
+    signature: Any,  # noqa: ANN401
+    context: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401
+    """Load the kernel of a signature, if the cache has it, or another process is making it.
+
+    Otherwise whoever compiles it now holds its lock.
+    """
     runtime.initialize(context)
     with cache._guard_against_spurious_io_errors():
-        return cache._load_overload(signature, context)
+        found = cache._load_overload(signature, context)
+        if found is None:
+            held.enter_context(lock())
+            found = cache._load_overload(signature, context)
+        return found
+
+
+def _compile(
+    compile_kernel: Callable[[Any], Any],
+    one_thread: AbstractContextManager[Any],
+    held: ExitStack,
+    signature: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401
+    """Load or compile a kernel and keep it, and let go of its lock."""
+    with one_thread, held:
+        return compile_kernel(signature)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file, where files can be locked."""
+    with ExitStack() as opened:
+        with suppress(ImportError, OSError):
+            import fcntl
+
+            fcntl.flock(opened.enter_context(path.open("a")), fcntl.LOCK_EX)
+        yield

@@ -33,6 +33,9 @@ WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 VARIANT = "variant"
 """Where a copy made by `variant` has its name, and the files of its parts."""
 
+COMPILING = "which takes 10 to 60 seconds"
+"""How long compiling takes, of the kernels of one model."""
+
 _announced = False
 _announcing = threading.Lock()
 
@@ -230,9 +233,12 @@ def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
             return
         _announced = True
     if not place:
-        text = "compiling kernels (not kept: no folder to write to; NUMBA_CACHE_DIR names one)"
+        text = (
+            f"compiling kernels, {COMPILING}"
+            " (not kept: no folder to write to; NUMBA_CACHE_DIR names one)"
+        )
     else:
         whole = Path(place).parents[1]
         what = "further kernels" if any(whole.glob("*/*/*.nbi")) else "the kernels"
-        text = f"compiling {what} once (kept in {whole})"
+        text = f"compiling {what} once, {COMPILING} (kept in {whole})"
     print(one_line(text), file=sys.stderr)

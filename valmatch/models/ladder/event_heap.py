@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from valmatch.kernels.arrays import Ints, Records
+from valmatch.kernels.arrays import Records
 from valmatch.kernels.compilation import at, inlined
 
 EVENT = np.dtype([("time", "f8"), ("player", "i8")])
 NONE = -1
 
+Places = NDArray[np.int32]
+"""Where players are in a heap."""
 
-def new_heap(players: int) -> tuple[Records, Ints]:
+
+def new_heap(players: int) -> tuple[Records, Places]:
     """Return an empty heap for `players`, and where in it each of them is: nowhere."""
-    return np.zeros(players, EVENT), np.full(players, NONE, np.int64)
+    return np.zeros(players, EVENT), np.full(players, NONE, np.int32)
 
 
 @inlined
-def schedule(time: float, player: int, size: int, heap: Records, places: Ints) -> int:
+def schedule(time: float, player: int, size: int, heap: Records, places: Places) -> int:
     """Enter the event of a player who has none; return the size of the heap."""
     _rise(time, player, size, heap, places)
     return size + 1
 
 
 @inlined
-def cancel(player: int, size: int, heap: Records, places: Ints) -> int:
+def cancel(player: int, size: int, heap: Records, places: Places) -> int:
     """Take the event of a player out; return the size of the heap."""
-    place = places[at(player)]
+    place = int(places[at(player)])
     places[at(player)] = NONE
     size -= 1
     if place < size:
@@ -45,7 +49,7 @@ def _before(time: float, player: int, other: int, heap: Records) -> bool:
 
 
 @inlined
-def _rise(time: float, player: int, place: int, heap: Records, places: Ints) -> None:
+def _rise(time: float, player: int, place: int, heap: Records, places: Places) -> None:
     """Put an event at a place, or as far up from it as it is early."""
     while place > 0:
         parent = (place - 1) // 2
@@ -59,7 +63,7 @@ def _rise(time: float, player: int, place: int, heap: Records, places: Ints) -> 
 
 
 @inlined
-def _sink(time: float, player: int, place: int, size: int, heap: Records, places: Ints) -> int:
+def _sink(time: float, player: int, place: int, size: int, heap: Records, places: Places) -> int:
     """Let all that are earlier come up from below a free place; return the place left free."""
     while 2 * place + 1 < size:
         child = 2 * place + 1

@@ -45,7 +45,7 @@ from valmatch.models.ladder.state import (
 from valmatch.ratings.trueskill import normal_cdf
 from valmatch.ratings.zonestats import predicted_outcome
 
-DONE, NO_ROOM_IN_QUEUE, NO_ROOM_FOR_WAITS = range(3)
+DONE, NO_ROOM_IN_QUEUE, NO_ROOM_FOR_WAITS, NO_ROOM_FOR_MATCHES = range(4)
 """Why `advance` returns."""
 
 SLICE = 1.0
@@ -76,7 +76,7 @@ def advance(
     queue : NamedTuple of arrays
         Who waits, in and out.
     waits : numpy.ndarray
-        Out: hours of each player matched after the warm-up.
+        Out: hours of each player matched after the warm-up, `state["waits"]` of them.
     log : Log
         Out, where one is wanted.
 
@@ -100,8 +100,12 @@ def advance(
             return DONE
         if not RULE.has_room(rules, queue):
             return NO_ROOM_IN_QUEUE
-        if state["waits"] + queue.state[0]["waiting"] + loop.by_size.size >= waits.size:
+        # All who wait may be matched at once, with those who come now.
+        most = queue.state[0]["waiting"] + loop.by_size.size + 1
+        if state["waits"] + most > waits.size:
             return NO_ROOM_FOR_WAITS
+        if state["playing"] + most // loop.lineup.size > loop.ring.size:
+            return NO_ROOM_FOR_MATCHES
         newcomer = NOBODY
         if ends <= now:
             _end_match(now, behaviour, world.rater, loop, log)

@@ -27,8 +27,9 @@ from valmatch.models.ladder.measures import (
     RESPONSES,
     SCALE_MOVES,
     Standing,
-    accuracy,
+    mean_rating,
     responses,
+    scale,
     scale_moves,
     standing,
 )
@@ -49,8 +50,10 @@ from valmatch.models.ladder.state import (
     World,
     new_log,
     new_loop,
+    with_larger_ring,
 )
 from valmatch.models.ladder.tables import games_table, players_table, tickets_table
+from valmatch.models.ladder.waits import Waits, WaitSummary
 from valmatch.models.model import (
     NO_FILES,
     Axes,
@@ -92,10 +95,10 @@ class Run(NamedTuple):
     ----------
     loop : Loop
         How it ended.
-    waits : numpy.ndarray
-        Hours of every player matched after the warm-up.
-    standings : mapping of float to Standing
-        Ratings by time (days): the end of the warm-up, of each day, of the run.
+    waits : WaitSummary
+        Of every player matched after the warm-up.
+    start : float
+        The mean rating at the end of the warm-up.
     days : sequence of dict
         What happened on each day.
     log : Log
@@ -105,8 +108,8 @@ class Run(NamedTuple):
     """
 
     loop: Loop
-    waits: Floats
-    standings: Mapping[float, Standing]
+    waits: WaitSummary
+    start: float
     days: list[dict[str, float]]
     log: Log
     population: DrawnPlayers
@@ -175,7 +178,7 @@ class LadderModel(Model[InitialState]):
         )
         self._shares = shares_before(factors.sessions.hourly_profile)
         self._queue = self._rule.new(64, self._world.rules)
-        self._waits = np.empty(1024)
+        self._waits = Waits()
         self._check: Callable[[], None] = lambda: None
 
     @classmethod
@@ -280,19 +283,21 @@ class LadderModel(Model[InitialState]):
         )
         set_clocks(inputs.population.joining, loop)
         self._empty_queue(loop)
-        standings, days, day = {}, [], 0
+        self._waits.clear()
+        start, days, day = math.nan, [], 0
         for moment in self._recorded_days():
             self._check()
-            self._go_on(24.0 * moment, loop, log)
-            standings[moment] = standing(loop.players)
+            loop = self._go_on(24.0 * moment, loop, log)
+            if moment == factors.warmup_days:
+                start = mean_rating(loop.players)
             if moment == day + 1 or moment == factors.days:
-                days.append(_day(day, loop.state[0], standings[moment]))
+                days.append(_day(day, loop.state[0], standing(loop.players)))
                 day += 1
                 loop.state["day"] = day
                 for name in OF_THE_DAY:
                     loop.state[name] = 0
-        waits = self._waits[: loop.state["waits"][0]].copy()
-        return Run(loop, waits, standings, days, log, inputs.population)
+        waits = self._waits.summary(int(loop.state["waits"][0]))
+        return Run(loop, waits, start, days, log, inputs.population)
 
     def _empty_queue(self, loop: Loop) -> None:
         """Let nobody wait, and let the rule see the players of a replication."""
@@ -304,28 +309,29 @@ class LadderModel(Model[InitialState]):
         days = self._factors.days
         return sorted({self._factors.warmup_days, *map(float, range(1, math.ceil(days))), days})
 
-    def _go_on(self, until: float, loop: Loop, log: Log) -> None:
-        """Let everything happen before a moment, making room whenever it is asked for."""
+    def _go_on(self, until: float, loop: Loop, log: Log) -> Loop:
+        """Let everything happen before a moment; return the loop, with room as it was asked for."""
         while True:
-            found = self._advance(until, self._world, loop, self._queue, self._waits, log)
+            found = self._advance(until, self._world, loop, self._queue, self._waits.room, log)
             halting.check()
             if found == kernel.DONE:
-                return
+                return loop
             if found == kernel.NO_ROOM_IN_QUEUE:
                 self._queue = self._rule.grown(self._queue, self._world.rules)
+            elif found == kernel.NO_ROOM_FOR_WAITS:
+                loop.state["waits"] = self._waits.make_room(int(loop.state["waits"][0]))
             else:
-                waits = np.empty(2 * self._waits.size)
-                waits[: self._waits.size] = self._waits
-                self._waits = waits
+                loop = with_larger_ring(loop)
 
     def _players(self, population: DrawnPlayers) -> tuple[Records, Floats]:
         """Return the players before the first event, and what the rating system keeps of them."""
         factors = self._factors
         players = np.zeros(population.skills.size, PLAYER)
         players["skill"], players["day"] = population.skills, -1
-        players["leader"], players["friends"] = np.arange(players.size), 1
-        leaders, sizes = np.unique(population.groups, return_counts=True)
-        players["friends"][leaders] = sizes
+        players["leader"], players["friends"] = np.arange(players.size, dtype=np.int32), 1
+        if population.groups.size:
+            leaders, sizes = np.unique(population.groups, return_counts=True)
+            players["friends"][leaders] = sizes
         players["rate"] = factors.sessions.per_day * population.activities
         ratings = np.tile(np.array(self._newcomer, np.float64), (players.size, 1))
         known = self._world.rater.system == KNOWN
@@ -343,8 +349,8 @@ class LadderModel(Model[InitialState]):
         found = responses(
             loop.state[0],
             played.waits,
-            played.standings[factors.warmup_days],
-            played.standings[factors.days],
+            played.start,
+            loop.players,
             factors.days - factors.warmup_days,
             self._deviation >= 0,
         )
@@ -409,7 +415,7 @@ def _behaviour(factors: LadderFactors) -> Behaviour:
 def _day(day: int, sums: np.void, now: Standing) -> dict[str, float]:
     """Return what happened on a day, and how players stand at its end."""
     matches, waits = int(sums["day_matches"]), int(sums["day_waits"])
-    known = accuracy(now)
+    known = scale(now)
     return {
         "day": day,
         "matches": matches,

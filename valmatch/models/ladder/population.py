@@ -27,7 +27,7 @@ class DrawnPlayers(NamedTuple):
     joining : (m,) ndarray of float64
         Hours at which the newcomers join, who are the last m.
     groups : (n,) ndarray of int64
-        The first player of the group of friends that each is in.
+        The first player of the group of friends that each is in; empty where all play alone.
     """
 
     skills: Floats
@@ -71,9 +71,10 @@ def draw_population(
     n = players + joining.size
     newcomers = np.arange(n) >= players
     mean, newcomers_mean, std = skill
-    groups, normals = np.arange(n), ndtri(_uniforms(SKILL, n, place))
+    groups, normals = np.empty(0, np.int64), ndtri(_uniforms(SKILL, n, place))
     shares, correlation = friends
     if len(shares) > 1:
+        groups = np.arange(n)
         sizes = np.searchsorted(np.cumsum(shares), _uniforms(FRIENDS, n, place), side="right")
         # Shares sum to 1 but for rounding: what has none is not chosen.
         _gather(1 + np.minimum(sizes, np.flatnonzero(shares)[-1]), players, groups)

@@ -8,7 +8,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.matching.queue_statistics import LINEUP
-from valmatch.models.ladder.event_heap import EVENT, new_heap
+from valmatch.models.ladder.event_heap import EVENT, Places, new_heap
 from valmatch.models.ladder.rating import Rater, new_match
 from valmatch.ratings.games import Assessment, Games, Players, unassessed
 
@@ -19,6 +19,8 @@ NEW = 10
 """Matches of a player that count as those of a newcomer."""
 CAREER = 100
 """Matches of a career that the curves show."""
+LEAST_RING = 64
+"""Matches at play that there is room for from the start."""
 
 PLAYER = np.dtype(
     [
@@ -31,9 +33,9 @@ PLAYER = np.dtype(
         ("ticket", "i8"),
         ("seen", "f8"),  # rating that the rule sees, as of the ticket
         ("finished", "i8"),  # matches that have ended
-        ("leader", "i8"),  # with whom the player queues; alone, himself
-        ("friends", "i4"),  # players of the group that this one leads, who are the next numbers
-        ("together", "i4"),  # players of the ticket
+        ("leader", "i4"),  # with whom the player queues; alone, himself
+        ("friends", "i2"),  # players of the group that this one leads, who are the next numbers
+        ("together", "i2"),  # players of the ticket
         ("tickets", "i4"),
         ("matches", "i4"),  # that have started
         ("sessions", "i4"),  # that have ended
@@ -211,10 +213,10 @@ class Loop(NamedTuple):
         Hour of each player's next session start, infinite for none.
     starting, pausing, patient : (n,) records of `EVENT`
         The heaps of session starts, breaks and patience.
-    starting_places, personal_places : (n,) ndarray of int64
+    starting_places, personal_places : (n,) ndarray of int32
         Where players are in the first of them, and in one of the others.
     ring : records of `PLAYED`
-        The matches at play.
+        The matches at play, as far as there is room, see `with_larger_ring`.
     teams : (len(ring), 2 team_num) ndarray of int64
         Their players, those of the older team first.
     matched : (2 team_num,) records of `LINEUP`
@@ -240,10 +242,10 @@ class Loop(NamedTuple):
     sessions: Sessions
     starts: Floats
     starting: Records
-    starting_places: Ints
+    starting_places: Places
     pausing: Records
     patient: Records
-    personal_places: Ints
+    personal_places: Places
     ring: Records
     teams: Ints
     matched: Records
@@ -305,7 +307,6 @@ def new_loop(
         Most players who queue together.
     """
     n = players.size
-    most = n // (2 * team_num) + 1
     match = new_match(team_num, minutes)
     starting, starting_places = new_heap(n)
     patient, personal_places = new_heap(n)
@@ -321,8 +322,8 @@ def new_loop(
         np.zeros(n, EVENT),
         patient,
         personal_places,
-        np.zeros(most, PLAYED),
-        np.zeros((most, 2 * team_num), np.int64),
+        np.zeros(LEAST_RING, PLAYED),
+        np.zeros((LEAST_RING, 2 * team_num), np.int64),
         np.zeros(2 * team_num, LINEUP),
         match.players,
         match,
@@ -332,6 +333,16 @@ def new_loop(
         np.zeros(CAREER, np.int64),
         np.zeros(largest if largest > 1 else 0, BY_SIZE),
     )
+
+
+def with_larger_ring(loop: Loop) -> Loop:
+    """Return the loop with room for twice as many matches at play, the first of them first."""
+    first, size = int(loop.state["first"][0]), loop.ring.size
+    ring = np.zeros(2 * size, loop.ring.dtype)
+    teams = np.zeros((2 * size, loop.teams.shape[1]), loop.teams.dtype)
+    ring[:size], teams[:size] = np.roll(loop.ring, -first), np.roll(loop.teams, -first, axis=0)
+    loop.state["first"] = 0
+    return loop._replace(ring=ring, teams=teams)
 
 
 def new_log(room: int, team_num: int) -> Log:
