@@ -151,6 +151,8 @@ _WAITERS = (
     "time_to_match", "time_to_match_p99", "matched_fraction", "win_gap", "skill_spread",
     "latency", "skipped",
 )  # fmt: skip
+_FLAT = (f"arrivals.hourly_profile={[1] * 24}", "hours=7")
+_RELAXED = ("relaxed", "time_to_match", "matched_fraction", "win_gap")
 _TOP = (
     "time_to_match", "time_to_match_p99", "time_to_match_p90.decile_10",
     "timed_out_fraction.decile_10", "time_to_match_p90.beyond_3sd", "seen_team_diff",
@@ -220,6 +222,14 @@ ASKED: dict[str, list[Run]] = {
                 "weight of latency 15": "rule.value.latency_steps.weight=15",
                 "weight of latency 60": "rule.value.latency_steps.weight=60",
             }),
+        *(
+            Run(f"{rate} an hour", "shieldbattery", 4412, _RELAXED, confidence(12),
+                (*_FLAT, f"arrivals.per_hour={rate}"), {
+                    "by the size of the queue":
+                        "rule.population.window=6,rule.population.half_life=0.1",
+                })
+            for rate in (60, 120, 240)
+        ),
     ],
     "osu": [
         Run("top", "osu", 4410, _TOP, confidence(42),

@@ -46,6 +46,7 @@ SHOWN = {
     "skipped": Shown("matches that skip an older ticket", "%", 1, 100.0),
     "repeat_share": Shown("repeated", "%", 2, 100.0),
     "believed_win_prob": Shown("chance to win that the rule believes in", "%", 1, 100.0),
+    "relaxed": Shown("reviews that ask for less", "%", 1, 100.0),
     "reviews": Shown("reviews", "", 0),
 }
 

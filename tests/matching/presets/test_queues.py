@@ -278,6 +278,10 @@ def same(name: str, hours: float, seed: int) -> int:
     )
     _check_ends(played.statuses, played.ends, given, hours)
     assert told.values.size == played.times.size
+    if isinstance(rule, ShieldBatteryRule):
+        fallen = [one["threshold"] < rule.at_least for one in expected.trace["states"]]
+        assert (told.relaxed, told.reviews) == (sum(fallen), len(fallen))
+        assert sum(fallen) > 0
     return len(found)
 
 

@@ -27,6 +27,9 @@ VALUES = {
 BELIEVING = ("bar", "shieldbattery")
 """Presets that say how likely a team wins."""
 
+RELAXING = "shieldbattery"
+"""The preset that asks for less of a small population."""
+
 BEYOND = (2.0, 2.5, 3.0)
 """Standard deviations of skill off the mean from which on tickets are looked at by themselves."""
 
@@ -77,6 +80,14 @@ def preset_responses(factors: TicketsFactors) -> Iterator[Response]:
                 f"{name} of tickets with a mean true skill over {beyond:g} skill.std off the mean",
                 limits=SHARE if is_share else NOT_NEGATIVE,
             )
+    if words.preset == RELAXING:
+        yield Response(
+            "relaxed",
+            "",
+            "share of reviews that ask for less than accept.at_least, as the population is small",
+            share_of="reviews",
+            limits=SHARE,
+        )
     if words.preset in BELIEVING:
         yield Response(
             "win_error",
@@ -126,6 +137,8 @@ def measure_preset(found: Replication, made: Bools) -> dict[str, float]:
     for beyond in BEYOND:
         own = figures(found, off > beyond * factors.skill.std)
         values |= {f"{name}.beyond_{beyond:g}sd": own[name] for name in OF_THE_FAR}
+    if factors.rule.preset == RELAXING:
+        values["relaxed"] = told.relaxed / told.reviews if told.reviews else math.nan
     if factors.rule.preset in BELIEVING:
         values |= _beliefs(found, told.chances, made)
     return values

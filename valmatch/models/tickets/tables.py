@@ -69,10 +69,11 @@ def matches_table(found: Replication, centres: Sequence[str]) -> Table:
     """
     played, matches, told = found.played, found.matches, found.told
     first = ~played.filled
+    members = played.tickets[first].tolist()  # once: a match takes a few of very many
     ends = np.searchsorted(played.matches[first], np.arange(1, played.times.size + 1))
     starts = np.append(0, ends[:-1])[: ends.size]
     tickets = [
-        joined_names([str(ticket) for ticket in np.sort(played.tickets[first][start:end])])
+        joined_names([str(ticket) for ticket in sorted(members[start:end])])
         for start, end in zip(starts, ends, strict=True)
     ]
     return Table(

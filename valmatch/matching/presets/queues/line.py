@@ -20,6 +20,7 @@ STATE = np.dtype(
         ("matches", "i8"),
         ("members", "i8"),
         ("reviews", "i8"),
+        ("relaxed", "i8"),  # reviews that asked for less than the rule does of a large population
         ("due", "f8"),  # when the next review is
         ("next_end", "f8"),  # when the next one leaves who waits
         ("horizon", "f8"),

@@ -66,7 +66,8 @@ class Told(NamedTuple):
     skipped : (matches,) ndarray of bool
         Whether an older ticket that still waited after the review would have done in place of a
         member.
-    reviews : int
+    reviews, relaxed : int
+        Reviews, and those of them that asked for less than of a large population.
     examined : float
         Candidates that were valued.
     """
@@ -75,6 +76,7 @@ class Told(NamedTuple):
     chances: Floats
     skipped: Ints
     reviews: int
+    relaxed: int
     examined: float
 
 
@@ -159,5 +161,6 @@ def _told(line: Line) -> Told:
         matches["chance"].copy(),
         matches["skipped"] != 0,
         int(state["reviews"]),
+        int(state["relaxed"]),
         float(state["examined"]),
     )

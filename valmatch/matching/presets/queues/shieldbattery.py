@@ -207,6 +207,7 @@ def review(now: float, line: Line, own: Own) -> float:
     """Form matches; return when the next review is."""
     state, members = line.state[0], own.roster.size
     least = _fold(now, line, own)
+    state["relaxed"] += int(least < own.at_least)
     following = (state["reviews"] + 2) * own.tick
     count = _look(line, own)
     if count < members:
