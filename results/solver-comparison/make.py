@@ -134,8 +134,17 @@ def write(rows: Mapping[str, list[Mapping[str, str]]]) -> None:
 
 
 def page() -> None:
-    """Put the table into the page."""
-    fill(PAGE, {"table": f"{table(read(TABLE))}\n"})
+    """Put the table into the page, and how far medians are above the best known."""
+    rows, text = read(TABLE), PAGE.read_text("utf-8")
+    gaps = {
+        f"gap: {row['problem']}, {row['solver']}": float(row["median_objective"])
+        / best_known(row["problem"])
+        - 1.0
+        for row in rows
+        if row["median_objective"]
+    }
+    found = {name: f"{gap:.1%}" for name, gap in gaps.items() if f"<!-- {name} -->" in text}
+    fill(PAGE, {"table": f"{table(rows)}\n", **found})
 
 
 def main() -> None:
