@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from results.pages import add_check, counted, fill, parser, read, table
+from results.pages import add_page, counted, fill, parser, read, table
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
 from valmatch.optimization.evaluation import Evaluator
@@ -123,7 +123,7 @@ def row_of(seed: int, method: str, scratch: Path) -> dict[str, Any]:
 def main() -> None:
     """Make the runs, the CSV file and the table of the page."""
     given = parser(__doc__)
-    add_check(given, page)
+    add_page(given, page)
     given.add_argument("scratch", type=Path, metavar="SCRATCH")
     given.add_argument("runs", nargs="?", type=int, default=20, metavar="RUNS")
     chosen = given.parse_args()

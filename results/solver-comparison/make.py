@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from results.pages import add_check, fill, read, where
+from results.pages import add_page, fill, read, where
 from valmatch.optimization.best_known import table_file
 from valmatch.storage.output import cell, write_csv
 
@@ -154,7 +154,7 @@ def main() -> None:
     parser = ArgumentParser(
         description=usage, epilog=about + problems, formatter_class=RawDescriptionHelpFormatter
     )
-    add_check(parser, page)
+    add_page(parser, page)
     parser.add_argument("scratch", type=Path, metavar="SCRATCH", help="folder of the runs")
     parser.add_argument("problems", nargs="*", metavar="PROBLEM", help="all without any")
     parser.add_argument("--simopt", metavar="PYTHON", help="interpreter with the extra `simopt`")
