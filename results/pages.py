@@ -109,24 +109,27 @@ def check(page: Path, write: Callable[[], object]) -> None:
         sys.exit(f"{page}: is not what its files say")
 
 
-class _Check(Action):
-    """`--check`: whether the page is what its files say; nothing else is asked for then."""
+class _Instead(Action):
+    """An option that does something in place of all that a script makes, as `--help` does."""
 
-    write: Callable[[], object]
-    page: Path
+    does: Callable[[], object]
 
     def __call__(self, given: ArgumentParser, *_: object) -> None:
-        check(self.page, self.write)
+        self.does()
         given.exit()
 
 
-def add_check(given: ArgumentParser, write: Callable[[], object]) -> None:
-    """Let a script check the page that stands beside it."""
+def add_page(given: ArgumentParser, write: Callable[[], object]) -> None:
+    """Let a script fill the page that stands beside it, or check it, and make nothing else."""
     page = Path(sys.argv[0]).with_name("README.md")
-    about = "whether the page holds the files; makes nothing"
-    action = given.add_argument("--check", action=_Check, nargs=0, default=SUPPRESS, help=about)
-    assert isinstance(action, _Check)
-    action.write, action.page = write, page
+    options = {
+        "--page": (write, "put what the files say into the page; makes nothing else"),
+        "--check": (lambda: check(page, write), "whether the page holds the files; makes nothing"),
+    }
+    for name, (does, about) in options.items():
+        action = given.add_argument(name, action=_Instead, nargs=0, default=SUPPRESS, help=about)
+        assert isinstance(action, _Instead)
+        action.does = does
 
 
 def parser(description: str | None) -> ArgumentParser:
@@ -151,12 +154,13 @@ def counted(what: str, results: Iterable[T], total: int) -> Iterator[T]:
 def make_parts(description: str | None, parts: Mapping[str, Callable[[], object]]) -> None:
     """Make the parts of a folder that the command line names, or all, in their order.
 
-    With ``--check`` nothing is made: the part ``page`` says whether the page is what it would be.
+    With ``--page`` the part ``page`` is made alone, with ``--check`` it says whether the page is
+    what it would be.
     """
     given = parser(description)
     given.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}; or all")
     if PAGE in parts:
-        add_check(given, parts[PAGE])
+        add_page(given, parts[PAGE])
     chosen = given.parse_args().parts
     for name in chosen:
         if name not in parts:

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from results.pages import add_check, counted, fill, parser, read
+from results.pages import add_page, counted, fill, parser, read
 from valmatch.optimization.best_known import shipped_problems, table_file
 from valmatch.storage.output import cell, write_csv
 
@@ -155,7 +155,7 @@ def page() -> None:
 def main() -> None:
     """Make the runs two at a time; write what they change after each problem."""
     given = parser(__doc__)
-    add_check(given, page)
+    add_page(given, page)
     given.add_argument("scratch", type=Path, metavar="SCRATCH")
     given.add_argument("configs", nargs="*", metavar="CONFIG")
     asked = given.parse_args()

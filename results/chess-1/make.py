@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from results.pages import add_check, counted, fill, parser, read, table
+from results.pages import add_page, counted, fill, parser, read, table
 from tests.oracles.simopt_chess_1 import (
     simopt_model,
     simopt_replication,
@@ -142,7 +142,7 @@ def timing_table(lines: list[dict[str, str]]) -> str:
 def main() -> None:
     """Make the CSV files and the tables of the page."""
     given = parser(__doc__)
-    add_check(given, page)
+    add_page(given, page)
     given.parse_args()
     agreements = counted("agreement", (agreement(*setting) for setting in SETTINGS), len(SETTINGS))
     timings = counted("timing", (timing(*setting) for setting in SETTINGS), len(SETTINGS))

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from results import opponent_priors as priors
-from results.pages import add_check, counted, fill, parser, read, table
+from results.pages import add_page, counted, fill, parser, read, table
 from valmatch.config.loading import load
 from valmatch.experiments.replicate import replicate
 from valmatch.plots.drawing import plot_files
@@ -411,7 +411,7 @@ def numbers(name: str) -> list[Row]:
 def main() -> None:
     """Make everything, or what is over priors alone."""
     given = parser(__doc__)
-    add_check(given, page)
+    add_page(given, page)
     given.add_argument("scratch", type=Path, metavar="SCRATCH")
     given.add_argument("--priors", action="store_true", help="the runs of PLAN.md alone")
     asked = given.parse_args()

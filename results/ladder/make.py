@@ -2,26 +2,29 @@
 
     python results/ladder/make.py
 
-takes 40 minutes on two cores of a busy machine. ``career``, ``stretch``, ``calibration``,
-``systems`` or ``inflow`` after it makes that table alone, ``page`` puts all tables into the page.
+takes 50 minutes on two cores of a busy machine. ``career``, ``stretch``, ``calibration``,
+``systems``, ``tuning``, ``waits`` or ``inflow`` after it makes that table alone, ``page`` puts all
+tables into the page.
 """
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
-from results.pages import fill, make_parts, table
+from results import pages
+from results.opponent_priors import half_widths
+from results.pages import counted, fill, make_parts, table, where
 from valmatch import Replications, load, replicate, simulate
+from valmatch.execution import simulator
 from valmatch.kernels.arrays import Floats
 from valmatch.storage.output import write_csv
 
@@ -66,6 +69,41 @@ JUDGED = {
     "log_loss": 4,
 }
 """Responses by which rating systems are compared, with their digits."""
+
+
+class Tunable(NamedTuple):
+    """A rating system, and its parameter that is tuned: what moves a newcomer's rating."""
+
+    system: str
+    parameter: str
+    base: float
+
+
+TUNABLES = {
+    "TrueSkill": Tunable("trueskill", "sigma", 300.0),
+    "Glicko-2": Tunable("glicko2", "deviation", 350.0),
+    "Elo": Tunable("elo", "K", 32.0),
+    "ZoneStats": Tunable("zonestats", "GAME_MULT", 2.0),
+}
+GRID = tuple(3.0 ** (k / 2) for k in range(-2, 4))
+"""Times the base, the values of the parameter that are tried."""
+
+WRONG = {"a third": 1 / 3, "three times": 3.0}
+LIMITS = {
+    "five a side": {"player_diff": 400, "player_slack": 400, "team_diff": 100, "team_slack": 100},
+    "one against one": {"team_diff": 100, "team_slack": 300},
+}
+"""Limits of the rules, in points; all of a rule are scaled alike until the wait is the target."""
+
+TARGET = {"five a side": 5.0, "one against one": 1.2}
+"""The mean wait of all systems, in minutes."""
+
+WAITS_SEED, WAITS_STEPS, WAITS_N = 21, 7, 4
+JUDGED_SEED, JUDGED_N = 22, 30
+"""Seeds and replications: of the worlds for tuning, and of those that judge."""
+
+EQUAL = ("win_gap", "joined_win_gap", "avg_wait_time", "scale_stretch")
+"""What is judged at equal waits."""
 
 INFLOW_N, INFLOWS = 20, (0, 2, 5, 10, 20, 50)
 LONG = ("days=112", "warmup_days=84")
@@ -207,6 +245,114 @@ def systems() -> None:
     write("systems", rows)
 
 
+# ---- rating systems at equal waits ----
+
+
+class Case(NamedTuple):
+    """A rating system under a rule: what sets it, and how the limits are scaled."""
+
+    rule: str
+    words: tuple[str, ...]
+    scale: float = 1.0
+
+    def responses(self, seed: int, n: int) -> Mapping[str, Floats]:
+        """Return the responses of replications, by name."""
+        limits = [f"rule.{name}={self.scale * x!r}" for name, x in LIMITS[self.rule].items()]
+        model = simulator.build(load(RULES[self.rule], [*self.words, *limits]))
+        values = simulator.run(model, seed, range(n)).responses.T
+        return dict(zip([one.name for one in model.responses], values, strict=True))
+
+    def at_equal_wait(self) -> Case:
+        """Return the case with the limits at which the mean wait for tuning is that of all.
+
+        Wider limits mean shorter waits, so the scale is found by halving an interval.
+        """
+        low, high = math.log(1 / 16), math.log(16)
+        for _ in range(WAITS_STEPS):
+            middle = self._replace(scale=math.exp((low + high) / 2))
+            wait = float(middle.responses(WAITS_SEED, WAITS_N)["avg_wait_time"].mean())
+            too_short = wait < TARGET[self.rule]
+            low, high = (low, (low + high) / 2) if too_short else ((low + high) / 2, high)
+        return self._replace(scale=math.exp((low + high) / 2))
+
+
+def rated_by(rule: str, name: str, value: float, *more: str) -> Case:
+    """Return a rule with a rating system, its parameter set."""
+    one = TUNABLES[name]
+    return Case(rule, (f"rating.system={one.system}", f"rating.{one.parameter}={value!r}", *more))
+
+
+def tuning_row(point: tuple[str, str, float]) -> Row:
+    """Return what a value of a parameter gives at the common wait, on the worlds for tuning."""
+    rule, name, times = point
+    value = TUNABLES[name].base * times
+    case = rated_by(rule, name, value).at_equal_wait()
+    found = case.responses(WAITS_SEED, WAITS_N)
+    means = {response: float(found[response].mean()) for response in EQUAL}
+    facts = {"rule": rule, "system": name, "parameter": TUNABLES[name].parameter, "value": value}
+    return {**facts, "limits": case.scale, "n": WAITS_N, **means}
+
+
+def tuning() -> None:
+    """Make tuning.csv: what each value gives at the common wait."""
+    points = list(product(RULES, TUNABLES, GRID))
+    with ProcessPoolExecutor(WORKERS) as pool:
+        write("tuning", counted("points", pool.map(tuning_row, points), len(points)))
+
+
+def tuned(rule: str, name: str) -> float:
+    """Return the value with the least win gap of all matches on the worlds for tuning."""
+    rows = where(read("tuning"), rule=rule, system=name)
+    return float(min(rows, key=lambda row: float(row["win_gap"]))["value"])
+
+
+def true_beta(rule: str) -> float:
+    """Return what TrueSkill takes beta to be where nothing is said: that of the outcomes."""
+    factors: Any = load(RULES[rule]).factors
+    return float(factors.rating_beta)
+
+
+def waiting_cases() -> dict[tuple[str, str, str], Case]:
+    """Return all that is judged, by rule, system and what is wrong with it."""
+    cases = {}
+    for rule in RULES:
+        for name in TUNABLES:
+            best = tuned(rule, name)
+            cases[rule, name, "tuned"] = rated_by(rule, name, best)
+            for words, times in WRONG.items():
+                cases[rule, name, words] = rated_by(rule, name, times * best)
+        for words, times in WRONG.items():
+            beta = f"rating.beta={times * true_beta(rule)!r}"
+            case = rated_by(rule, "TrueSkill", tuned(rule, "TrueSkill"), beta)
+            cases[rule, "TrueSkill", f"beta {words}"] = case
+        cases[rule, "known skills", ""] = Case(rule, (KNOWN,))
+    return cases
+
+
+def judged_case(case: Case) -> tuple[float, Mapping[str, Floats]]:
+    """Return the scale of the limits, and what the worlds that judge say."""
+    found = case.at_equal_wait()
+    return found.scale, found.responses(JUDGED_SEED, JUDGED_N)
+
+
+def waits() -> None:
+    """Make waits.csv: systems at equal waits, less TrueSkill tuned, on worlds never looked at."""
+    cases = waiting_cases()
+    with ProcessPoolExecutor(WORKERS) as pool:
+        made = counted("cases", pool.map(judged_case, cases.values()), len(cases))
+        found = dict(zip(cases, made, strict=True))
+    rows = []
+    for (rule, name, how), (scale, values) in found.items():
+        best = found[rule, "TrueSkill", "tuned"][1]
+        for response in EQUAL:
+            less = values[response] - best[response]
+            row = {"rule": rule, "system": name, "setting": how, "limits": scale}
+            row |= {"response": response, "n": JUDGED_N, "mean": float(values[response].mean())}
+            row |= {"less_trueskill": float(less.mean())}
+            rows.append({**row, "less_se": float(less.std(ddof=1)) / math.sqrt(less.size)})
+    write("waits", rows)
+
+
 # ---- newcomers ----
 
 
@@ -228,8 +374,7 @@ def inflow() -> None:
 
 def read(name: str) -> list[dict[str, str]]:
     """Return the rows of a CSV file of this folder."""
-    with (HERE / f"{name}.csv").open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return pages.read(HERE / f"{name}.csv")
 
 
 def shown(row: Mapping[str, str], name: str, digits: int) -> str:
@@ -295,6 +440,74 @@ def systems_table(rule: str) -> str:
     )
 
 
+def tuning_table() -> str:
+    """Return the win gap of each value at the common wait, on the worlds for tuning."""
+    lines = []
+    for rule, (name, one) in product(RULES, TUNABLES.items()):
+        rows = where(read("tuning"), rule=rule, system=name)
+        cells = (f"{float(row['value']):,.4g}: {float(row['win_gap']):.4f}" for row in rows)
+        lines.append([rule, name, one.parameter, *cells])
+    return table(["rule", "system", "parameter", *([""] * len(GRID))], lines)
+
+
+def said_of_tuning() -> str:
+    """Say what was chosen, and whether it is at an end of what was tried."""
+    lines = []
+    for rule in RULES:
+        chosen = []
+        for name, one in TUNABLES.items():
+            values = [float(row["value"]) for row in where(read("tuning"), rule=rule, system=name)]
+            best = tuned(rule, name)
+            end = ", an end of the grid" if best in (min(values), max(values)) else ""
+            chosen.append(f"{name} {one.parameter} {best:,.4g}{end}")
+        lines.append(f"- {rule}: {'; '.join(chosen)}.\n")
+    return "".join(lines)
+
+
+WAITS_WIDTH = half_widths(2 * 2 * (3 * len(TUNABLES) + 2))
+"""Standard errors of half an interval: those of both win gaps of both rules hold together."""
+
+
+def waits_table(rule: str) -> str:
+    """Return rating systems at equal waits; win gaps less those of TrueSkill tuned."""
+    rows = where(read("waits"), rule=rule)
+    lines = []
+    for name, how in dict.fromkeys((row["system"], row["setting"]) for row in rows):
+        own = {row["response"]: row for row in where(rows, system=name, setting=how)}
+        cells = [", ".join(filter(None, (name, how))), f"{float(own['win_gap']['limits']):.2f}"]
+        cells.append(f"{float(own['avg_wait_time']['mean']):.2f}")
+        for response in ("win_gap", "joined_win_gap"):
+            cells += [f"{float(own[response]['mean']):.4f}", less_trueskill(own[response])]
+        lines.append([*cells, f"{float(own['scale_stretch']['mean']):.2f}"])
+    head = ["rating system", "limits times", "wait", "win gap", "less TrueSkill tuned"]
+    return table([*head, "joined win gap", "less TrueSkill tuned", "scale stretch"], lines)
+
+
+def less_trueskill(row: Mapping[str, str]) -> str:
+    """Return a difference with its interval, in bold where that leaves 0 out."""
+    less, half = float(row["less_trueskill"]), WAITS_WIDTH * float(row["less_se"])
+    text = f"{less:+.4f} ± {half:.4f}"
+    return f"**{text}**" if abs(less) > half else text
+
+
+def said_of_waits() -> str:
+    """Say which systems are shown to be less fair than TrueSkill tuned, at equal waits."""
+    lines = []
+    for rule, (response, words) in product(
+        RULES, {"win_gap": "all matches", "joined_win_gap": "newcomers"}.items()
+    ):
+        found: dict[str, list[str]] = {"less fair": [], "fairer": [], "open": []}
+        for row in where(read("waits"), rule=rule, response=response):
+            less, half = float(row["less_trueskill"]), WAITS_WIDTH * float(row["less_se"])
+            name = " ".join(filter(None, (row["system"], row["setting"])))
+            if name != "TrueSkill tuned":
+                how = "open" if abs(less) <= half else ("less fair" if less > 0 else "fairer")
+                found[how].append(f"{name} ({less / (float(row['mean']) - less):+.0%})")
+        said = "; ".join(f"{how}: {', '.join(names)}" for how, names in found.items() if names)
+        lines.append(f"- {rule}, {words}: {said}.\n")
+    return "".join(lines)
+
+
 def inflow_table() -> str:
     """Return what newcomers do to the spread of ratings."""
     names = {
@@ -324,12 +537,18 @@ def page() -> None:
         "calibration": calibration_table(),
         "systems five": systems_table("five a side"),
         "systems one": systems_table("one against one"),
+        "tuning": tuning_table(),
+        "tuning said": said_of_tuning(),
+        "waits five": waits_table("five a side"),
+        "waits one": waits_table("one against one"),
+        "waits said": said_of_waits(),
         "inflow": inflow_table(),
     }
     fill(HERE / "README.md", tables)
 
 
-PARTS = {part.__name__: part for part in (career, stretch, calibration, systems, inflow, page)}
+MADE = (career, stretch, calibration, systems, tuning, waits, inflow, page)
+PARTS = {part.__name__: part for part in MADE}
 
 
 if __name__ == "__main__":

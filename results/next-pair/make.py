@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from results.pages import PAGE, add_check, counted, fill, parser, table
+from results.pages import PAGE, add_page, counted, fill, parser, table
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.next_pairs.world import MEASURES, Plan, measures_of, play_on
 from valmatch.kernels.arrays import Floats
@@ -341,7 +341,7 @@ def page() -> None:
 def main() -> None:
     """Play the worlds of a cell, name the cells, or fill the page."""
     options = parser(__doc__)
-    add_check(options, page)
+    add_page(options, page)
     options.add_argument("part", choices=["list", "worlds", PAGE])
     options.add_argument("cell", nargs="?", choices=list(CELLS))
     options.add_argument("--worlds", type=int, help="how many; as PLAN.md says without it")

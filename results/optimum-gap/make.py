@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from results.pages import add_check, fill, read
+from results.pages import add_page, fill, read
 from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
@@ -113,7 +113,7 @@ def asked() -> Namespace:
     parser = ArgumentParser(
         description=usage, epilog=about + problems, formatter_class=RawDescriptionHelpFormatter
     )
-    add_check(parser, page)
+    add_page(parser, page)
     parser.add_argument("runs", type=int, metavar="RUNS", help="runs of each problem, from 1")
     parser.add_argument("budget", type=int, metavar="BUDGET", help="replications of a run")
     parser.add_argument("problems", nargs="*", metavar="PROBLEM", help="all without any")

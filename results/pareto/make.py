@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from results.pages import add_check, counted, fill, parser, read, table
+from results.pages import add_page, counted, fill, parser, read, table
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
 from valmatch.optimization.evaluation import Evaluator
@@ -88,9 +88,7 @@ def volume(points: list[dict[str, float]]) -> float:
 def volumes_table(rows: list[dict[str, Any]]) -> str:
     """Return the table of the page."""
     lines = []
-    volumes = {
-        name: np.array([row["volume"] for row in rows if row["method"] == name]) for name in METHODS
-    }
+    volumes = volumes_of(rows)
     for name, (budget, _) in METHODS.items():
         points = np.mean([row["points"] for row in rows if row["method"] == name])
         ratios = volumes[name] / volumes["sweep"]
@@ -101,10 +99,18 @@ def volumes_table(rows: list[dict[str, Any]]) -> str:
     return table(head, lines)
 
 
-def shown(values: np.ndarray[Any, Any]) -> str:
+def volumes_of(rows: list[dict[str, Any]]) -> dict[str, np.ndarray[Any, Any]]:
+    """Return the volumes of each method, seed by seed."""
+    return {
+        name: np.array([row["volume"] for row in rows if row["method"] == name]) for name in METHODS
+    }
+
+
+def shown(values: np.ndarray[Any, Any], digits: int = 4) -> str:
     """Return a mean with its bootstrap interval."""
     one = bootstrapped(np.mean, values)
-    return f"{one['value']:.4f} [{one['ci_low']:.4f}, {one['ci_high']:.4f}]"
+    low, high = (f"{one[end]:.{digits}f}" for end in ("ci_low", "ci_high"))
+    return f"{one['value']:.{digits}f} [{low}, {high}]"
 
 
 def row_of(seed: int, method: str, scratch: Path) -> dict[str, Any]:
@@ -117,7 +123,7 @@ def row_of(seed: int, method: str, scratch: Path) -> dict[str, Any]:
 def main() -> None:
     """Make the runs, the CSV file and the table of the page."""
     given = parser(__doc__)
-    add_check(given, page)
+    add_page(given, page)
     given.add_argument("scratch", type=Path, metavar="SCRATCH")
     given.add_argument("runs", nargs="?", type=int, default=20, metavar="RUNS")
     chosen = given.parse_args()
@@ -135,7 +141,12 @@ def page() -> None:
         {key: float(text) if key in numbers else text for key, text in row.items()}
         for row in read(HERE / "hypervolume.csv")
     ]
-    fill(HERE / "README.md", {"table": volumes_table(rows)})
+    texts = {"table": volumes_table(rows)}
+    volumes = volumes_of(rows)
+    for name in METHODS:
+        if name != "sweep":
+            texts[name] = shown(100.0 * (volumes[name] / volumes["sweep"] - 1.0), 1)
+    fill(HERE / "README.md", texts)
 
 
 if __name__ == "__main__":

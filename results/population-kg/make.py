@@ -2,13 +2,12 @@
 
     python results/population-kg/make.py
 
-takes an hour on two quiet cores. Stopped, it goes on with the worlds that are missing. ``kappa``,
-``worlds``, ``figure`` or ``page`` after it makes that part alone.
+takes an hour and a half on two quiet cores. Stopped, it goes on with the worlds that are missing.
+``kappa``, ``worlds``, ``versus``, ``figure`` or ``page`` after it makes that part alone.
 """
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -20,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from results.pages import fill, make_parts, table
+from results import pages
+from results.opponent_priors import half_widths
+from results.pages import fill, make_parts, table, where
 from valmatch import load
 from valmatch.execution.simulator import run
 from valmatch.kernels.arrays import Floats
@@ -32,6 +33,8 @@ from valmatch.storage.output import write_csv
 HERE = Path(__file__).parent
 SEED, TUNING_SEED, WORKERS = 1, 2, 2
 N, TUNING_N = 200, 50
+VERSUS_SEED = 1000
+"""Of the worlds played against `nearest`: each has a seed of its own, this one and its place."""
 CONFIDENCE = 0.95
 
 Row = dict[str, Any]
@@ -50,6 +53,9 @@ PRIORS: Mapping[str, tuple[str, ...]] = {
     "newcomers below": ("population.newcomer_skill_mean=1200",),
     "smurfs": ("population.smurf_share=0.02", "population.smurf_skill=2100"),
 }
+VERSUS_N = {40: 24, 200: 24, 1000: 10}
+"""Replications against `nearest` by pool: those of large pools say more."""
+
 WARMUP = {0.01: 60, 0.04: 40, 0.1: 20, 0.2: 10}
 """Rounds by churn."""
 MEASURED = {40: 100, 200: 50, 1000: 20}
@@ -58,10 +64,27 @@ MEASURED = {40: 100, 200: 50, 1000: 20}
 BASE = "draw_chance"
 JUDGED = ("nearest", "knowledge_gradient", "knowledge_gradient_variance", "ucb")
 POLICIES = (BASE, *JUDGED, "oracle")
+PLAIN = "nearest"
+AGAINST_PLAIN = {
+    "knowledge_gradient": ("knowledge_gradient", 1.0),
+    "knowledge_gradient_variance": ("knowledge_gradient_variance", 1.0),
+    "ucb, kappa 1": ("ucb", 1.0),
+    "ucb, kappa 2": ("ucb", 2.0),
+}
+"""What is compared with `nearest`: the policy, and its kappa where it has one."""
+
 KAPPAS = (0.25, 0.5, 1.0, 2.0)
 
 PRIMARY = ("quality", "newcomer_quality")
 SECONDARY = ("squared_error", "calibration", "avg_wait_time", "joined_first_wait")
+
+
+TRIALS = {
+    "nearest": (0.31, 7.9, -8.7),
+    "knowledge_gradient": (0.15, 11.3, -14.2),
+    "knowledge_gradient_variance": (0.33, 14.8, -16.7),
+}
+"""What trials before the plan found, in percent: all matches, newcomers, squared error."""
 
 
 class World(NamedTuple):
@@ -189,10 +212,7 @@ def simulate(world: World, policy: str, kappa: float, seed: int, n: int) -> dict
 def read(name: str) -> list[dict[str, str]]:
     """Return the rows of a table that are there."""
     path = HERE / f"{name}.csv"
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return pages.read(path) if path.exists() else []
 
 
 def world_of(row: Mapping[str, str]) -> World:
@@ -286,6 +306,30 @@ def two_sided(values: Floats) -> float:
     return float(2.0 * stdtr(values.size - 1, -abs(values.mean()) / error)) if error else 1.0
 
 
+# ---- against nearest ----
+
+
+def versus_rows(world: World) -> list[dict[str, str]]:
+    """Return the knowledge gradients and ucb less `nearest` in a world, on a seed of its own."""
+    seed, n = VERSUS_SEED + WORLDS.index(world), VERSUS_N[world.pool]
+    base = simulate(world, PLAIN, 1.0, seed, n)
+    rows = []
+    for name, (policy, weight) in AGAINST_PLAIN.items():
+        found = simulate(world, policy, weight, seed, n)
+        for measure in PRIMARY:
+            less = found[measure] - base[measure]
+            row: Row = {**world._asdict(), "policy": name, "measure": measure, "n": n}
+            row |= {"nearest": float(base[measure].mean()), "less": float(less.mean())}
+            row |= {"less_se": float(less.std(ddof=1)) / math.sqrt(less.size)}
+            rows.append(shortened({**row, "p": two_sided(less)}))
+    return rows
+
+
+def versus() -> None:
+    """Make versus.csv."""
+    complete("versus", WORLDS, versus_rows)
+
+
 # ---- the verdict ----
 
 
@@ -357,6 +401,110 @@ def count_table() -> str:
     return table([*head, "median gain, %", "all gains, %"], rows)
 
 
+def by_churn_table() -> str:
+    """Return counts of worlds by churn, and of shown gains beyond 1 %."""
+    found = verdicts()
+    lines = []
+    for policy, measure in product(JUDGED, PRIMARY):
+        cells = [NAMES[policy], WORDS[measure]]
+        for churn in CHURNS:
+            own = [
+                one
+                for one in found
+                if (one.policy, one.measure, one.world.churn) == (policy, measure, churn)
+            ]
+            better, worse, large = counted_gains(own)
+            cells.append(f"{better} / {worse} / {len(own) - better - worse} ({large})")
+        own = [one for one in found if (one.policy, one.measure) == (policy, measure)]
+        lines.append([*cells, str(counted_gains(own)[2])])
+    head = ["policy", "true quality of", *(f"churn {churn:g}" for churn in CHURNS)]
+    return table([*head, "all beyond 1 %"], lines)
+
+
+def counted_gains(found: Sequence[Verdict]) -> tuple[int, int, int]:
+    """Return how often a policy is shown to be better, worse, and better by more than 1 %."""
+    better = [one for one in found if one.shown and one.gain > 0]
+    worse = sum(one.shown and one.gain < 0 for one in found)
+    return len(better), worse, sum(one.gain > 1.0 for one in better)
+
+
+def said_of_churn() -> str:
+    """Say, by churn, in how many worlds newcomers are shown to gain."""
+    found = [one for one in verdicts() if one.measure == "newcomer_quality"]
+    lines = []
+    for words, churns in {"1 and 4 %": (0.01, 0.04), "10 and 20 %": (0.1, 0.2)}.items():
+        parts = []
+        for policy in JUDGED:
+            own = [one for one in found if one.policy == policy and one.world.churn in churns]
+            parts.append(f"{NAMES[policy]} in {counted_gains(own)[0]} of {len(own)} worlds")
+        lines.append(f"- At {words} churn newcomers gain by {'; '.join(parts)}.\n")
+    return "".join(lines)
+
+
+VERSUS_WIDTH = half_widths(len(AGAINST_PLAIN) * len(PRIMARY) * len(CHURNS))
+"""Standard errors of half an interval: those of the table against `nearest` hold together."""
+
+
+def against_plain(policy: str, measure: str, churn: float) -> tuple[float, float]:
+    """Return the gain on `nearest` in percent over the worlds of a churn, and its error."""
+    rows = where(read("versus"), policy=policy, measure=measure, churn=f"{churn:g}")
+    gains = [100.0 * float(row["less"]) / float(row["nearest"]) for row in rows]
+    errors = [100.0 * float(row["less_se"]) / float(row["nearest"]) for row in rows]
+    root = math.sqrt(sum(error * error for error in errors))
+    return sum(gains) / len(rows), root / len(rows)
+
+
+def versus_table() -> str:
+    """Return the gains on `nearest` by churn, with counts of worlds after Holm's correction."""
+    rows = read("versus")
+    shown = holm([float(row["p"]) for row in rows])
+    lines = []
+    for policy, measure in product(AGAINST_PLAIN, PRIMARY):
+        cells = [NAMES.get(policy, policy), WORDS[measure]]
+        for churn in CHURNS:
+            mean, error = against_plain(policy, measure, churn)
+            text = f"{mean:+.2f} ± {VERSUS_WIDTH * error:.2f}"
+            cells.append(f"**{text}**" if abs(mean) > VERSUS_WIDTH * error else text)
+        own = [
+            float(row["less"]) if one else 0.0
+            for row, one in zip(rows, shown, strict=True)
+            if (row["policy"], row["measure"]) == (policy, measure)
+        ]
+        counts = [sum(x > 0 for x in own), sum(x < 0 for x in own), sum(x == 0 for x in own)]
+        lines.append([*cells, " / ".join(map(str, counts))])
+    head = ["policy", "true quality of", *(f"churn {churn:g}, %" for churn in CHURNS)]
+    return table([*head, "worlds: better / worse / open"], lines)
+
+
+def said_of_versus() -> str:
+    """Say where a policy is shown to be better than `nearest`, worse, or neither."""
+    lines = []
+    for policy, measure in product(AGAINST_PLAIN, PRIMARY):
+        how: dict[str, list[str]] = {"ahead of nearest": [], "behind it": [], "open": []}
+        for churn in CHURNS:
+            mean, error = against_plain(policy, measure, churn)
+            open_ = abs(mean) <= VERSUS_WIDTH * error
+            name = "open" if open_ else ("ahead of nearest" if mean > 0 else "behind it")
+            how[name].append(f"{churn:.0%}")
+        said = "; ".join(f"{name} at {', '.join(own)} churn" for name, own in how.items() if own)
+        lines.append(f"- {NAMES.get(policy, policy)}, {WORDS[measure]}: {said}.\n")
+    return "".join(lines)
+
+
+def trials_table() -> str:
+    """Return what the trials said beside what came, at their churn and with a right prior."""
+    rows = [row for row in where(read("worlds"), churn="0.04") if row["prior"] == "right"]
+    lines = []
+    for policy, trial in TRIALS.items():
+        own = where(rows, policy=policy)
+        cells = [NAMES[policy]]
+        for name, expected in zip((*PRIMARY, "squared_error"), trial, strict=True):
+            came = float(np.mean([gain(row, name) for row in own]))
+            cells.append(f"{expected:+.2f}, {came:+.2f} ({came / expected:.1f} times)")
+        lines.append(cells)
+    return table(["policy: trial, here", *WORDS.values(), "squared error"], lines)
+
+
 def gain_table(measure: str, by: str) -> str:
     """Return mean gains by one feature of the worlds and by prior; all worlds."""
     rows = read("worlds")
@@ -401,6 +549,11 @@ def page() -> None:
         "counts": count_table(),
         **{f"{name} by {by}": gain_table(name, by) for name in PRIMARY for by in BY},
         "secondary": secondary_table(),
+        "by churn": by_churn_table(),
+        "by churn said": said_of_churn(),
+        "versus": versus_table(),
+        "versus said": said_of_versus(),
+        "trials": trials_table(),
     }
     fill(HERE / "README.md", tables)
 
@@ -444,7 +597,7 @@ def figure() -> None:
     panels.savefig(HERE / "gains.png", dpi=110)
 
 
-PARTS = {part.__name__: part for part in (kappa, worlds, figure, page)}
+PARTS = {part.__name__: part for part in (kappa, worlds, versus, figure, page)}
 
 
 if __name__ == "__main__":

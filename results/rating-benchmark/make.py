@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from results.pages import add_check, fill, parser, say, table
+from results.pages import add_page, fill, parser, say, table
 from tests.support.command import valmatch
 from valmatch import compare_ratings
 from valmatch.draws.streams import Streams
@@ -489,14 +489,12 @@ def main() -> None:
     given = parser(__doc__)
     given.add_argument("logs", nargs="?", type=Path, metavar="LOGS", help="folder of the logs")
     given.add_argument("--fitted", action="store_true", help="measure fitted systems alone")
-    given.add_argument("--page", action="store_true", help="put the tables into the page")
-    add_check(given, page)
+    add_page(given, page)
     asked = given.parse_args()
-    if asked.logs is None and not asked.page:
+    if asked.logs is None:
         given.error("LOGS is missing")
-    if asked.logs is not None:
-        with tempfile.TemporaryDirectory() as scratch:
-            measure(dict(_logs(asked.logs, Path(scratch))), asked.fitted)
+    with tempfile.TemporaryDirectory() as scratch:
+        measure(dict(_logs(asked.logs, Path(scratch))), asked.fitted)
     page()
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import NamedTuple
 
-from results.pages import add_check, counted, fill, parser, read
+from results.pages import add_page, counted, fill, parser, read
 from valmatch import Estimate, compare, load, optimize, replicate
 from valmatch.optimization.studies.study import DEFAULT_BUDGET
 from valmatch.storage.output import write_csv
@@ -327,7 +327,7 @@ def page() -> None:
 def main() -> None:
     """Measure everything, then write the CSV file and the page."""
     given = parser(__doc__)
-    add_check(given, page)
+    add_page(given, page)
     given.parse_args()
     with ProcessPoolExecutor(2) as pool:
         rows = [

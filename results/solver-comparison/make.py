@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from results.pages import add_check, fill, read, where
+from results.pages import add_page, fill, read, where
 from valmatch.optimization.best_known import table_file
 from valmatch.storage.output import cell, write_csv
 
@@ -134,8 +134,17 @@ def write(rows: Mapping[str, list[Mapping[str, str]]]) -> None:
 
 
 def page() -> None:
-    """Put the table into the page."""
-    fill(PAGE, {"table": f"{table(read(TABLE))}\n"})
+    """Put the table into the page, and how far medians are above the best known."""
+    rows, text = read(TABLE), PAGE.read_text("utf-8")
+    gaps = {
+        f"gap: {row['problem']}, {row['solver']}": float(row["median_objective"])
+        / best_known(row["problem"])
+        - 1.0
+        for row in rows
+        if row["median_objective"]
+    }
+    found = {name: f"{gap:.1%}" for name, gap in gaps.items() if f"<!-- {name} -->" in text}
+    fill(PAGE, {"table": f"{table(rows)}\n", **found})
 
 
 def main() -> None:
@@ -145,7 +154,7 @@ def main() -> None:
     parser = ArgumentParser(
         description=usage, epilog=about + problems, formatter_class=RawDescriptionHelpFormatter
     )
-    add_check(parser, page)
+    add_page(parser, page)
     parser.add_argument("scratch", type=Path, metavar="SCRATCH", help="folder of the runs")
     parser.add_argument("problems", nargs="*", metavar="PROBLEM", help="all without any")
     parser.add_argument("--simopt", metavar="PYTHON", help="interpreter with the extra `simopt`")
