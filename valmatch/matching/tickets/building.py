@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.halting import watched
-from valmatch.matching.tickets.building_rules import RuleArrays, rule_arrays
+from valmatch.matching.tickets.building_rules import RuleArrays, alike_rules, rule_arrays
 from valmatch.matching.tickets.building_tallies import Members, TallyArrays, tallies_of
 from valmatch.matching.tickets.layout import (
     ANSWER,
@@ -39,7 +39,7 @@ from valmatch.matching.tickets.layout import (
     Tallies,
     World,
 )
-from valmatch.matching.tickets.recalling import MOST_AGES
+from valmatch.matching.tickets.recalling import MOST_AGES, MOST_TICKETS
 from valmatch.rule_sets.table import Ordered, Party, Reached, Spread, Table
 from valmatch.rule_sets.worlds import Search, Service, Ticket
 
@@ -95,11 +95,12 @@ def world_of(
     plain = not (service.batch_size or sorts.size or search == "exhaustive")
     options["recalls"] = counted and plain and len(table.waits) < MOST_AGES
     options["alone"] = [*(rule.alone for rule in table.rules), False].index(False)
-    put_in_camps(records, tallies, options, _teams(table, rules), facts.steps)
+    teams = _teams(table, rules)
+    put_in_camps(records, tallies, options, teams, facts.steps)
     return World(
         options,
         facts._replace(links=tallies.links),
-        _teams(table, rules),
+        teams,
         records,
         parts,
         home,
@@ -111,6 +112,7 @@ def world_of(
         _batch_values(table, tickets),
         _answers(tickets),
         np.array(table.waits, np.float64),
+        alike_rules(rules.rules, teams, rules.steps),
         Streams(service.seed).place(0),
     )
 
@@ -123,6 +125,7 @@ def put_in_camps(
     That is where they can be: among tickets of no game that runs, for teams of one size at any age.
     Where verdicts are counted otherwise, each ticket is looked at, and there is one camp.
     """
+    options["recalls"] &= tickets.size <= MOST_TICKETS
     options["foreign"] = (
         options["recalls"][0]
         and tallies.camps.any()

@@ -206,8 +206,9 @@ def note_refusals(rule: int, teams: int, queue: Queue) -> None:
 @merged
 def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Queue) -> bool:
     """Return whether a rule refuses a ticket on a team, which then may have been seated there."""
-    counted, facts, broken = world.options[0]["counted"], world.facts, False
-    tickets = queue.seats.growing[0]["tickets"]
+    options, facts, broken = world.options[0], world.facts, False
+    counted, alone = options["counted"], options["alone"]
+    tickets, in_turn = queue.seats.growing[0]["tickets"], queue.order.size
     for k in range(start, queue.order.size):
         number = queue.order[k]
         rule, judged = facts.rules[number], queue.seats.judged[number]
@@ -221,16 +222,19 @@ def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Q
                     seat(ticket, team, age, world, queue.seats)
                 verdict = verdict_on(number, age, True, facts, queue.seats)
         judged["verdict"] = verdict
-        if counted:
+        if counted and k >= alone:
             judged["refused"] += int(verdict == FALSE)
             judged["held"] += int(verdict != FALSE)
         if verdict == FALSE and rule["alone"]:
             if counted:
                 note_refusals(k, 1, queue)
+                in_turn = k if k < alone else in_turn
             else:
-                _advance(k, world.options[0]["common"], world.options[0]["swift"], queue)
+                _advance(k, options["common"], options["swift"], queue)
             broken = True
             break
+    if counted:
+        queue.seats.judged[in_turn]["in_turn"] += 1
     return broken
 
 

@@ -190,6 +190,9 @@ class World(NamedTuple):
         Seconds are NaN for never.
     waits : ndarray of float64
         Waits at which something may change, increasing.
+    alike : ndarray of int64
+        Of each age, how many rules of the table, from the first, say the same as at the age before;
+        0 where a team has another room.
     place : (3,) ndarray of uint64
         Where the random numbers lie.
     """
@@ -208,6 +211,7 @@ class World(NamedTuple):
     batch_values: Floats
     answers: Records
     waits: Floats
+    alike: Ints
     place: Words
 
 
@@ -292,11 +296,11 @@ SLOT = np.dtype(
         ("in_batch", "i8"),
     ]
 )
-MIXED = 1 << 18
+MIXED = 1 << 26
 """In the place of a rule where several have refused a ticket, each on another team."""
 
 JUDGED = np.dtype(
-    [("verdict", "i8"), ("stack", "i8"), ("held", "i8"), ("refused", "i8"), ("recalled", "i8")]
+    [("verdict", "i8"), ("stack", "i8"), ("held", "i8"), ("refused", "i8"), ("in_turn", "i8")]
 )
 
 NOTHING_NEW, OLDER, NEW = range(3)
@@ -330,7 +334,8 @@ class Seats(NamedTuple):
     players : (teams, players) ndarray of int64
     judged : records of JUDGED
         Of each rule the verdict, how often it has held and has refused, and how often more it has
-        refused as recalled; room for logic.
+        refused while those before it in the order held; last, how often all that refuse by
+        themselves held; room for logic.
     size, items, lists : ndarray
         Nested lists of up to three levels, in the place of aggregates: (2,) records of NESTED,
         (2, n) numbers, (2, m) records of LIST.

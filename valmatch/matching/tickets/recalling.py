@@ -3,12 +3,12 @@
 Which rules hold and which one refuses a ticket, on each team with room, is decided by the tickets
 taken before it, by it, and by the age of the match with it. So while an anchor takes the same
 tickets to the same teams as in its last search, a ticket that was refused then, at the same age, is
-refused again, and counts the same: it is not judged anew. That is for refusals by one rule on all
-teams, and for tickets that the first team took; whatever else came of one is found out again.
+refused again, and counts the same: it is not judged anew. At another age it is, too, if the rule
+that refused it, and all before it, say the same then. That is for refusals by one rule on all teams
+that it was tried on; whatever else came of a ticket is found out again.
 
 An entry of what is recalled is a ticket, the age of the match with it, and what came of it: the
-place of the rule in the order and the number of teams that it refused it on; or the team that took
-it; or that several rules refused it.
+place of the rule in the order that refused it, and on how many teams; and the team that took it.
 """
 
 from __future__ import annotations
@@ -17,16 +17,23 @@ from valmatch.kernels.compilation import internal, merged
 from valmatch.matching.tickets.growing import age_with, restore
 from valmatch.matching.tickets.layout import MIXED, NONE, WAITING, Queue, World
 
-AGE_BITS, OUTCOME_BITS, TEAM_BITS = 12, 20, 8
-"""Bits of an entry: below the ticket its age, then what came of it; of this the number of teams."""
+AGE_BITS, OUTCOME_BITS, REFUSED_BITS, TEAM_BITS = 10, 28, 16, 8
+"""Bits of an entry: below the ticket its age, then what came of it; of this, below the rule on how
+many teams it refused the ticket, then the team that took it."""
 
-TAKEN, AT_ONCE = 2 * MIXED, MIXED // 2
-"""What came of a ticket that a team took, to which its number is added: AT_ONCE if no rule was
-false, and the match is neither full nor judged as complete. MIXED: of one that several rules
-refused, or one beyond what there are bits for."""
+TAKEN = 2 * MIXED
+"""What came of a ticket that a team took. With MIXED it is to be found out again: of a ticket that
+several rules refused, that made the match full or let it be judged as complete, or that is beyond
+what there are bits for."""
+
+TAKER = TAKEN + 2**TEAM_BITS - 1
+"""Whether a team took a ticket, and which."""
 
 MOST_AGES = 2**AGE_BITS
 """Ages that there are bits for."""
+
+MOST_TICKETS = 2 ** (63 - AGE_BITS - OUTCOME_BITS)
+"""Tickets that there are bits for."""
 
 
 @merged
@@ -69,23 +76,33 @@ def recall(anchor: int, row: int, k: int, first: int, end: int, world: World, qu
         if old == last or not same:
             break
         entry, age = entries[old], age_with(slots[ticket]["age"], oldest, queue.seats)
-        if entry >> OUTCOME_BITS != (ticket << AGE_BITS) + age or entry & MIXED:
+        if entry >> (AGE_BITS + OUTCOME_BITS) != ticket or entry & MIXED:
             break
-        team = entry & (2**TEAM_BITS - 1)
-        if entry & TAKEN:
-            if not entry & AT_ONCE:
+        rule = (entry & (MIXED - 1)) >> REFUSED_BITS
+        before = (entry >> OUTCOME_BITS) & (MOST_AGES - 1)
+        if before != age:
+            if entry & TAKEN or not _says_the_same(rule, before, age, world):
                 break
-            restore(ticket, team - 1, world, queue)
-            judged[queue.order.size]["recalled"] += 1
+            entry += (age - before) << OUTCOME_BITS
+        if entry & TAKEN:
+            restore(ticket, (entry & (2**TEAM_BITS - 1)) - 1, world, queue)
+            judged[queue.order.size]["in_turn"] += 1
         elif k < first:
             break
-        else:
-            judged[(entry & (MIXED - 1)) >> TEAM_BITS]["recalled"] += team  # how many
-        if new < old:
-            entries[new] = entry
+        judged[rule]["in_turn"] += (entry >> TEAM_BITS) & (2 ** (REFUSED_BITS - TEAM_BITS) - 1)
+        entries[new] = entry
         old, new, k = old + 1, new + 1, k + 1
     growing["old"], growing["new"], growing["same"] = old, new, same
     return k
+
+
+@merged
+def _says_the_same(rule: int, before: int, age: int, world: World) -> bool:
+    """Return whether a rule, and all before it, say the same at two ages."""
+    for k in range(min(before, age) + 1, max(before, age) + 1):
+        if world.alike[k] <= rule:
+            return False
+    return True
 
 
 @merged
@@ -106,19 +123,19 @@ def remember(ticket: int, age: int, team: int, anchor: int, alone: int, queue: Q
     """
     growing, entries = queue.seats.growing[0], queue.kept_tickets[anchor % queue.kept.size]
     outcome = MIXED
+    if growing["refusing"] < min(alone, MIXED >> REFUSED_BITS):
+        outcome = (growing["refusing"] << REFUSED_BITS) + (growing["refusals"] << TEAM_BITS)
     if team != NONE:
-        outcome = TAKEN + team
-        at_once = growing["refusals"] + growing["judged"] + growing["full"] == 0
-        outcome += AT_ONCE if at_once and alone == queue.order.size else 0
-    elif growing["refusing"] < min(alone, MIXED >> TEAM_BITS):
-        outcome = (growing["refusing"] << TEAM_BITS) + growing["refusals"]
-    before = MIXED
+        if growing["judged"] or growing["full"] or alone < queue.order.size:
+            outcome = MIXED
+        outcome += TAKEN + team
+    before = 0
     if growing["old"] < growing["end"]:
         entry = entries[growing["old"]]
         if entry >> (AGE_BITS + OUTCOME_BITS) == ticket:  # as `recall` has stopped there
-            before = entry & (2 * TAKEN - 1)
+            before = entry & TAKER
             growing["old"] += 1
-    if (outcome & TAKEN or before & TAKEN) and outcome != before:
+    if (outcome | before) & TAKEN and outcome & TAKER != before:
         growing["same"] = 0
     if growing["new"] == growing["old"] < growing["end"]:  # no room before what is still to come
         growing["same"], growing["end"] = 0, growing["old"]
@@ -135,12 +152,14 @@ def end_recalling(anchor: int, queue: Queue) -> None:
 
 
 @internal
-def count_recalled(queue: Queue) -> None:
-    """Count what was recalled: of a refusal the rules that come before have held."""
-    held = queue.seats.judged[queue.order.size]["recalled"]
-    for k in range(queue.order.size - 1, -1, -1):
-        judged = queue.seats.judged[queue.order[k]]
-        judged["held"] += held
-        recalled = queue.seats.judged[k]["recalled"]
-        judged["refused"] += recalled
-        held += recalled
+def count_in_turn(world: World, queue: Queue) -> None:
+    """Count what was noted of rules in turn: of a refusal, that those before it have held."""
+    options, judged = world.options[0], queue.seats.judged
+    if not options["counted"]:
+        return
+    held = judged[queue.order.size]["in_turn"]
+    for k in range(options["alone"] - 1, -1, -1):
+        rule = judged[queue.order[k]]
+        rule["held"] += held
+        rule["refused"] += judged[k]["in_turn"]
+        held += judged[k]["in_turn"]

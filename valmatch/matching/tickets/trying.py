@@ -144,9 +144,11 @@ def _known_rules(ticket: int, age: int, world: World, queue: Queue) -> int:
     NONE is returned where one is false, which then changes places with the one before it; or, where
     verdicts are counted, counts as false for each team that has room.
     """
-    common = known = int(world.options[0]["common"])
-    counted = world.options[0]["counted"]
-    for k in range(common):
+    options, undecided = world.options[0], False
+    counted, common = options["counted"], options["common"]
+    # Where those of other camps are counted apart, all who are tried are of one.
+    k = int(options["foreign"] and world.tickets[ticket]["camp"] != NONE)
+    while k < common:
         verdict = tell(queue.order[k], age, ticket, NONE, world.facts, queue.tallies)
         if verdict == FALSE:
             if counted:
@@ -155,10 +157,11 @@ def _known_rules(ticket: int, age: int, world: World, queue: Queue) -> int:
                 queue.order[k - 1], queue.order[k] = queue.order[k], queue.order[k - 1]
             return NONE
         if verdict == UNDECIDED:
-            known = 0
             if counted:
-                break
-    return 0 if counted else known
+                return k
+            undecided = True
+        k += 1
+    return 0 if undecided else k
 
 
 @internal
@@ -171,9 +174,7 @@ def _count_refusals(rule: int, ticket: int, age: int, world: World, queue: Queue
         for team in range(world.teams.size):
             most = world.facts.steps[world.teams[team]["most"], age]["value"]
             tries += int(seats.sizes[team] + world.tickets[ticket]["players"] <= most)
-    for k in range(rule):
-        seats.judged[queue.order[k]]["held"] += tries
-    seats.judged[queue.order[rule]]["refused"] += tries
+    seats.judged[rule]["in_turn"] += tries
     note_refusals(rule, tries, queue)
 
 
@@ -264,7 +265,7 @@ def _is_taken(
     taken = start != NONE and take(ticket, age, start, world, queue)
     if options["recalls"]:
         team = queue.seats.tried[TEAMS, growing["tickets"] - 1] + 1 if taken else NONE
-        remember(ticket, age, team, anchor, options["alone"], queue)
+        remember(ticket, age, team, anchor, int(options["alone"]), queue)
     return taken, rooms
 
 
