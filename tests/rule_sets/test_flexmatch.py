@@ -394,6 +394,25 @@ def test_warnings(where: str, value: object, path: str, text: str) -> None:
     assert [one for one in found if one.path == path and text in one.text], found
 
 
+@pytest.mark.parametrize(("most", "said"), [(0, True), (0.5, True), (1, False)])
+def test_a_latency_that_nobody_has(most: float, said: bool) -> None:
+    document = copy.deepcopy(BASE)
+    document["rules"].append({"name": "Here", "type": "latency", "maxLatency": most})
+    text = f"maxLatency {most:g} refuses everybody: latencies are 1 ms or more"
+    found = [one for one in check(document) if one.text.startswith("maxLatency")]
+    assert [(one.severity, one.text) for one in found] == [("warning", text)] * said
+
+
+def test_expansions_that_are_misspelt_are_not_missing() -> None:
+    document = copy.deepcopy(BASE)
+    document["expansion"] = document.pop("expansions")
+    found = [one.text for one in check(document)]
+    assert any("did you mean expansions" in text for text in found), found
+    assert not any(text.startswith("no expansion") for text in found)
+    del document["expansion"]
+    assert any(one.text.startswith("no expansion") for one in check(document))
+
+
 NEVER: list[tuple[dict[str, object], str]] = [
     (
         {"type": "distance", "measurements": [f"avg({SKILL})"], "minDistance": 0}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from math import inf
 from typing import cast
 
 from valmatch.rule_sets.items import Item
@@ -13,16 +14,21 @@ from valmatch.rule_sets.table import (
     Counted,
     Ordered,
     Predicate,
+    Reached,
     Rule,
     Spread,
     Steps,
     Table,
     Within,
 )
+from valmatch.text.suggestions import closest_name
 from valmatch.text.terminal import shown
 
 UNDEFINED = {"min", "max", "avg", "median", "stddev", "set_intersection"}
 """Functions that have no value for an empty team."""
+
+LEAST_LATENCY = 1
+"""Milliseconds that a player reports at least."""
 
 
 def lint(table: Table, root: Item) -> None:
@@ -46,7 +52,8 @@ def lint(table: Table, root: Item) -> None:
     _sizes(table, root)
     if not root.problems.errors:  # a rule that cannot be read may use an attribute
         _unused(table, root)
-    if not root.items("expansions"):
+    misspelt = any(closest_name(key, ["expansions"]) for key in set(root.members) - {"expansions"})
+    if not root.items("expansions") and not misspelt:
         root.problems.warn(
             root.node.start, root.path, "no expansion: who waits is never granted more"
         )
@@ -58,6 +65,10 @@ def _remarks(rule: Rule, table: Table) -> Iterator[str]:
         yield f"rule {shown(rule.name)} never refuses anything: {why}"
     yield from _empty_ranges(rule.predicate)
     yield from _of_empty_teams(rule.predicate, table)
+    if isinstance(rule.predicate, Reached):
+        shortest = min(_numbers(rule.predicate.most), default=inf)
+        if shortest < LEAST_LATENCY:
+            yield f"maxLatency {shortest:g} refuses everybody: latencies are 1 ms or more"
     most = _most_players(table)
     if isinstance(rule.predicate, Counted) and rule.predicate.counts == "holders":
         least = _numbers(rule.predicate.least)
