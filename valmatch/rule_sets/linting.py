@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from math import inf
 from typing import cast
 
 from valmatch.rule_sets.items import Item
@@ -65,9 +66,9 @@ def _remarks(rule: Rule, table: Table) -> Iterator[str]:
     yield from _empty_ranges(rule.predicate)
     yield from _of_empty_teams(rule.predicate, table)
     if isinstance(rule.predicate, Reached):
-        least = min(_numbers(rule.predicate.most), default=LEAST_LATENCY)
-        if least < LEAST_LATENCY:
-            yield f"maxLatency {least:g} refuses everybody: latencies are 1 ms or more"
+        shortest = min(_numbers(rule.predicate.most), default=inf)
+        if shortest < LEAST_LATENCY:
+            yield f"maxLatency {shortest:g} refuses everybody: latencies are 1 ms or more"
     most = _most_players(table)
     if isinstance(rule.predicate, Counted) and rule.predicate.counts == "holders":
         least = _numbers(rule.predicate.least)
