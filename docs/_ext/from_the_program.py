@@ -246,6 +246,7 @@ def policies() -> Lines:
             plain(policy.opponent.meaning if policy.opponent else ""),
             plain(policy.pair.meaning if policy.pair else ""),
             plain(policy.joint.meaning if policy.joint else ""),
+            plain(policy.target.meaning if policy.target else ""),
         ]
         for name, policy in POLICIES.items()
     ]
@@ -255,6 +256,7 @@ def policies() -> Lines:
             "an opponent is chosen by",
             "a pair who wait is worth",
             "of all rated, a pair is worth",
+            "an alternative is measured by",
         ],
         rows,
     )

@@ -362,7 +362,7 @@ def test_traces_and_other_models_have_no_controls(tmp_path: Path) -> None:
     path = tmp_path / "trace.csv"
     path.write_text("arrival_hours,rating\n0,1000\n1,1010\n")
     models = [build(load("valorant", [f"arrivals={path}"]))]
-    models += [build(load(config)) for config in ("kg-fig1-top", "zonestats")]
+    models += [build(load(config)) for config in ("kg-fig1-top", "targeting", "zonestats")]
     models.append(build(load("ladder", ["days=2", "warmup_days=1"])))
     models.append(build(load("tickets", ["hours=1", "warmup_minutes=0"])))
     assert len(models) == len(MODELS)

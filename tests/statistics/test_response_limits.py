@@ -17,7 +17,7 @@ from valmatch.optimization.verdict import limits_of_objective
 from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import estimate, limits_of_difference
 
-MODELS = ("valorant", "ladder", "zonestats", "kg-fig1-top")
+MODELS = ("valorant", "ladder", "zonestats", "kg-fig1-top", "targeting")
 
 
 def test_an_interval_ends_at_the_limits_and_holds_its_mean() -> None:

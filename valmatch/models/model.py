@@ -37,7 +37,8 @@ class Window(NamedTuple):
     measure : str
         What is measured.
     games : str
-        The first and the last game, such as "1-100", or "total" for the sum over all.
+        The first and the last game, such as "1-100", "total" for the sum over all, or a single
+        number, such as "50", for the value after so many.
     """
 
     policy: str

@@ -102,6 +102,11 @@ OWN: dict[str, ModelEntry] = {
         "one player meets opponents of unknown skill, chosen by policies that learn",
         "valmatch.models.opponent.model:OpponentModel",
     ),
+    "targeting": OwnEntry(
+        "valmatch.models.targeting.factors:TargetingFactors",
+        "alternatives of unknown value are measured to find one near a target",
+        "valmatch.models.targeting.model:TargetingModel",
+    ),
     "zonestats": OwnEntry(
         "valmatch.models.zonestats.factors:ZoneStatsFactors",
         "a population with latent skills plays games that ZoneStats rates",

@@ -17,6 +17,9 @@ from valmatch.plots.parts.source import RunFiles
 from valmatch.plots.parts.style import COLOURS, LINES, dots, head, note, panels
 from valmatch.statistics.estimates import t_quantile
 
+ALONG = {"targeting": "measurements"}
+"""What curves run along, where it is not the games of a player."""
+
 
 def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``curves.csv``."""
@@ -35,7 +38,7 @@ def figure_of(run: RunFiles, curves: Mapping[tuple[str, str], Curve]) -> Figure:
     for axes, measure in zip(grid, measures, strict=True):
         own = {policy: curve for (policy, name), curve in curves.items() if name == measure}
         _panel(axes, own, run.manifest.confidence or 0.95)
-        label(axes, "games of a player", run.units.measure(measure))
+        label(axes, ALONG.get(run.kind[1], "games of a player"), run.units.measure(measure))
     if len(curves) > len(measures):
         legend_below(figure, *grid[0].get_legend_handles_labels())
     return figure

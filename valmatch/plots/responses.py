@@ -145,12 +145,17 @@ def _by_policy(samples: Sequence[ResponseSample]) -> Figure:
     for k, (axes, key) in enumerate(zip(grid, order, strict=True)):
         _distributions(axes, groups[key])
         unit = next(iter(groups[key].values())).response.unit
-        text = labelled(
-            f"{key[0]}, {'all games' if key[1] == 'total' else f'games {key[1]}'}", unit
-        )
+        text = labelled(f"{key[0]}, {_stretch(key[1])}", unit)
         label(axes, text, "share of replications" if k % columns == 0 else "")
     legend_below(figure, *grid[0].get_legend_handles_labels())
     return figure
+
+
+def _stretch(games: str) -> str:
+    """Say over which games a response is taken; a single number is that of all games so far."""
+    if games == "total":
+        return "all games"
+    return f"games {games}" if "-" in games else f"after {games}"
 
 
 def _distributions(axes: Axes, samples: Mapping[str, ResponseSample]) -> None:

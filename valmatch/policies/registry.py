@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from valmatch.policies.joint.belief import Pairs
     from valmatch.policies.knowledge import Knowledge
+    from valmatch.policies.target.aim import Aim
     from valmatch.policies.waiting import Ticket, Waiting
 
 Choose: TypeAlias = "Callable[[Knowledge, int, float], int]"
@@ -20,6 +21,9 @@ Weigh: TypeAlias = "Callable[[Ticket, Ticket, float, Waiting], float]"
 
 Value: TypeAlias = "Callable[[Pairs], None]"
 """(all pairs of players who are known together): fills in what each is worth to play next."""
+
+Measure: TypeAlias = "Callable[[Aim], int]"
+"""(what is known of alternatives, and the target) -> the index of the one to be measured."""
 
 # Styles of lines for print in black: dashes in points.
 DOTTED, DASHED, LONG = (0, (1, 1)), (0, (5, 1.5)), (0, (8, 2))
@@ -55,7 +59,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy, for one of three decisions or for several.
+    """A policy, for one of four decisions or for several.
 
     Attributes
     ----------
@@ -66,6 +70,9 @@ class Policy:
     joint : Decision or None
         How much a game of two is worth to play next, of all who were rated together; its function
         is a `Value`.
+    target : Decision or None
+        Which of many alternatives to measure, to find one near a target; its function is a
+        `Measure`.
     label : str
         What figures call it.
     colour : str
@@ -80,6 +87,7 @@ class Policy:
     colour: str = "#000000"
     line: Any = "-"
     joint: Decision | None = None
+    target: Decision | None = None
 
 
 POLICIES = {
@@ -88,6 +96,7 @@ POLICIES = {
         label="point estimate",
         colour="#E69F00",
         line=DOTTED,
+        target=Decision("the believed mean nearest to the target", "target.simple:choose_nearest"),
     ),
     "nearest": Policy(
         pair=Decision("1 less its difference over the largest allowed one", "myopic:weigh_nearest"),
@@ -100,6 +109,7 @@ POLICIES = {
         "DrawChance",
         "#0072B2",
         DASHED,
+        target=Decision("the largest expected quality", "target.simple:choose_quality"),
     ),
     "knowledge_gradient": Policy(
         Decision(
@@ -119,6 +129,10 @@ POLICIES = {
             "how much better the goal is known after a game, or after several, per game",
             "joint.lookahead:knowledge_gradient",
             learns=True,
+        ),
+        target=Decision(
+            "how much the largest expected quality is expected to grow by the measurement",
+            "target.lookahead:choose",
         ),
     ),
     "knowledge_gradient_finite": Policy(
@@ -160,6 +174,22 @@ POLICIES = {
             ("kappa",),
             learns=True,
         ),
+        label="upper confidence bound",
+        colour="#000000",
+        line=SHORT_LONG,
+        target=Decision(
+            "expected quality plus kappa standard deviations of the quality",
+            "target.simple:choose_bound",
+        ),
+    ),
+    "bold": Policy(
+        label="BOLD",
+        colour="#CC79A7",
+        line="-.",
+        target=Decision(
+            "the nearest believed mean, or the likeliest to be mistaken for it, in balance (BOLD)",
+            "target.balanced:choose",
+        ),
     ),
     "random": Policy(
         Decision("any opponent, all equally likely", "myopic:choose_random"),
@@ -180,6 +210,7 @@ POLICIES = {
         label="uniform",
         colour="#56B4E9",
         line=DASH_DOT_DOT,
+        target=Decision("the fewest measurements so far", "target.simple:choose_fewest"),
     ),
     "closeness": Policy(
         joint=Decision(
@@ -218,6 +249,9 @@ PAIR = {name: policy.pair for name, policy in POLICIES.items() if policy.pair}
 
 JOINT = {name: policy.joint for name, policy in POLICIES.items() if policy.joint}
 """Those that value pairs by a belief about all players together."""
+
+TARGET = {name: policy.target for name, policy in POLICIES.items() if policy.target}
+"""Those that choose what to measure for a target."""
 
 
 def place_of(name: str, decisions: Mapping[str, Decision]) -> int:

@@ -19,9 +19,10 @@ from valmatch.config.sections import ReplicateOptions
 from valmatch.config.writing import template
 from valmatch.draws.streams import Streams
 from valmatch.execution.simulator import build, run
+from valmatch.models.normal_prior import draw_prior
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.opponent.model import OpponentModel, _summarize, window_edges
-from valmatch.models.opponent.prior import draw_prior, player_of_rank
+from valmatch.models.opponent.ranking import player_of_rank
 from valmatch.models.opponent.sample_path import MEASURES
 
 ALL = (
@@ -170,12 +171,12 @@ def test_whole_floats_are_ranks() -> None:
 
 def test_the_prior_is_drawn_once_per_seed() -> None:
     factors, streams = OpponentFactors(), Streams(5)
-    first = draw_prior(factors, streams, 3)
+    first = draw_prior(factors, 50, streams, 3)
     for replication in (0, 1, 7):
         again = model().draw(streams, replication).prior
         assert np.array_equal(first.means, again.means)
         assert np.array_equal(first.variances, again.variances)
-    other = draw_prior(factors, Streams(6), 3)
+    other = draw_prior(factors, 50, Streams(6), 3)
     assert not np.any(first.means == other.means)
     assert not np.any(first.variances == other.variances)
 
@@ -217,7 +218,7 @@ def within(sample: Any, mean: float, std: float) -> None:  # noqa: ANN401
 
 
 def test_the_prior_has_the_distribution_of_the_paper() -> None:
-    prior = draw_prior(OpponentFactors(n_opponents=9999), Streams(3), 0)
+    prior = draw_prior(OpponentFactors(n_opponents=9999), 10_000, Streams(3), 0)
     within(prior.means, 0, 2)
     within(prior.means**2, 4, 4 * math.sqrt(2))
     within(prior.variances, 2.5, 1 / math.sqrt(12))

@@ -28,8 +28,9 @@ from valmatch.models.model import (
     Table,
     Window,
 )
+from valmatch.models.normal_prior import Prior, draw_prior, spread
 from valmatch.models.opponent.factors import OpponentFactors
-from valmatch.models.opponent.prior import Prior, draw_prior, player_of_rank, spread
+from valmatch.models.opponent.ranking import player_of_rank
 from valmatch.models.opponent.sample_path import (
     BELIEFS,
     MEASURES,
@@ -201,8 +202,8 @@ class OpponentModel(Model[SamplePath]):
 
     def draw(self, streams: Streams, replication: int) -> SamplePath:
         """Return prior, skills and performances; rank, beliefs and rules do not enter."""
-        prior = draw_prior(self._factors, streams, replication)
-        n_games = self._factors.n_games
+        n_players, n_games = self._factors.n_opponents + 1, self._factors.n_games
+        prior = draw_prior(self._factors, n_players, streams, replication)
         normals = streams.stream(replication, SKILLS).standard_normal(prior.means.size)
         return SamplePath(
             prior,

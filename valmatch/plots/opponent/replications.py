@@ -17,7 +17,7 @@ from valmatch.plots.parts.curves import Curve, read_curves
 from valmatch.plots.parts.labels import legend_below
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import head, new_figure
-from valmatch.policies.registry import OPPONENT, POLICIES
+from valmatch.policies.registry import OPPONENT, POLICIES, TARGET
 from valmatch.storage.manifest import MANIFEST
 
 
@@ -53,7 +53,8 @@ DRAWN = Panel("draw_fraction", "share of games drawn\n(mean of {span} games)", s
 """Below the others where games can be drawn."""
 
 STYLES: dict[str, tuple[str, str, Any]] = {
-    name: (POLICIES[name].label, POLICIES[name].colour, POLICIES[name].line) for name in OPPONENT
+    name: (POLICIES[name].label, POLICIES[name].colour, POLICIES[name].line)
+    for name in (*OPPONENT, *TARGET)
 }
 """Label, colour and line of each policy."""
 

@@ -1,0 +1,304 @@
+"""The targeting model: beliefs, policies, random inputs, and what the commands write."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
+
+from tests.oracles import targeting as plain
+from tests.support.command import valmatch
+from valmatch.config.loading import load
+from valmatch.draws.streams import Streams
+from valmatch.models.targeting.factors import TargetingFactors
+from valmatch.models.targeting.model import MEANINGS, TargetingModel, marks
+from valmatch.models.targeting.sample_path import MEASURES
+from valmatch.policies.registry import TARGET
+from valmatch.policies.target.aim import expected_quality, measured
+from valmatch.policies.target.lookahead import target_gain
+
+SMALL = ["n_alternatives=6", "n_measurements=12"]
+
+
+def model(**changes: Any) -> TargetingModel:  # noqa: ANN401
+    return TargetingModel(TargetingFactors(**changes))
+
+
+def sets(overrides: Sequence[str]) -> list[str]:
+    return [word for override in overrides for word in ("--set", override)]
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def density(z: float) -> float:
+    """Return the density of a standard normal."""
+    return math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+
+
+# Beliefs and policies
+
+
+def test_beliefs_are_those_of_all_measurements_at_once() -> None:
+    outcomes, noise_variance = [1.0, -0.5, 3.25, 0.125], 2.5
+    mean, variance = 0.75, 3.0
+    for outcome in outcomes:
+        mean, variance = measured(mean, variance, outcome, noise_variance)
+    precision = 1 / 3.0 + len(outcomes) / noise_variance
+    assert variance == pytest.approx(1 / precision, rel=1e-14)
+    expected = (0.75 / 3.0 + sum(outcomes) / noise_variance) / precision
+    assert mean == pytest.approx(expected, rel=1e-14)
+    assert measured(0.0, 2.0, 1.0, 2.0) == (0.5, 1.0)
+
+
+def test_expected_quality_is_the_integral_of_the_bell() -> None:
+    def weighted(s: float, mean: float, variance: float, target: float, tolerance: float) -> float:
+        scaled = (s - mean) / math.sqrt(variance)
+        return (
+            math.exp(-0.5 * ((s - target) / tolerance) ** 2) * density(scaled) / math.sqrt(variance)
+        )
+
+    for case in [(0.5, 2.0, 0.0, 1.0), (-3.0, 0.3, 1.0, 0.4), (1.0, 4.0, 1.0, 3.0)]:
+        ends = sorted({case[0], case[2]})
+        whole, _ = quad(weighted, -30, 30, args=case, points=ends, epsabs=1e-13, limit=400)
+        assert expected_quality(*case) == pytest.approx(whole, abs=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_gain_is_the_look_ahead_by_quadrature(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    mean, target = rng.normal(0, 2), rng.normal(0, 2)
+    variance, noise_variance = rng.uniform(0.05, 4), rng.uniform(0.1, 4)
+    tolerance, rival = rng.uniform(0.2, 3), rng.uniform(0.01, 0.95)
+    spread = variance**2 / (variance + noise_variance)
+    left = variance * noise_variance / (variance + noise_variance)
+
+    def after(z: float) -> float:
+        later = expected_quality(mean + math.sqrt(spread) * z, left, target, tolerance)
+        return max(later, rival) * density(z)
+
+    def lead(z: float) -> float:
+        later = expected_quality(mean + math.sqrt(spread) * z, left, target, tolerance)
+        return later - rival
+
+    # The kinks of the maximum, found by no formula of the kernel; between them it is smooth.
+    grid = [*np.linspace(-9, 9, 901).tolist(), (target - mean) / math.sqrt(spread)]
+    grid.sort()
+    edges = [-9.0, 9.0]
+    for low, high in itertools.pairwise(grid):
+        if lead(low) * lead(high) < 0.0:
+            edges.insert(-1, brentq(lead, low, high, xtol=1e-14))
+    whole = sum(
+        quad(after, low, high, epsabs=1e-12, limit=400)[0]
+        for low, high in itertools.pairwise(edges)
+    )
+    now = max(expected_quality(mean, variance, target, tolerance), rival)
+    found = target_gain(mean, variance, rival, target, tolerance, noise_variance)
+    assert found == pytest.approx(whole - now, abs=1e-9)
+
+
+def test_gains_are_there_on_both_sides_of_the_rival() -> None:
+    now = expected_quality(0.5, 2.0, 0.0, 1.0)
+    below, above = (target_gain(0.5, 2.0, now + e, 0.0, 1.0, 1.0) for e in (1e-12, -1e-12))
+    assert below == pytest.approx(above, abs=1e-11)
+    assert below > 0.05
+    assert target_gain(0.5, 2.0, 0.999, 0.0, 1.0, 1.0) == 0.0  # out of reach
+    assert target_gain(0.5, 2.0, 0.0, 0.0, 1.0, 1.0) == 0.0  # nobody else
+
+
+@pytest.mark.parametrize("policy", TARGET)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"target": 5.0, "tolerance": 0.3},
+        {"prior": "equal", "tolerance": 2.0, "kappa": 0.3},
+        {"n_alternatives": 1},
+        {"n_alternatives": 2, "noise_variance": 0.01},
+        {"n_alternatives": 3, "tolerance": 0.01, "target": 30.0},  # qualities underflow
+    ],
+)
+def test_paths_are_those_of_the_plain_program(policy: str, changes: dict[str, Any]) -> None:
+    factors = TargetingFactors(
+        **{"n_alternatives": 7, "n_measurements": 60, "policies": (policy,), **changes}
+    )
+    study = TargetingModel(factors)
+    for replication in range(3):
+        drawn = study.draw(Streams(4), replication)
+        tables = {table.name: table.columns for table in study.record(drawn).tables}
+        found = tables["measurements"]
+        expected = plain.follow(
+            plain.World(
+                tables["alternatives"]["prior_mean"].tolist(),
+                drawn.prior.variances.tolist(),
+                drawn.values.tolist(),
+                drawn.noise.tolist(),
+                factors.target,
+                factors.tolerance,
+                factors.noise_variance,
+                factors.kappa,
+            ),
+            policy,
+        )
+        names = ("measured", "selected", "mean", "variance", *MEASURES)
+        columns = [found[name].astype(np.float64) for name in names]
+        assert np.column_stack(columns).tobytes() == np.array(expected).tobytes()
+
+
+def test_bold_balances_as_its_theory_has_it() -> None:
+    """Shares of large runs: the squared count of the nearest, and equal rates of the others."""
+    changes = {
+        "n_alternatives": 4,
+        "n_measurements": 100_000,
+        "policies": ("bold",),
+        "prior_means": (0.0, 0.0, 0.0, 0.0),
+        "prior_variances": (9.0, 9.0, 9.0, 9.0),
+    }
+    study = model(**changes)
+    drawn = study.draw(Streams(1), 0)._replace(values=np.array([0.25, -0.75, 1.0, -1.5]))
+    (_, table) = study.record(drawn).tables
+    counts = np.bincount(table.columns["measured"], minlength=4)
+    assert counts[0] ** 2 == pytest.approx((counts[1:] ** 2).sum(), rel=0.02)
+    gaps = np.array([0.5, 0.75, 1.25])
+    rates = gaps**2 / (1 / counts[0] + 1 / counts[1:])
+    assert rates == pytest.approx(rates.mean(), rel=0.15)
+
+
+# Random inputs
+
+
+def test_no_decision_shifts_a_draw() -> None:
+    drawn = model().draw(Streams(3), 5)
+    for changes in (
+        {"target": 4.0},
+        {"tolerance": 0.2},
+        {"noise_variance": 1.0},
+        {"policies": ("bold",)},
+        {"kappa": 0.0},
+        {"prior": "equal"},
+    ):
+        other = model(**changes).draw(Streams(3), 5)
+        assert other.values.tobytes() == drawn.values.tobytes()
+        assert other.noise.tobytes() == drawn.noise.tobytes()
+    longer = model(n_measurements=600).draw(Streams(3), 5)
+    assert longer.noise[:500].tobytes() == drawn.noise.tobytes()
+    assert longer.values.tobytes() == drawn.values.tobytes()
+    alone, among = model(policies=("ucb",)), model()
+    found = dict(
+        zip(among.responses.names, among.responses.row(among.run(drawn).responses), strict=True)
+    )
+    for name, value in zip(
+        alone.responses.names, alone.responses.row(alone.run(drawn).responses), strict=True
+    ):
+        assert found[name] == value
+
+
+def test_values_are_drawn_from_the_prior() -> None:
+    study, streams = model(), Streams(2)
+    paths = [study.draw(streams, replication) for replication in range(200)]
+    z = np.concatenate([(p.values - p.prior.means) / np.sqrt(p.prior.variances) for p in paths])
+    means = np.concatenate([path.prior.means for path in paths])
+    error = 4.0 / math.sqrt(z.size)
+    assert abs(z.mean()) < error
+    assert abs(z.var() - 1.0) < error * math.sqrt(2)
+    assert abs(means.mean()) < 2.0 * error
+    assert abs(means.var() - 4.0) < 4.0 * error * math.sqrt(2)
+    first, second = (model(prior_draw="seed").draw(streams, k).prior.means for k in (0, 1))
+    assert np.array_equal(first, second)
+
+
+# Commands
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("tolerance=0", "factors.tolerance: 0 is too small (allowed: a number from 0.0001 to"),
+        ("noise_variance=0", "factors.noise_variance: 0 is too small"),
+        ("target=.nan", "factors.target: .nan is not finite"),
+        ("n_alternatives=0", "factors.n_alternatives: 0 is too small"),
+        ("n_measurements=0", "factors.n_measurements: 0 is too small"),
+        ("kappa=-1", "factors.kappa: -1 is too small"),
+        ("policies=[]", "factors.policies: a list of 0 is too short"),
+        ("policies=[bold, bold]", "factors.policies: bold is named twice (each policy once)"),
+        ("policies=[blod]", "did you mean bold?"),
+        ("policies=[random]", "'random' is not allowed"),
+        ("prior_variance_range=[3, 2]", "the least variance 3 is above the largest, 2"),
+        ("prior_means=[1, 2]", "factors.prior_means: 2 values for 6 alternatives"),
+        ("prior=flat", "factors.prior: 'flat' is not allowed"),
+        ("targt=1", "did you mean target?"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(override: str, message: str) -> None:
+    done = valmatch("simulate", "targeting", *sets([*SMALL, override]))
+    assert (done.code, done.out) == (2, "")
+    assert len(done.err.splitlines()) == 1
+    assert done.err.startswith(f"--set {override}: ")
+    assert message in done.err
+
+
+def test_the_shipped_config_is_the_defaults() -> None:
+    assert load("targeting").factors == TargetingFactors()
+    assert marks(500) == [10, 20, 50, 100, 200, 500]
+    assert marks(7) == [7]
+    assert [*MEANINGS] == [*MEASURES]
+
+
+def test_a_replication_is_written(tmp_path: Path) -> None:
+    done = valmatch("simulate", "targeting", *sets(SMALL), "--out", tmp_path / "one")
+    assert done.code == 0, done.err
+    steps, options = (rows(tmp_path / "one" / f"{n}.csv") for n in ("measurements", "alternatives"))
+    assert len(steps) == 12 * len(TARGET)
+    assert len(options) == 6
+    distances = {row["alternative"]: float(row["distance"]) for row in options}
+    nearest = min(distances.values())
+    for row in steps:
+        distance = distances[row["selected"]]
+        assert float(row["distance"]) == distance
+        assert float(row["measured_distance"]) == distances[row["measured"]]
+        assert row["nearest_found"] == str(int(distance == nearest))
+    saved = json.loads((tmp_path / "one" / "responses.json").read_text())["responses"]
+    assert saved["distance.bold.12"] == float(
+        [r for r in steps if r["policy"] == "bold"][-1]["distance"]
+    )
+
+
+@pytest.mark.slow
+def test_commands_work_by_the_model(tmp_path: Path) -> None:
+    out = tmp_path / "means"
+    done = valmatch("replicate", "targeting", *sets(SMALL), "-n", 8, "--out", out)
+    assert done.code == 0, done.err
+    paired = rows(out / "paired.csv")
+    assert {row["policy"] for row in paired} | {row["other"] for row in paired} == {*TARGET}
+    swept = tmp_path / "swept"
+    done = valmatch(
+        "replicate", "targeting", *sets(SMALL), "-n", 4, "--sweep", "target=0,3", "--out", swept
+    )
+    assert done.code == 0, done.err
+    done = valmatch("compare", "targeting", *sets(["target=2"]), "-n", 4)
+    assert done.code == 0, done.err
+    assert "target: 0.0 -> 2.0" in done.out
+    assert "\ndistance.bold.10 " in done.out
+    tuned = tmp_path / "tuned.yaml"
+    tuned.write_text(
+        "model: targeting\nfactors: {n_alternatives: 6, n_measurements: 12, policies: [ucb]}\n"
+        "optimize:\n  variables:\n    kappa: {low: 0, high: 4, start: 1}\n"
+        "  objective:\n    far: {response: distance.ucb.12}\n  budget: 100\n"
+    )
+    done = valmatch("optimize", tuned, "--out", tmp_path / "best")
+    assert done.code in (0, 3), done.err
+    pytest.importorskip("matplotlib")
+    for folder in (out, swept, tmp_path / "best"):
+        done = valmatch("plot", folder)
+        assert done.code == 0, done.err

@@ -1,0 +1,1 @@
+"""Targeting and selection: the alternative whose unknown value is nearest to a target."""

@@ -1,0 +1,111 @@
+"""Factors of the model of targeting and selection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, Strict, ValidationInfo, field_validator
+
+from valmatch.inputs.fields import Factors, Whole, factor, plain_number, refuse
+from valmatch.models.opponent.factors import Kappa, Mean, Variance, VarianceRange
+from valmatch.policies.registry import TARGET, meanings
+
+Tolerance = Annotated[float, Field(ge=1e-4, le=1e6, allow_inf_nan=False), Strict()]
+if TYPE_CHECKING:
+    PolicyName = str
+else:
+    PolicyName = Literal[tuple(TARGET)]
+Policies = Annotated[tuple[PolicyName, ...], Field(min_length=1)]
+
+
+class TargetingFactors(Factors):
+    """One study of targeting and selection.
+
+    The problem is that of section 5 of "May the best man win: simulation optimization for
+    match-making in e-sports" (Ryzhov, Tariq, Powell): "to find an alternative whose value matches
+    a target". Defaults are those of the paper's section 4, whose players are the alternatives.
+    """
+
+    n_alternatives: Annotated[int, Field(ge=1, le=10_000), *Whole] = factor(
+        50, "alternatives", "Number of alternatives that can be measured."
+    )
+    n_measurements: Annotated[int, Field(ge=1, le=1_000_000), *Whole] = factor(
+        500, "measurements", "Number of measurements, each of one alternative."
+    )
+    target: Mean = factor(0.0, "value", "The value that the chosen alternative is to have.")
+    tolerance: Tolerance = factor(
+        1.0,
+        "value",
+        "How far from the target is near: the quality exp(-distance^2 / (2 tolerance^2)) of an"
+        " alternative is 1 at the target and 0.61 so far away. Expected quality decides which"
+        " alternative is selected.",
+    )
+    noise_variance: Variance = factor(
+        2.5, "value squared", "Variance of one measurement around the value of the alternative."
+    )
+    prior: Literal["informative", "equal"] = factor(
+        "informative",
+        "",
+        "What is believed of the means before the first measurement. informative: what the values"
+        " are drawn from. equal: 0 for all.",
+    )
+    prior_mean_variance: Variance = factor(
+        4.0,
+        "value squared",
+        "Variance of the normal distribution around 0 that the prior means are drawn from.",
+    )
+    prior_variance_range: VarianceRange = factor(
+        (2.0, 3.0),
+        "value squared",
+        "Least and largest prior variance, which is drawn uniformly in between.",
+    )
+    prior_means: tuple[Mean, ...] | None = factor(
+        None, "value", "Prior means of all n_alternatives; null: drawn."
+    )
+    prior_variances: tuple[Variance, ...] | None = factor(
+        None, "value squared", "Prior variances of all n_alternatives; null: drawn."
+    )
+    prior_draw: Literal["seed", "path"] = factor(
+        "path",
+        "",
+        "How often prior means and variances are drawn. seed: once, for all sample paths of the"
+        " seed. path: anew for each, so that results average over priors.",
+    )
+    policies: Policies = factor(
+        ("point_estimate", "draw_chance", "knowledge_gradient", "ucb", "bold", "uniform"),
+        "",
+        "How measurements are chosen, each policy for itself on the same values and noise. "
+        + meanings(TARGET),
+    )
+    kappa: Kappa = factor(
+        1.0,
+        "",
+        "Weight of the standard deviation in the bounds of ucb; larger values explore more, 0 gives"
+        " draw_chance.",
+    )
+
+    @field_validator("prior_variance_range")
+    @classmethod
+    def _ordered(cls, limits: tuple[float, ...]) -> tuple[float, ...]:
+        if limits[0] > limits[1]:
+            low, high = map(plain_number, limits)
+            raise refuse(f"the least variance {low} is above the largest, {high}")
+        return limits
+
+    @field_validator("prior_means", "prior_variances")
+    @classmethod
+    def _one_per_alternative(
+        cls, values: tuple[float, ...] | None, info: ValidationInfo
+    ) -> tuple[float, ...] | None:
+        count = info.data.get("n_alternatives")
+        if values is not None and count is not None and len(values) != count:
+            raise refuse(f"{len(values)} values for {count} alternatives")
+        return values
+
+    @field_validator("policies")
+    @classmethod
+    def _distinct(cls, policies: tuple[str, ...]) -> tuple[str, ...]:
+        for k, policy in enumerate(policies):
+            if policy in policies[:k]:
+                raise refuse(f"{policy} is named twice (each policy once)")
+        return policies

@@ -1,0 +1,237 @@
+"""The `targeting` model: policies measure alternatives to find one whose value is near a target."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.compilation import announce_compilation
+from valmatch.models.model import (
+    NO_FILES,
+    NOT_NEGATIVE,
+    SHARE,
+    Axes,
+    Model,
+    Outcome,
+    Record,
+    Response,
+    Responses,
+    Table,
+    Window,
+)
+from valmatch.models.normal_prior import Prior, draw_prior, spread
+from valmatch.models.targeting.factors import TargetingFactors
+from valmatch.models.targeting.sample_path import MEASURES, Start, Trajectory, path_by
+from valmatch.policies.target.aim import Aim
+
+VALUES, NOISE = 2, 3
+"""Sources of randomness after those of the prior."""
+
+MARKS = (10, 20, 50, 100, 200, 500, 1000)
+"""After so many measurements there are responses, and after the last one."""
+
+FOUND = MEASURES.index("nearest_found")
+
+MEANINGS = {
+    "distance": ("value", "distance of the selected alternative's true value from the target"),
+    "excess_distance": ("value", "that distance, less that of the nearest alternative"),
+    "nearest_found": ("", "whether the selected alternative is the nearest"),
+    "quality": ("", "exp(-distance^2 / (2 tolerance^2)) of the selected alternative"),
+    "measured_distance": ("value", "distance of the measured alternative's value from the target"),
+}
+
+SHARES = ("nearest_found", "quality")
+"""Measures between 0 and 1."""
+
+
+class SamplePath(NamedTuple):
+    """The random inputs of a replication, common to all policies.
+
+    Attributes
+    ----------
+    prior : Prior
+        What the values were drawn from.
+    values : (M,) ndarray of float64
+        True values in order of index.
+    noise : (N,) ndarray of float64
+        Standard normals, one a measurement.
+    """
+
+    prior: Prior
+    values: Floats
+    noise: Floats
+
+
+class Course(NamedTuple):
+    """What happened under each policy; rows as of `Trajectory`.
+
+    Attributes
+    ----------
+    chosen : numpy.ndarray
+        (policies, 2, N) int64.
+    beliefs : numpy.ndarray
+        (policies, 2, N) float64.
+    measures : numpy.ndarray
+        (policies, len(MEASURES), N) float64.
+    """
+
+    chosen: Ints
+    beliefs: Floats
+    measures: Floats
+
+
+def marks(n_measurements: int) -> list[int]:
+    """Return after how many measurements there are responses."""
+    return [*(mark for mark in MARKS if mark < n_measurements), n_measurements]
+
+
+def _responses(policies: Sequence[str], n_measurements: int) -> Responses:
+    """Return the responses: each measure of each policy at each mark."""
+    return Responses(
+        *(
+            Response(
+                f"{measure}.{policy}.{mark}",
+                MEANINGS[measure][0],
+                f"{MEANINGS[measure][1]}, after {mark} measurement{'s' * (mark > 1)}",
+                window=Window(policy, measure, str(mark)),
+                limits=SHARE if measure in SHARES else NOT_NEGATIVE,
+            )
+            for policy in policies
+            for measure in MEASURES
+            for mark in marks(n_measurements)
+        )
+    )
+
+
+def _axes(factors: TargetingFactors) -> Axes:
+    """Return the curves with scales that follow the unit of the values."""
+    size = 2.0 ** math.ceil(math.log2(spread(factors) + abs(factors.target)))
+    scales = [1.0 if measure in SHARES else size for measure in MEASURES]
+    return Axes(factors.policies, MEASURES, factors.n_measurements, scales)
+
+
+class TargetingModel(Model[SamplePath]):
+    """Targeting and selection, for any factors.
+
+    Parameters
+    ----------
+    factors : TargetingFactors
+        The factors.
+    files : mapping
+        This model takes none.
+    """
+
+    drawn_by = frozenset(
+        (
+            "n_alternatives",
+            "n_measurements",
+            "prior_mean_variance",
+            "prior_variance_range",
+            "prior_means",
+            "prior_variances",
+            "prior_draw",
+        )
+    )
+
+    def __init__(self, factors: TargetingFactors, files: Mapping[str, Path] = NO_FILES) -> None:
+        assert not files
+        self._factors = factors
+        self._at = np.array(marks(factors.n_measurements)) - 1
+        self.responses = _responses(factors.policies, factors.n_measurements)
+        self.axes: Axes | None = _axes(factors)
+        self._scales = np.array(self.axes.scales)[:, np.newaxis]
+        count = factors.n_alternatives
+        self._aim = Aim(
+            factors.target,
+            factors.tolerance,
+            factors.noise_variance,
+            factors.kappa,
+            np.empty(count),
+            np.empty(count),
+            np.empty(count, np.int64),
+            np.empty(count),
+        )
+
+    def draw(self, streams: Streams, replication: int) -> SamplePath:
+        """Return prior, values and noise; target, beliefs and policies do not enter."""
+        count, steps = self._factors.n_alternatives, self._factors.n_measurements
+        prior = draw_prior(self._factors, count, streams, replication)
+        normals = streams.stream(replication, VALUES).standard_normal(count)
+        return SamplePath(
+            prior,
+            prior.means + np.sqrt(prior.variances) * normals,
+            streams.stream(replication, NOISE).standard_normal(steps),
+        )
+
+    def run(self, inputs: SamplePath) -> Outcome:
+        """Return the measures at the marks, and the curves, of all policies."""
+        measures = self._follow(inputs).measures
+        return Outcome(self._summary(measures), measures / self._scales)
+
+    def record(self, inputs: SamplePath) -> Record:
+        """Return the responses with every alternative and every measurement."""
+        course = self._follow(inputs)
+        tables = (self._alternatives_table(inputs), self._measurements_table(course))
+        return Record(self._summary(course.measures), tables)
+
+    def _believed_means(self, prior: Prior) -> Floats:
+        """Return the means that are believed before the first measurement."""
+        return prior.means if self._factors.prior == "informative" else np.zeros(prior.means.size)
+
+    def _follow(self, inputs: SamplePath) -> Course:
+        """Measure as each policy chooses."""
+        count, steps = len(self._factors.policies), self._factors.n_measurements
+        course = Course(
+            np.empty((count, 2, steps), np.int64),
+            np.empty((count, 2, steps)),
+            np.empty((count, len(MEASURES), steps)),
+        )
+        believed = self._believed_means(inputs.prior)
+        start = Start(believed, inputs.prior.variances, inputs.values, inputs.noise)
+        for k, policy in enumerate(self._factors.policies):
+            follow_path = path_by(policy)
+            announce_compilation(follow_path)
+            out = Trajectory(course.chosen[k], course.beliefs[k], course.measures[k])
+            follow_path(self._aim, start, out)
+        return course
+
+    def _summary(self, measures: Floats) -> dict[str, float]:
+        """Return the responses by name, in the order of `_responses`."""
+        return dict(zip(self.responses.names, measures[:, :, self._at].ravel(), strict=True))
+
+    def _alternatives_table(self, inputs: SamplePath) -> Table:
+        """Return one row for each alternative."""
+        means, variances = inputs.prior
+        return Table(
+            "alternatives",
+            {
+                "alternative": np.arange(means.size),
+                "value_mean": means,
+                "prior_mean": self._believed_means(inputs.prior),
+                "prior_variance": variances,
+                "value": inputs.values,
+                "distance": np.abs(inputs.values - self._factors.target),
+            },
+        )
+
+    def _measurements_table(self, course: Course) -> Table:
+        """Return one row for each policy and measurement; beliefs are those after it."""
+        count, _, steps = course.chosen.shape
+        columns = {
+            "policy": np.repeat(self._factors.policies, steps),
+            "measurement": np.tile(np.arange(1, steps + 1), count),
+            "measured": course.chosen[:, 0].ravel(),
+            "selected": course.chosen[:, 1].ravel(),
+            "mean": course.beliefs[:, 0].ravel(),
+            "variance": course.beliefs[:, 1].ravel(),
+        }
+        for k, name in enumerate(MEASURES):
+            values = course.measures[:, k].ravel()
+            columns[name] = values.astype(np.int64) if k == FOUND else values
+        return Table("measurements", columns)

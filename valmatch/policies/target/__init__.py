@@ -1,0 +1,1 @@
+"""Which of many alternatives of unknown value to measure next, to find one near a target."""
