@@ -69,7 +69,10 @@ def test_every_script_says_how_long_it_takes(folder: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "folder",
-    ["batch-coverage", "ladder", "living-matchmakers", "policies", "population-kg", "tickets"],
+    [
+        *("batch-coverage", "ladder", "living-matchmakers", "policies", "population-kg"),
+        *("targeting", "tickets"),
+    ],
 )
 def test_pages_hold_the_tables_of_their_files(folder: str, tmp_path: Path) -> None:
     page = tmp_path / folder

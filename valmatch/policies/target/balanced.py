@@ -1,11 +1,12 @@
-"""Balancing Optimal Large Deviations (BOLD), a procedure of ranking and selection, for a target.
+"""Balance of measurements adapted from a procedure of ranking and selection for a target.
 
-Source: Ye Chen, Ilya O. Ryzhov, "Balancing optimal large deviations in sequential selection"
-(Management Science, 2023), which reaches the shares of measurements that Glynn and Juneja (2004)
-find optimal as their number grows. There the largest value is sought. Here it is the least
-distance from a target: an alternative seems nearer than the nearest one if their difference, or
-their sum, seen from the target, changes its sign. Both have the same variance, and the likelier
-one has to bridge the difference of the two distances, which takes the place of that of values.
+The procedure is BOLD (Balancing Optimal Large Deviations, by Chen and Ryzhov). It balances by the
+conditions of Glynn and Juneja (2004) on the shares of measurements that are optimal as their number
+grows, and seeks the largest value. What is here is derived from it for the least distance from a
+target; that its shares are optimal, too, is not shown. An alternative seems nearer than the nearest
+one if their difference, or their sum, seen from the target, changes its sign. Both have the same
+variance, and the likelier one has to bridge the difference of the two distances, which takes the
+place of that of values.
 """
 
 from __future__ import annotations
