@@ -403,6 +403,18 @@ def test_a_latency_that_nobody_has(most: float, said: bool) -> None:
     assert [(one.severity, one.text) for one in found] == [("warning", text)] * said
 
 
+def test_a_latency_that_nobody_has_at_some_ages() -> None:
+    document = copy.deepcopy(BASE)
+    document["rules"].append({"name": "Here", "type": "latency", "maxLatency": 50})
+    steps = [{"waitTimeSeconds": wait, "value": most} for wait, most in ((4, 0), (7, 80), (9, 0.5))]
+    document["expansions"] = [{"target": "rules[Here].maxLatency", "steps": steps}]
+    found = [one.text for one in check(document) if one.text.startswith("maxLatency")]
+    assert found == [
+        "maxLatency 0 refuses everybody from 4 s on until 7 s: latencies are 1 ms or more",
+        "maxLatency 0.5 refuses everybody from 9 s on: latencies are 1 ms or more",
+    ]
+
+
 def test_expansions_that_are_misspelt_are_not_missing() -> None:
     document = copy.deepcopy(BASE)
     document["expansion"] = document.pop("expansions")

@@ -172,7 +172,7 @@ def read_node(
     waits = {wait for expansion in expansions.values() for wait, _ in expansion.steps}
     every = tuple(team._replace(name=name) for team, names in teams for name in names)
     table = Table(attributes, every, rules, search, oldest, tuple(sorted(waits)))
-    lint(table, root)
+    lint(table, root, set(root.members) - set(KEYS))
     return table
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 from math import inf
 from typing import cast
@@ -31,7 +31,7 @@ LEAST_LATENCY = 1
 """Milliseconds that a player reports at least."""
 
 
-def lint(table: Table, root: Item) -> None:
+def lint(table: Table, root: Item, unknown: Collection[str]) -> None:
     """Warn of what a rule set says without an effect, or against its likely purpose.
 
     Parameters
@@ -40,6 +40,8 @@ def lint(table: Table, root: Item) -> None:
         What it says, as far as it can be read.
     root : Item
         Its text.
+    unknown : collection of str
+        Keys of it that say nothing.
     """
     items = {item.text("name"): item for item in root.items("rules")}
     wrong = root.problems.parts_with_errors("rules")
@@ -52,7 +54,7 @@ def lint(table: Table, root: Item) -> None:
     _sizes(table, root)
     if not root.problems.errors:  # a rule that cannot be read may use an attribute
         _unused(table, root)
-    misspelt = any(closest_name(key, ["expansions"]) for key in set(root.members) - {"expansions"})
+    misspelt = any(closest_name(key, ["expansions"]) for key in unknown)
     if not root.items("expansions") and not misspelt:
         root.problems.warn(
             root.node.start, root.path, "no expansion: who waits is never granted more"
@@ -65,15 +67,23 @@ def _remarks(rule: Rule, table: Table) -> Iterator[str]:
         yield f"rule {shown(rule.name)} never refuses anything: {why}"
     yield from _empty_ranges(rule.predicate)
     yield from _of_empty_teams(rule.predicate, table)
-    if isinstance(rule.predicate, Reached):
-        shortest = min(_numbers(rule.predicate.most), default=inf)
-        if shortest < LEAST_LATENCY:
-            yield f"maxLatency {shortest:g} refuses everybody: latencies are 1 ms or more"
+    if isinstance(rule.predicate, Reached) and rule.predicate.most:
+        yield from _latencies_below(LEAST_LATENCY, rule.predicate.most)
     most = _most_players(table)
     if isinstance(rule.predicate, Counted) and rule.predicate.counts == "holders":
         least = _numbers(rule.predicate.least)
         if least and min(least) > most:
             yield f"minCount {min(least):g} is never reached by the {most:g} players of a match"
+
+
+def _latencies_below(least: float, most: Steps) -> Iterator[str]:
+    """Yield at which ages nobody has a latency that is small enough."""
+    for begin, value, end in zip((0.0, *most.waits), most.values, (*most.waits, inf), strict=True):
+        if isinstance(value, (int, float)) and value < least:
+            since = f" from {begin:g} s on" if begin else ""
+            until = f" until {end:g} s" if end < inf else ""
+            text = f"maxLatency {value:g} refuses everybody{since}{until}"
+            yield f"{text}: latencies are {least:g} ms or more"
 
 
 def _never_binds(predicate: Predicate, table: Table) -> str:
