@@ -245,7 +245,8 @@ def test_byte_order_mark_is_skipped() -> None:
 def test_files_that_cannot_be_read() -> None:
     names = (
         "shipped configs: bar, chess-1, faf, kg-*, ladder, ladder-*, lichess, osu, shieldbattery,"
-        " smoke, smoke-*, tickets, tickets-*, valorant, valorant-*, zonestats, zonestats-*"
+        " smoke, smoke-*, targeting, tickets, tickets-*, valorant, valorant-*, zonestats,"
+        " zonestats-*"
     )
     Path("folder").mkdir()
     for source, line in [
