@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import subprocess
 import sys
@@ -147,3 +148,19 @@ def test_damaged_rule_sets_give_lines(seed: int, tmp_path: Path) -> None:
     assert done.code in (0, 2)
     assert done.err == ""
     assert all(line.startswith(f"{file}:") for line in done.out.splitlines())
+
+
+def test_a_world_is_no_rule_set_and_said_to_be_one(tmp_path: Path) -> None:
+    world: dict[str, object] = {"ruleSet": {}, "config": {}, "tickets": []}
+    path = tmp_path / "world.json"
+    path.write_text(json.dumps(world))
+    done = valmatch("rules", "check", path)
+    assert (done.code, done.err) == (2, "")
+    assert done.out == (
+        f"{path}:1:1: error: rule set: this is a world of tickets with its rule set, which"
+        " `valmatch rules replay` plays\n"
+    )
+    path.write_text(json.dumps({**world, "tickets": [{"time": math.nan}]}))
+    done = valmatch("rules", "replay", path)
+    assert done.code == 2
+    assert "error: world: no JSON: 'NaN'" in done.err

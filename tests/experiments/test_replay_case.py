@@ -21,7 +21,7 @@ def case(**changes: Any) -> dict[str, Any]:  # noqa: ANN401
 
 WRONG = {
     "preset": (case(rule="baar"), "1:10: error: rule: 'baar' is no preset (did you mean bar?)"),
-    "no rule": (case(rule=None), "1:1: error: rule set: no rule (a preset is needed: faf,"),
+    "no rule": (case(rule=None), "1:1: error: case: no rule (a preset is needed: faf,"),
     "word": (
         case(rule={"preset": "bar", "acept": {"band": [0.2, 0.8]}}),
         "error: rule.acept: unknown word 'acept' (did you mean accept?)",
@@ -70,7 +70,7 @@ WRONG = {
     ),
     "horizon": (
         case(rule="lichess", tickets=[], horizon=None),
-        "error: rule set: no horizon (a number is needed)",
+        "error: case: no horizon (a number is needed)",
     ),
     "sit": (
         case(rule="lichess", tickets=[{"id": "a", "time": 1, "user": "u", "rating": 9, "sit": 1}]),

@@ -162,7 +162,7 @@ def read_events(text: str, placed: bool = False) -> tuple[EventLog | None, list[
 
     Places are read where something is wrong, and where `placed` says so: that takes longer.
     """
-    problems = Problems(text)
+    problems = Problems(text, "log")
     reader = _Reader(problems, placed)
     for item in line_items(text, problems, "events", placed):
         reader.read(item)

@@ -20,6 +20,7 @@ from valmatch.rule_sets.rule_type import Context
 from valmatch.rule_sets.short_form import Expanded, expand, is_short, plain
 from valmatch.rule_sets.table import Attribute, Rule, Steps, Table, Team, Valued
 from valmatch.rule_sets.types.registry import TYPES
+from valmatch.rule_sets.worlds import RULE_SET
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
@@ -110,9 +111,23 @@ def read_parsed(
         table = read_expanded(expanded, "", problems, timeout) if expanded else None
         node = expanded.node if expanded else None
     else:
-        table = None if node is None else read_node(node, "", problems, timeout, lenient)
+        table = None if node is None else _alone(node, problems, timeout, lenient)
         _check_length(len(text), problems, lenient)
     return Reading(None if problems.errors else table, problems.sorted(), node, short)
+
+
+def is_world(node: Node) -> bool:
+    """Return whether a text is a world, by its keys."""
+    return node.kind == "object" and RULE_SET in cast("dict[str, object]", node.value)
+
+
+def _alone(node: Node, problems: Problems, timeout: float | None, lenient: bool) -> Table | None:
+    """Return the table of a text that is to be a rule set and nothing more."""
+    if is_world(node):
+        text = "this is a world of tickets with its rule set, which `valmatch rules replay` plays"
+        problems.error(node.start, "", text)
+        return None
+    return read_node(node, "", problems, timeout, lenient)
 
 
 def _check_length(length: int, problems: Problems, lenient: bool = False) -> None:

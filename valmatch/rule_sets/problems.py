@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 Severity = Literal["error", "warning"]
 
 WHOLE = "rule set"
-"""Path of what is wrong with the whole."""
+"""Path of what is wrong with the whole, where a text is to be one."""
 
 
 class Problem(NamedTuple):
@@ -41,9 +41,12 @@ class Problems:
     ----------
     text : str
         The whole text; places are numbers of its characters.
+    whole : str
+        What it is to be: the path of what is wrong with the whole.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, whole: str = WHOLE) -> None:
+        self._whole = whole
         self._starts = [0]
         place = text.find("\n")
         while place >= 0:
@@ -58,7 +61,7 @@ class Problems:
 
     def add(self, severity: Severity, offset: int, path: str, text: str) -> None:
         """Add a problem."""
-        self._found.add(Problem(*self.place(offset), severity, path or WHOLE, text))
+        self._found.add(Problem(*self.place(offset), severity, path or self._whole, text))
 
     def error(self, offset: int, path: str, text: str) -> None:
         """Add what the service would refuse."""
@@ -70,18 +73,18 @@ class Problems:
 
     def at(self, line: int, column: int, text: str) -> None:
         """Add an error whose line and column are known."""
-        self._found.add(Problem(line, column, "error", WHOLE, text))
+        self._found.add(Problem(line, column, "error", self._whole, text))
 
     def beside(self) -> Problems:
         """Return an empty list of the problems of the same text."""
-        other = Problems("")
+        other = Problems("", self._whole)
         other._starts = self._starts
         return other
 
     def take(self, other: Problems, renamed: Callable[[str], str]) -> None:
         """Take the problems of another list over, with other paths."""
         for problem in other._found:
-            self._found.add(problem._replace(path=renamed(problem.path) or WHOLE))
+            self._found.add(problem._replace(path=renamed(problem.path) or self._whole))
 
     def sorted(self) -> list[Problem]:
         """Return all problems by place."""

@@ -26,7 +26,7 @@ LATENCY = "latency."
 
 def read_table(text: str, table: Table) -> tuple[tuple[Ticket, ...] | None, list[Problem]]:
     """Return the tickets of a table; None with errors, and all that is wrong."""
-    problems = Problems(text)
+    problems = Problems(text, "tickets")
     rows = _Rows(text, table, NEEDED, problems)
     tickets = read_tickets([rows.ticket(row) for row in rows.read()], table)
     return (None if problems.errors else tickets), problems.sorted()
@@ -34,7 +34,7 @@ def read_table(text: str, table: Table) -> tuple[tuple[Ticket, ...] | None, list
 
 def read_player_table(text: str, table: Table) -> tuple[dict[str, Player], list[Problem]]:
     """Return the players of a table by id, and all that is wrong."""
-    problems = Problems(text)
+    problems = Problems(text, "players")
     rows = _Rows(text, table, NEEDED[:1], problems)
     return read_players([rows.player(row) for row in rows.read()], table), problems.sorted()
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, cast
 
-from valmatch.rule_sets.flexmatch import WANTED, read_any, value_of
+from valmatch.rule_sets.flexmatch import WANTED, is_world, read_any, value_of
 from valmatch.rule_sets.items import Item, called
 from valmatch.rule_sets.json_text import Member, Node, read_json, read_plainly
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.table import Reached, Table
 from valmatch.rule_sets.worlds import (
     LATENCIES,
+    RULE_SET,
     SEARCHES,
     LatencyOf,
     Player,
@@ -41,7 +42,7 @@ CONFIG_KEYS = (
     "seed",
     "latencyOf",
 )
-WORLD_KEYS = ("name", "ruleSet", "config", "tickets", "answers")
+WORLD_KEYS = ("name", RULE_SET, "config", "tickets", "answers")
 
 Answer = tuple[float, bool] | None
 
@@ -85,18 +86,14 @@ class WorldReading(NamedTuple):
 
 
 def has_world(text: str) -> bool:
-    """Return whether a file holds a world, not a rule set alone."""
+    """Return whether a file holds a world, not a rule set alone, or is to hold one."""
     node = read_json(text, Problems(text))
-    return node is not None and _is_world(node)
-
-
-def _is_world(root: Node) -> bool:
-    return root.kind == "object" and "ruleSet" in cast("dict[str, object]", root.value)
+    return f'"{RULE_SET}"' in text if node is None else is_world(node)
 
 
 def read_world(text: str) -> tuple[WorldReading | None, list[Problem]]:
     """Return the world that a text is, None if it is none, and all that is wrong with it."""
-    problems = Problems(text)
+    problems = Problems(text, "world")
     node = read_json(text, problems)
     if node is None:
         return None, problems.sorted()
@@ -104,12 +101,12 @@ def read_world(text: str) -> tuple[WorldReading | None, list[Problem]]:
     root.known(WORLD_KEYS)
     config = root.get("config", "object", required=True)
     tickets = root.get("tickets", "array", required=True)
-    rules = root.get("ruleSet", "object", required=True)
+    rules = root.get(RULE_SET, "object", required=True)
     item = Item(config, "config", problems, lenient=True) if config else None
     service, named = _service(item)
     whose = _latency_of(item)
     timeout = service.timeout if service else None
-    table = read_any(rules, "ruleSet", problems, timeout) if rules else None
+    table = read_any(rules, RULE_SET, problems, timeout) if rules else None
     if table is None or tickets is None or service is None:
         return None, problems.sorted()
     items = root.items("tickets")
@@ -186,7 +183,7 @@ def _optional(item: Item, key: str, whole: bool = False) -> float | None:
 
 def read_lines(text: str, table: Table) -> tuple[tuple[Ticket, ...] | None, list[Problem]]:
     """Return the tickets of a list, an object a line; None with errors, and all that is wrong."""
-    problems = Problems(text)
+    problems = Problems(text, "tickets")
     items = list(line_items(text, problems))
     tickets = read_tickets(items, table)
     return (None if problems.errors else tickets), problems.sorted()
@@ -194,7 +191,7 @@ def read_lines(text: str, table: Table) -> tuple[tuple[Ticket, ...] | None, list
 
 def read_player_lines(text: str, table: Table) -> tuple[dict[str, Player], list[Problem]]:
     """Return the players of a list by id, an object a line, and all that is wrong."""
-    problems = Problems(text)
+    problems = Problems(text, "players")
     return read_players(list(line_items(text, problems, "players")), table), problems.sorted()
 
 

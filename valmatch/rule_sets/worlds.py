@@ -13,6 +13,9 @@ LatencyOf = Literal["ticket", "player"]
 LATENCIES: tuple[LatencyOf, ...] = ("ticket", "player")
 """Whose latency a rule looks at: of a ticket one number, or that of every player."""
 
+RULE_SET = "ruleSet"
+"""The key by which a world has its rule set, and is known as one."""
+
 FEW = 9
 """Tickets that an exhaustive search is meant for."""
 

@@ -63,7 +63,7 @@ def is_case(text: str) -> bool:
 
 def read_case(text: str) -> CaseReading:
     """Return the case that a text is."""
-    problems = Problems(text)
+    problems = Problems(text, "case")
     node = read_json(text, problems)
     if node is None or node.kind != "object":
         return CaseReading(None, problems.sorted())
