@@ -194,13 +194,15 @@ def soldiers_of(given: Asked) -> list[Soldier]:
     ]
 
 
-BACKBONE = {
-    (one, other): float(BETWEEN[i, j])
-    for i, one in enumerate(REGIONS)
-    for j, other in enumerate(REGIONS)
-    if i != j and not np.isnan(BETWEEN[i, j])
-}
-"""Milliseconds between regions, as the plain queue reads them."""
+def backbone_of(given: Asked) -> dict[tuple[str, str], float]:
+    """Return milliseconds between regions, as the plain queue reads them."""
+    far = given.people.between
+    return {
+        (one, other): float(far[i, j])
+        for i, one in enumerate(REGIONS)
+        for j, other in enumerate(REGIONS)
+        if i != j and not np.isnan(far[i, j])
+    }
 
 
 def _shieldbattery(rule: ShieldBatteryRule, given: Asked, horizon: float) -> Played:
@@ -210,7 +212,7 @@ def _shieldbattery(rule: ShieldBatteryRule, given: Asked, horizon: float) -> Pla
         return float(uniform_at(given.place, SAMPLES, ticket, review))
 
     return shieldbattery.play(
-        soldiers_of(given), rule, BACKBONE, ticks, horizon, draw, search_rosters
+        soldiers_of(given), rule, backbone_of(given), ticks, horizon, draw, search_rosters
     )
 
 

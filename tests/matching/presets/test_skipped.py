@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.matching.presets.test_queues import (
-    BACKBONE,
     DAYS,
     HOUR,
     TIMEOUT,
     asked,
+    backbone_of,
     members_of,
     parties_of,
     plain,
@@ -79,11 +79,11 @@ def would_do(world: World) -> Callable[[Teams, float], bool]:
     if isinstance(rule, FafRule):
         return _by_quality(world, rule)
     if isinstance(rule, ShieldBatteryRule):
-        soldiers = soldiers_of(given)
+        soldiers, backbone = soldiers_of(given), backbone_of(given)
 
         def takes(teams: Teams, now: float) -> bool:
             roster = tuple(sorted(k for team in teams for k in team))
-            found = shieldbattery.candidate(soldiers, roster, now, rule, BACKBONE)
+            found = shieldbattery.candidate(soldiers, roster, now, rule, backbone)
             return found is not None and found.quality >= world.looked[now]["threshold"]
 
         return takes
