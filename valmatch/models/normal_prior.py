@@ -37,6 +37,10 @@ class PriorFactors(Protocol):
     def prior_draw(self) -> str:
         """Whether they are drawn once per "seed" or once per "path"."""
 
+    @property
+    def prior(self) -> str:
+        """Whether beliefs start "informative", with the prior means, or "equal", with 0."""
+
 
 class Prior(NamedTuple):
     """The normal distributions that values are drawn from.
@@ -49,6 +53,11 @@ class Prior(NamedTuple):
 
     means: Floats
     variances: Floats
+
+
+def believed_means(factors: PriorFactors, prior: Prior) -> Floats:
+    """Return the means that are believed at the start."""
+    return prior.means if factors.prior == "informative" else np.zeros(prior.means.size)
 
 
 def draw_prior(factors: PriorFactors, size: int, streams: Streams, replication: int) -> Prior:

@@ -28,7 +28,7 @@ from valmatch.models.model import (
     Table,
     Window,
 )
-from valmatch.models.normal_prior import Prior, draw_prior, spread
+from valmatch.models.normal_prior import Prior, believed_means, draw_prior, spread
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.opponent.ranking import player_of_rank
 from valmatch.models.opponent.sample_path import (
@@ -224,10 +224,6 @@ class OpponentModel(Model[SamplePath]):
         tables = (self._players_table(inputs), self._games_table(play))
         return Record(self._summary(play.measures), tables)
 
-    def _believed_means(self, prior: Prior) -> Floats:
-        """Return the means that are believed before the first game."""
-        return prior.means if self._factors.prior == "informative" else np.zeros(prior.means.size)
-
     def _ranked(self, inputs: SamplePath) -> Floats:
         """Return what ranks go by."""
         return inputs.skills if self._factors.rank_by == "skill" else inputs.prior.means
@@ -242,7 +238,9 @@ class OpponentModel(Model[SamplePath]):
         )
         player = player_of_rank(self._ranked(inputs), factors.rank)
         order = inputs.order if factors.ties == "random" else np.arange(inputs.skills.size)
-        start = Start(self._believed_means(inputs.prior)[order], inputs.prior.variances[order])
+        start = Start(
+            believed_means(self._factors, inputs.prior)[order], inputs.prior.variances[order]
+        )
         draws = Draws(inputs.performances, inputs.choices)
         known = Knowledge(
             int(np.flatnonzero(order == player)[0]),
@@ -291,7 +289,7 @@ class OpponentModel(Model[SamplePath]):
                 "player": np.arange(means.size),
                 "rank": [ranks.index(player) + 1 for player in range(means.size)],
                 "skill_mean": means,
-                "prior_mean": self._believed_means(inputs.prior),
+                "prior_mean": believed_means(self._factors, inputs.prior),
                 "prior_variance": variances,
                 "skill": inputs.skills,
                 "player_0": [int(player == zero) for player in range(means.size)],

@@ -1,4 +1,4 @@
-"""Who is player 0: the player of a rank."""
+"""The choice of player 0 by rank."""
 
 from __future__ import annotations
 

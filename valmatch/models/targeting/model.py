@@ -25,7 +25,7 @@ from valmatch.models.model import (
     Table,
     Window,
 )
-from valmatch.models.normal_prior import Prior, draw_prior, spread
+from valmatch.models.normal_prior import Prior, believed_means, draw_prior, spread
 from valmatch.models.targeting.factors import TargetingFactors
 from valmatch.models.targeting.sample_path import MEASURES, Start, Trajectory, path_by
 from valmatch.policies.target.aim import Aim
@@ -180,10 +180,6 @@ class TargetingModel(Model[SamplePath]):
         tables = (self._alternatives_table(inputs), self._measurements_table(course))
         return Record(self._summary(course.measures), tables)
 
-    def _believed_means(self, prior: Prior) -> Floats:
-        """Return the means that are believed before the first measurement."""
-        return prior.means if self._factors.prior == "informative" else np.zeros(prior.means.size)
-
     def _follow(self, inputs: SamplePath) -> Course:
         """Measure as each policy chooses."""
         count, steps = len(self._factors.policies), self._factors.n_measurements
@@ -192,7 +188,7 @@ class TargetingModel(Model[SamplePath]):
             np.empty((count, 2, steps)),
             np.empty((count, len(MEASURES), steps)),
         )
-        believed = self._believed_means(inputs.prior)
+        believed = believed_means(self._factors, inputs.prior)
         start = Start(believed, inputs.prior.variances, inputs.values, inputs.noise)
         for k, policy in enumerate(self._factors.policies):
             follow_path = path_by(policy)
@@ -213,7 +209,7 @@ class TargetingModel(Model[SamplePath]):
             {
                 "alternative": np.arange(means.size),
                 "value_mean": means,
-                "prior_mean": self._believed_means(inputs.prior),
+                "prior_mean": believed_means(self._factors, inputs.prior),
                 "prior_variance": variances,
                 "value": inputs.values,
                 "distance": np.abs(inputs.values - self._factors.target),

@@ -1,1 +1,1 @@
-"""Which of many alternatives of unknown value to measure next, to find one near a target."""
+"""Policies that choose which alternative to measure next, to find one near a target."""

@@ -1,4 +1,4 @@
-"""What is known of alternatives whose values are to match a target."""
+"""Beliefs about alternatives whose values are to match a target."""
 
 from __future__ import annotations
 
