@@ -82,7 +82,7 @@ BAD_TICKETS: list[tuple[str, Mapping[str, object], bool]] = [
     ("negative time", {"time": -1}, True),
     ("time is text", {"time": "3"}, True),
     ("no time", {"time": None}, True),
-    ("huge time", {"time": 1e308}, False),
+    ("huge time", {"time": 1e308}, True),
     ("no id", {"id": None}, True),
     ("long id", {"id": LONG}, False),
     *(("an escape in the id", {"id": escape}, False) for escape in ESCAPES),

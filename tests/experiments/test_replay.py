@@ -185,6 +185,14 @@ def test_bad_worlds_are_refused(change: dict[str, object], text: str, tmp_path: 
     assert "Traceback" not in done.err
 
 
+@pytest.mark.parametrize("time", [1e308, 1_764_090_000])
+def test_tickets_by_the_calendar_are_refused(time: float, tmp_path: Path) -> None:
+    done = played(tmp_path, changed(-1, time=time))
+    assert done.code == 2
+    assert "more than 10,000,000 reviews, one each 1 s up to 1" in done.err.splitlines()[-1]
+    assert not (tmp_path / "out").exists()
+
+
 def test_what_does_not_go_together(tmp_path: Path) -> None:
     (tmp_path / "world.json").write_text(json.dumps(WORLD), encoding="utf-8")
     world = valmatch("rules", "replay", tmp_path / "world.json", "--timeout", "3")

@@ -81,6 +81,27 @@ def world_of_modes(seed: int, tickets: int) -> dict[str, Any]:
     return world
 
 
+def world_of_references(seed: int, tickets: int) -> dict[str, Any]:
+    """Return a world in which players are held against a number that changes with age."""
+    world = plain_world(seed, tickets)
+    rule_set = world["ruleSet"]
+    values = "flatten(teams[*].players.attributes[skill])"
+    rule = {"name": "Least", "type": "comparison", "operation": ">=", "measurements": [values]}
+    rule_set["rules"].insert(0, {**rule, "referenceValue": 12})
+    later: list[Any] = [f"avg({values})", 8, 2]
+    steps = [
+        {"waitTimeSeconds": wait, "value": later[(seed + wait) % 3]}
+        for wait in (1 + seed % 3, 4 + seed % 5)
+    ]
+    rule_set["expansions"] = [{"target": "rules[Least].referenceValue", "steps": steps}]
+    return world
+
+
+@pytest.mark.parametrize("seed", range(500, 530))
+def test_references_that_change_are_counted(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(world_of_references(seed, 15), monkeypatch)
+
+
 @pytest.mark.parametrize("seed", range(300, 360))
 def test_tickets_of_other_camps_are_counted_without_a_look(
     seed: int, monkeypatch: pytest.MonkeyPatch

@@ -37,6 +37,13 @@ def answers_of(world: World, search: Search, counted: bool = True) -> dict[str, 
     return answers
 
 
+LISTS_OF_TEXTS = (
+    "set_intersection(flatten(teams[*].players.attributes[roles]))",
+    "flatten(teams[*].players[playerId])",
+    "flatten(set_intersection(teams[*].players.attributes[roles]))",
+)
+
+
 class Maker:
     """Makes one random world.
 
@@ -194,15 +201,7 @@ class Maker:
         if rule["operation"] == "contains":
             rule["referenceValue"] = rng.choice([*LETTERS, "none"])
         elif rule["operation"] == "reference_intersection_count":
-            rule["referenceValue"] = rng.choice(
-                [
-                    "set_intersection(flatten(teams[*].players.attributes[roles]))",
-                    "flatten(teams[*].players[playerId])",
-                    "flatten(set_intersection(teams[*].players.attributes[roles]))",
-                ]
-                if len(self.names()) > 0
-                else []
-            )
+            rule["referenceValue"] = rng.choice(LISTS_OF_TEXTS)
         if self.chance(0.6):
             rule["minCount"] = rng.randint(0, 1)
         if self.chance(0.5) or "minCount" not in rule:
@@ -263,6 +262,10 @@ class Maker:
                 if key in rule:
                     values = [0, 1, 2, 4, 20] if "Count" in key else [1, 10, 30, 90]
                     targets[f"rules[{rule['name']}].{key}"] = values
+            if "minDistance" in rule:
+                targets[f"rules[{rule['name']}].minDistance"] = [0, 1, 4]
+            if "referenceValue" in rule:
+                targets[f"rules[{rule['name']}].referenceValue"] = self.references(rule)
         for team in self.teams:
             targets[f"teams[{team['name']}].minPlayers"] = list(range(team["maxPlayers"] + 1))
             targets[f"teams[{team['name']}].maxPlayers"] = [1, 2, 3, 4]
@@ -277,6 +280,15 @@ class Maker:
             }
             for target in chosen
         ]
+
+    def references(self, rule: World) -> list[Any]:
+        """Return what a rule may be held against at later ages: of the kind that it has."""
+        if rule["type"] == "collection":
+            contains = rule["operation"] == "contains"
+            return [*LETTERS, "none"] if contains else list(LISTS_OF_TEXTS)
+        if rule["referenceValue"] in list("xyw"):
+            return list("xyw")
+        return [1, 3, 8, self.number()]
 
     def algorithm(self) -> World:
         rng = self.rng
@@ -373,9 +385,10 @@ def in_tenths(world: World) -> World:
                     rule[key] = tenth(rule[key])
     for expansion in world["ruleSet"]["expansions"]:
         target = expansion["target"].removeprefix("rules[").partition("]")[0]
-        if kinds.get(target) in ("distance", "batchDistance"):
+        if kinds.get(target) in ("distance", "batchDistance", "comparison"):
             for step in expansion["steps"]:
-                step["value"] = tenth(step["value"])
+                if not isinstance(step["value"], str):
+                    step["value"] = tenth(step["value"])
     return world
 
 

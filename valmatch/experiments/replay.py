@@ -35,6 +35,7 @@ from valmatch.rule_sets.world_reading import (
 from valmatch.rule_sets.worlds import (
     FEW,
     LATENCIES,
+    MOST_REVIEWS,
     SEARCHES,
     LatencyOf,
     Player,
@@ -260,6 +261,7 @@ def _world(
         found, problems = world_of_log(log, known, reading.table, (timeout, reviewed), warn)
         _report(listed, problems, lambda text: None)
         assert found is not None
+        _check_reviews(listed, found.service)
         return found._replace(rules=rules).with_latency_of(whose or "ticket"), log
     if people is not None:
         raise InputError(f"{listed}: is no log of events; its tickets say all of their players")
@@ -268,8 +270,22 @@ def _world(
     last = tickets[-1].time if tickets else 0.0
     patience = TIMEOUT if timeout is None else timeout
     service = Service(patience, last + patience, reviewed)
+    _check_reviews(listed, service)
     world = WorldReading(reading.table, tickets or (), service, ("pass",), rules)
     return world.with_latency_of(whose or "ticket"), None
+
+
+def _check_reviews(listed: Path, service: Service) -> None:
+    """Raise where a list of tickets would be reviewed too often.
+
+    Reviews are counted from second 0, also where times are dates in seconds, or in milliseconds.
+    """
+    if service.reviews_too_often:
+        raise InputError(
+            f"{listed}: more than {MOST_REVIEWS:,} reviews, one each {service.review:g} s up to"
+            f" {service.horizon:g} s (times are in seconds from the start of the list; with"
+            " --review there are fewer)"
+        )
 
 
 def _flexmatch(reading: Reading) -> str:

@@ -304,7 +304,10 @@ def _by_name(teams: list[tuple[Team, list[str]]]) -> dict[str, tuple[int, ...]]:
 
 
 def _is_large(root: Item, teams: list[tuple[Team, list[str]]], balanced: bool) -> bool:
-    """Return whether matches may have more than 40 players; report sizes that are not allowed."""
+    """Return whether matches may have more than 40 players; report sizes that are not allowed.
+
+    Of a match that is too large, nobody knows what it was meant to be.
+    """
     most = sum(len(names) * max(cast("tuple[float]", team.most.values)) for team, names in teams)
     if most > MOST_PLAYERS:
         # Of a quantity no more teams are made than show that they are too many.
@@ -318,7 +321,7 @@ def _is_large(root: Item, teams: list[tuple[Team, list[str]]], balanced: bool) -
         place = root.at("algorithm")
         text = f"balanced is for more than {MOST_SMALL} players; there are at most {most:.0f}"
         root.problems.warn(place, root.inner("algorithm"), text)
-    return most > MOST_SMALL
+    return MOST_SMALL < most <= MOST_PLAYERS
 
 
 def _rules(items: list[Item], context: Context, large: bool) -> tuple[Rule, ...]:

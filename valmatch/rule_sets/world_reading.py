@@ -16,6 +16,7 @@ from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.table import Reached, Table
 from valmatch.rule_sets.worlds import (
     LATENCIES,
+    MOST_REVIEWS,
     RULE_SET,
     SEARCHES,
     LatencyOf,
@@ -25,9 +26,6 @@ from valmatch.rule_sets.worlds import (
     Ticket,
 )
 from valmatch.text.terminal import shown
-
-MOST_REVIEWS = 10_000_000
-"""Most reviews of a replay."""
 
 TICKET_KEYS = ("id", "time", "players", "cancel", "backfill", "answers")
 PLAYER_KEYS = ("id", "attributes", "latency", "team")
@@ -138,8 +136,6 @@ def _service(item: Item | None) -> tuple[Service | None, Search]:
     review = _optional(item, "review")
     if timeout is None or horizon is None:
         return None, "pass"
-    if review is not None and not review > horizon / MOST_REVIEWS:
-        item.error("review", f"more than {MOST_REVIEWS:,} reviews until the horizon")
     size, passes = _optional(item, "batchSize", True), _optional(item, "passes", True)
     seed = 0.0 if _is_null(item, "seed") else item.number("seed", whole=True, least=0) or 0.0
     service = Service(
@@ -151,6 +147,8 @@ def _service(item: Item | None) -> tuple[Service | None, Search]:
         _optional(item, "acceptanceTimeoutSeconds"),
         int(seed),
     )
+    if service.reviews_too_often:
+        item.error("review", f"more than {MOST_REVIEWS:,} reviews until the horizon")
     return service, next((search for search in SEARCHES if search == named), "pass")
 
 

@@ -19,6 +19,9 @@ RULE_SET = "ruleSet"
 FEW = 9
 """Tickets that an exhaustive search is meant for."""
 
+MOST_REVIEWS = 10_000_000
+"""Most reviews of a replay."""
+
 
 class Player(NamedTuple):
     """A player of a ticket.
@@ -94,3 +97,8 @@ class Service(NamedTuple):
     passes: int | None = None
     acceptance: float | None = None
     seed: int = 0
+
+    @property
+    def reviews_too_often(self) -> bool:
+        """Whether there would be more reviews until the horizon than a replay may have."""
+        return self.review is not None and not self.review > self.horizon / MOST_REVIEWS
