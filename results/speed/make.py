@@ -21,6 +21,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
 BENCHMARKS = (
     "tests/benchmarks/test_valorant_benchmarks.py",
     "tests/benchmarks/test_ticket_benchmarks.py",
+    "tests/benchmarks/test_rule_set_benchmarks.py",
 )
 
 RULES = {
@@ -80,6 +81,7 @@ def main() -> None:
     texts = {
         "tickets per second": table(["two teams of five, parties", "tickets per second"], tickets),
         "one pass": f"{once:.2g}",
+        "a check": rounded(found["test_a_check_of_60_kilobytes"]["milliseconds"]),
         "replications per second": table(
             ["replications of a day of 518 players", "per second"], per_second
         ),

@@ -46,3 +46,5 @@ def test_a_check_of_60_kilobytes(benchmark: BenchmarkFixture) -> None:
     text = document()
     assert 60_000 < len(text) < 65_535
     assert benchmark(read_rule_set, text).problems == []
+    assert benchmark.stats is not None
+    benchmark.extra_info["milliseconds"] = 1000 * float(benchmark.stats["min"])
