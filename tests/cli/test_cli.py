@@ -214,7 +214,15 @@ def test_smoke_config_fails_when_its_numbers_are_off() -> None:
         (["simulate", "valorant", "--set", "arrivals=none.csv"], "none.csv"),
         (
             ["replicate", "valorant", "--set", "replicate.expect={avg_wait: {mean: 1}}"],
-            "replicate.expect.avg_wait: valorant has no such response (did you mean avg_wait_time",
+            "replicate.expect.avg_wait: valorant has no response 'avg_wait' (did you mean avg_wait_t",
+        ),
+        (
+            ["replicate", "valorant", "--set", "replicate.expect={avg_pair_diff: {mean: 1}}"],
+            "'avg_pair_diff' is measured only on request (add measure: [pairs] to factors)",
+        ),
+        (
+            ["optimize", "valorant-20min", "--pareto", "avg_pair_diff,avg_wait_time"],
+            "--pareto: 'avg_pair_diff' is measured only on request (add measure: [pairs] to factor",
         ),
     ],
 )

@@ -20,6 +20,7 @@ from valmatch.execution.simulator import build
 from valmatch.execution.worker_pool import WorkerPool
 from valmatch.experiments.plan import DEFAULT_SEED, MAX_REPS, Plan, default_n
 from valmatch.experiments.replications import Replications
+from valmatch.models.missing_response import no_response
 from valmatch.models.model import Batch, Response
 from valmatch.statistics.precision import Precision, Target, parse_target
 from valmatch.statistics.sampling import OneHistory
@@ -27,7 +28,6 @@ from valmatch.storage.curve_file import write_curves
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import Store
-from valmatch.text.suggestions import hint
 
 
 def replicate(
@@ -349,4 +349,5 @@ def _check_expected_names(config: Config, responses: Sequence[Response]) -> None
     for name in config.replicate.expect:
         if name not in names:
             place = config.at(f"replicate.expect.{name}")
-            raise InputError(f"{place}: {config.model} has no such response ({hint(name, names)})")
+            what = no_response(config.model, config.factors, name, names)
+            raise InputError(f"{place}: {what}")

@@ -22,11 +22,11 @@ from valmatch.config.factor_paths import (
 from valmatch.config.sections import ConstraintOptions, VariableOptions
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors, allowed, plain_number, schema_at
+from valmatch.models.missing_response import no_response
 from valmatch.models.model import Model
 from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.text.suggestions import by_last_part, hint
-from valmatch.text.terminal import shown
 
 ORDERS = 100.0
 """A range is searched linearly where its largest value is at most this many times its least."""
@@ -280,9 +280,6 @@ def _constraint(
 
 def _known(config: Config, path: str, response: str, responses: Collection[str]) -> str:
     if response not in responses:
-        place = config.at(f"optimize.{path}")
-        raise InputError(
-            f"{place}: {config.model} has no response {shown(response)}"
-            f" ({hint(response, responses)})"
-        )
+        what = no_response(config.model, config.factors, response, responses)
+        raise InputError(f"{config.at(f'optimize.{path}')}: {what}")
     return response

@@ -17,6 +17,7 @@ from valmatch.config.sections import TermOptions
 from valmatch.errors import InputError, option
 from valmatch.execution.run_options import RunKeywords, split
 from valmatch.inputs import arguments
+from valmatch.models.missing_response import no_response
 from valmatch.models.model import ANY, Model
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.nondominated import nondominated
@@ -37,8 +38,7 @@ from valmatch.optimization.verdict import at_bound, constraints_as_dict, limits_
 from valmatch.statistics.estimates import Estimate, estimate
 from valmatch.statistics.sampling import INDEPENDENT, Resampled
 from valmatch.storage.output import write_csv
-from valmatch.text.suggestions import hint
-from valmatch.text.terminal import shortened, shown
+from valmatch.text.terminal import shortened
 
 
 @dataclass(frozen=True)
@@ -238,10 +238,8 @@ class FrontSpec(StudySpec[FrontRun, Front]):
         for name, term in named.items():
             if term.response not in responses:
                 at = where if names else config.at(f"optimize.objectives.{name}.response")
-                raise InputError(
-                    f"{at}: {config.model} has no response {shown(term.response)}"
-                    f" ({hint(term.response, responses)})"
-                )
+                what = no_response(config.model, config.factors, term.response, responses)
+                raise InputError(f"{at}: {what}")
             if term.weight == 0.0:
                 at = config.at(f"optimize.objectives.{name}.weight")
                 raise InputError(f"{at}: 0 (allowed: another number)")
