@@ -1,4 +1,4 @@
-"""Why tickets waited, in the words of a rule set: documents that are printed, or a line each."""
+"""Explanations of waits in the words of a rule set: documents that are printed, or a line each."""
 
 from __future__ import annotations
 

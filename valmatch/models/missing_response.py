@@ -1,4 +1,4 @@
-"""What is said where a run does not have a response."""
+"""The error message of a response that a run does not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a type of rules is, and what its reader finds of the rest of the rule set."""
+"""The protocol of a type of rules, with the context that its reader is given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a curve that is known with noise reaches a value: pooled to be monotone, interpolated."""
+"""Crossings of a level by a curve known with noise, which is pooled to be monotone."""
 
 from __future__ import annotations
 

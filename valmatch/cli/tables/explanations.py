@@ -1,4 +1,4 @@
-"""Why a ticket waited, as a terminal shows it."""
+"""Explanations of waits, as a terminal shows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why tickets wait, over all reviews that they wait through."""
+"""Reasons why tickets wait, over all reviews that they wait through."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a leader is above all rivals, by draws from a normal belief."""
+"""The probability that a leader is above all rivals, by draws from a normal belief."""
 
 from __future__ import annotations
 

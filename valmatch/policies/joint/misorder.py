@@ -1,4 +1,4 @@
-"""How likely two players are named in the wrong order, and by how much a game mends that."""
+"""The probability that two players are named in the wrong order, before and after a game."""
 
 from __future__ import annotations
 

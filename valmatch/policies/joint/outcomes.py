@@ -1,4 +1,4 @@
-"""What a game of two players tells whose lead is known as a normal distribution alone.
+"""Outcomes of a game of two players whose lead is known as a normal distribution.
 
 The lead x is in log odds. One wins in proportion to e^(x/2), the other to e^(-x/2), and neither to
 the draw weight nu (Davidson 1970). Means over the lead are trapezoidal sums: of functions without

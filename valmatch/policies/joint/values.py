@@ -1,4 +1,4 @@
-"""What each pair is worth by simple measures: games so far, closeness, the leader, information."""
+"""Values of pairs by simple measures: games so far, closeness, the leader, information."""
 
 from __future__ import annotations
 

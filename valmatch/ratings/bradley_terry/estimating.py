@@ -1,4 +1,4 @@
-"""What all systems that rate a whole log have in common: what they take, and what they find."""
+"""The common part of the systems that rate a whole log: their options and estimates."""
 
 from __future__ import annotations
 
