@@ -60,8 +60,9 @@ NUMBER = re.compile(r"(?<![\w.^/])(?:\d[\d,_]*(?:\.\d+)?|\.\d+)(?!\d|[.,]\d)(?P<
 """A number by itself: of ``p90`` or ``1/3`` there is none."""
 
 SMALL = 20
-"""Whole numbers up to here may be typed: most count what the reader sees."""
+"""Whole numbers up to here may be typed, not percentages: most count what the reader sees."""
 
+LEVEL = "the level of intervals"
 WANTED = "a result that wants a mark"
 
 TYPED: Mapping[str, Mapping[str, str]] = {
@@ -71,26 +72,28 @@ TYPED: Mapping[str, Mapping[str, str]] = {
         "800": "points, of a question that is not answered",
     },
     "next-pair": dict.fromkeys(
-        (".85", ".62", ".44", ".65", ".67", ".035", ".016", "1.3", "79", "89", "92", "94"), WANTED
+        (".85", ".62", ".44", ".65", ".67", ".035", ".016", "1.3", "79", "89 %", "92", "94"), WANTED
     ),
-    "optimum-gap": {"95": "in a hundred, the level of intervals"},
-    "pareto": {"95": "in a hundred, the level of intervals"},
+    "optimum-gap": {"95 %": LEVEL},
+    "pareto": {"95 %": LEVEL},
     "policies": {"99": "0.99 / (1 - 0.99)", "999": "0.999 / (1 - 0.999)"},
-    "population-kg": {".12": "of trials before the plan, in no file"},
+    "population-kg": dict.fromkeys(
+        (".03 %", ".12 %", "14.8 %", "16.7 %"), "of trials before the plan, in no file"
+    ),
     "rating-benchmark": {
-        "95": "in a hundred, the level of intervals",
+        "95 %": LEVEL,
         **dict.fromkeys(("2019", "2024"), "a year"),
         **dict.fromkeys(("49", "1,094", "3,511", "4,635"), WANTED),
     },
     "readings": {
-        "95": "in a hundred, the level of intervals",
+        "95 %": LEVEL,
         **dict.fromkeys(("21", "22", "26", "29"), "of rows of the page"),
         "501": "games, of a source",
         **dict.fromkeys(("0.4", "0.6", "0.67", "1.5"), "arithmetic: shares and their ratios"),
     },
     "solver-comparison": {"500": "replications that judge a point, by default"},
     "targeting": {
-        "99.875": "in a hundred: 95, of 40 intervals together",
+        "99.875 %": "95 %, of 40 intervals together",
         **dict.fromkeys(("0.667", "1.25"), "arithmetic of the model"),
     },
     "tickets": {"65": "in a hundred, what a win gap of 0.15 means"},
@@ -172,11 +175,11 @@ def fill(page: Path, texts: Mapping[str, str]) -> None:
     page.write_text(content, encoding="utf-8")
 
 
-def _numbers(text: str) -> Iterator[tuple[re.Match[str], set[float]]]:
-    """Yield numbers with their values: of a percentage the share is one, too."""
+def _numbers(text: str) -> Iterator[tuple[re.Match[str], float]]:
+    """Yield numbers with their values, that of a percentage as a share."""
     for found in NUMBER.finditer(text):
         one = float(re.sub("[,_ %]", "", found[0]))
-        yield found, {one, round(one / 100, 12)} if found["percent"] else {one}
+        yield found, round(one / 100, 12) if found["percent"] else one
 
 
 def _constants(folder: Path) -> set[float]:
@@ -193,8 +196,7 @@ def _constants(folder: Path) -> set[float]:
     shared = [path for path in (*modules - {Path(__file__)}, *configs) if path.is_file()]
     text = "\n".join([text, *(path.read_text(encoding="utf-8") for path in shared)])
     # A comma stands between thousands in a plan, between numbers in a list.
-    found = (_numbers(each) for each in (text, text.replace(",", " ")))
-    return {one for numbers in found for _, values in numbers for one in values}
+    return {one for each in (text, text.replace(",", " ")) for _, one in _numbers(each)}
 
 
 def typed(page: Path) -> list[str]:
@@ -206,16 +208,16 @@ def typed(page: Path) -> list[str]:
     """
     content = page.read_text(encoding="utf-8")
     sentences = UNREAD.sub(lambda part: re.sub("[^\n]", " ", part[0]), content)
-    allowed = _constants(page.parent) | {*map(float, range(SMALL + 1))}
-    allowed |= {float(one.replace(",", "")) for one in TYPED.get(page.parent.name, ())}
+    excused = " ".join(TYPED.get(page.parent.name, ()))
+    allowed = _constants(page.parent) | {one for _, one in _numbers(excused)} | {*range(SMALL + 1)}
     lines = enumerate(sentences.split("\n"), 1)
     return [
         f"{page}:{line}: {found[0]} is typed: take it from a CSV file by a mark, "
         f"<!-- FILE[COLUMN=TEXT & ...] COLUMN FORMAT -->?{END}, or, if it is no result, "
         "give the reason in TYPED of results/pages.py"
         for line, text in lines
-        for found, values in _numbers(text)
-        if not values & allowed
+        for found, one in _numbers(text)
+        if one not in allowed
     ]
 
 
@@ -225,13 +227,14 @@ def check(page: Path, write: Callable[[], object]) -> None:
     It is written without the texts between its marks, so that a mark that nothing fills is found.
     Numbers that are typed are found, too (`typed`).
     """
-    before = page.read_text(encoding="utf-8")
+    before = page.read_bytes()
     try:
-        page.write_text(MARKED.sub(rf"\g<mark>{END}", before), encoding="utf-8")
+        emptied = MARKED.sub(rf"\g<mark>{END}", before.decode())
+        page.write_text(emptied, encoding="utf-8")
         write()
-        after = page.read_text(encoding="utf-8")
+        after = page.read_bytes()
     finally:
-        page.write_text(before, encoding="utf-8")
+        page.write_bytes(before)
     if after != before:
         sys.exit(f"{page}: is not what its files say")
     if found := typed(page):

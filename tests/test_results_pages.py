@@ -142,7 +142,7 @@ run 876
 | 12.25 | <!-- y -->7.5<!-- end --> |
 
 With 4,000 paths, 30, a share of 0.05, or 5 %, and 12 more; 64 and 128 of a list,
-515.8 by a config, 1.5s.
+515.8 by a config, 1.5s, 7%.
 """
 
 
@@ -153,12 +153,12 @@ def test_numbers_that_are_typed_are_found(tmp_path: Path) -> None:
     found = [said.removeprefix(f"{page}:").partition(" is typed")[0] for said in pages.typed(page)]
     assert found == [
         *("1: 24", "3: 1,234", "3: 57%", "3: 0.35", "13: 12.25"),
-        *("16: 515.8", "16: 1.5"),
+        *("16: 515.8", "16: 1.5", "16: 7%"),
     ]
     plan = "24 copies of 1,234 runs of `chess-1`; 57 %, 12.25\n"
     (tmp_path / "PLAN.md").write_text(plan)
     found = [said.removeprefix(f"{page}:").partition(" is typed")[0] for said in pages.typed(page)]
-    assert found == ["3: 0.35", "16: 1.5"]
+    assert found == ["3: 0.35", "16: 1.5", "16: 7%"]
     (tmp_path / "PLAN.md").unlink()
     (tmp_path / "t.csv").write_text("x\n987\n")
     with pytest.raises(SystemExit, match=r"README.md:1: 24 is typed: take it .*TYPED of"):
