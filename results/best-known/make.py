@@ -154,7 +154,7 @@ def page() -> None:
     """Put the table into the page, and how rare a day is of which a row has seen none."""
     rows = read(table_file())
     days = next(int(row["n"]) for row in rows if row["config"] == "valorant-1-hours")
-    # None of n days: rarer than p where (1 - p)^n is at least what is left of the confidence.
+    # None of n days: rarer than p where (1 - p)^n is what is left of the confidence.
     rarer = math.floor(-1.0 / math.expm1(math.log(1.0 - CONFIDENCE) / days))
     fill(PAGE, {"table": f"{table(rows)}\n", "rarer": f"{rarer:,}"})
 
