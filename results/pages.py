@@ -1,8 +1,9 @@
-"""What the scripts of this folder share: tables in Markdown, texts put into pages, what is said."""
+"""What the scripts of this folder share: tables, texts put into pages, a check of pages."""
 
 from __future__ import annotations
 
 import csv
+import operator
 import re
 import statistics
 import sys
@@ -12,24 +13,93 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from valmatch.config.loading import shipped_configs
+
 T = TypeVar("T")
 
 END = "<!-- end -->"
 
-VALUE = re.compile(
-    r"<!-- (?P<file>[\w-]+)\[(?P<where>[^\]]*)\] (?:(?P<of>[a-z]+) of )?(?P<column>\S+)"
-    rf" (?P<format>\S+) -->(?P<text>.*?){re.escape(END)}",
-    re.S,
-)
-"""A number in a sentence: ``FILE[COLUMN=TEXT & ...] COLUMN FORMAT``, of several rows `OF` of it."""
-
 OF: Mapping[str, Callable[[Sequence[float]], float]] = {
     "mean": statistics.fmean,
+    "median": statistics.median,
     "sum": sum,
     "least": min,
     "largest": max,
     "count": len,
 }
+
+VALUE = re.compile(
+    rf"<!-- (?P<file>[\w-]+)\[(?P<where>[^\]]*)\] (?:(?P<of>{'|'.join(OF)}) of )?"
+    rf"(?P<column>[^<>]+?) (?P<format>\S+) -->(?P<text>.*?){re.escape(END)}",
+    re.S,
+)
+"""A number in a sentence: ``FILE[COLUMN=TEXT & ...] COLUMN FORMAT``, of several rows `OF` of it.
+
+``COLUMN=TEXT|TEXT`` are the rows of either text. The number is that of a column, or of two by one
+of the `SIGNS`, row by row: ``COLUMN - COLUMN``. Either may be a number, as in ``1 - COLUMN``.
+"""
+
+SIGNS: Mapping[str, Callable[[float, float], float]] = {
+    "-": operator.sub,
+    "+": operator.add,
+    "/": operator.truediv,
+}
+
+MARKED = re.compile(
+    rf"(?P<mark><!-- (?!end -->)[^>]* -->)(?P<text>(?:(?!<!-- ).)*){re.escape(END)}", re.S
+)
+"""Any text that a script puts into a page."""
+
+UNREAD = re.compile(
+    rf"{MARKED.pattern}|^```.*?^```|(?<=\n\n)(?:    [^\n]*\n)+|`[^`]*`|\]\([^)]*\)|<!--.*?-->",
+    re.S | re.M,
+)
+"""What of a page is no sentence: texts between marks, code, targets of links, comments."""
+
+NUMBER = re.compile(r"(?<![\w.^/])(?:\d[\d,_]*(?:\.\d+)?|\.\d+)(?!\d|[.,]\d)(?P<percent> ?%)?")
+"""A number by itself: of ``p90`` or ``1/3`` there is none."""
+
+SMALL = 20
+"""Whole numbers up to here may be typed, not percentages: most count what the reader sees."""
+
+LEVEL = "the level of intervals"
+WANTED = "a result that wants a mark"
+
+TYPED: Mapping[str, Mapping[str, str]] = {
+    "chess-1": {"2015": "a year"},
+    "kg-study": {"30": "comparisons: three ranks, five priors, two rivals"},
+    "living-matchmakers": {
+        "800": "points, of a question that is not answered",
+    },
+    "next-pair": dict.fromkeys(
+        (".85", ".62", ".44", ".65", ".67", ".035", ".016", "1.3", "79", "89 %", "92", "94"), WANTED
+    ),
+    "optimum-gap": {"95 %": LEVEL},
+    "pareto": {"95 %": LEVEL},
+    "policies": {"99": "0.99 / (1 - 0.99)", "999": "0.999 / (1 - 0.999)"},
+    "population-kg": dict.fromkeys(
+        (".03 %", ".12 %", "14.8 %", "16.7 %"), "of trials before the plan, in no file"
+    ),
+    "rating-benchmark": {
+        "95 %": LEVEL,
+        **dict.fromkeys(("2019", "2024"), "a year"),
+        **dict.fromkeys(("49", "1,094", "3,511", "4,635"), WANTED),
+    },
+    "readings": {
+        "95 %": LEVEL,
+        **dict.fromkeys(("21", "22", "26", "29"), "of rows of the page"),
+        "501": "games, of a source",
+        **dict.fromkeys(("0.4", "0.6", "0.67", "1.5"), "arithmetic: shares and their ratios"),
+    },
+    "solver-comparison": {"500": "replications that judge a point, by default"},
+    "targeting": {
+        "99.875 %": "95 %, of 40 intervals together",
+        **dict.fromkeys(("0.667", "1.25"), "arithmetic of the model"),
+    },
+    "tickets": {"65": "in a hundred, what a win gap of 0.15 means"},
+    "zonestats": {"40": "points a game: GAME_MULT 2, MAX_GAME_LENGTH 20"},
+}
+"""Numbers that a page may type though nothing of its study says them, with the reason."""
 
 PAGE = "page"
 """The part of a folder that puts its tables into its page."""
@@ -53,11 +123,19 @@ def where(rows: Iterable[dict[str, str]], **cells: object) -> list[dict[str, str
     return [row for row in rows if wanted.items() <= row.items()]
 
 
+def _of_row(row: Mapping[str, str], column: str) -> float:
+    """Return the number of a column, or of two columns or numbers by a sign, of a row."""
+    one, *rest = re.split(" ([-+/]) ", column, maxsplit=1)
+    numbers = [float(row.get(name, name)) for name in (one, *rest[1:])]
+    return SIGNS[rest[0]](*numbers) if rest else numbers[0]
+
+
 def value(folder: Path, mark: re.Match[str]) -> str:
     """Return the number that a mark of a sentence asks for, from a CSV file of a folder."""
-    wanted = dict(part.split("=", 1) for part in filter(None, mark["where"].split(" & ")))
-    rows = where(read(folder / f"{mark['file']}.csv"), **wanted)
-    numbers = [float(row[mark["column"]]) for row in rows]
+    rows = read(folder / f"{mark['file']}.csv")
+    for name, texts in (part.split("=", 1) for part in filter(None, mark["where"].split(" & "))):
+        rows = [row for row in rows if row[name] in texts.split("|")]
+    numbers = [_of_row(row, mark["column"]) for row in rows]
     if not numbers or (mark["of"] is None and len(numbers) > 1):
         raise ValueError(f"{folder}: {len(numbers)} rows for {mark[0]}")
     one = OF[mark["of"]](numbers) if mark["of"] else numbers[0]
@@ -97,16 +175,70 @@ def fill(page: Path, texts: Mapping[str, str]) -> None:
     page.write_text(content, encoding="utf-8")
 
 
+def _numbers(text: str) -> Iterator[tuple[re.Match[str], float]]:
+    """Yield numbers with their values, that of a percentage as a share."""
+    for found in NUMBER.finditer(text):
+        one = float(re.sub("[,_ %]", "", found[0]))
+        yield found, round(one / 100, 12) if found["percent"] else one
+
+
+def _constants(folder: Path) -> set[float]:
+    """Return the numbers of a study: of its scripts, its plan, and the configs they name."""
+    own = [*folder.glob("*.py"), *folder.glob("PLAN.md")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in own)
+    root = Path(__file__).parents[1]
+    imported = re.findall(r"^from ((?:results|tests)\S*) import \(?\s*(\w+)", text, re.M)
+    paths = [root / f"{'/'.join(names).replace('.', '/')}.py" for names in imported]
+    modules = {path for one in paths for path in (one, one.parent.with_suffix(".py"))}
+    named = set(re.findall(r"[\w-]+", text + (folder / "README.md").read_text(encoding="utf-8")))
+    configs = [path for name, path in shipped_configs().items() if name in named]
+    configs += [path.with_suffix(".json") for path in configs]
+    shared = [path for path in (*modules - {Path(__file__)}, *configs) if path.is_file()]
+    text = "\n".join([text, *(path.read_text(encoding="utf-8") for path in shared)])
+    # A comma stands between thousands in a plan, between numbers in a list.
+    return {one for each in (text, text.replace(",", " ")) for _, one in _numbers(each)}
+
+
+def typed(page: Path) -> list[str]:
+    """Return what is to be done about numbers that were typed into the sentences of a page.
+
+    What a study found stands between marks, so that it is that of its files. Typed may be what the
+    study was given (`_constants`), small whole numbers (`SMALL`), and what `TYPED` lists. A result
+    that is by chance the same number as one of these passes, too.
+    """
+    content = page.read_text(encoding="utf-8")
+    sentences = UNREAD.sub(lambda part: re.sub("[^\n]", " ", part[0]), content)
+    excused = " ".join(TYPED.get(page.parent.name, ()))
+    allowed = _constants(page.parent) | {one for _, one in _numbers(excused)} | {*range(SMALL + 1)}
+    lines = enumerate(sentences.split("\n"), 1)
+    return [
+        f"{page}:{line}: {found[0]} is typed: take it from a CSV file by a mark, "
+        f"<!-- FILE[COLUMN=TEXT & ...] COLUMN FORMAT -->?{END}, or, if it is no result, "
+        "give the reason in TYPED of results/pages.py"
+        for line, text in lines
+        for found, one in _numbers(text)
+        if one not in allowed
+    ]
+
+
 def check(page: Path, write: Callable[[], object]) -> None:
-    """End the script where a page is not what writing it would make of it; leave it as it is."""
+    """End the script where a page is not what writing it would make of it; leave it as it is.
+
+    It is written without the texts between its marks, so that a mark that nothing fills is found.
+    Numbers that are typed are found, too (`typed`).
+    """
     before = page.read_bytes()
     try:
+        emptied = MARKED.sub(rf"\g<mark>{END}", before.decode())
+        page.write_text(emptied, encoding="utf-8")
         write()
         after = page.read_bytes()
     finally:
         page.write_bytes(before)
     if after != before:
         sys.exit(f"{page}: is not what its files say")
+    if found := typed(page):
+        sys.exit("\n".join(found))
 
 
 class _Instead(Action):

@@ -110,6 +110,83 @@ def test_numbers_of_sentences_are_those_of_their_files(tmp_path: Path) -> None:
         assert page.read_text() == f"<!-- {wrong} -->1<!-- end -->\n"
 
 
+def test_numbers_of_two_columns_or_of_several_texts_are_found(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("kind,of the day,y\nold,0.25,0.5\nnew,0.75,0.25\nodd,,8\n")
+    page = tmp_path / "README.md"
+    marks = {
+        "t[kind=old|new] median of of the day .2f": "0.50",
+        "t[kind=old|new] largest of of the day / y .1f": "3.0",
+        "t[kind=old] y - of the day .2f": "0.25",
+        "t[kind=old] y + of the day .2f": "0.75",
+        "t[kind=new] 1 - y .0%": "75%",
+    }
+    page.write_text(", ".join(f"<!-- {mark} -->?<!-- end -->" for mark in marks) + "\n")
+    pages.fill(page, {})
+    assert page.read_text() == (
+        ", ".join(f"<!-- {mark} -->{text}<!-- end -->" for mark, text in marks.items()) + "\n"
+    )
+
+
+TYPED_PAGE = """# Made with 24 copies
+
+Of 1,234 runs 57% won; 0.35 of <!-- t[] x d -->987<!-- end --> and `543`, [x](654.html), p90, 3.2.1.
+
+```sh
+run 876
+```
+
+    run 765
+
+| a | b |
+|---|---|
+| 12.25 | <!-- y -->7.5<!-- end --> |
+
+With 4,000 paths, 30, a share of 0.05, or 5 %, and 12 more; 64 and 128 of a list,
+515.8 by a config, 1.5s, 7%.
+"""
+
+
+def test_numbers_that_are_typed_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "README.md"
+    page.write_text(TYPED_PAGE)
+    (tmp_path / "make.py").write_text("N, ALPHA = 4_000, 0.05\nSIZES = [30,64,128]\n")
+    found = [said.removeprefix(f"{page}:").partition(" is typed")[0] for said in pages.typed(page)]
+    assert found == [
+        *("1: 24", "3: 1,234", "3: 57%", "3: 0.35", "13: 12.25"),
+        *("16: 515.8", "16: 1.5", "16: 7%"),
+    ]
+    plan = "24 copies of 1,234 runs of `chess-1`; 57 %, 12.25\n"
+    (tmp_path / "PLAN.md").write_text(plan)
+    found = [said.removeprefix(f"{page}:").partition(" is typed")[0] for said in pages.typed(page)]
+    assert found == ["3: 0.35", "16: 1.5", "16: 7%"]
+    (tmp_path / "PLAN.md").unlink()
+    (tmp_path / "t.csv").write_text("x\n987\n")
+    with pytest.raises(SystemExit, match=r"README.md:1: 24 is typed: take it .*TYPED of"):
+        pages.check(page, lambda: pages.fill(page, {"y": "7.5"}))
+    assert page.read_text() == TYPED_PAGE
+
+
+def test_a_mark_that_nothing_fills_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "README.md"
+    page.write_text("<!-- a -->1<!-- end --> of <!-- b -->93<!-- end -->\n")
+    pages.check(page, lambda: pages.fill(page, {"a": "1", "b": "93"}))
+    with pytest.raises(SystemExit, match="is not what its files say"):
+        pages.check(page, lambda: pages.fill(page, {"a": "1"}))
+    assert page.read_text() == "<!-- a -->1<!-- end --> of <!-- b -->93<!-- end -->\n"
+
+
+@pytest.mark.parametrize("folder", sorted(path.parent.name for path in RESULTS.glob("*/README.md")))
+def test_pages_type_no_results(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = RESULTS / folder / "README.md"
+    assert pages.typed(page) == []
+    excused = pages.TYPED.get(folder, {})
+    for number, reason in excused.items():
+        if reason != pages.WANTED:
+            without = {name: why for name, why in excused.items() if name != number}
+            monkeypatch.setattr(pages, "TYPED", {folder: without})
+            assert pages.typed(page) != [], f"{number} needs no reason"
+
+
 UNCHECKED = {"speed"}
 """Scripts whose numbers stand in no file: what they measure is of the machine."""
 

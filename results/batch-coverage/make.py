@@ -30,6 +30,9 @@ PATH_HEAD = ("league", "level", "days", "differences of the last day")
 
 HEAD = ("league", "interval", *MEASURES)
 
+UNFIT = "draws as halves", "prior of a third", "votes"
+"""How leagues begin whose games are not those of the model that rates them."""
+
 
 def worlds() -> None:
     """Write `coverage.csv`: shares of each league and kind of interval, with standard errors."""
@@ -68,11 +71,14 @@ def page() -> None:
     lines = [
         [row["league"], row["interval"], *(cell(row, name) for name in MEASURES)] for row in rows
     ]
+    fitting = [row for row in rows if not row["league"].startswith(UNFIT)]
+    held = [float(row[name]) for row in fitting for name in ("differences", "ratings")]
     errors = [float(row[f"{name}, std_error"] or 0.0) for row in rows for name in MEASURES]
     texts = {
         "coverage": table(HEAD, lines),
         "worlds": f"{WORLDS:,}",
         "left out": f"{sum(WORLDS - int(row['worlds']) for row in rows):,}",
+        "fitting": f"{min(held):.0%} to {max(held):.0%}",
         "error": f"{np.max(errors):.1%}",
     }
     with PATHS.open(newline="", encoding="utf-8") as file:

@@ -44,6 +44,9 @@ SOLVERS = ("auto", "cobyqa")
 SEEDS = 1, 2, 3
 """Searches end in different basins: each solver starts from each of these seeds."""
 
+CONFIDENCE = 0.95
+"""Of what is said of days of which none was seen."""
+
 FACTS = ("config", "feasible", "solver", "replications", "date", "n")
 """First columns of the table; the means follow, then the values of the variables."""
 
@@ -148,8 +151,12 @@ def write(rows: dict[str, dict[str, str]]) -> None:
 
 
 def page() -> None:
-    """Put the table into the page."""
-    fill(PAGE, {"table": f"{table(read(table_file()))}\n"})
+    """Put the table into the page, and how rare a day is of which a row has seen none."""
+    rows = read(table_file())
+    days = next(int(row["n"]) for row in rows if row["config"] == "valorant-1-hours")
+    # None of n days: rarer than p where (1 - p)^n is what is left of the confidence.
+    rarer = math.floor(-1.0 / math.expm1(math.log(1.0 - CONFIDENCE) / days))
+    fill(PAGE, {"table": f"{table(rows)}\n", "rarer": f"{rarer:,}"})
 
 
 def main() -> None:

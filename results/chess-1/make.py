@@ -159,7 +159,8 @@ def page() -> None:
     """Put the tables into the page."""
     shown = {"agreement": agreement_table, "timing": timing_table}
     texts = {name: shown_as(read(HERE / f"{name}.csv")) for name, shown_as in shown.items()}
-    fill(HERE / "README.md", texts)
+    apart = max(abs(float(row["std_errors_apart"])) for row in read(HERE / "agreement.csv"))
+    fill(HERE / "README.md", {**texts, "apart": f"{apart:.1f}"})
 
 
 if __name__ == "__main__":

@@ -310,7 +310,17 @@ def fill_priors(rows: list[Row], claims: list[Row], noise: list[Row]) -> None:
     }
     ranks = priors.ranks_table(rows, (*RIVALS, KG), MIDDLE)
     noisy = priors.noise_table(noise, SETTINGS)
-    fill(HERE / "README.md", {**tables, "priors: ranks": ranks, "priors: noise": noisy})
+    texts = {**tables, "priors: ranks": ranks, "priors: noise": noisy}
+    fill(HERE / "README.md", {**texts, "ranks apart": ranks_apart(rows)})
+
+
+def ranks_apart(rows: list[Row]) -> str:
+    """Return how much more the upper than the lower rank of figure 2 wins late, by policy."""
+    at = {"update": "corrected", "setting": "informative", "measure": MEASURES[3]}
+    late = [row for row in rows if {**at, "games": WINDOWS[2]}.items() <= row.items()]
+    upper, lower = (next(row for row in late if row["rank"] == rank) for rank in ("12", "37"))
+    gaps = [upper[policy] - lower[policy] for policy in (*RIVALS, KG)]
+    return f"{min(gaps):.3f} to {max(gaps):.3f}"
 
 
 def noise_table(rows: list[Row]) -> str:
@@ -349,7 +359,8 @@ def fill_page(claims: list[Row], noise: list[Row]) -> None:
         f"claims: {setting}, {part}": claims_table(claims, setting, part)
         for setting, part in product(SETTINGS, ("extremes", "middle"))
     }
-    fill(HERE / "README.md", {**tables, "noise": noise_table(noise)})
+    runs = f"{len([*jobs(HERE), *prior_jobs(HERE)])}"
+    fill(HERE / "README.md", {**tables, "noise": noise_table(noise), "runs": runs})
 
 
 def write(name: str, rows: list[Row]) -> None:

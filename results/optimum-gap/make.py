@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
@@ -172,11 +173,32 @@ def write(kept: Mapping[tuple[str, str], list[Row]]) -> None:
 
 
 def page() -> None:
-    """Put the table into the page."""
+    """Put the table and what sentences say into the page."""
     groups = made_before().values()
+    texts = {f"unseen {budget}": unseen(budget) for budget in ("1000", "5000")}
+    texts |= {f"distance {budget}": distance(budget) for budget in ("1000", "5000")}
+    # From a limit of 15 minutes to one of 20.
+    ends = [posed(name)[2] for name in ("valorant-15min", "valorant-20min")]
+    texts["fall"] = f"{(ends[0] - ends[1]) / (20.0 - 15.0):.0f}"
     head = "| problem | budget | runs | median gap | nine of ten below | certified | wrongly |"
     lines = [head, "|---" * 7 + "|", *map(line, groups)]
-    fill(PAGE, {"table": "\n".join(lines) + "\n"})
+    fill(PAGE, {"table": "\n".join(lines) + "\n", **texts})
+
+
+def unseen(budget: str) -> str:
+    """Return the least and the largest median gap of the problems that nothing was chosen on."""
+    medians = [
+        median(float(str(row["gap_percent"])) for row in rows)
+        for (name, own), rows in made_before().items()
+        if name in UNSEEN and own == budget
+    ]
+    return f"{min(medians):.1f} to {max(medians):.1f}"
+
+
+def distance(budget: str) -> str:
+    """Return the median distance from the limit on the wait that runs of a problem keep."""
+    rows = made_before()["valorant-20min", budget]
+    return f"{-median(float(str(row['worst_excess'])) for row in rows):.2f}"
 
 
 if __name__ == "__main__":

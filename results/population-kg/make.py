@@ -164,6 +164,11 @@ def games_before(players: NDArray[np.int64]) -> NDArray[np.int64]:
     return before
 
 
+def beta_of(noise: float) -> float:
+    """Return the deviation of a performance in points."""
+    return SKILL_STD * math.sqrt(noise / PRIOR_VARIANCE)
+
+
 def overrides(world: World, policy: str, kappa: float) -> list[str]:
     """Return what makes a world of ladder-duel: all who are there wait at every tick.
 
@@ -171,7 +176,7 @@ def overrides(world: World, policy: str, kappa: float) -> list[str]:
     are there at the start come within the first minutes.
     """
     warmup, measured = WARMUP[world.churn], MEASURED[world.pool]
-    beta = SKILL_STD * math.sqrt(world.noise / PRIOR_VARIANCE)
+    beta = beta_of(world.noise)
     return [
         f"days={(warmup + measured) * ROUND!r}",
         f"warmup_days={(warmup + 0.5) * ROUND!r}",
@@ -555,7 +560,8 @@ def page() -> None:
         "versus said": said_of_versus(),
         "trials": trials_table(),
     }
-    fill(HERE / "README.md", tables)
+    *others, last = (f"{beta_of(noise):.0f}" for noise in NOISES)
+    fill(HERE / "README.md", {**tables, "betas": f"{', '.join(others)} or {last}"})
 
 
 def figure() -> None:

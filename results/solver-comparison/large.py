@@ -9,7 +9,7 @@ missing runs are made; `large.csv` and the table of the page are made of all run
 from __future__ import annotations
 
 import json
-import re
+import subprocess
 import sys
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
@@ -31,7 +31,7 @@ from valmatch.optimization.studies.solver_comparison import POST_FIRST, bootstra
 from valmatch.storage.output import write_atomically, write_csv
 
 HERE = Path(__file__).parent
-PAGE, TABLE = HERE / "README.md", HERE / "large.csv"
+TABLE = HERE / "large.csv"
 
 JUDGED, JUDGE = 4_000, 1_000_003
 """Fresh replications that judge every point, and the seed that they are drawn by."""
@@ -157,33 +157,10 @@ def _line(case: Case, solver: str, runs: list[dict[str, Any]], best: float) -> d
     }
 
 
-def table(rows: Sequence[dict[str, Any]]) -> str:
-    """Return the table of the page."""
-    text = [
-        "| problem | budget | solver | runs | median gap | interval | worst | infeasible |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for row in rows:
-        cells = [
-            f"`{row['problem']}`",
-            f"{row['budget']:,}",
-            row["solver"],
-            str(row["runs"]),
-            f"{row['median_gap']:.1%}",
-            f"{row['median_low']:.1%} to {row['median_high']:.1%}",
-            f"{row['worst_gap']:.1%}",
-            str(row["wrongly_certified"]),
-        ]
-        text.append("| " + " | ".join(cells) + " |")
-    return "\n".join(text)
-
-
 def write(rows: Sequence[dict[str, Any]]) -> None:
     """Write the CSV file and the table of the page."""
     write_csv(TABLE, {name: [row[name] for row in rows] for name in rows[0]})
-    marks = r"(<!-- large -->\n).*(<!-- large end -->)"
-    page = PAGE.read_text("utf-8")
-    PAGE.write_text(re.sub(marks, rf"\1{table(rows)}\n\2", page, flags=re.DOTALL), "utf-8")
+    subprocess.run([sys.executable, str(HERE / "make.py"), "--page"], check=True)
 
 
 def main() -> None:

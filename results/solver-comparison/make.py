@@ -117,6 +117,27 @@ def table(lines: Sequence[Mapping[str, str]]) -> str:
     return "\n".join(text)
 
 
+def large_table(rows: Sequence[Mapping[str, str]]) -> str:
+    """Return the table of the runs of `large.py` from rows of its CSV file."""
+    text = [
+        "| problem | budget | solver | runs | median gap | interval | worst | infeasible |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        cells = [
+            f"`{row['problem']}`",
+            f"{int(row['budget']):,}",
+            row["solver"],
+            row["runs"],
+            f"{float(row['median_gap']):.1%}",
+            f"{float(row['median_low']):.1%} to {float(row['median_high']):.1%}",
+            f"{float(row['worst_gap']):.1%}",
+            row["wrongly_certified"],
+        ]
+        text.append("| " + " | ".join(cells) + " |")
+    return "\n".join(text)
+
+
 def made_before() -> dict[str, list[Mapping[str, str]]]:
     """Return the rows of the CSV file by problem."""
     rows: dict[str, list[Mapping[str, str]]] = {}
@@ -134,7 +155,7 @@ def write(rows: Mapping[str, list[Mapping[str, str]]]) -> None:
 
 
 def page() -> None:
-    """Put the table into the page, and how far medians are above the best known."""
+    """Put the tables into the page, and how far medians are above the best known."""
     rows, text = read(TABLE), PAGE.read_text("utf-8")
     gaps = {
         f"gap: {row['problem']}, {row['solver']}": float(row["median_objective"])
@@ -144,7 +165,8 @@ def page() -> None:
         if row["median_objective"]
     }
     found = {name: f"{gap:.1%}" for name, gap in gaps.items() if f"<!-- {name} -->" in text}
-    fill(PAGE, {"table": f"{table(rows)}\n", **found})
+    large = large_table(read(HERE / "large.csv"))
+    fill(PAGE, {"table": f"{table(rows)}\n", "large": f"{large}\n", **found})
 
 
 def main() -> None:

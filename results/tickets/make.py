@@ -19,12 +19,15 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from results.pages import counted, fill, make_parts
 from results.tickets.commands import CELLS, Run
 from results.tickets.drawing import PANELS, draw
 from results.tickets.showing import command_text, texts_of
+from valmatch.config.loading import load
+from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent
@@ -105,7 +108,21 @@ def page() -> None:
     """Put commands, tables and numbers into the page."""
     readme = HERE / "README.md"
     tables = {name: table_of(name) for name in CELLS}
-    fill(readme, texts_of(tables, readme.read_text(encoding="utf-8")))
+    fill(readme, texts_of(tables, readme.read_text(encoding="utf-8")) | sizes())
+
+
+def sizes() -> dict[str, str]:
+    """Return the quietest hour of the config, and its tickets and all players at 2,000 tickets."""
+    factors = load("tickets").factors
+    assert isinstance(factors, TicketsFactors)
+    profile, shares = factors.arrivals.hourly_profile, factors.parties.shares
+    quietest = min(profile) / fmean(profile)
+    players = sum(size * share for size, share in enumerate(shares, 1)) / sum(shares)
+    return {
+        "quietest": f"{quietest:.2f}",
+        "quietest of 2000": f"{2000 * quietest:.0f}",
+        "players of 2000": f"{2000 * players:,.0f}",
+    }
 
 
 def listing() -> None:
