@@ -83,8 +83,8 @@ class Service(NamedTuple):
         Most passes of a review; None: until one forms nothing.
     acceptance : float or None
         Seconds in which a match has to be accepted; None: matches are not proposed.
-    seed : int
-        Of the random order of pools that are cut.
+    seed, replication : int
+        The address of the random order of pools that are cut.
     """
 
     timeout: float
@@ -94,3 +94,4 @@ class Service(NamedTuple):
     passes: int | None = None
     acceptance: float | None = None
     seed: int = 0
+    replication: int = 0

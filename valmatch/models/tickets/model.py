@@ -56,6 +56,7 @@ from valmatch.models.tickets.responses import RESPONSES, further_responses
 from valmatch.models.tickets.rule_file import read_rules
 from valmatch.models.tickets.running import draw_stays
 from valmatch.models.tickets.tables import backfills_table, matches_table, tickets_table
+from valmatch.models.tickets.worlds import TicketWorld, tickets_of
 from valmatch.rule_sets.table import Attribute, Valued
 from valmatch.rule_sets.worlds import Service
 from valmatch.text.notes import Note
@@ -64,6 +65,8 @@ from valmatch.text.terminal import shown
 
 GIVES: dict[Kind, Valued] = {"numbers": "number", "texts": "text", "lists": "texts"}
 """What an attribute is that a law gives."""
+
+ALONE = "why tickets wait can be told without backfill alone"
 
 CALLED: dict[Valued, str] = {
     "number": "a number",
@@ -247,6 +250,31 @@ class TicketsModel(Model[Drawn]):
             backfills,
             told,
         )
+
+    def world(self, inputs: Drawn, seed: int, replication: int) -> TicketWorld:
+        """Return the tickets of a replication as a world, which can be looked at one by one.
+
+        Parameters
+        ----------
+        inputs : Drawn
+            The tickets.
+        seed, replication : int
+            Where they were drawn.
+
+        Raises
+        ------
+        InputError
+            If no world says what plays: the rule of a living matchmaker, or backfill.
+        """
+        match = self._factors.match
+        if self._preset:
+            rule = f"rule.preset is {self._factors.rule.preset}"
+            raise InputError(f"{rule}, and a rule set alone says which of its rules refuse whom")
+        if match.backfill != "none":
+            raise InputError(f"match.backfill is {match.backfill}: {ALONE}")
+        service = self._service._replace(seed=seed, replication=replication)
+        tickets = tickets_of(inputs, self._trips.centres, self._columns(inputs).answers)
+        return TicketWorld(self._table, tickets, service, self._factors.service.search)
 
     def _by_rule_set(self, inputs: Drawn, stays: Floats) -> tuple[Played, Backfills]:
         """Return what comes of tickets by a rule set, and of backfill tickets."""
