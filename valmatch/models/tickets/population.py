@@ -14,7 +14,8 @@ from valmatch.kernels import halting
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
 from valmatch.matching.tickets.columns import Lists, Texts
 from valmatch.models.tickets.beliefs import DEVIATION, USER, draw_beliefs, draw_ranges, users_of
-from valmatch.models.tickets.factors import HOURS, TicketsFactors
+from valmatch.models.tickets.factor_sections import HOURS
+from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.models.tickets.latencies import RoundTrips
 from valmatch.models.tickets.laws import kind_of
 from valmatch.models.tickets.sources import (
