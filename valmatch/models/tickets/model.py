@@ -13,6 +13,7 @@ from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import announce_compilation
+from valmatch.matching.tickets.blocks import play_in_blocks
 from valmatch.matching.tickets.columns import Columns, Played, play_columns
 from valmatch.matching.tickets.driving import play
 from valmatch.matching.tickets.games import play_games
@@ -281,6 +282,8 @@ class TicketsModel(Model[Drawn]):
         factors, columns = self._factors, self._columns(inputs)
         counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
         search = factors.service.search
+        if factors.match.backfill == "none" and counted is None:
+            return play_in_blocks(self._table, columns, self._service, search), NO_BACKFILLS
         if factors.match.backfill == "none":
             played = play_columns(self._table, columns, self._service, search, counted)
             return played, NO_BACKFILLS
