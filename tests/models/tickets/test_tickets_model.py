@@ -295,3 +295,37 @@ def test_bounds_keep_steps_increasing(changes: dict[str, Any], message: str) -> 
         problem_of(config, build(config))
     assert message in str(info.value)
     assert "\n" not in str(info.value)
+
+
+CROWDS = [
+    ({"arrivals": {"per_hour": 240}}, 8),
+    ({"arrivals": {"per_hour": 271}}, 10),
+    # In the two hours of the run, not in those of the evening.
+    ({"hours": 2, "arrivals": {"per_hour": 1200, "hourly_profile": [1] * 2 + [9] * 22}}, 5),
+    ({"hours": 3, "arrivals": {"per_hour": 1200, "hourly_profile": [1] * 2 + [9] * 22}}, 44),
+]
+
+
+@pytest.mark.parametrize(("factors", "most"), CROWDS)
+def test_an_exhaustive_search_says_how_many_may_wait(factors: dict[str, Any], most: int) -> None:
+    config = arena()
+    service = {"search": "exhaustive", "request_timeout_seconds": 120}
+    model = build(load(config | {"factors": config["factors"] | {"service": service} | factors}))
+    said = [str(one) for one in model.warnings if "service.search: exhaustive" in str(one)]
+    assert len(said) == (most > 9)
+    assert all(f"and {most} wait at once" in one for one in said)
+    assert not any("exhaustive" in str(one) for one in build(load(arena())).warnings)
+
+
+def test_an_exhaustive_search_counts_those_of_a_log(tmp_path: Path) -> None:
+    times = [0.0, *range(200, 320, 10), 321.0]
+    lines = [
+        json.dumps({"id": f"t{k}", "time": time, "players": [{"id": f"p{k}"}]})
+        for k, time in enumerate(times)
+    ]
+    log = tmp_path / "tickets.jsonl"
+    log.write_text("\n".join(lines), encoding="utf-8")
+    config = arena() | {"arrivals": str(log)}
+    config["factors"] |= {"service": {"search": "exhaustive", "request_timeout_seconds": 115}}
+    (said,) = (str(one) for one in build(load(config)).warnings if "exhaustive" in str(one))
+    assert "and 12 wait at once" in said

@@ -23,6 +23,7 @@ from valmatch.matching.tickets.playing_games import (
     Serving,
     play_with_games,
 )
+from valmatch.matching.tickets.searching import MOST_TRIED
 from valmatch.models.model import (
     NO_FILES,
     Batch,
@@ -51,7 +52,14 @@ from valmatch.models.tickets.matches import matches_of, places_of
 from valmatch.models.tickets.matchmaking import PRESET_SEES, PresetMatchmaker
 from valmatch.models.tickets.measures import measure
 from valmatch.models.tickets.pools import Pools, look_again
-from valmatch.models.tickets.population import HOUR, Drawn, Logged, draw_answers, draw_tickets
+from valmatch.models.tickets.population import (
+    HOUR,
+    Drawn,
+    Logged,
+    draw_answers,
+    draw_tickets,
+    most_at_once,
+)
 from valmatch.models.tickets.preset_responses import preset_responses
 from valmatch.models.tickets.responses import RESPONSES, further_responses
 from valmatch.models.tickets.rule_file import read_rules
@@ -59,7 +67,7 @@ from valmatch.models.tickets.running import draw_stays
 from valmatch.models.tickets.tables import backfills_table, matches_table, tickets_table
 from valmatch.models.tickets.worlds import TicketWorld, tickets_of
 from valmatch.rule_sets.table import Attribute, Valued
-from valmatch.rule_sets.worlds import Service
+from valmatch.rule_sets.worlds import FEW, Service
 from valmatch.text.notes import Note
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
@@ -183,6 +191,8 @@ class TicketsModel(Model[Drawn]):
                 f"the attribute {shown(name)} has neither a value nor a default: no ticket can ever"
                 " be matched"
             )
+        if self._factors.service.search == "exhaustive":
+            yield from self._crowd()
         shares, largest = self._factors.parties.shares, largest_team(table)
         if self._log:  # which says it of its own tickets
             return
@@ -192,6 +202,18 @@ class TicketsModel(Model[Drawn]):
                     f"parties of {size} are larger than every team ({largest} players): they can"
                     " never be matched"
                 )
+
+    def _crowd(self) -> Iterator[str]:
+        """Yield what is to be said where an exhaustive search may have many tickets to look at."""
+        timeout = self._service.timeout
+        most = most_at_once(self._factors, timeout, self._log.logged.times if self._log else None)
+        if most > FEW:
+            yield (
+                f"service.search: exhaustive is for pools of up to {FEW} tickets, and {most:,} wait"
+                f" at once at the busiest hour if none is matched for {timeout:g} s; with more than"
+                f" {MOST_TRIED} at once the run ends with an error, and with nearly as many each"
+                " review takes seconds"
+            )
 
     def draw(self, streams: Streams, replication: int) -> Drawn:
         """Return the tickets of a replication; no rule enters."""
