@@ -51,7 +51,7 @@ from valmatch.models.tickets.matchable import (
 from valmatch.models.tickets.matches import matches_of, places_of
 from valmatch.models.tickets.matchmaking import PRESET_SEES, PresetMatchmaker
 from valmatch.models.tickets.measures import measure
-from valmatch.models.tickets.pools import Pools, look_again
+from valmatch.models.tickets.pools import Blocking, blocking, search_gap
 from valmatch.models.tickets.population import (
     HOUR,
     Drawn,
@@ -224,23 +224,21 @@ class TicketsModel(Model[Drawn]):
 
     def run(self, inputs: Drawn) -> Outcome:
         """Return the responses."""
-        found = self.play(inputs)
-        pools = self._pools(found) if "pools" in self._factors.measure else None
-        return Outcome(self._responses(found, pools))
+        return Outcome(self._responses(self.play(inputs)))
 
     def record(self, inputs: Drawn) -> Record:
         """Return the responses with every ticket, match and group."""
         found = self.play(inputs)
-        pools = self._pools(found)
+        blocked = self._blocking(found)
         homes = tuple(self._factors.regions.shares)
         tables: tuple[Table, ...] = (
-            tickets_table(found, homes, pools.blockers),
+            tickets_table(found, homes, blocked.blockers),
             matches_table(found, self._trips.centres),
             groups_table(found),
         )
         if self._factors.match.backfill != "none":
             tables = (*tables, backfills_table(found))
-        return Record(self._responses(found, pools), tables)
+        return Record(self._responses(found, blocked), tables)
 
     def run_many(
         self,
@@ -331,13 +329,15 @@ class TicketsModel(Model[Drawn]):
             tickets_lacking(self._table, inputs),
         )
 
-    def _pools(self, found: Replication) -> Pools:
-        """Return what pools say that are looked at again."""
+    def _blocking(self, found: Replication) -> Blocking:
+        """Return who blocks whom."""
         columns, start = self._columns(found.drawn), found.window[0]
-        return look_again(self._table, columns, self._service, found.played, start)
+        return blocking(self._table, columns, self._service, found.played, start)
 
-    def _responses(self, found: Replication, pools: Pools | None) -> dict[str, float]:
+    def _responses(self, found: Replication, blocked: Blocking | None = None) -> dict[str, float]:
         values = measure(found)
-        if pools is not None and "pools" in self._factors.measure:
-            values |= {"search_gap": pools.search_gap, "blocked_by": pools.blocked_share}
+        if "pools" in self._factors.measure:
+            world = self._table, self._columns(found.drawn), self._service
+            values["search_gap"] = search_gap(*world, found.window[0])
+            values["blocked_by"] = (blocked or self._blocking(found)).share
         return values
