@@ -19,6 +19,7 @@ from valmatch.models.tickets.factor_sections import (
     Service,
     Skill,
 )
+from valmatch.models.tickets.latencies import BUILTIN, lacking_home, read_round_trips
 from valmatch.models.tickets.laws import check_law
 from valmatch.models.tickets.preset_factors import RatingsFactors, RuleFactors
 from valmatch.models.tickets.rule_file import (
@@ -120,6 +121,10 @@ class TicketsFactors(Factors):
 
         So each has a value of its own that can be varied and optimised.
         """
+        if "latency" not in files:
+            wrong = lacking_home(tuple(self.regions.shares), read_round_trips(BUILTIN))
+            if wrong:
+                raise Misplaced(("regions", "shares"), f"{wrong}; or latency: FILE.csv")
         if self.rule.preset is not None:
             if "rules" in files or self.rule_set is not None:
                 raise Misplaced(("rule",), "there is a rule set, too: rules (allowed: one of both)")
