@@ -75,8 +75,6 @@ from valmatch.text.terminal import shown
 GIVES: dict[Kind, Valued] = {"numbers": "number", "texts": "text", "lists": "texts"}
 """What an attribute is that a law gives."""
 
-ALONE = "why tickets wait can be told without backfill alone"
-
 CALLED: dict[Valued, str] = {
     "number": "a number",
     "text": "a string",
@@ -292,7 +290,8 @@ class TicketsModel(Model[Drawn]):
             rule = f"rule.preset is {self._factors.rule.preset}"
             raise InputError(f"{rule}, and a rule set alone says which of its rules refuse whom")
         if match.backfill != "none":
-            raise InputError(f"match.backfill is {match.backfill}: {ALONE}")
+            asked = f"match.backfill is {match.backfill}"
+            raise InputError(f"{asked}: why tickets wait can be told without backfill alone")
         service = self._service._replace(seed=seed, replication=replication)
         tickets = tickets_of(inputs, self._trips.centres, self._columns(inputs).answers)
         return TicketWorld(self._table, tickets, service, self._factors.service.search)
