@@ -202,7 +202,7 @@ def test_what_is_not_there(tmp_path: Path) -> None:
         f"{tmp_path / 'out'}: no ticket 't11' (did you mean t1?)\n",
     )
     other = valmatch("rules", "explain", tmp_path, "t1")
-    assert (other.code, "no folder of a replay" in other.err) == (2, True)
+    assert (other.code, "no folder of tickets that were played" in other.err) == (2, True)
     search = valmatch("rules", "explain", tmp_path / "out", "t1", "--search", "exhaustive")
     assert (search.code, "--search: 'exhaustive' (allowed: pass)" in search.err) == (2, True)
     (tmp_path / "out" / "world.json").unlink()

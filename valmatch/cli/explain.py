@@ -17,10 +17,15 @@ def explain(
         typer.Argument(
             parser=path("folder"),
             metavar="DIR",
-            help="The folder of a replay, which rules replay --out has written.",
+            help="The folder of a replay, or of simulate tickets: what --out has written.",
         ),
     ],
-    ticket: Annotated[str, typer.Argument(metavar="TICKET", help="The id of a ticket.")],
+    ticket: Annotated[
+        str,
+        typer.Argument(
+            metavar="TICKET", help="The id of a ticket, of simulate its number in tickets.csv."
+        ),
+    ],
     search: Annotated[
         str | None,
         typer.Option(
@@ -31,10 +36,11 @@ def explain(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say why a ticket of a replay waited: which rules refused whom, and what was nearest.
+    """Say why a ticket waited: which rules refused whom, and what was nearest.
 
     As each review ends, those who wait on look for a match once more, now in plain sight: the first
-    20 tickets as anchors, and the ticket itself.
+    20 tickets as anchors, and the ticket itself. A folder of simulate says how to make its run
+    again, and it is.
     """
     from valmatch.cli.tables.explanations import show_explanations
     from valmatch.experiments.explain import explain_ticket

@@ -263,7 +263,9 @@ class _Check:
         except Misplaced as wrong:
             for one in (wrong, *wrong.others):
                 path = ("factors", *one.path)
-                node = written_key(self.root, path) or self._closest_node(path)
+                node = written_key(self.root, path)
+                if node is None or self._overridden(path):
+                    node = self._closest_node(path)
                 self.problems.append((node, f"{_label(path)}: {one.text}"))
             self._raise()
 

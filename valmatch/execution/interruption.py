@@ -6,13 +6,16 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+from typing import TypeVar
 
 from valmatch.kernels import halting
 from valmatch.kernels.halting import Stopped
+
+T = TypeVar("T")
 
 PATIENT = tuple(getattr(signal, name) for name in ("SIGUSR1", "SIGXCPU") if hasattr(signal, name))
 """Signals by which a scheduler, or a limit on CPU time, says that the time is nearly up.
@@ -226,3 +229,12 @@ def blocked(numbers: Sequence[int]) -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ended_by_signals(work: Callable[[], T]) -> T:
+    """Return what work gives; a signal ends it as Ctrl-C does, also inside a kernel."""
+    with stop_on_signal() as stop, suppress(Stopped):
+        result = work()
+    if stop.reason:
+        raise KeyboardInterrupt
+    return result

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from valmatch.config.config import Config
-from valmatch.config.identity import changed_factors, changes, config_id
+from valmatch.config.identity import changed_factors, changes
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
 from valmatch.execution.simulator import build, run
@@ -20,7 +20,7 @@ from valmatch.experiments.missing import Missing
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import claim, write_results
 from valmatch.experiments.replications import Replications
-from valmatch.experiments.run_manifests import ReplicateManifest, SimulationManifest
+from valmatch.experiments.run_manifests import ReplicateManifest, SimulationManifest, config_of
 from valmatch.models.model import Model
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.contents import CONTENTS
@@ -244,7 +244,7 @@ def gather(
     """
     manifests = read_manifests(folders, "replicate", ReplicateManifest, warn)
     first = next(iter(manifests.values()))
-    config = config_of(first, next(iter(manifests)))
+    config = config_of(first, next(iter(manifests)), "combine")
     for folder, manifest in manifests.items():
         refuse_other_run(first, next(iter(manifests)), manifest, folder)
     model = build(config)
@@ -289,25 +289,6 @@ def read_replications(folder: Path, warn: Warn) -> Replications:
 
 
 M = TypeVar("M", bound=SimulationManifest)
-
-
-def config_of(manifest: SimulationManifest, folder: Path) -> Config:
-    """Return the config of a run, which must mean the same in this version.
-
-    Raises
-    ------
-    InputError
-        If it does not, or is not valid any more.
-    """
-    config = manifest.restored(folder)
-    changed = manifest.changes(config)
-    if changed or config_id(config) != manifest.config_id:
-        raise InputError(
-            f"{folder}: made by a version that knew this config as"
-            f" {manifest.config_id} (now {config_id(config)}{changed and f': {changed}'}); combine"
-            " with that version"
-        )
-    return config
 
 
 def read_manifests(

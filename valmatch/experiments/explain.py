@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from valmatch.errors import InputError
-from valmatch.experiments.replay_result import Ended
+from valmatch.experiments.replay_result import Ended, ends, proposals_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import read_text
 from valmatch.kernels.plain_python import interpret
+from valmatch.matching.plain_tickets.timeline import Proposal
 from valmatch.rule_sets.world_reading import WorldReading, read_world
 from valmatch.rule_sets.worlds import SEARCHES, Search
 from valmatch.storage.json_file import read_json
@@ -22,7 +23,7 @@ from valmatch.storage.manifest import command_of
 from valmatch.text.suggestions import closest_name
 from valmatch.text.terminal import shown
 
-REPLAY = "rules replay"
+REPLAY, SIMULATE = "rules replay", "simulate"
 
 
 class Explanation(NamedTuple):
@@ -39,67 +40,106 @@ class Explanation(NamedTuple):
     documents: dict[Search, dict[str, Any]]
 
 
+class Played(NamedTuple):
+    """What is known of a world that was played.
+
+    Attributes
+    ----------
+    world : WorldReading
+    ended : dict
+        By search, how tickets ended.
+    proposals : dict
+        By search, all that was proposed, in order.
+    """
+
+    world: WorldReading
+    ended: dict[Search, dict[int, Ended]]
+    proposals: dict[Search, list[Proposal]]
+
+
 def explain_ticket(folder: PathLike, ticket: str, *, search: str | None = None) -> Explanation:
-    """Return why a ticket of a replay waited, whatever has become of it.
+    """Return why a ticket waited, whatever has become of it.
 
     Parameters
     ----------
     folder : PathLike
-        The folder of a replay.
+        The folder of a replay; or of `simulate`, of the model `tickets`, which is run once more.
     ticket : str
-        Its id.
+        Its id; of `simulate` its number in ``tickets.csv``.
     search : {"pass", "exhaustive"} or None
         Of which search; by default of each that was made.
 
     Raises
     ------
     InputError
-        If the folder holds no replay, or one without that ticket or search.
+        If the folder holds neither, or one without that ticket or search.
     """
     path = arguments.path("folder", folder)
-    if command_of(path) != REPLAY:
-        raise InputError(f"{path}: no folder of a replay (valmatch {REPLAY} --out makes one)")
-    # Nothing here is compiled.
-    interpret()
-    world = _world(path / "world.json")
-    names = [one.id for one in world.tickets]
+    command = command_of(path)
+    if command not in (REPLAY, SIMULATE):
+        ours = f"valmatch {REPLAY} --out or valmatch {SIMULATE} tickets --out makes one"
+        raise InputError(f"{path}: no folder of tickets that were played ({ours})")
+    played = _replayed(path) if command == REPLAY else _simulated(path)
+    names = [one.id for one in played.world.tickets]
     if ticket not in names:
         near = closest_name(ticket, names)
         meant = f" (did you mean {near}?)" if near else f" of {len(names):,}"
         raise InputError(f"{path}: no ticket {shown(ticket)}{meant}")
-    ended = _ended(path / "result.json", names)
-    searches = [one for one in SEARCHES if one in ended]
+    searches = [one for one in SEARCHES if one in played.ended]
     if search is not None:
         chosen = arguments.one_of("search", search, searches)
         searches = [one for one in searches if one == chosen]
-    return Explanation(world, dict(_explained(path, world, searches, names.index(ticket), ended)))
+    number = names.index(ticket)
+    return Explanation(played.world, dict(_explained(path, played, searches, number)))
 
 
 def _explained(
-    path: Path,
-    world: WorldReading,
-    searches: list[Search],
-    ticket: int,
-    ended: dict[Search, dict[int, Ended]],
+    path: Path, played: Played, searches: list[Search], ticket: int
 ) -> Iterator[tuple[Search, dict[str, Any]]]:
     """Yield why a ticket waited, by search."""
     from valmatch.experiments.explanations import explained
     from valmatch.matching.plain_tickets.pool import Pool
-    from valmatch.matching.plain_tickets.timeline import Proposal
 
-    place = {one.id: number for number, one in enumerate(world.tickets)}
-    rows = _proposals(path / "proposals.jsonl", place)
+    world = played.world
     for search in searches:
-        if ticket not in ended[search]:
+        if ticket not in played.ended[search]:
             raise InputError(f"{path}: {world.tickets[ticket].id} joined after the horizon")
-        proposals = [
-            Proposal(one.review, place[one.anchor], tuple(place[name] for name in one.tickets))
-            for one in rows
-            if one.search == search
-        ]
         pool = Pool(world.table, world.tickets, world.service, search)
-        (document,) = explained(pool, proposals, ended[search], ticket)
+        (document,) = explained(pool, played.proposals[search], played.ended[search], ticket)
         yield search, document
+
+
+def _simulated(path: Path) -> Played:
+    """Return what was simulated, by running it once more."""
+    from valmatch.experiments.simulated_world import simulated
+
+    world, outcome = simulated(path)
+    search = world.search
+    reading = WorldReading(world.table, world.tickets, world.service, (search,))
+    return Played(reading, {search: ends(outcome)}, {search: proposals_of(outcome)})
+
+
+def _replayed(path: Path) -> Played:
+    """Return what was replayed, from its files."""
+    # Nothing here is compiled.
+    interpret()
+    world = _world(path / "world.json")
+    names = [one.id for one in world.tickets]
+    place = {name: number for number, name in enumerate(names)}
+    ended = _ended(path / "result.json", names)
+    rows = _proposals(path / "proposals.jsonl", place)
+    return Played(world, ended, {search: _of_search(rows, search, place) for search in ended})
+
+
+def _of_search(
+    rows: Sequence[ProposalRow], search: Search, place: Mapping[str, int]
+) -> list[Proposal]:
+    """Return what was proposed by a search."""
+    return [
+        Proposal(one.review, place[one.anchor], tuple(place[name] for name in one.tickets))
+        for one in rows
+        if one.search == search
+    ]
 
 
 def _world(path: Path) -> WorldReading:

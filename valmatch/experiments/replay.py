@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from valmatch.errors import InputError, in_lines, option
-from valmatch.execution.interruption import stop_on_signal
-from valmatch.experiments.replay_result import Replay, ends
+from valmatch.execution.interruption import ended_by_signals
+from valmatch.experiments.replay_result import Replay, ends, proposals_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import read_text, sha256
-from valmatch.kernels.halting import Stopped
 from valmatch.kernels.plain_python import interpret
 from valmatch.rule_sets.event_log import EventLog, is_event_log, read_events
 from valmatch.rule_sets.files import as_remark, in_line, is_yaml, read_rule_file
@@ -42,8 +41,6 @@ from valmatch.rule_sets.worlds import (
     Search,
     Service,
 )
-
-T = TypeVar("T")
 
 BRIEF = 100
 """Tickets up to which plain Python is done before numba would be imported."""
@@ -168,7 +165,6 @@ def _played(source: Path, world: WorldReading, log: EventLog | None, explain: bo
     from valmatch.experiments.explanations import explained
     from valmatch.matching.plain_tickets.explaining import Blockers, blockers
     from valmatch.matching.plain_tickets.pool import Pool
-    from valmatch.matching.plain_tickets.timeline import Proposal
     from valmatch.matching.tickets.playing import Outcome, play
 
     outcomes: dict[Search, Outcome] = {}
@@ -176,25 +172,14 @@ def _played(source: Path, world: WorldReading, log: EventLog | None, explain: bo
     reasons: list[dict[str, Any]] = []
     for search in world.searches:
         played = (world.table, world.tickets, world.service, search)
-        outcomes[search] = outcome = _ended_by_signals(partial(play, *played))
+        outcomes[search] = outcome = ended_by_signals(partial(play, *played))
         pool = Pool(*played)
-        proposals = [
-            Proposal(one.review, one.anchor, tuple(one.tickets)) for one in outcome.proposed
-        ]
+        proposals = proposals_of(outcome)
         if search == "pass":
             behind[search] = blockers(pool, proposals)
         if explain:
             reasons += explained(pool, proposals, ends(outcome))
     return Replay(source, world, outcomes, log, behind, reasons if explain else None)
-
-
-def _ended_by_signals(work: Callable[[], T]) -> T:
-    """Return what work gives; a signal ends it as Ctrl-C does, also inside a kernel."""
-    with stop_on_signal() as stop, suppress(Stopped):
-        result = work()
-    if stop.reason:
-        raise KeyboardInterrupt
-    return result
 
 
 def _is_brief(world: WorldReading) -> bool:

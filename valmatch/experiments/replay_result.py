@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from valmatch.experiments.replay_log import compared, side_of_rules
+from valmatch.matching.plain_tickets.timeline import Proposal
 from valmatch.rule_sets.event_log import EventLog
 from valmatch.rule_sets.world_reading import WorldReading
 from valmatch.rule_sets.worlds import Search
@@ -28,6 +29,11 @@ class Ended(NamedTuple):
 def ends(outcome: Outcome) -> dict[int, Ended]:
     """Return how each ticket ended."""
     return {k: Ended(outcome.statuses[k], outcome.times[k]) for k in outcome.ended}
+
+
+def proposals_of(outcome: Outcome) -> list[Proposal]:
+    """Return all that was proposed, in order."""
+    return [Proposal(one.review, one.anchor, tuple(one.tickets)) for one in outcome.proposed]
 
 
 @dataclass(frozen=True)

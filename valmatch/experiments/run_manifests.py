@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from valmatch.config.config import Config
-from valmatch.config.identity import problem_id, restore
+from valmatch.config.identity import config_id, problem_id, restore
 from valmatch.config.sections import OptimizeOptions
 from valmatch.errors import InputError
 from valmatch.execution.shards import parse_shard
@@ -57,6 +57,12 @@ class ReplicateManifest(SimulationManifest):
     """What ``replicate`` writes."""
 
     requested: Count
+
+
+class SimulateManifest(SimulationManifest):
+    """What ``simulate`` writes."""
+
+    replication: Count
 
 
 class CompareManifest(Manifest):
@@ -122,3 +128,30 @@ class DesignManifest(SimulationManifest):
 
     design_id: Id
     design: DesignFacts
+
+
+def config_of(manifest: SimulationManifest, folder: Path, command: str) -> Config:
+    """Return the config of a run, which must mean the same in this version.
+
+    Parameters
+    ----------
+    manifest : SimulationManifest
+    folder : Path
+        Of the run.
+    command : str
+        What is to be done with it.
+
+    Raises
+    ------
+    InputError
+        If it does not, or is not valid any more.
+    """
+    config = manifest.restored(folder)
+    changed = manifest.changes(config)
+    if changed or config_id(config) != manifest.config_id:
+        raise InputError(
+            f"{folder}: made by a version that knew this config as"
+            f" {manifest.config_id} (now {config_id(config)}{changed and f': {changed}'});"
+            f" {command} with that version"
+        )
+    return config

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,11 @@ from numpy.typing import NDArray
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
-from valmatch.execution.interruption import stop_on_signal
-from valmatch.execution.simulator import Recorded, build, record
+from valmatch.execution.interruption import ended_by_signals
+from valmatch.execution.simulator import build, record
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
-from valmatch.kernels.halting import Stopped
-from valmatch.models.model import Inputs, Model, Response, Table
+from valmatch.models.model import Response, Table
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -129,7 +129,8 @@ def simulate(
     path = None if out is None else arguments.path("out", out)
     model = build(config, warn=warn)
     with RunFolder(path, "simulate", config, identity) if path else nullcontext() as folder:
-        result = _recorded(model, seed, replication)
+        # However long the model searches, a signal ends it.
+        result = ended_by_signals(partial(record, model, seed, replication))
         recording = Simulation(
             config,
             seed,
@@ -152,12 +153,3 @@ def simulate(
             folder.remark(result.remarks)
             folder.close("complete")
     return recording
-
-
-def _recorded(model: Model[Inputs], seed: int, replication: int) -> Recorded:
-    """Record a replication; a signal ends it as Ctrl-C does, however long the model searches."""
-    with stop_on_signal() as stop, suppress(Stopped):
-        result = record(model, seed, replication)
-    if stop.reason:
-        raise KeyboardInterrupt
-    return result

@@ -86,8 +86,8 @@ class Service(NamedTuple):
         Most passes of a review; None: until one forms nothing.
     acceptance : float or None
         Seconds in which a match has to be accepted; None: matches are not proposed.
-    seed : int
-        Of the random order of pools that are cut.
+    seed, replication : int
+        The address of the random order of pools that are cut.
     """
 
     timeout: float
@@ -97,6 +97,7 @@ class Service(NamedTuple):
     passes: int | None = None
     acceptance: float | None = None
     seed: int = 0
+    replication: int = 0
 
     @property
     def reviews_too_often(self) -> bool:

@@ -146,8 +146,8 @@ REFUSED = {
     "rules.FairTeamSkil.maxDistance=80": "rules.FairTeamSkil: is not in the rule set (did you mean"
     " FairTeamSkill?)",
     "rules.FairTeamSkill.maxDistance=abc": "maxDistance: a number is needed, not 'abc'",
-    "expansions.FairTeamSkill.maxDistance[1].wait=5": "factors.expansions:"
-    " FairTeamSkill.maxDistance: steps have to increase: 5 s comes after 10 s",
+    "expansions.FairTeamSkill.maxDistance[1].wait=5": "factors.expansions"
+    ".FairTeamSkill.maxDistance: steps have to increase: 5 s comes after 10 s",
     "expansions.FairTeamSkill.maxDistance[2].wait=5": "is no step (there are steps 0 to 1)",
     "rules.teams.red.minPlayers=7": "rules.teams.red.minPlayers: 7 is more than maxPlayers, 5",
     "rules.algorithm.expansionAgeSelection=young": "'young' is none (allowed: newest, oldest)",
@@ -158,7 +158,7 @@ REFUSED = {
     "regions.shares={eux: 1}": "no latencies of home region 'eux' (did you mean eu?",
     "parties.shares=[0.5, 0.4]": "shares sum to 0.9 (allowed: 1)",
     "attributes={mode: {mean: 1, std: 2}}": "'mode' is a string in",
-    "attributes={mode: {a: 0.4}}": "'mode': shares sum to 0.4",
+    "attributes={mode: {a: 0.4}}": "factors.attributes.mode: shares sum to 0.4",
     "arrivals=x.jsonl": "arrivals: 'x.jsonl': no such file",
     "rules=[2x5]": "rules: a list of 1 is not allowed (allowed: a file)",
     "rules={teams: 2x}": 'rules.teams: "2x5" (two teams of five), "2x4-5", or sizes by name',
@@ -284,8 +284,8 @@ def test_values_of_the_rule_set_are_variables() -> None:
                 "expansions.FairTeamSkill.maxDistance[0].wait": {"low": 1, "high": 20},
                 "expansions.FairTeamSkill.maxDistance[1].wait": {"low": 15, "high": 60},
             },
-            "expansions.FairTeamSkill.maxDistance.1.wait=15: FairTeamSkill.maxDistance: steps have"
-            " to increase: 15 s comes after 20 s",
+            "expansions.FairTeamSkill.maxDistance.1.wait=15: steps have to increase: 15 s"
+            " comes after 20 s",
         ),
     ],
 )
@@ -295,3 +295,60 @@ def test_bounds_keep_steps_increasing(changes: dict[str, Any], message: str) -> 
         problem_of(config, build(config))
     assert message in str(info.value)
     assert "\n" not in str(info.value)
+
+
+CROWDS = [
+    ({"arrivals": {"per_hour": 240}}, 8),
+    ({"arrivals": {"per_hour": 271}}, 10),
+    # In the two hours of the run, not in those of the evening.
+    ({"hours": 2, "arrivals": {"per_hour": 1200, "hourly_profile": [1] * 2 + [9] * 22}}, 5),
+    ({"hours": 3, "arrivals": {"per_hour": 1200, "hourly_profile": [1] * 2 + [9] * 22}}, 44),
+]
+
+
+@pytest.mark.parametrize(("factors", "most"), CROWDS)
+def test_an_exhaustive_search_says_how_many_may_wait(factors: dict[str, Any], most: int) -> None:
+    config = arena()
+    service = {"search": "exhaustive", "request_timeout_seconds": 120}
+    model = build(load(config | {"factors": config["factors"] | {"service": service} | factors}))
+    said = [str(one) for one in model.warnings if "service.search: exhaustive" in str(one)]
+    assert len(said) == (most > 9)
+    assert all(f"and {most} wait at once" in one for one in said)
+    assert not any("exhaustive" in str(one) for one in build(load(arena())).warnings)
+
+
+def test_an_exhaustive_search_counts_those_of_a_log(tmp_path: Path) -> None:
+    times = [0.0, *range(200, 320, 10), 321.0]
+    lines = [
+        json.dumps({"id": f"t{k}", "time": time, "players": [{"id": f"p{k}"}]})
+        for k, time in enumerate(times)
+    ]
+    log = tmp_path / "tickets.jsonl"
+    log.write_text("\n".join(lines), encoding="utf-8")
+    config = arena() | {"arrivals": str(log)}
+    config["factors"] |= {"service": {"search": "exhaustive", "request_timeout_seconds": 115}}
+    (said,) = (str(one) for one in build(load(config)).warnings if "exhaustive" in str(one))
+    assert "and 12 wait at once" in said
+
+
+PLACED = {
+    "regions.shares={eux: 1}": "factors.regions.shares: no latencies of home region 'eux'",
+    "attributes.mode={a: 0.4}": "factors.attributes.mode: shares sum to 0.4 (allowed: 1)",
+    "expansions.CloseSkill.maxDistance[1].wait=5": "CloseSkill.maxDistance: steps have to",
+}
+
+
+@pytest.mark.parametrize("given", PLACED)
+def test_what_is_wrong_in_a_file_has_its_place_there(given: str, tmp_path: Path) -> None:
+    name, value = given.split("=")
+    path = tmp_path / "mine.yaml"
+    rules = arena()["rules"]
+    text = {
+        "regions.shares": f"  regions:\n    shares: {value}\n",
+        "attributes.mode": f"  attributes:\n    mode: {value}\n",
+    }.get(name, "  expansions:\n    CloseSkill: {maxDistance: [{wait: 9}, {wait: 5}]}\n")
+    path.write_text(f"model: tickets\nrules: {rules}\nfactors:\n{text}", encoding="utf-8")
+    with pytest.raises(InputError) as info:
+        load(path)
+    assert str(info.value).startswith(f"{path}:5:")
+    assert PLACED[given] in str(info.value)

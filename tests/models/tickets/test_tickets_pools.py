@@ -15,7 +15,7 @@ from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.plain_tickets.searching import Search
 from valmatch.matching.tickets.columns import Columns, Texts, play_columns
 from valmatch.models.tickets.model import TicketsModel
-from valmatch.models.tickets.pools import _Again, look_again
+from valmatch.models.tickets.pools import _Again, blocking, search_gap
 from valmatch.models.tickets.population import Drawn
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
@@ -61,23 +61,22 @@ def test_an_old_ticket_that_all_take_first_blocks_a_pool() -> None:
     columns = single_tickets([0.5, 10.5, 20.5, 30.5], np.array([5.0, 2.0, 2.0, 2.0]))
     played = play_columns(table, columns, service, "pass")
     assert not played.matches.size
-    found = look_again(table, columns, service, played, 0.0)
+    found = blocking(table, columns, service, played, 0.0)
     # Several wait at 11 to 40 s, and are blocked from 31 s on; at 40 s all wait no more.
     assert found.blockers == [(0, 1), (0, 2), (0, 3)]
-    assert found.blocked_share == pytest.approx(9 / 29)
-    assert found.search_gap == 1.0
+    assert found.share == pytest.approx(9 / 29)
+    assert search_gap(table, columns, service, 0.0) == 1.0
     alone = single_tickets([10.5, 20.5, 30.5], np.array([2.0, 2.0, 2.0]))
     played = play_columns(table, alone, service, "pass")
     assert played.times.tolist() == [31.0]
-    found = look_again(table, alone, service, played, 0.0)
-    assert (found.search_gap, found.blocked_share, found.blockers) == (0.0, 0.0, [])
+    assert blocking(table, alone, service, played, 0.0) == (0.0, [])
+    assert search_gap(table, alone, service, 0.0) == 0.0
 
 
 def test_without_matches_there_is_no_gap() -> None:
     table, service = sums_to(600), Service(120.0, 40.0, 1.0)
     columns = single_tickets([0.5, 10.5], np.array([5.0, 2.0]))
-    found = look_again(table, columns, service, play_columns(table, columns, service, "pass"), 0.0)
-    assert np.isnan(found.search_gap)
+    assert np.isnan(search_gap(table, columns, service, 0.0))
 
 
 def tickets_of(drawn: Drawn, centres: tuple[str, ...]) -> list[Ticket]:

@@ -58,7 +58,8 @@ class Search:
 
     def __init__(self, pool: Pool, watcher: Watcher | None = None) -> None:
         self.pool, self.watcher = pool, watcher or Watcher()
-        self.place = Streams(pool.service.seed).place(0)
+        service = pool.service
+        self.place = Streams(service.seed).place(service.replication)
 
     def one_pass(
         self, waiting: Sequence[int], now: float, review: int, number: int = 0, most: int = MANY

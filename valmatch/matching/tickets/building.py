@@ -113,7 +113,7 @@ def world_of(
         _answers(tickets),
         np.array(table.waits, np.float64),
         alike_rules(rules.rules, teams, rules.steps),
-        Streams(service.seed).place(0),
+        Streams(service.seed).place(service.replication),
     )
 
 

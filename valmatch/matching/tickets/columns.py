@@ -89,17 +89,15 @@ class Columns(NamedTuple):
     lacks: Bools | None = None
 
 
-def chosen_columns(columns: Columns, tickets: Ints, times: Floats) -> Columns:
-    """Return some tickets at other times, with no answers; one may be there more than once.
+def part_of_columns(columns: Columns, tickets: Ints) -> Columns:
+    """Return some tickets; one may be there more than once.
 
     Parameters
     ----------
     columns : Columns
         All tickets.
     tickets : (n,) ndarray of int64
-        Their numbers, in order of the times.
-    times : (n,) ndarray of float64
-        When they come; they are not cancelled.
+        Their numbers.
     """
     sizes = columns.sizes[tickets]
     firsts = (np.cumsum(columns.sizes) - columns.sizes)[tickets]
@@ -113,13 +111,38 @@ def chosen_columns(columns: Columns, tickets: Ints, times: Floats) -> Columns:
         else:
             values[name] = own[people]
     return columns._replace(
-        times=times,
-        cancels=np.full(times.size, np.inf),
+        times=columns.times[tickets],
+        cancels=columns.cancels[tickets],
         sizes=sizes,
         values=values,
         latencies=columns.latencies[people],
-        answers=np.empty((times.size, 0)),
+        answers=columns.answers[tickets],
         lacks=None if columns.lacks is None else columns.lacks[tickets],
+    )
+
+
+def chosen_columns(columns: Columns, tickets: Ints, times: Floats) -> Columns:
+    """Return some tickets at other times, with no answers; one may be there more than once.
+
+    Parameters
+    ----------
+    columns : Columns
+        All tickets.
+    tickets : (n,) ndarray of int64
+        Their numbers, in order of the times.
+    times : (n,) ndarray of float64
+        When they come; they are not cancelled.
+    """
+    cancels, answers = np.full(times.size, np.inf), np.empty((times.size, 0))
+    part = part_of_columns(columns, tickets)
+    return part._replace(times=times, cancels=cancels, answers=answers)
+
+
+def too_many(tickets: int) -> RunError:
+    """Return what is said where an exhaustive search would have to look at too many tickets."""
+    return RunError(
+        f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
+        f" once, and there are {tickets}"
     )
 
 
@@ -188,13 +211,10 @@ def play_columns(
     if counted_from is not None:
         world.options["counted_from"] = counted_from
     queue = queue_of(world)
-    too_many = play_kernel(world, queue)
+    crowd = play_kernel(world, queue)
     halting.check()
-    if too_many:
-        raise RunError(
-            f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
-            f" once, and there are {too_many}"
-        )
+    if crowd:
+        raise too_many(crowd)
     made = queue.lists[MADE, : queue.state[0]["completed"]]
     matches = queue.matches[made]
     of = np.repeat(np.arange(made.size), matches["tickets"])

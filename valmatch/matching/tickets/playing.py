@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from valmatch.errors import RunError
 from valmatch.kernels import halting
 from valmatch.kernels.arrays import Ints, Records
 from valmatch.matching.tickets.building import queue_of, world_of
+from valmatch.matching.tickets.columns import too_many
 from valmatch.matching.tickets.driving import play as play_kernel
 from valmatch.matching.tickets.layout import (
     CANCELLED,
@@ -20,7 +20,6 @@ from valmatch.matching.tickets.layout import (
     TIMED_OUT,
     Queue,
 )
-from valmatch.matching.tickets.searching import MOST_TRIED
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.worlds import Search, Service, Ticket
 
@@ -105,13 +104,10 @@ def play(
     """
     world = world_of(table, tickets, service, search, counted)
     queue = queue_of(world)
-    too_many = play_kernel(world, queue)
+    crowd = play_kernel(world, queue)
     halting.check()
-    if too_many:
-        raise RunError(
-            f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
-            f" once, and there are {too_many}"
-        )
+    if crowd:
+        raise too_many(crowd)
     return Outcome(
         [_made(int(number), table, tickets, queue) for number in _completed(queue)],
         [_made(number, table, tickets, queue) for number in range(queue.state[0]["matches"])],

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.errors import RunError
 from valmatch.kernels import halting
 from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.matching.tickets.building import queue_of
 from valmatch.matching.tickets.building_tallies import TallyArrays
-from valmatch.matching.tickets.columns import Columns, Played, arrays_of_columns
+from valmatch.matching.tickets.columns import Columns, Played, arrays_of_columns, too_many
 from valmatch.matching.tickets.games import (
     FIRST,
     GAME,
@@ -30,7 +29,6 @@ from valmatch.matching.tickets.games import (
     play_games,
 )
 from valmatch.matching.tickets.layout import MADE, Queue, World
-from valmatch.matching.tickets.searching import MOST_TRIED
 from valmatch.rule_sets.table import Ordered, Party, Reached, Spread, Table
 from valmatch.rule_sets.worlds import Search, Service
 
@@ -121,16 +119,13 @@ def play_with_games(
     world, more = drawn, BACKFILLS
     while True:
         world, queue, games = _with_room(more, world, queue, games)
-        too_many = play_games(world, queue, games)
+        crowd = play_games(world, queue, games)
         halting.check()
-        if too_many != SHORT:
+        if crowd != SHORT:
             break
         more = max(world.tickets.size - drawn.tickets.size, BACKFILLS)
-    if too_many:
-        raise RunError(
-            f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
-            f" once, and there are {too_many}"
-        )
+    if crowd:
+        raise too_many(crowd)
     rules = len(table.rules)
     return _played(drawn.tickets.size, rules, queue, games), _backfills(world, queue, games)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from valmatch.inputs.fields import refuse
-
-if TYPE_CHECKING:
-    from valmatch.models.tickets.factors import TicketsFactors
+from valmatch.models.tickets.factor_sections import Match, Parties, Service
+from valmatch.models.tickets.preset_factors import RatingsFactors, RuleFactors
 
 PARTIES = ("faf", "bar")
 """Presets in which parties wait together."""
@@ -27,7 +27,47 @@ MEASURES = ("steps", "rules", "pools", "backfill")
 """What can be measured of rule sets alone."""
 
 
-def check_rule(factors: TicketsFactors) -> None:
+class Combined(Protocol):
+    """Factors that are looked at together."""
+
+    @property
+    def rule(self) -> RuleFactors:
+        """Return the rule of a living matchmaker, if any."""
+
+    @property
+    def ratings(self) -> RatingsFactors:
+        """Return what is believed of players."""
+
+    @property
+    def service(self) -> Service:
+        """Return how the service ticks."""
+
+    @property
+    def match(self) -> Match:
+        """Return what happens in a match."""
+
+    @property
+    def parties(self) -> Parties:
+        """Return with whom players come."""
+
+    @property
+    def rule_set(self) -> Mapping[str, Any] | None:
+        """Return a rule set that is a mapping, if any."""
+
+    @property
+    def rules(self) -> Mapping[str, Any]:
+        """Return values of the rule set."""
+
+    @property
+    def expansions(self) -> Mapping[str, Any]:
+        """Return values of its expansions."""
+
+    @property
+    def measure(self) -> Sequence[str]:
+        """Return what else is measured."""
+
+
+def check_rule(factors: Combined) -> None:
     """Refuse factors that do not go with each other.
 
     Raises
@@ -53,7 +93,7 @@ def check_rule(factors: TicketsFactors) -> None:
     _check_parties(factors, name)
 
 
-def _check_parties(factors: TicketsFactors, name: str) -> None:
+def _check_parties(factors: Combined, name: str) -> None:
     """Refuse parties that a rule has no place for."""
     rule, shares = factors.rule, factors.parties.shares
     teams = rule.teams if isinstance(rule.teams, str) else "2x4"

@@ -14,7 +14,8 @@ from valmatch.matching.tickets.columns import Lists, Played, Texts
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT
 from valmatch.matching.tickets.playing_games import Backfills
 from valmatch.models.model import Table
-from valmatch.models.tickets.factors import HOURS, TicketsFactors
+from valmatch.models.tickets.factor_sections import HOURS
+from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.models.tickets.matches import Matches
 from valmatch.models.tickets.population import HOUR, Drawn
 from valmatch.models.tickets.responses import BY, DECILES, QUARTERS, groups, values_of_law

@@ -88,6 +88,14 @@ def _milliseconds(cell: str, place: str) -> float:
     return value
 
 
+def lacking_home(homes: Sequence[str], table: RoundTrips) -> str:
+    """Return what is wrong with the first home that a table lacks; "" where it has all."""
+    for home in homes:
+        if home not in table.homes:
+            return f"no latencies of home region {shown(home)} ({hint(home, table.homes)})"
+    return ""
+
+
 def round_trips(homes: Sequence[str], path: Path | None) -> RoundTrips:
     """Return the round trips from some homes.
 
@@ -105,12 +113,8 @@ def round_trips(homes: Sequence[str], path: Path | None) -> RoundTrips:
         If the file is no table, or has no row for one of the homes.
     """
     table = read_round_trips(path or BUILTIN)
-    for home in homes:
-        if home not in table.homes:
-            where = f"{path}: " if path else "factors.regions.shares: "
-            more = "" if path else "; a table of your own: latency: FILE.csv"
-            known = hint(home, table.homes)
-            raise InputError(f"{where}no latencies of home region {shown(home)} ({known}{more})")
+    if wrong := lacking_home(homes, table):
+        raise InputError(f"{path}: {wrong}" if path else f"factors.regions.shares: {wrong}")
     rows = [table.homes.index(home) for home in homes]
     columns = [k for k, name in enumerate(table.centres) if path or name in homes]
     centres = tuple(table.centres[k] for k in columns)

@@ -40,20 +40,29 @@ def check_law(name: str, law: Mapping[str, object]) -> None:
     PydanticCustomError
         If it is none.
     """
+    if wrong := _wrong(law):
+        # Names with dots are no paths, and are said.
+        said = f"{shown(name)}: {wrong}" if "." in name else wrong
+        raise refuse(said, f"attributes.{name}")
+
+
+def _wrong(law: Mapping[str, object]) -> str:
+    """Return why something is no law; "" where it is one."""
     kind = kind_of(law)
     inner = law["lists"] if kind == "lists" else law
     assert isinstance(inner, Mapping)
     if not inner or len(inner) > MOST_ITEMS:
-        raise refuse(f"{shown(name)}: {len(inner)} entries (allowed: {FORMS}, up to {MOST_ITEMS})")
+        return f"{len(inner)} entries (allowed: {FORMS}, up to {MOST_ITEMS})"
     for key, value in inner.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not math.isfinite(float(value)):
-            raise refuse(f"{shown(name)}: {shown(key)} is no number (allowed: {FORMS})")
+            return f"{shown(key)} is no number (allowed: {FORMS})"
     values = [float(value) for value in inner.values()]
     if kind == "numbers":
         if values[list(inner).index("std")] < 0.0:
-            raise refuse(f"{shown(name)}: std is below 0 (allowed: 0 or more)")
+            return "std is below 0 (allowed: 0 or more)"
     elif not all(0.0 <= value <= 1.0 for value in values):
-        raise refuse(f"{shown(name)}: a share outside of 0 to 1 (allowed: {FORMS})")
+        return f"a share outside of 0 to 1 (allowed: {FORMS})"
     elif kind == "texts" and abs(math.fsum(values) - 1.0) > EXACT:
-        raise refuse(f"{shown(name)}: shares sum to {math.fsum(values):.10g} (allowed: 1)")
+        return f"shares sum to {math.fsum(values):.10g} (allowed: 1)"
+    return ""

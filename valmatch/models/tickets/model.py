@@ -13,6 +13,7 @@ from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import announce_compilation
+from valmatch.matching.tickets.blocks import play_in_blocks
 from valmatch.matching.tickets.columns import Columns, Played, play_columns
 from valmatch.matching.tickets.driving import play
 from valmatch.matching.tickets.games import play_games
@@ -22,6 +23,7 @@ from valmatch.matching.tickets.playing_games import (
     Serving,
     play_with_games,
 )
+from valmatch.matching.tickets.searching import MOST_TRIED
 from valmatch.models.model import (
     NO_FILES,
     Batch,
@@ -49,15 +51,23 @@ from valmatch.models.tickets.matchable import (
 from valmatch.models.tickets.matches import matches_of, places_of
 from valmatch.models.tickets.matchmaking import PRESET_SEES, PresetMatchmaker
 from valmatch.models.tickets.measures import measure
-from valmatch.models.tickets.pools import Pools, look_again
-from valmatch.models.tickets.population import HOUR, Drawn, Logged, draw_answers, draw_tickets
+from valmatch.models.tickets.pools import Blocking, blocking, search_gap
+from valmatch.models.tickets.population import (
+    HOUR,
+    Drawn,
+    Logged,
+    draw_answers,
+    draw_tickets,
+    most_at_once,
+)
 from valmatch.models.tickets.preset_responses import preset_responses
 from valmatch.models.tickets.responses import RESPONSES, further_responses
 from valmatch.models.tickets.rule_file import read_rules
 from valmatch.models.tickets.running import draw_stays
 from valmatch.models.tickets.tables import backfills_table, matches_table, tickets_table
+from valmatch.models.tickets.worlds import TicketWorld, tickets_of
 from valmatch.rule_sets.table import Attribute, Valued
-from valmatch.rule_sets.worlds import Service
+from valmatch.rule_sets.worlds import FEW, Service
 from valmatch.text.notes import Note
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
@@ -179,6 +189,8 @@ class TicketsModel(Model[Drawn]):
                 f"the attribute {shown(name)} has neither a value nor a default: no ticket can ever"
                 " be matched"
             )
+        if self._factors.service.search == "exhaustive":
+            yield from self._crowd()
         shares, largest = self._factors.parties.shares, largest_team(table)
         if self._log:  # which says it of its own tickets
             return
@@ -189,6 +201,18 @@ class TicketsModel(Model[Drawn]):
                     " never be matched"
                 )
 
+    def _crowd(self) -> Iterator[str]:
+        """Yield what is to be said where an exhaustive search may have many tickets to look at."""
+        timeout = self._service.timeout
+        most = most_at_once(self._factors, timeout, self._log.logged.times if self._log else None)
+        if most > FEW:
+            yield (
+                f"service.search: exhaustive is for pools of up to {FEW} tickets, and {most:,} wait"
+                f" at once at the busiest hour if none is matched for {timeout:g} s; with more than"
+                f" {MOST_TRIED} at once the run ends with an error, and with nearly as many each"
+                " review takes seconds"
+            )
+
     def draw(self, streams: Streams, replication: int) -> Drawn:
         """Return the tickets of a replication; no rule enters."""
         return draw_tickets(self._factors, self._trips, streams.place(replication), self._logged())
@@ -198,23 +222,21 @@ class TicketsModel(Model[Drawn]):
 
     def run(self, inputs: Drawn) -> Outcome:
         """Return the responses."""
-        found = self.play(inputs)
-        pools = self._pools(found) if "pools" in self._factors.measure else None
-        return Outcome(self._responses(found, pools))
+        return Outcome(self._responses(self.play(inputs)))
 
     def record(self, inputs: Drawn) -> Record:
         """Return the responses with every ticket, match and group."""
         found = self.play(inputs)
-        pools = self._pools(found)
+        blocked = self._blocking(found)
         homes = tuple(self._factors.regions.shares)
         tables: tuple[Table, ...] = (
-            tickets_table(found, homes, pools.blockers),
+            tickets_table(found, homes, blocked.blockers),
             matches_table(found, self._trips.centres),
             groups_table(found),
         )
         if self._factors.match.backfill != "none":
             tables = (*tables, backfills_table(found))
-        return Record(self._responses(found, pools), tables)
+        return Record(self._responses(found, blocked), tables)
 
     def run_many(
         self,
@@ -248,11 +270,39 @@ class TicketsModel(Model[Drawn]):
             told,
         )
 
+    def world(self, inputs: Drawn, seed: int, replication: int) -> TicketWorld:
+        """Return the tickets of a replication as a world, which can be looked at one by one.
+
+        Parameters
+        ----------
+        inputs : Drawn
+            The tickets.
+        seed, replication : int
+            Where they were drawn.
+
+        Raises
+        ------
+        InputError
+            If no world says what plays: the rule of a living matchmaker, or backfill.
+        """
+        match = self._factors.match
+        if self._preset:
+            rule = f"rule.preset is {self._factors.rule.preset}"
+            raise InputError(f"{rule}, and a rule set alone says which of its rules refuse whom")
+        if match.backfill != "none":
+            asked = f"match.backfill is {match.backfill}"
+            raise InputError(f"{asked}: why tickets wait can be told without backfill alone")
+        service = self._service._replace(seed=seed, replication=replication)
+        tickets = tickets_of(inputs, self._trips.centres, self._columns(inputs).answers)
+        return TicketWorld(self._table, tickets, service, self._factors.service.search)
+
     def _by_rule_set(self, inputs: Drawn, stays: Floats) -> tuple[Played, Backfills]:
         """Return what comes of tickets by a rule set, and of backfill tickets."""
         factors, columns = self._factors, self._columns(inputs)
         counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
         search = factors.service.search
+        if factors.match.backfill == "none" and counted is None:
+            return play_in_blocks(self._table, columns, self._service, search), NO_BACKFILLS
         if factors.match.backfill == "none":
             played = play_columns(self._table, columns, self._service, search, counted)
             return played, NO_BACKFILLS
@@ -278,13 +328,15 @@ class TicketsModel(Model[Drawn]):
             tickets_lacking(self._table, inputs),
         )
 
-    def _pools(self, found: Replication) -> Pools:
-        """Return what pools say that are looked at again."""
+    def _blocking(self, found: Replication) -> Blocking:
+        """Return who blocks whom."""
         columns, start = self._columns(found.drawn), found.window[0]
-        return look_again(self._table, columns, self._service, found.played, start)
+        return blocking(self._table, columns, self._service, found.played, start)
 
-    def _responses(self, found: Replication, pools: Pools | None) -> dict[str, float]:
+    def _responses(self, found: Replication, blocked: Blocking | None = None) -> dict[str, float]:
         values = measure(found)
-        if pools is not None and "pools" in self._factors.measure:
-            values |= {"search_gap": pools.search_gap, "blocked_by": pools.blocked_share}
+        if "pools" in self._factors.measure:
+            world = self._table, self._columns(found.drawn), self._service
+            values["search_gap"] = search_gap(*world, found.window[0])
+            values["blocked_by"] = (blocked or self._blocking(found)).share
         return values

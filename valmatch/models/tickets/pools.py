@@ -29,35 +29,25 @@ MOST = 40
 """Tickets of a pool, the oldest, that are looked at."""
 
 
-class Pools(NamedTuple):
-    """What pools say.
+class Blocking(NamedTuple):
+    """Who blocks whom.
 
     Attributes
     ----------
-    search_gap : float
-        Of pools of the latest tickets, as if there had been no review before, the share of the
-        players whom an exhaustive search matches that a pass leaves out.
-    blocked_share : float
+    share : float
         Share of reviews, of those after which several tickets wait, at which one blocks others.
     blockers : list of tuple of int
         Pairs of a ticket that blocks and one that would have a match without it, each once.
     """
 
-    search_gap: float
-    blocked_share: float
+    share: float
     blockers: list[tuple[int, int]]
 
 
-def look_again(
-    table: Table,
-    columns: Columns,
-    service: Service,
-    played: Played,
-    start: float,
-) -> Pools:
-    """Return what pools of a replication say.
+def search_gap(table: Table, columns: Columns, service: Service, start: float) -> float:
+    """Return the share of the players whom an exhaustive search matches that a pass leaves out.
 
-    A ticket of a proposal that fails counts as waiting meanwhile.
+    Of pools of the latest tickets, as if there had been no review before.
 
     Parameters
     ----------
@@ -67,13 +57,9 @@ def look_again(
         The tickets.
     service : Service
         How the service ticks, with reviews by the clock.
-    played : Played
-        What came of the tickets.
     start : float
         Seconds before which nothing is looked at.
     """
-    until = played.ends.copy()
-    until[played.tickets] = played.asked
     again = _Again(table, columns, service)
     now = _moments(start, service, SMALL_LOOKS)
     came = [columns.times.searchsorted(t, side="right") for t in now]
@@ -83,14 +69,30 @@ def look_again(
         sum(int(columns.sizes[own].sum()) for own in again.matched(latest, now, search))
         for search in SEARCHES
     ]
+    return 1.0 - matched[0] / matched[1] if matched[1] else math.nan
+
+
+def blocking(
+    table: Table, columns: Columns, service: Service, played: Played, start: float
+) -> Blocking:
+    """Return who blocks whom; a ticket of a proposal that fails counts as waiting meanwhile.
+
+    Parameters
+    ----------
+    table, columns, service, start
+        As those of `search_gap`.
+    played : Played
+        What came of the tickets.
+    """
+    until = played.ends.copy()
+    until[played.tickets] = played.asked
     left_over = [
         (np.flatnonzero((columns.times <= t) & (until > t))[:MOST], t)
         for t in _moments(start, service, LOOKS)
     ]
     several = [(pool, t) for pool, t in left_over if pool.size > 1]
-    blockers = _blockers(again, several)
-    return Pools(
-        1.0 - matched[0] / matched[1] if matched[1] else math.nan,
+    blockers = _blockers(_Again(table, columns, service), several)
+    return Blocking(
         sum(map(bool, blockers)) / len(several) if several else math.nan,
         sorted({pair for own in blockers for pair in own}),
     )

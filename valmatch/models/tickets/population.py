@@ -14,7 +14,8 @@ from valmatch.kernels import halting
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
 from valmatch.matching.tickets.columns import Lists, Texts
 from valmatch.models.tickets.beliefs import DEVIATION, USER, draw_beliefs, draw_ranges, users_of
-from valmatch.models.tickets.factors import HOURS, TicketsFactors
+from valmatch.models.tickets.factor_sections import HOURS
+from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.models.tickets.latencies import RoundTrips
 from valmatch.models.tickets.laws import kind_of
 from valmatch.models.tickets.sources import (
@@ -205,10 +206,27 @@ def _chosen(shares: Sequence[float], uniforms: Floats) -> Ints:
     return np.minimum(found, last).astype(np.int64)
 
 
+def most_at_once(factors: TicketsFactors, timeout: float, times: Floats | None) -> int:
+    """Return how many tickets wait at once if none is matched: at the busiest time of a log.
+
+    Without a log that is expected at the busiest of the hours in which the run is.
+    """
+    if times is None:
+        hours = np.arange(math.ceil(factors.hours)) % HOURS
+        return math.ceil(float(_rates(factors)[hours].max()) * timeout / HOUR)
+    before = times.searchsorted(times - timeout, side="right")
+    return int((np.arange(1, times.size + 1) - before).max(initial=0))
+
+
+def _rates(factors: TicketsFactors) -> Floats:
+    """Return the tickets an hour of each hour of a day."""
+    profile = np.array(factors.arrivals.hourly_profile) / max(factors.arrivals.hourly_profile)
+    return np.asarray(factors.arrivals.per_hour * profile / profile.mean())
+
+
 def _times(factors: TicketsFactors, place: Words) -> Floats:
     """Return when tickets come: gaps between them are exponential in expected tickets."""
-    profile = np.array(factors.arrivals.hourly_profile) / max(factors.arrivals.hourly_profile)
-    rates = factors.arrivals.per_hour * profile / profile.mean()
+    rates = _rates(factors)
     edges = np.append(np.arange(math.ceil(factors.hours), dtype=np.float64), factors.hours)
     masses = rates[edges[:-1].astype(np.int64) % HOURS] * np.diff(edges)
     before = np.append(0.0, np.cumsum(masses))

@@ -14,6 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
+from pydantic_core import PydanticCustomError
+
 from valmatch.errors import InputError, in_lines
 from valmatch.inputs.fields import Misplaced, factor, refuse
 from valmatch.inputs.files import read_document
@@ -202,8 +204,9 @@ def filled_values(
         raise Misplaced(tuple(map(str, wrong.path)), wrong.text) from None
     try:
         check_steps(values["expansions"])
-    except ValueError as error:
-        raise Misplaced(("expansions",), str(error)) from None
+    except PydanticCustomError as error:
+        (place,) = (error.context or {})["at"]
+        raise Misplaced(place.split("."), str(error)) from None
     return values
 
 
@@ -219,10 +222,10 @@ def check_steps(expansions: Mapping[str, Any]) -> None:
         for key, steps in properties.items() if isinstance(properties, dict) else ():
             for first, second in pairwise(_waits(steps)):
                 if second <= first:
-                    raise refuse(
-                        f"{name}.{key}: steps have to increase: {second:g} s comes after"
-                        f" {first:g} s"
-                    )
+                    what = f"steps have to increase: {second:g} s comes after {first:g} s"
+                    # Names with dots are no paths, and are said.
+                    said = f"{name}.{key}: {what}" if "." in name else what
+                    raise refuse(said, f"expansions.{name}.{key}")
 
 
 def _waits(steps: object) -> list[float]:

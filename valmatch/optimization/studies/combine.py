@@ -17,13 +17,12 @@ from valmatch.execution.interruption import Stop
 from valmatch.execution.shards import Shard, parse_shard
 from valmatch.experiments.combine import (
     SHARD,
-    config_of,
     files_of_runs,
     read_manifests,
     refuse_other_run,
     with_whole,
 )
-from valmatch.experiments.run_manifests import OptimizeManifest
+from valmatch.experiments.run_manifests import OptimizeManifest, config_of
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.studies.journal import (
@@ -125,7 +124,7 @@ def combine_optimizations(
     first_folder, first = next(iter(manifests.items()))
     for folder, manifest in manifests.items():
         _refuse_other(first, first_folder, manifest, folder)
-    config = config_of(first, first_folder)
+    config = config_of(first, first_folder, "combine")
     parts = list(manifests.values())
     spec = spec_of(config, _request_of(parts))
     posed = pose(spec, lambda text: None)
