@@ -15,6 +15,7 @@ with its process, however that ends. As no kernel calls itself, nobody waits in 
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import re
@@ -191,8 +192,20 @@ def _compile(
     signature: Any,  # noqa: ANN401
 ) -> Any:  # noqa: ANN401
     """Load or compile a kernel and keep it, and let go of its lock."""
-    with one_thread, held:
+    with one_thread, held, _uncollected():
         return compile_kernel(signature)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no garbage: compiling makes many objects, of which it keeps most."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 @contextmanager

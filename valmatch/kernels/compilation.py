@@ -76,19 +76,28 @@ def internal(function: F) -> F:
     return _internal(function)
 
 
+def apart(function: F) -> F:
+    """Compile a part of a kernel as `internal` does, and never inline it.
+
+    For what takes a reference from the kernel that has made it, see `kernels.references`.
+    """
+    return _internal(function, apart=True)
+
+
 def merged(function: F) -> F:
     """Compile a part of a kernel as `internal` does, and always inline it, as `inlined` does."""
     return _internal(function, forceinline=True)
 
 
-def _internal(function: F, **options: bool) -> F:
+def _internal(function: F, apart: bool = False, forceinline: bool = False) -> F:
     if interpreted():
         return function
     from valmatch.kernels.parts import part_compiler
 
     numba = _numba()
-    given: dict[str, Any] = {**STRICT, **WITHOUT_WRAPPERS, **options, "_nrt": False}
-    part = numba.njit(pipeline_class=part_compiler(), **given)(function)
+    given: dict[str, Any] = {**STRICT, **WITHOUT_WRAPPERS, "_nrt": False}
+    given["forceinline"] = forceinline  # else a part is inlined wherever the one that calls it is
+    part = numba.njit(pipeline_class=part_compiler(apart), **given)(function)
     return cast(F, _without_literals(part))
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import internal, merged, shared
+from valmatch.kernels.references import by_reference
 from valmatch.matching.queue import no_waiting_teams
 from valmatch.matching.tickets.layout import CANCELLED, LINE, NEW, NONE, WAITING, Queue, World
 from valmatch.matching.tickets.rolling import HOUR, Template, enter, move, room_for
@@ -205,7 +206,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
         if not state["changed"] and now < state["next_wait"]:
             return 0
     line["matches"], line["listed"], line["proposals"] = 0, 0, 0
-    search(now, queue.world, queue.line)
+    search(now, by_reference(queue.world), by_reference(queue.line))
     state["changed"], state["found"] = 0, line["matches"]
     state["formed"] += 2 * line["matches"]
     state["waiting"] -= 2 * rules.team_num * line["matches"]

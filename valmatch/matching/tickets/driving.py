@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.kernels.compilation import internal, merged, njit
+from valmatch.kernels.compilation import apart, internal, merged, njit
+from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets.layout import (
     CANCELLED,
     COMPLETED,
@@ -34,6 +35,12 @@ def play(world: World, queue: Queue) -> int:
 
     What is halted has no meaning.
     """
+    return _play(by_reference(world), by_reference(queue))
+
+
+@apart
+def _play(world: World, queue: Queue) -> int:
+    """Let tickets come and go, see `play`."""
     now, state = -np.inf, queue.state[0]
     while state["too_many"] == 0 and state["halt"] == 0:
         last, now = now, next_moment(now, world, queue)

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
-from valmatch.kernels.compilation import internal, njit
+from valmatch.kernels.compilation import apart, internal, njit
+from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets.driving import finish, next_moment, pass_moment
 from valmatch.matching.tickets.layout import MADE, NONE, PROPOSED, WAITING, Queue, World
 
@@ -150,6 +151,12 @@ def play_games(world: World, queue: Queue, games: Games) -> int:
 
     Return 0, or what was too many to look at, or SHORT. What is halted has no meaning.
     """
+    return _play_games(by_reference(world), by_reference(queue), by_reference(games))
+
+
+@apart
+def _play_games(world: World, queue: Queue, games: Games) -> int:
+    """Let tickets come and games run, see `play_games`."""
     state, own = queue.state[0], games.state[0]
     while state["too_many"] == 0 and state["halt"] == 0:
         if own["due"]:

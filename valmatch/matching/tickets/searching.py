@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.draws.addressed import uniform_at
-from valmatch.kernels.compilation import internal
+from valmatch.kernels.compilation import apart, internal
 from valmatch.matching.tickets.exhausting import try_all
 from valmatch.matching.tickets.foreign import count_crowd, count_foreign
 from valmatch.matching.tickets.layout import (
@@ -45,7 +45,7 @@ MOST_TRIED = 16
 """Most tickets that an exhaustive search looks at."""
 
 
-@internal
+@apart
 def review(now: float, world: World, queue: Queue) -> None:
     """Repeat passes until one forms nothing."""
     options, passes = world.options[0], 0
