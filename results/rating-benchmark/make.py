@@ -2,11 +2,12 @@
 
     python results/rating-benchmark/make.py LOGS
 
-LOGS is a folder with the logs that the page names, such as `football.csv`, which are not part of
-this repository. Those that are there are measured, with the packages that are installed (extras
-`peers` and `openskill`); rows of the others stay. That takes some two minutes a log on a free
-core. What is done is said on stderr. With `--page` nothing is measured and the tables are put into
-the page, with `--check` the script says whether they are there.
+LOGS is a folder with the logs that the page names, such as `football.csv`; the page says which are
+part of this repository, and how the others are made. Those that are there are measured, with the
+packages that are installed (extras `peers` and `openskill`); rows of the others stay. That takes
+some two minutes a log on a free core. What is done is said on stderr. With `--page` nothing is
+measured and the tables are put into the page, with `--check` the script says whether they are
+there.
 """
 
 from __future__ import annotations

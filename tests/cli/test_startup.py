@@ -99,6 +99,15 @@ def test_rating_loads_no_algebra(system: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_small_log_as_a_whole_compiles_nothing_and_checks_no_manifest(tmp_path: Path) -> None:
+    """Where no folder is written: imports take longer than to rate 400 games of 20 players."""
+    log = tmp_path / "log.csv"
+    log.write_text("winner,loser\na,b\nb,a\n")
+    found = imported("rate", log, "--system", "bradley_terry", "--prior", 350, "--set", "mean=0")
+    assert found == {"numpy", "rich.progress", "rich.table", "scipy.linalg", "scipy.special"}
+
+
+@pytest.mark.slow
 def test_replications_without_control_variates_need_no_integrals() -> None:
     code = (
         "import json, sys\n"

@@ -29,24 +29,31 @@ class _Light:
         """Return the parameters."""
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
-            single = param.nargs == 1 and not getattr(param, "multiple", False)
-            if single and getattr(param, "_runtime_param", param) is None:
+            if param.nargs == 1 and getattr(param, "_runtime_param", param) is None:
                 param._runtime_param = _Value(param)
         return params
 
 
 class _Value:
-    """Reads the values of a parameter of one value by its own parser, or as typer does."""
+    """Reads the values of a parameter by its own parser, texts as they are, others as typer does.
+
+    One that may be repeated has a list of values.
+    """
 
     def __init__(self, param: Any) -> None:  # noqa: ANN401
         self._described = param.type_descriptor
         self._parser = self._described.parameter_info.parser
+        self._repeated = bool(getattr(param, "multiple", False))
 
-    def coerce(self, value: object, **context: Any) -> object:  # noqa: ANN401
+    def coerce(self, value: Any, **context: Any) -> object:  # noqa: ANN401
         """Return the value of a text, None for none; typer says what is wrong with one."""
         if value is None:
-            return None
-        if self._parser:
+            return () if self._repeated else None
+        if self._described.annotation == (list[str] if self._repeated else str):
+            texts = value if self._repeated else [value]
+            if not self._parser and all(isinstance(text, str) for text in texts):
+                return list(value) if self._repeated else value
+        if self._parser and not self._repeated:
             try:
                 return self._parser(value)
             except ValueError:

@@ -12,9 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from valmatch.errors import InputError
-from valmatch.storage.contents import CONTENTS
-from valmatch.storage.manifest import MANIFEST
-from valmatch.storage.run_folder import LOCK
 from valmatch.text.durations import in_words
 
 EVERY = 30.0
@@ -185,6 +182,10 @@ def _silent(text: str) -> None:
 
 
 def _names_of_runs() -> Sequence[str]:
+    from valmatch.storage.contents import CONTENTS
+    from valmatch.storage.manifest import MANIFEST
+    from valmatch.storage.run_folder import LOCK
+
     files = (name for contents in CONTENTS.values() for name in (*contents.files, contents[1]))
     return [MANIFEST, LOCK, *files]
 

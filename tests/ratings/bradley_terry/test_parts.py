@@ -47,6 +47,23 @@ def test_inverse_by_parts_is_the_inverse_with_the_mean_held(prior: bool, border:
     assert np.abs(found.shift @ got).max() < 1e-9 * np.abs(want).max() * len(own)
 
 
+@pytest.mark.parametrize(
+    ("games", "players"),
+    [([(k, k + 1) for k in range(0, 80, 2)], 80), ([(0, k) for k in range(1, 60)], 60)],
+    ids=["pairs", "star"],
+)
+def test_all_players_may_be_eliminated_in_turn(games: list[tuple[int, int]], players: int) -> None:
+    """Then nothing is left to be inverted at once."""
+    leads = np.zeros((len(games), players))
+    for row, (first, second) in enumerate(games):
+        leads[row, first], leads[row, second] = 1.0, -1.0
+    matrix = 0.2 * leads.T @ leads + 0.01 * np.eye(players)
+    rank_one = np.full(players, np.sqrt(0.01 / players))
+    found = Information(sparse.csr_array(matrix), rank_one, np.ones(players), np.zeros(0))
+    want = np.linalg.inv(matrix) - np.full((players, players), 1.0 / (0.01 * players))
+    assert inverse_by_parts(found) == pytest.approx(want, abs=1e-10 * np.abs(want).max())
+
+
 def test_a_prior_that_holds_somebody_moves_with_nobody() -> None:
     found = information(prior=False, border=False)
     held = found.sparse_part + sparse.diags_array(np.eye(1, found.size).ravel())

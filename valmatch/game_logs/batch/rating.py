@@ -21,12 +21,10 @@ from valmatch.game_logs.batch.options import INFORMATION, NONE, SANDWICH, BatchO
 from valmatch.game_logs.batch.paths import path_model, tuned_model
 from valmatch.game_logs.batch.result import BatchRating
 from valmatch.game_logs.batch.rows import ERRORS, Found, result_of
-from valmatch.game_logs.batch.writing import write_batch
 from valmatch.game_logs.options import LogOptions, WholeLogKeywords, split
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.remarks import games_left_out
-from valmatch.game_logs.writing.folder import claim
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
@@ -171,6 +169,8 @@ def rate_whole(
         stack.enter_context(closing(log))
         folder = None
         if options.out is not None:
+            from valmatch.game_logs.writing.folder import claim
+
             anchors = {"anchors_sha256": sha256(batch.anchors) if batch.anchors else None}
             identity = {**_identity(options, batch.system, values), **batch.identity, **anchors}
             folder = stack.enter_context(claim(options.out, log, None, identity, options.redo))
@@ -187,6 +187,8 @@ def rate_whole(
         if stop():
             raise KeyboardInterrupt
         if folder is not None:
+            from valmatch.game_logs.batch.writing import write_batch
+
             result = replace(result, folder=folder.path)
             with held_signals():  # a signal finds all files or none
                 write_batch(folder, result, batch.differences, raw_names)

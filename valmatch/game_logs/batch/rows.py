@@ -36,6 +36,7 @@ from valmatch.ratings.bradley_terry.contests import (
 from valmatch.ratings.bradley_terry.covariance import Ranks, rank_ranges
 from valmatch.ratings.bradley_terry.estimating import HALF, Estimate, Uncertainty, WholeModel
 from valmatch.ratings.bradley_terry.fit import NoEstimate
+from valmatch.ratings.bradley_terry.parts import ROWS
 from valmatch.ratings.whole_history.evidence import Tuned
 from valmatch.ratings.whole_history.rating import PathModel
 
@@ -43,8 +44,6 @@ DRAW_WEIGHT = "draw_weight"
 
 ERRORS, _RESAMPLING = range(2)
 """Sources of random numbers."""
-
-_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -261,8 +260,8 @@ def _posterior(found: Found, order: Ints) -> Posterior:
 def _reordered(matrix: Floats, places: Ints) -> Floats:
     """Return a matrix with rows and columns in another order, by as many rows as a cache holds."""
     found = np.empty((len(places), len(places)))
-    for at in range(0, len(places), _ROWS):
-        rows = slice(at, at + _ROWS)
+    for at in range(0, len(places), ROWS):
+        rows = slice(at, at + ROWS)
         np.take(matrix[places[rows]], places, axis=1, out=found[rows], mode="clip")
     return found
 

@@ -229,7 +229,8 @@ def _order_of_parts(labels: Ints, among: Bools, touching: Touching) -> Ints:
     _, first, part = np.unique(labels[players], return_index=True, return_inverse=True)
     part = part.ravel()
     sizes, numbers = np.bincount(part), np.full(len(labels), -1)
-    numbers[players] = part
+    shared = np.bincount(sizes)[sizes] > 1  # only parts of one size are told apart by weight
+    numbers[players] = np.where(shared[part], part, -1)
     weights = touching.parts(numbers, len(sizes))
     return players[first[np.lexsort((first, -weights, -sizes))]]
 

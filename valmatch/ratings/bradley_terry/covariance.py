@@ -12,7 +12,7 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.fit import Fit, Problem, padded
 from valmatch.ratings.bradley_terry.likelihood import cluster_gradients
 from valmatch.ratings.bradley_terry.linear import DENSE, conjugate_gradients
-from valmatch.ratings.bradley_terry.parts import inverse_by_parts, mirror, moves_freely
+from valmatch.ratings.bradley_terry.parts import ROWS, inverse_by_parts, mirror, moves_freely
 from valmatch.ratings.bradley_terry.prior import add_to_cells
 from valmatch.ratings.bradley_terry.sums import dot
 
@@ -24,9 +24,6 @@ DRAWS = 1_000
 
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1)
 _SIGNS_OF_BYTES = np.where(_BITS > 0, 1.0, -1.0)
-
-_ROWS = 64
-"""Rows of a matrix over all players that a processor holds at once."""
 
 
 def inverse_information(fit: Fit) -> Floats:
@@ -189,8 +186,8 @@ def rank_ranges(ratings: Floats, covariances: Floats, critical: float) -> Ranks:
     n = len(ratings)
     low, high = np.empty(n, np.int64), np.empty(n, np.int64)
     own = np.diag(covariances).copy()
-    for at in range(0, n, _ROWS):
-        rows = slice(at, at + _ROWS)
+    for at in range(0, n, ROWS):
+        rows = slice(at, at + ROWS)
         variance = np.multiply(covariances[rows], -2.0)
         variance += own[rows, np.newaxis] + own
         np.maximum(variance, 0.0, out=variance)

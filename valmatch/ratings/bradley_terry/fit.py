@@ -27,6 +27,9 @@ POINTS = math.log(10.0) / 400.0
 _STEP = 1e-6 * POINTS
 """The largest step after which ratings have converged, 1e-6 points."""
 
+_STEP_AGAIN = 1e-3 * POINTS
+"""The like for a refit, after which the next one, about its square, would be far below `_STEP`."""
+
 _LEAST = 1e-11
 """What is left of a step may be so long, in units of one standard error."""
 
@@ -151,7 +154,7 @@ def fit(problem: Problem, checked: bool = True) -> Fit:
     problem : Problem
         What is to be fitted.
     checked : bool
-        Whether to look for parameters of which games say nothing.
+        Whether to look for parameters of which games say nothing; not at a refit from near by.
 
     Raises
     ------
@@ -174,7 +177,7 @@ def fit(problem: Problem, checked: bool = True) -> Fit:
         if np.abs(place[problem.free]).max(initial=0.0) > FARTHEST:
             break
         information = problem.information(terms)
-        if length < _STEP:
+        if length < (_STEP if checked else _STEP_AGAIN):
             if checked:
                 _refuse_blind(problem, information)
             return Fit(place, terms.value, information)

@@ -6,7 +6,8 @@ complement S = A_KK - A_KP D^-1 A_PK, and the inverse is
 
     C_KK = S^-1, C_KP = -S^-1 A_KP D^-1, C_PP = D^-1 + D^-1 A_PK S^-1 A_KP D^-1.
 
-Only S^-1 costs a cube of a size, that of the core.
+S is inverted likewise, as long as enough of the core have met few others; so only the inverse of
+what is left at last costs a cube of a size.
 """
 
 from __future__ import annotations
@@ -19,6 +20,12 @@ from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.bradley_terry.prior import Information, add_to_cells
 
 _BLOCK = 512
+
+ROWS = 64
+"""Rows of a matrix over all players that a processor holds at once."""
+
+_WORTH = 0.08
+"""Share of all rows above which eliminating an independent set costs less than leaving it in."""
 
 _NOTHING = 1e-9
 """What rounding leaves of nothing, as a share."""
@@ -75,26 +82,28 @@ def _inverse(matrix: sparse.csr_array) -> Floats:
     """Return the inverse of a symmetric, positive definite matrix."""
     n = matrix.shape[0]
     alone = _independent(matrix)
+    if alone.sum() <= _WORTH * n:
+        return _dense_inverse(matrix.toarray())
     part, core = np.flatnonzero(alone), np.flatnonzero(~alone)
     rows = matrix[core]
     across = rows[:, part]
     own = matrix.diagonal()[part]
     eased = sparse.csr_array(across @ sparse.diags_array(1.0 / own))
-    middle = _dense_inverse((rows[:, core] - eased @ across.T).toarray())
+    middle = _inverse(sparse.csr_array(rows[:, core] - eased @ across.T))
     side = -(eased.T @ middle)
     found = np.empty((n, n))
-    for at in range(0, len(core), _BLOCK):
-        some = core[at : at + _BLOCK]
+    for at in range(0, len(core), ROWS):
+        some = core[at : at + ROWS]
         row = np.empty((len(some), n))
-        row[:, core] = middle[at : at + _BLOCK]
-        row[:, part] = side[:, at : at + _BLOCK].T
+        row[:, core] = middle[at : at + ROWS]
+        row[:, part] = side[:, at : at + ROWS].T
         found[some] = row
-    for at in range(0, len(part), _BLOCK):
-        some = part[at : at + _BLOCK]
+    for at in range(0, len(part), ROWS):
+        some = part[at : at + ROWS]
         row = np.empty((len(some), n))
-        row[:, core] = side[at : at + _BLOCK]
-        row[:, part] = -(eased.T @ side[at : at + _BLOCK].T).T
-        row[np.arange(len(some)), some] += 1.0 / own[at : at + _BLOCK]
+        row[:, core] = side[at : at + ROWS]
+        row[:, part] = -(eased.T @ side[at : at + ROWS].T).T
+        row[np.arange(len(some)), some] += 1.0 / own[at : at + ROWS]
         found[some] = row
     return found
 
@@ -114,6 +123,8 @@ def _independent(matrix: sparse.csr_array) -> Bools:
 
 def _dense_inverse(matrix: Floats) -> Floats:
     """Return the inverse of a symmetric, positive definite matrix, which is lost."""
+    if not len(matrix):
+        return matrix
     factor, failed = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)  # symmetric; so it is in place
     assert not failed, "the information has been found to be regular"
     inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
