@@ -29,6 +29,9 @@ from valmatch.policies.largest import place_of_largest
 _BEST, _ORDER = 0, 1
 """Places of goals."""
 
+_FEW = 24
+"""Players among whom bounds that look at no rival take longer than they spare."""
+
 _CELLS = 64
 """Cells of a standard deviation, in tables of bounds."""
 
@@ -88,7 +91,7 @@ def knowledge_gradient(pairs: Pairs) -> None:
                 else:
                     floor = best * (1.0 - _NEAR)
                     if pairs.goal == _BEST:
-                        value = _ceiling_by_sides(pairs, i, j)
+                        value = _ceiling_by_sides(pairs, i, j) if n > _FEW else np.inf
                         if value >= floor:
                             value = _bounded_gain(pairs, i, j, count, floor)
                     else:
