@@ -10,8 +10,10 @@ import pytest
 
 from tests.oracles import joint_pairs
 from valmatch.draws.streams import Streams
+from valmatch.policies.joint import lookahead
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import GOALS, POINTS, Belief, pairs_of
+from valmatch.policies.joint.expected_maximum import expected_excess
 from valmatch.policies.joint.outcomes import game_information, mutual_information
 from valmatch.policies.joint.values import MOST_DRAWN, WIDEST
 from valmatch.policies.registry import JOINT, function_of
@@ -88,6 +90,21 @@ def test_bounds_rule_out_no_pair_that_is_the_best(goal: str) -> None:
         assert np.array_equal(whole[near], bounded[near])
         assert (bounded >= whole * (1.0 - 1e-7)).all() or goal == "best"
         assert np.array_equal(np.isneginf(whole), ~some)
+
+
+def test_the_ceiling_of_a_bend_is_mostly_just_above_what_it_gains() -> None:
+    """By real numbers of games, of which those that are tried are some."""
+    rng, games = np.random.default_rng(12), np.geomspace(1.0, 1024.0, 400)
+    ratios = []
+    for _ in range(300):
+        spread, information = rng.uniform(20.0, 400.0) ** 2, 8e-6 * rng.uniform(0.05, 1.0)
+        steps = np.sqrt(games * information / (1.0 + games * information * spread))
+        crossing = rng.uniform(0.0, 6.0) * steps[-1]
+        gains = [t * expected_excess(crossing / t) / m for t, m in zip(steps, games, strict=True)]
+        ceiling = lookahead._ceiling_of_gain(1.0, 1.0 / max(crossing, 1e-300), spread, information)
+        ratios.append(ceiling / max(gains))
+    assert min(ratios) >= 1.0
+    assert np.quantile(ratios, 0.9) < 1.3  # it is for any number of games, some end too early
 
 
 def test_an_outcome_tells_the_more_the_less_is_known() -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from valmatch.errors import InputError
-from valmatch.game_logs.batch.result import Posterior
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.storage.output import write_binary
+
+if TYPE_CHECKING:
+    from valmatch.game_logs.batch.result import Posterior
 
 POSTERIOR = "posterior.npz"
 
@@ -44,6 +45,8 @@ class HeldPosterior(NamedTuple):
 
 def write_posterior(path: Path, posterior: Posterior) -> None:
     """Write the file, of ratings with a covariance."""
+    from scipy import sparse  # takes long to import; who reads the file needs none of it
+
     assert posterior.covariance is not None
     met = sparse.coo_array(sparse.triu(posterior.games, 1))
     order = np.lexsort((met.col, met.row))

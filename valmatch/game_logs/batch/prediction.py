@@ -15,7 +15,7 @@ from valmatch.errors import InputError
 from valmatch.game_logs.batch.contests import HOME, day_of
 from valmatch.game_logs.batch.options import TIME_UNITS
 from valmatch.game_logs.batch.posterior_file import POSTERIOR, read_posterior
-from valmatch.game_logs.batch.rows import DRAW_WEIGHT
+from valmatch.game_logs.batch.result import DRAW_WEIGHT
 from valmatch.game_logs.batch.writing import COEFFICIENTS
 from valmatch.game_logs.prediction.fixtures import Fixture
 from valmatch.game_logs.prediction.forecasts import Forecast, of_sides

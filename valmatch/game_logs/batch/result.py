@@ -17,6 +17,10 @@ DIGITS = 6
 """Decimals of points, beyond which the search for the maximum has not looked."""
 
 ANCHOR = "anchor"
+"""The status of a player whose rating is given."""
+
+DRAW_WEIGHT = "draw_weight"
+"""The name of nu among the coefficients."""
 
 
 def superiority_of(leads: Floats, errors: Floats) -> Floats:

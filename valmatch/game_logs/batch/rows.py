@@ -16,6 +16,7 @@ from valmatch.game_logs.batch.paths import day_rows, path_facts
 from valmatch.game_logs.batch.result import (
     ANCHOR,
     DIGITS,
+    DRAW_WEIGHT,
     BatchRating,
     BootstrapRow,
     CoefficientRow,
@@ -39,8 +40,6 @@ from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.parts import ROWS
 from valmatch.ratings.whole_history.evidence import Tuned
 from valmatch.ratings.whole_history.rating import PathModel
-
-DRAW_WEIGHT = "draw_weight"
 
 ERRORS, _RESAMPLING = range(2)
 """Sources of random numbers."""

@@ -12,8 +12,7 @@ import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.game_logs.batch.posterior_file import POSTERIOR, HeldPosterior, read_posterior
-from valmatch.game_logs.batch.result import ANCHOR
-from valmatch.game_logs.batch.rows import DRAW_WEIGHT
+from valmatch.game_logs.batch.result import ANCHOR, DRAW_WEIGHT
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.writing.folder import SUMMARY
 from valmatch.inputs.csv_reader import Dialect, read_rows

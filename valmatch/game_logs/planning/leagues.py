@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.draws.uniform import next_uniform
 from valmatch.kernels.arrays import Floats, Ints, Words
-from valmatch.kernels.compilation import unallocating
-from valmatch.policies.joint.batch import choose_batch
-from valmatch.policies.joint.belief import Belief
+from valmatch.kernels.compilation import njit, unallocating, variant
+from valmatch.policies.joint.batch import Batch, chooser, needs_all, new_batch
+from valmatch.policies.joint.belief import Belief, Pairs, pairs_of
 from valmatch.ratings.bradley_terry.dense import (
     Counts,
     Frame,
@@ -30,6 +31,9 @@ TRUTH, GAMES, RESAMPLED = 1, 2, 3
 
 MEASURES = HALF_WIDTH, NAMED, SHOWN, COVERAGE = "half_width", "named_best", "shown_best", "coverage"
 """What is measured at each number of games."""
+
+_UNCHECKED = 4_000
+"""Batches between two looks at whether the work is to end, times the square of the players."""
 
 UNIFORM = "uniform"
 """The policy by which the pair of the fewest games plays."""
@@ -207,13 +211,14 @@ def even_league(
     grid: Ints,
     quantile: float,
     critical: float,
+    done: int,
     out: Floats,
 ) -> None:
     """Play a league evenly, and measure it at all numbers of games of the grid.
 
-    The parameters are those of `play_evenly` and `measure`; `out` is (points, 4).
+    The parameters are those of `play_evenly` and `measure`; `done` games have been played, and
+    `out` is (points, 4).
     """
-    done = 0
     for k in range(grid.size):
         play_evenly(words, truth, counts, pair, before, grid[k] - done)
         done = grid[k]
@@ -221,8 +226,36 @@ def even_league(
         measure(space, truth, quantile, critical, out[k], found)
 
 
+class Standing(NamedTuple):
+    """A league that has been played up to the last number of games of a grid.
+
+    Attributes
+    ----------
+    words, truth, space, counts, before
+        As `even_league` takes them.
+    cursor : numpy.ndarray
+        (3,) of even play, see `play_evenly`.
+    found : bool
+        Whether there is an estimate by which pairs can be chosen.
+    measured : numpy.ndarray
+        (points, 4) measures so far.
+    """
+
+    words: Words
+    truth: Floats
+    space: Space
+    counts: Counts
+    before: Ints
+    cursor: Ints
+    found: bool
+    measured: Floats
+
+
 def run_leagues(
-    league: League, replications: range, check: Callable[[], None] = lambda: None
+    league: League,
+    standings: dict[int, Standing] | None,
+    replications: range,
+    check: Callable[[], None] = lambda: None,
 ) -> tuple[Floats, float]:
     """Return (replications, points, 4) measures of some leagues, and the seconds that took.
 
@@ -230,6 +263,9 @@ def run_leagues(
     ----------
     league : League
         What is simulated.
+    standings : dict or None
+        In and out: leagues that have been played up to fewer points, by replication, which go on
+        from there; None: none is kept.
     replications : range
         Which.
     check : callable
@@ -240,25 +276,53 @@ def run_leagues(
     made = np.empty((len(replications), len(league.grid), len(MEASURES)))
     for k, replication in enumerate(replications):
         check()
-        truth = truth_of(league, streams, replication)
-        words = streams.words(replication, GAMES)
-        if league.policy == UNIFORM:
-            even_league(
-                words,
-                truth,
-                league.frame,
-                space_of(league.frame),
-                new_counts(league.n_players),
-                league.before.copy(),
-                np.zeros(3, np.int64),
-                league.grid,
-                league.quantile,
-                league.critical,
-                made[k],
-            )
-        else:
-            _chosen_league(league, words, truth, made[k], check)
+        standing = None if standings is None else standings.get(replication)
+        if standing is None:
+            standing = _begun(league, streams, replication)
+        points = len(standing.measured)
+        made[k, :points] = standing.measured
+        go_on = _even_league if league.policy == UNIFORM else _chosen_league
+        found = go_on(league, standing, made[k, points:], check)
+        if standings is not None:
+            standings[replication] = standing._replace(found=found, measured=made[k])
     return made, time.perf_counter() - started
+
+
+def _begun(league: League, streams: Streams, replication: int) -> Standing:
+    """Return a league in which nobody has played."""
+    counts, space = new_counts(league.n_players), space_of(league.frame)
+    return Standing(
+        streams.words(replication, GAMES).copy(),
+        truth_of(league, streams, replication),
+        space,
+        counts,
+        league.before.copy(),
+        np.zeros(3, np.int64),
+        league.policy != UNIFORM and bool(fit_counts(counts, league.frame, space)),
+        np.empty((0, len(MEASURES))),
+    )
+
+
+def _even_league(
+    league: League, standing: Standing, out: Floats, check: Callable[[], None]
+) -> bool:
+    """Play a league on evenly, in which no pair is chosen; returned is `Standing.found`."""
+    points = len(standing.measured)
+    even_league(
+        standing.words,
+        standing.truth,
+        league.frame,
+        standing.space,
+        standing.counts,
+        standing.before,
+        standing.cursor,
+        league.grid[points:],
+        league.quantile,
+        league.critical,
+        int(league.grid[points - 1]) if points else 0,
+        out,
+    )
+    return standing.found
 
 
 def truth_of(league: League, streams: Streams, replication: int) -> Floats:
@@ -273,28 +337,159 @@ def truth_of(league: League, streams: Streams, replication: int) -> Floats:
     return found
 
 
+class Choice(NamedTuple):
+    """Working space of a league whose pairs are chosen.
+
+    Attributes
+    ----------
+    pairs : Pairs
+        Of the choice; `draw_weight` and `exact` are of no meaning.
+    batch : Batch
+        The pairs chosen.
+    place : numpy.ndarray
+        Of the addressed numbers, which are not drawn.
+    cursor : numpy.ndarray
+        (3,) of even play, see `play_evenly`.
+    pair : numpy.ndarray
+        (2,) who plays.
+    """
+
+    pairs: Pairs
+    batch: Batch
+    place: Words
+    cursor: Ints
+    pair: Ints
+
+
+def choice_of(n: int, goal: str, batch: int, cursor: Ints) -> Choice:
+    """Return working space for a league.
+
+    Parameters
+    ----------
+    n : int
+        Players.
+    goal : str
+        Of the policy.
+    batch : int
+        Games that are chosen by one estimate.
+    cursor : numpy.ndarray
+        (3,) of even play.
+    """
+    belief = Belief(np.zeros(n), np.zeros((n, n)))
+    n_pairs = n * (n - 1) // 2
+    everyone, games = np.ones(n_pairs, np.bool_), np.zeros(n_pairs, np.int64)
+    pairs = pairs_of(belief, goal, everyone, games, np.arange(n))
+    return Choice(pairs, new_batch(batch), Streams(0).place(0), cursor, np.zeros(2, np.int64))
+
+
+@unallocating
+def believe(pairs: Pairs, space: Space, before: Ints) -> None:
+    """Begin a choice of pairs by an estimate, all of which may play.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        In and out.
+    space : Space
+        The estimate.
+    before : numpy.ndarray
+        (n, n) games of each two.
+    """
+    n, p = pairs.mean.size, 0
+    for i in range(n):
+        pairs.mean[i] = space.places[i] / POINTS
+        for j in range(n):
+            pairs.covariance[i, j] = space.covariance[i, j] / POINTS**2
+        for j in range(i + 1, n):
+            pairs.games[p], pairs.values[p], pairs.open[p] = before[i, j], np.inf, True
+            p += 1
+        rank = i
+        while rank > 0 and pairs.mean[pairs.by_mean[rank - 1]] < pairs.mean[i]:
+            pairs.by_mean[rank] = pairs.by_mean[rank - 1]
+            rank -= 1
+        pairs.by_mean[rank] = i
+
+
+def _play_chosen(
+    words: Words,
+    truth: Floats,
+    frame: Frame,
+    space: Space,
+    counts: Counts,
+    before: Ints,
+    choice: Choice,
+    found: bool,
+    games: int,
+) -> bool:
+    """Play games of pairs chosen by what is known; evenly until everybody is rated.
+
+    To be compiled for each policy; the parameters are those of `play_evenly`, `found` says whether
+    there is an estimate, and what is returned whether there is one in the end.
+    """
+    n, pairs, batch = before.shape[0], choice.pairs, choice.batch
+    while games > 0:
+        size = min(batch.first.size, games)
+        if found:
+            believe(pairs, space, before)
+            draw_weight = math.exp(space.places[n + 1])
+            now = Pairs(
+                pairs.mean,
+                pairs.covariance,
+                draw_weight,
+                pairs.points,
+                needs_all(pairs.covariance, pairs.points, draw_weight),
+                pairs.goal,
+                pairs.open,
+                pairs.games,
+                pairs.values,
+                pairs.by_mean,
+                pairs.names,
+                pairs.parts,
+                pairs.gaps,
+                pairs.bends,
+                pairs.sides,
+            )
+            out = Batch(
+                batch.first[:size],
+                batch.second[:size],
+                batch.value[:size],
+                batch.std_error[:size],
+                batch.games[:size],
+                batch.propensity[:size],
+            )
+            choose(now, False, 0.0, choice.place, 0, out)  # type: ignore[name-defined]  # noqa: F821
+            for k in range(size):
+                choice.pair[0], choice.pair[1] = out.first[k], out.second[k]
+                play(words, truth, counts, choice.pair, before)
+        else:
+            play_evenly(words, truth, counts, choice.cursor, before, size)
+        games -= size
+        found = fit_counts(counts, frame, space)
+    return found
+
+
+@cache
+def chosen_player(policy: str) -> Any:  # noqa: ANN401 - a compiled function
+    """Return the kernel of `_play_chosen` for a policy."""
+    return njit(variant(_play_chosen, policy, choose=chooser(policy)))
+
+
 def _chosen_league(
-    league: League, words: Words, truth: Floats, out: Floats, check: Callable[[], None]
-) -> None:
-    """Play a league whose pairs are chosen by what is known; evenly until everybody is rated."""
-    n, frame, space = league.n_players, league.frame, space_of(league.frame)
-    counts, before, cursor = new_counts(n), league.before.copy(), np.zeros(3, np.int64)
-    found, done = fit_counts(counts, frame, space), 0
-    for k, goal in enumerate(league.grid.tolist()):
+    league: League, standing: Standing, out: Floats, check: Callable[[], None]
+) -> bool:
+    """Play a league on whose pairs are chosen; return whether there is an estimate in the end."""
+    n, frame, found = league.n_players, league.frame, standing.found
+    words, truth, space = standing.words, standing.truth, standing.space
+    counts, before = standing.counts, standing.before
+    choice = choice_of(n, league.goal, league.batch, standing.cursor)
+    play_chosen = chosen_player(league.policy)
+    points, longest = len(standing.measured), league.batch * max(1, _UNCHECKED // n**2)
+    done = int(league.grid[points - 1]) if points else 0
+    for k, goal in enumerate(league.grid[points:].tolist()):
         while done < goal:
             check()
-            size = min(league.batch, goal - done)
-            if found:
-                belief = Belief(
-                    space.places[:n] / POINTS,
-                    space.covariance / POINTS**2,
-                    math.exp(space.places[n + 1]),
-                )
-                chosen = choose_batch(belief, league.policy, league.goal, size, games=before)
-                for pair in np.column_stack([chosen.first, chosen.second]):
-                    play(words, truth, counts, pair, before)
-            else:
-                play_evenly(words, truth, counts, cursor, before, size)
-            done += size
-            found = fit_counts(counts, frame, space)
+            games = min(longest, goal - done)
+            found = play_chosen(words, truth, frame, space, counts, before, choice, found, games)
+            done += games
         measure(space, truth, league.quantile, league.critical, out[k], found)
+    return found

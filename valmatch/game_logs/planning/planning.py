@@ -26,6 +26,8 @@ from valmatch.game_logs.planning.leagues import (
     RESAMPLED,
     UNIFORM,
     League,
+    Standing,
+    chosen_player,
     even_league,
     run_leagues,
 )
@@ -58,6 +60,9 @@ FURTHER = 6
 """By how many numbers of games leagues grow then: almost fourfold."""
 
 MOST_PLAYERS = 500
+
+MOST_KEPT = 2_000_000
+"""Leagues that are kept to go on later, times the square of their players: some 130 MB."""
 
 
 class PlanKeywords(TypedDict, total=False):
@@ -186,12 +191,12 @@ def plan(
     listeners : Listeners
         Whom to tell.
     """
-    announce_compilation(even_league)
+    evenly = options.policy == UNIFORM
+    announce_compilation(even_league if evenly else chosen_player(options.policy))
     with ExitStack() as stack:
         folder = stack.enter_context(_claim(out, options, rated)) if out else None
         league = _league(options, rated)
-        threads = options.policy == UNIFORM  # the others come back to Python batch by batch
-        pool = stack.enter_context(open_pool(None, workers, threads=threads))
+        pool = stack.enter_context(open_pool(None, workers, threads=True))
         stop = stack.enter_context(stop_on_signal())
         measured, found = _played(league, options, pool, stop, listeners)
         grid = league.grid[: measured.shape[1]]
@@ -267,13 +272,16 @@ def _played(
 ) -> tuple[Floats, _Found]:
     """Return the measures of leagues that are long enough, and where these reach the goal.
 
-    Longer leagues begin as the shorter ones did, for all random numbers have addresses.
+    Longer leagues begin as the shorter ones did: they go on where these ended, or, where there is
+    not the room to keep them, are played anew, for all random numbers have addresses.
     """
+    kept = options.replications * league.n_players**2 <= MOST_KEPT
+    standings: dict[int, Standing] | None = {} if kept else None
     grid = league.grid
     points = min(int(np.searchsorted(grid, FIRST_LOOK, "right")) + 1, len(grid))
     while True:
         shorter = league._replace(grid=grid[:points])
-        chunks = Chunks[Floats](pool, partial(run_leagues, shorter))
+        chunks = Chunks[Floats](pool, partial(run_leagues, shorter, standings))
         parts = []
         with closing(chunks.run(range(options.replications), stop)) as made:
             for part in made:

@@ -49,6 +49,22 @@ class Batch(NamedTuple):
     propensity: Floats
 
 
+def new_batch(size: int) -> Batch:
+    """Return room for pairs."""
+    (first, second, games), numbers = np.empty((3, size), np.int64), np.empty((3, size))
+    value, std_error, propensity = numbers
+    return Batch(first, second, value, std_error, games, propensity)
+
+
+@unallocating
+def needs_all(covariance: Floats, points: float, draw_weight: float) -> bool:
+    """Return whether the policy of information must look at all pairs, see `MOST_DRAWN`."""
+    widest = 0.0
+    for i in range(covariance.shape[0]):
+        widest = max(widest, covariance[i, i])
+    return draw_weight > MOST_DRAWN or 2.0 * points * math.sqrt(widest) > WIDEST
+
+
 @unallocating
 def _pick(pairs: Pairs) -> tuple[int, int]:
     """Return the place and the number of the best open pair; ties: fewer games, then names."""
@@ -260,19 +276,16 @@ def choose_batch(
     """
     n = belief.mean.size
     upper = np.triu_indices(n, 1)
-    widest = 2.0 * belief.points * math.sqrt(np.diag(belief.covariance).max())
     pairs = pairs_of(
         belief,
         goal,
         np.ones(upper[0].size, np.bool_) if allowed is None else allowed[upper],
         np.zeros(upper[0].size, np.int64) if games is None else games[upper].astype(np.int64),
         np.arange(n) if names is None else names,
-        once or belief.draw_weight > MOST_DRAWN or widest > WIDEST,
+        once or needs_all(belief.covariance, float(belief.points), float(belief.draw_weight)),
     )
     place = (streams or Streams(0)).place(replication)
-    places, numbers = np.empty((3, size), np.int64), np.empty((3, size))
-    value, std_error, propensity = numbers
-    out = Batch(places[0], places[1], value, std_error, places[2], propensity)
+    out = new_batch(size)
     found = chooser(policy)(pairs, once, float(explore), place, start, out)
     chosen = Batch._make(column[:found] for column in out)
     if once and explore == 0.0:

@@ -71,6 +71,8 @@ class Pairs(NamedTuple):
         Scratch: what goes with these.
     bends : (2 n, 2) ndarray
         Scratch of an envelope.
+    sides : (3, n) ndarray
+        Scratch: what bounds of a pair's value are made of, see `lookahead`.
     """
 
     mean: Floats
@@ -87,6 +89,7 @@ class Pairs(NamedTuple):
     parts: Floats
     gaps: Floats
     bends: Floats
+    sides: Floats
 
 
 @inlined
@@ -116,4 +119,5 @@ def pairs_of(
         np.empty((n, n)),
         np.empty(n),
         np.empty((2 * n, 2)),
+        np.empty((3, n)),
     )

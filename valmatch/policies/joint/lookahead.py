@@ -13,13 +13,12 @@ import math
 
 import numpy as np
 
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import at, inlined, unallocating
 from valmatch.policies.joint.belief import LOOKS, Pairs, number_of
 from valmatch.policies.joint.expected_maximum import (
     FAR,
-    any_above,
     envelope,
-    expected_excess,
     gain_of,
 )
 from valmatch.policies.joint.misorder import misorder_fall
@@ -30,11 +29,34 @@ from valmatch.policies.largest import place_of_largest
 _BEST, _ORDER = 0, 1
 """Places of goals."""
 
-_CREST = 0.612003
-"""Where u E max(Z - u, 0) is largest."""
+_FEW = 24
+"""Players among whom bounds that look at no rival take longer than they spare."""
+
+_CELLS = 64
+"""Cells of a standard deviation, in tables of bounds."""
+
+
+def _tables() -> tuple[Floats, Floats, Floats]:
+    """Return bounds of a gain by cells, see `_ceiling_of_gain`.
+
+    Of E max(Z - u, 0) by u; by q where (u - q^2 / u) E max(Z - u, 0) has its crest, in cells and
+    not beyond it, and its height.
+    """
+    u = np.arange(FAR * _CELLS + 1) / _CELLS
+    tail = 0.5 * np.array([math.erfc(x / math.sqrt(2.0)) for x in u.tolist()])
+    excess = np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi) - u * tail
+    after = u + 1.0 / _CELLS
+    height = (after - u[:, np.newaxis] ** 2 / after) * excess
+    return excess, np.maximum(height.argmax(axis=1) - 2.0, 0.0), height.max(axis=1)
+
+
+_EXCESS, _CRESTS, _HEIGHTS = _tables()
 
 _HALF_CREST = 0.5 * math.exp(-0.5)
 """The largest value of z exp(-z^2 / 2) / 2."""
+
+_MOST_GAMES = 2.0 ** (LOOKS - 1)
+"""The largest number of games that is tried."""
 
 _TINY = 1e-300
 """What a divisor is at least."""
@@ -47,7 +69,7 @@ _NEAR = 1e-8
 def knowledge_gradient(pairs: Pairs) -> None:
     """Value each open pair by what is gained for the goal, per game.
 
-    Unless values are to be `exact`, those of pairs that cannot be the best are upper bounds.
+    Unless values are to be `exact`, those of pairs that cannot be the best are some below the best.
     """
     if pairs.goal == _BEST:
         count = _rivals(pairs)
@@ -56,8 +78,9 @@ def knowledge_gradient(pairs: Pairs) -> None:
     else:
         count = _widest(pairs)
     exact = pairs.exact
-    best = 0.0 if exact else _leaders_best(pairs, count)
-    far = FAR if exact or pairs.goal != _BEST else _irrelevant(pairs, count, best)
+    if pairs.goal == _BEST and not exact:
+        _take_sides(pairs, count)
+    best = 0.0 if exact else _likely_best(pairs, count)
     n, p = pairs.mean.size, 0
     for i in range(n):
         for j in range(i + 1, n):
@@ -66,27 +89,31 @@ def knowledge_gradient(pairs: Pairs) -> None:
                 if exact:
                     value = _value(pairs, i, j, count, -1.0)
                 else:
-                    value = _bounded(pairs, i, j, count, best * (1.0 - _NEAR), far)
-                    best = max(best, value * (value >= best * (1.0 - _NEAR)))
+                    floor = best * (1.0 - _NEAR)
+                    if pairs.goal == _BEST:
+                        value = _ceiling_by_sides(pairs, i, j) if n > _FEW else np.inf
+                        if value >= floor:
+                            value = _bounded_gain(pairs, i, j, count, floor)
+                    else:
+                        value = _bounded(pairs, i, j, count, floor)
+                    best = max(best, value)
             pairs.values[at(p)] = value
             p += 1
 
 
 @unallocating
-def _bounded(pairs: Pairs, i: int, j: int, count: int, floor: float, far: float) -> float:
-    """Return the value of a pair, or an upper bound that is below `floor`.
+def _bounded(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
+    """Return the value of a pair, or something below `floor` if it is below that.
 
     The cheapest bounds come first: most pairs need no more.
     """
+    if pairs.goal == _BEST:
+        return _bounded_gain(pairs, i, j, count, floor)
     spread = variance_of(pairs, i, j)
     if spread == 0.0:
         return 0.0
     most = 0.25 * pairs.points * pairs.points  # no score varies more
-    if pairs.goal == _BEST:
-        bound = _ceiling_of_gain(pairs, i, j, count, far, most)
-        if bound >= floor:
-            bound = _most_gained(pairs, i, j, count, far)
-    elif pairs.goal == _ORDER:
+    if pairs.goal == _ORDER:
         bound = _ceiling_of_fall(pairs, i, j, count, most, spread)
         if bound >= floor:
             bound = _ceiling_of_fall(pairs, i, j, count, pair_information(pairs, i, j), spread)
@@ -99,21 +126,48 @@ def _bounded(pairs: Pairs, i: int, j: int, count: int, floor: float, far: float)
 
 
 @unallocating
-def _leaders_best(pairs: Pairs, count: int) -> float:
-    """Return the largest value of pairs of neighbours by mean and of the leader.
+def _bounded_gain(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
+    """Return `_gain` of a pair, or something below `floor` if it is below that."""
+    spread = variance_of(pairs, i, j)
+    if spread == 0.0:
+        return 0.0
+    most = 0.25 * pairs.points * pairs.points  # no score varies more
+    bound = _ceiling_of_sides(pairs, i, j, count, spread, most)
+    if bound < floor:
+        return bound
+    # Beyond the deviation nothing moves, however much is learnt.
+    bends = _bends(pairs, i, j, count, spread)
+    bound = _ceiling_of_bends(pairs, bends, spread, most)
+    if bound < floor:
+        return bound
+    information = pair_information(pairs, i, j)
+    bound = _ceiling_of_bends(pairs, bends, spread, information)
+    return bound if bound < floor else _gain(pairs, bends, spread, information, floor)
 
-    The bounds of most pairs fail against it.
+
+@unallocating
+def _likely_best(pairs: Pairs, count: int) -> float:
+    """Return the value of a pair that is likely to be the best: the bounds of most fail against it.
+
+    It is the best before the last game was chosen; without one the best of neighbours by mean and
+    pairs of the leader.
     """
     n, best = pairs.mean.size, 0.0
     if pairs.goal > _ORDER:
         return best
+    likely = place_of_largest(pairs.values)
+    if pairs.open[at(likely)] and pairs.values[at(likely)] < np.inf:
+        i, first = 0, 0
+        while likely >= first + n - 1 - i:
+            first += n - 1 - i
+            i += 1
+        return _bounded(pairs, i, i + 1 + likely - first, count, best)
     for r in range(1, n):
         for leader in (0, r - 1):
             first, second = pairs.by_mean[at(leader)], pairs.by_mean[at(r)]
             i, j = min(first, second), max(first, second)
             if pairs.open[at(number_of(i, j, n))]:
-                value = _bounded(pairs, i, j, count, best, FAR)
-                best = max(best, value * (value >= best))
+                best = max(best, _bounded(pairs, i, j, count, best))
     return best
 
 
@@ -141,7 +195,8 @@ def _value(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
     if spread == 0.0:
         return 0.0
     if pairs.goal == _BEST:
-        return _gain(pairs, i, j, count, spread)
+        bends = _bends(pairs, i, j, count, spread)
+        return _gain(pairs, bends, spread, pair_information(pairs, i, j), floor)
     if pairs.goal == _ORDER:
         return _fall(pairs, i, j, count, floor)
     moved = pairs.parts[at(i), 0] - pairs.parts[at(j), 0]
@@ -168,98 +223,130 @@ def _rivals(pairs: Pairs) -> int:
 
 
 @unallocating
-def _gain(pairs: Pairs, i: int, j: int, count: int, spread: float) -> float:
-    """Return by how much the expected rating of who is named the best grows, per game."""
-    # Beyond the deviation nothing moves, however much is learnt: most pairs need no integral.
+def _bends(pairs: Pairs, i: int, j: int, count: int, spread: float) -> int:
+    """Find where the envelope of the lines of a pair bends, as far as anything moves."""
     first, second = pairs.parts[at(i), :count], pairs.parts[at(j), :count]
     reach = FAR / math.sqrt(spread)
-    bends = envelope(pairs.gaps[:count], first, second, reach, pairs.bends)
+    return envelope(pairs.gaps[:count], first, second, reach, pairs.bends)
+
+
+@unallocating
+def _gain(pairs: Pairs, bends: int, spread: float, information: float, floor: float) -> float:
+    """Return by how much the expected rating of who is named the best grows, per game.
+
+    Below `floor` it may be less than that. What is gained is convex in how far ratings move, so
+    that between two numbers of games it is below the chord: most numbers need no more.
+    """
     if bends == 0:
         return 0.0
-    information, games, best = pair_information(pairs, i, j), 1.0, 0.0
-    for _ in range(LOOKS):
-        gain = gain_of(bends, pairs.bends, _step(games, information, spread)) / games
-        best = max(best, gain)
+    longest = _step(_MOST_GAMES, information, spread)
+    most = gain_of(bends, pairs.bends, longest)
+    moved = _step(1.0, information, spread)
+    gained = gain_of(bends, pairs.bends, moved)
+    slack = _slack(bends, pairs.bends, longest)
+    games, best = 2.0, max(gained, most / _MOST_GAMES)
+    while games < _MOST_GAMES and most * (1.0 + _NEAR) + slack > max(best, floor) * games:
+        step = _step(games, information, spread)
+        chord = most
+        if longest > step > moved:
+            chord = gained + (most - gained) * ((step - moved) / (longest - moved))
+        if chord * (1.0 + _NEAR) + slack > max(best, floor) * games:
+            moved, gained = step, gain_of(bends, pairs.bends, step)
+            best = max(best, gained / games)
         games *= 2.0
     return best
 
 
-@unallocating
-def _irrelevant(pairs: Pairs, count: int, best: float) -> float:
-    """Return from how many deviations off a rival is no matter, where some pair has this value.
+@inlined
+def _slack(bends: int, work: Floats, longest: float) -> float:
+    """Return how much `gain_of` may leave out beyond `FAR`."""
+    slopes = 0.0
+    for k in range(bends):
+        slopes += work[at(k), 1]
+    return 1e-17 * slopes * longest
 
-    A rating moves against the leader's by at most the deviation of their difference.
+
+@unallocating
+def _take_sides(pairs: Pairs, count: int) -> None:
+    """Work out how steep the lines of a player are against one who moves as all do in the mean.
+
+    And how near they cross that of the leader, inverted: of a pair both are at most the sum of
+    those of the two, so that `_ceiling_by_sides` looks at no rival.
     """
-    widest, leader = 0.0, pairs.by_mean[0]
-    for k in range(pairs.mean.size):
-        widest = max(widest, variance_of(pairs, leader, k))
-    low, high = 0.0, FAR
-    for _ in range(30):
-        middle = 0.5 * (low + high)
-        if 2.0 * math.sqrt(widest) * expected_excess(middle) < best * (1.0 - 2.0 * _NEAR):
-            high = middle
-        else:
-            low = middle
-    return high
+    n, mean = pairs.mean.size, pairs.bends
+    for r in range(count):
+        mean[at(r), 0] = 0.0
+    for i in range(n):
+        for r in range(count):
+            mean[at(r), 0] += pairs.parts[at(i), at(r)]
+    for r in range(count):
+        mean[at(r), 0] /= n
+        pairs.sides[2, at(r)] = 1.0 / max(pairs.gaps[at(r)], _TINY)
+    for i in range(n):
+        steepest, nearest = 0.0, 0.0
+        for r in range(count):
+            slope = abs(pairs.parts[at(i), at(r)] - mean[at(r), 0])
+            steepest = max(steepest, slope)
+            nearest = max(nearest, slope * pairs.sides[2, at(r)])
+        pairs.sides[0, at(i)], pairs.sides[1, at(i)] = steepest, nearest
+
+
+@inlined
+def _ceiling_by_sides(pairs: Pairs, i: int, j: int) -> float:
+    """Return an upper bound of `_gain` by what is known of each of the two."""
+    steepest = pairs.sides[0, at(i)] + pairs.sides[0, at(j)]
+    nearest = pairs.sides[1, at(i)] + pairs.sides[1, at(j)]
+    most = 0.25 * pairs.points * pairs.points  # no score varies more
+    return 2.0 * _ceiling_of_gain(steepest, nearest, variance_of(pairs, i, j), most)
 
 
 @unallocating
-def _steepest(pairs: Pairs, i: int, j: int, count: int) -> tuple[float, float]:
-    """Return the largest slope of the lines of a pair, and how near the first one may cross."""
-    first, second, gaps = pairs.parts[at(i), :count], pairs.parts[at(j), :count], pairs.gaps
-    steepest, nearest = 0.0, np.inf
-    for k in range(count):
-        slope = abs(first[at(k)] - second[at(k)])
-        steepest = max(steepest, slope)
-        if gaps[at(k)] < nearest * slope:
-            nearest = gaps[at(k)] / slope
-    return steepest, nearest
-
-
-@unallocating
-def _ceiling_of_gain(
-    pairs: Pairs, i: int, j: int, count: int, far: float, information: float
+def _ceiling_of_sides(
+    pairs: Pairs, i: int, j: int, count: int, spread: float, information: float
 ) -> float:
-    """Return an upper bound of `_gain` for games of so much information at most.
+    """Return an upper bound of `_gain`, for lines that rise and for those that fall.
 
-    0 where it is below what `far` was found from. Of the bound 2 A t E max(Z - w / t, 0) / m of
-    `_most_gained`, t^2 = m I / (1 + m I s^2), it is the largest at any real m >= 1: 1 / m is at
-    most I / t^2, so that with u = w / t it is at most 2 A I / w of u E max(Z - u, 0), which rises
-    up to `_CREST`, and u is between w s and its value at m = 1.
+    All are at most as steep as the steepest, and cross at least as far off as the nearest.
     """
-    spread = variance_of(pairs, i, j)
     first, second = pairs.parts[at(i), :count], pairs.parts[at(j), :count]
-    if not any_above(pairs.gaps[:count], first, second, far / math.sqrt(spread)):
-        return 0.0
-    steepest, nearest = _steepest(pairs, i, j, count)
-    step = _step(1.0, information, spread)
-    most = nearest / step
-    if most <= _CREST:
-        found = expected_excess(most) / step
-    else:
-        u = max(_CREST, nearest * math.sqrt(spread))
-        found = u * expected_excess(u) / nearest if u < FAR else 0.0
-    return 2.0 * steepest * information * found * (1.0 + _NEAR)
+    rising = falling = early = late = 0.0
+    for r in range(count):
+        slope = first[at(r)] - second[at(r)]
+        inverse = slope * pairs.sides[2, at(r)]
+        rising, falling = max(rising, slope), max(falling, -slope)
+        early, late = max(early, inverse), max(late, -inverse)
+    return _ceiling_of_gain(rising, early, spread, information) + _ceiling_of_gain(
+        falling, late, spread, information
+    )
 
 
 @unallocating
-def _most_gained(pairs: Pairs, i: int, j: int, count: int, far: float) -> float:
-    """Return an upper bound of `_gain`, or 0 where it is below what `far` was found from.
+def _ceiling_of_bends(pairs: Pairs, bends: int, spread: float, information: float) -> float:
+    """Return an upper bound of `_gain`: the sum of those of all bends of an envelope."""
+    total = 0.0
+    for k in range(bends):
+        inverse = 1.0 / max(pairs.bends[at(k), 0], _TINY)
+        total += _ceiling_of_gain(pairs.bends[at(k), 1], inverse, spread, information)
+    return total
 
-    All lines are at most as steep as the steepest, and cross at least as far off as the nearest:
-    E max(0, a Z - g, ...) <= 2 A E max(Z - w, 0), A the largest |a| and w the least g / |a|.
+
+@inlined
+def _ceiling_of_gain(steepness: float, inverse: float, spread: float, information: float) -> float:
+    """Return an upper bound of what a bend gains per game, for games of so much information.
+
+    At a distance w, `inverse` 1 / w, the slope rises by A: of m games A t E max(Z - w / t, 0) / m,
+    t^2 = m I / (1 + m I s^2). Since 1 / m = I (1 / t^2 - s^2), that is A I / w of (u - q^2 / u)
+    E max(Z - u, 0) with q = w s and u = w / t up to that of one game: E max(Z - u, 0) is
+    log-concave, so that there is one crest.
     """
-    spread, information = variance_of(pairs, i, j), pair_information(pairs, i, j)
-    if _ceiling_of_gain(pairs, i, j, count, far, information) == 0.0:
+    q = math.sqrt(spread) * _CELLS
+    if q >= (_EXCESS.size - 1) * inverse:  # nothing is gained, see `FAR`
         return 0.0
-    steepest, nearest = _steepest(pairs, i, j, count)
-    games, most = 1.0, 0.0
-    for _ in range(LOOKS):
-        step = _step(games, information, spread)
-        if nearest < FAR * step:
-            most = max(most, step * expected_excess(nearest / step) / games)
-        games *= 2.0
-    return 2.0 * steepest * most * (1.0 + _NEAR)
+    step = _step(1.0, information, spread)
+    cell, most = int(q / inverse), _CELLS / (step * inverse)
+    if most <= _CRESTS[at(cell)]:
+        return steepness * step * _EXCESS[at(int(most))] * (1.0 + _NEAR)
+    return steepness * information * inverse * _HEIGHTS[at(cell)] * (1.0 + _NEAR)
 
 
 @unallocating

@@ -238,24 +238,30 @@ def _differentiate(counts: Counts, space: Space) -> None:
 @unallocating
 def _to_parameters(frame: Frame, used: int, space: Space) -> None:
     """Work out the derivatives by parameters, the prior's with them."""
-    basis, between = frame.basis, space.between
+    basis, between, factor = frame.basis, space.between, space.factor
     size = space.places.size
+    # Parameters are the inner loops, whose sums are apart from each other; most else is 0.
     for a in range(size):
         for k in range(used):
-            total = 0.0
-            for b in range(size):
-                total += space.curvature[a, b] * basis[b, k]
-            between[a, k] = total
+            between[a, k] = 0.0
+        for b in range(size):
+            bend = space.curvature[a, b]
+            if bend != 0.0:
+                for k in range(used):
+                    between[a, k] += bend * basis[b, k]
     for k in range(used):
         total = 0.0
-        for a in range(size):
-            total += basis[a, k] * space.slopes[a]
-        space.gradient[k] = total - (space.parameters[k] if k < frame.ruled else 0.0)
         for m in range(k + 1):
-            total = 0.0
-            for a in range(size):
-                total += basis[a, k] * between[a, m]
-            space.factor[k, m] = total + (1.0 if k == m and k < frame.ruled else 0.0)
+            factor[k, m] = 0.0
+        for a in range(size):
+            share = basis[a, k]
+            total += share * space.slopes[a]
+            if share != 0.0:
+                for m in range(k + 1):
+                    factor[k, m] += share * between[a, m]
+        space.gradient[k] = total - (space.parameters[k] if k < frame.ruled else 0.0)
+        if k < frame.ruled:
+            factor[k, k] += 1.0
 
 
 @unallocating
