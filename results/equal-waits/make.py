@@ -1,0 +1,259 @@
+"""Make the tables and the page of this folder, as PLAN.md says: fairness at equal waits.
+
+    python results/equal-waits/make.py
+
+takes about two hours of one core. `levels` after it measures the three waits, `cells` tunes and
+judges, `tables` compares, `page` fills the page, and `--check` says whether the page holds the
+tables. Each cell is a file of `cells`; one that is there is not made again, so that the run goes on
+where it was stopped. How far it is is said on stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from results import opponent_priors as priors
+from results.pages import counted, fill, make_parts, read, say, table, where
+from valmatch import load, optimize
+from valmatch.execution import simulator
+from valmatch.kernels.arrays import Floats
+from valmatch.storage.output import write_bytes, write_csv
+
+HERE = Path(__file__).parent
+CONFIG = "ladder"
+
+TUNING_SEED, BUDGET = 201, 150
+JUDGING_SEED, WORLDS = 202, 60
+
+WAIT = "avg_wait_time"
+OUTCOMES = {"win_gap": "all", "joined_win_gap": "newcomers"}
+"""The primary outcomes, with whose matches they are of."""
+
+MEASURES = (*OUTCOMES, WAIT, "wait_p90", "scale_stretch")
+NEAR = 0.05
+"""Share of the level by which the mean wait in judging worlds may miss it."""
+
+SCALES, LEVEL_WORLDS = (1 / 16, 2.0), 10
+"""Of the limits of `nearest` under elo: the range of which the levels are quartiles."""
+LEVELS = ("short", "middle", "long")
+"""By their waits; the middle one is run first."""
+
+RIGHT: Mapping[str, tuple[str, float] | None] = {
+    "elo": ("K", 18.475),
+    "glicko2": ("deviation", 300.0),
+    "trueskill": ("sigma", 300.0),
+    "zonestats": ("GAME_MULT", 0.66667),
+    "known": None,
+}
+"""Systems, with the parameter that is right or wrong and its right value."""
+
+Variable = dict[str, float]
+
+PAIRS: dict[str, Variable] = {
+    "tolerance": {"low": 0, "high": 2000, "start": 400, "scale": 50},
+    "urgency": {"low": 0, "high": 60, "start": 6, "scale": 1},
+    "reserve": {"low": 0, "high": 1.5, "start": 0.7},
+}
+TEAMS: dict[str, Variable] = {
+    "team_diff": {"low": 0, "high": 1000, "start": 100, "scale": 50},
+    "team_slack": {"low": 0, "high": 2000, "start": 300, "scale": 50},
+    "wait_thresh": {"low": 0, "high": 2, "start": 0.1, "scale": 0.05},
+}
+OF_GAMMA: dict[str, Variable] = {"gamma": {"low": 0, "high": 0.999, "start": 0.95}}
+OF_KAPPA: dict[str, Variable] = {"kappa": {"low": 0, "high": 5, "start": 1}}
+"""What is tuned, of the rules and of the choices that read more."""
+
+TUNED = {
+    "nearest": PAIRS,
+    "draw_chance": PAIRS,
+    "knowledge_gradient": PAIRS | OF_GAMMA,
+    "knowledge_gradient_variance": PAIRS | OF_GAMMA,
+    "ucb": PAIRS | OF_KAPPA,
+    "team_first": TEAMS,
+    "joint": TEAMS,
+}
+
+BASE, BASE_SYSTEM, BASE_CHOICE = ("elo", "nearest"), "elo", "nearest"
+UNDER = {
+    "elo": ("team_first", "joint", "draw_chance", "ucb", "knowledge_gradient"),
+    "trueskill": ("draw_chance", "ucb", "knowledge_gradient_variance", "knowledge_gradient"),
+}
+"""Choices that are compared with `nearest`, by the system under which they are."""
+
+COMPARED = (
+    *(((system, BASE_CHOICE), BASE) for system in RIGHT if system != BASE_SYSTEM),
+    *(((system, choice), (system, BASE_CHOICE)) for system in UNDER for choice in UNDER[system]),
+)
+"""What is compared, and with what: system and choice."""
+
+
+class State(NamedTuple):
+    """What the systems know: their parameters times a number; whether rules are tuned with that."""
+
+    times: float
+    tuned: bool
+
+
+STATES = {
+    "right": State(1.0, tuned=True),
+    "third-unchanged": State(1 / 3, tuned=False),
+    "three-unchanged": State(3.0, tuned=False),
+    "third-tuned": State(1 / 3, tuned=True),
+    "three-tuned": State(3.0, tuned=True),
+}
+
+Row = dict[str, Any]
+
+
+class Cell(NamedTuple):
+    """A system and a choice at a level, with what is known."""
+
+    level: str
+    state: str
+    system: str
+    choice: str
+
+    @property
+    def path(self) -> Path:
+        """The file of the cell."""
+        return HERE / "cells" / f"{'-'.join(self)}.json"
+
+    @property
+    def words(self) -> list[str]:
+        """What the cell sets, besides what is tuned."""
+        rule = [f"rule.matching={self.choice}"]
+        if self.choice not in ("team_first", "joint"):
+            rule = ["rule.matching=pairs", f"rule.policy={self.choice}"]
+        times = STATES[self.state].times
+        own = RIGHT[self.system]
+        parameter = [f"rating.{own[0]}={own[1] * times!r}"] if own else []
+        beta = f"rating.beta={true_beta() * times!r}"
+        return ["rule.team_num=1", *rule, f"rating.system={self.system}", *parameter, beta]
+
+    def like(self, system: str, choice: str) -> Cell:
+        """Return the cell of another system and choice at this level and state."""
+        return self._replace(system=system, choice=choice)
+
+
+def cells_of(level: str, state: str) -> Iterator[Cell]:
+    """Yield the cells of a level and state in the order in which they are made."""
+    pairs = dict.fromkeys([BASE, *(one for one, _ in COMPARED)])
+    for system, choice in pairs:
+        if RIGHT[system] or state == "right":
+            yield Cell(level, state, system, choice)
+
+
+CELLS = tuple(
+    cell
+    for level, state in product(("middle", "short", "long"), STATES)
+    for cell in cells_of(level, state)
+)
+
+
+def compared_in(state: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """Return what is compared in a state: nothing that is known is wrong."""
+    return [pair for pair in COMPARED if RIGHT[pair[0][0]] or state == "right"]
+
+
+FAMILY = len(OUTCOMES) * len(LEVELS) * sum(len(compared_in(state)) for state in STATES)
+WIDTH = priors.half_widths(FAMILY)
+"""Comparisons of the plan, and standard errors of half an interval: all hold together."""
+
+
+@cache
+def true_beta() -> float:
+    """Return the deviation of a performance that fits the outcomes."""
+    factors: Any = load(CONFIG, ["rule.team_num=1"]).factors
+    return float(factors.rating_beta)
+
+
+def responses(words: Sequence[str], seed: int, n: int) -> dict[str, Floats]:
+    """Return the responses of worlds by name."""
+    model = simulator.build(load(CONFIG, list(words)))
+    values = simulator.run(model, seed, range(n)).responses.T
+    return dict(zip([one.name for one in model.responses], values, strict=True))
+
+
+def write(name: str, rows: Sequence[Row]) -> None:
+    """Write rows as a CSV file of this folder."""
+    write_csv(HERE / f"{name}.csv", {key: [row[key] for row in rows] for key in rows[0]})
+
+
+# ---- the three waits ----
+
+
+def levels() -> None:
+    """Make levels.csv: waits of nearest under elo at the quartiles of the range of its limits."""
+    low, high = (math.log2(scale) for scale in SCALES)
+    rows = []
+    for level, quarter in zip(LEVELS, (3, 2, 1), strict=True):
+        scale = 2.0 ** (low + quarter / 4 * (high - low))
+        limits = [f"rule.tolerance={400 * scale!r}", f"rule.widening={6000 * scale!r}"]
+        words = [*Cell(level, "right", *BASE).words, *limits]
+        wait = float(responses(words, TUNING_SEED, LEVEL_WORLDS)[WAIT].mean())
+        facts = {"level": level, "scale": float(f"{scale:.5g}"), "n": LEVEL_WORLDS}
+        rows.append(facts | {"wait": float(f"{wait:.3g}")})
+    write("levels", rows)
+
+
+def level_of(name: str) -> float:
+    """Return the wait of a level, in minutes."""
+    (row,) = where(read(HERE / "levels.csv"), level=name)
+    return float(row["wait"])
+
+
+# ---- cells ----
+
+
+def tuned_point(cell: Cell) -> tuple[dict[str, float], bool | None]:
+    """Return what `optimize` finds for a cell, and whether it was shown to hold the wait."""
+    if not STATES[cell.state].tuned:
+        right = json.loads(cell._replace(state="right").path.read_text(encoding="utf-8"))
+        return right["point"], None
+    posed = {
+        "variables": {f"rule.{name}": one for name, one in TUNED[cell.choice].items()},
+        "objective": {"fairness": {"response": "win_gap", "weight": 1}},
+        "constraints": {"wait": {"response": WAIT, "at_most": level_of(cell.level)}},
+    }
+    words = [*cell.words, *(f"optimize.{name}={json.dumps(part)}" for name, part in posed.items())]
+    # A shard of two runs makes the first one and leaves out the prices of constraints, which
+    # would take more replications than the search.
+    study = optimize(
+        load(CONFIG, words), budget=BUDGET, seed=TUNING_SEED, macroreps=2, shard="0/2", workers=1
+    )
+    assert study.verdict is not None
+    return dict(study.verdict.point), study.verdict.feasible
+
+
+def make_cell(cell: Cell) -> None:
+    """Tune a cell and judge it, unless its file is there."""
+    if cell.path.exists():
+        return
+    point, feasible = tuned_point(cell)
+    words = [*cell.words, *(f"{name}={value!r}" for name, value in point.items())]
+    found = responses(words, JUDGING_SEED, WORLDS)
+    kept = {name: [float(f"{x:.6g}") for x in found[name]] for name in MEASURES}
+    text = json.dumps({"point": point, "feasible": feasible, "worlds": kept}, indent=1)
+    cell.path.parent.mkdir(exist_ok=True)
+    write_bytes(cell.path, f"{text}\n".encode())
+
+
+def cells() -> None:
+    """Make all cells that are not there."""
+    for cell in counted("cells", CELLS, len(CELLS)):
+        say("-".join(cell))
+        make_cell(cell)
+
+
+PARTS: dict[str, Callable[[], object]] = {"levels": levels, "cells": cells}
+
+
+if __name__ == "__main__":
+    make_parts(__doc__, PARTS)
