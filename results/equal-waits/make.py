@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from results import opponent_priors as priors
-from results.pages import counted, fill, make_parts, read, say, table, where
+from results.pages import counted, fill, make_parts, read, table, where
 from valmatch import load, optimize
 from valmatch.execution import simulator
 from valmatch.kernels.arrays import Floats
@@ -29,7 +30,7 @@ from valmatch.storage.output import write_bytes, write_csv
 HERE = Path(__file__).parent
 CONFIG = "ladder"
 
-TUNING_SEED, BUDGET = 201, 150
+TUNING_SEED, BUDGET = 201, 100
 JUDGING_SEED, WORLDS = 202, 60
 
 WAIT = "avg_wait_time"
@@ -58,8 +59,8 @@ Variable = dict[str, float]
 
 PAIRS: dict[str, Variable] = {
     "tolerance": {"low": 0, "high": 2000, "start": 400, "scale": 50},
-    "urgency": {"low": 0, "high": 60, "start": 6, "scale": 1},
-    "reserve": {"low": 0, "high": 1.5, "start": 0.7},
+    "widening": {"low": 500, "high": 20000, "start": 6000, "scale": 1000},
+    "reserve": {"low": 0, "high": 1, "start": 0.7},
 }
 TEAMS: dict[str, Variable] = {
     "team_diff": {"low": 0, "high": 1000, "start": 100, "scale": 50},
@@ -247,12 +248,163 @@ def make_cell(cell: Cell) -> None:
 
 def cells() -> None:
     """Make all cells that are not there."""
-    for cell in counted("cells", CELLS, len(CELLS)):
-        say("-".join(cell))
-        make_cell(cell)
+    for _ in counted("cells", map(make_cell, CELLS), len(CELLS)):
+        pass
 
 
-PARTS: dict[str, Callable[[], object]] = {"levels": levels, "cells": cells}
+# ---- tables ----
+
+
+def judged(cell: Cell) -> dict[str, Floats]:
+    """Return the measures of a cell, judging world by judging world."""
+    found = json.loads(cell.path.read_text(encoding="utf-8"))["worlds"]
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def off(cell: Cell) -> float:
+    """Return by what share of the level the mean wait misses it."""
+    return float(judged(cell)[WAIT].mean()) / level_of(cell.level) - 1.0
+
+
+def cell_row(cell: Cell) -> Row:
+    """Return the means of a cell, and whether it has the equal wait."""
+    found = judged(cell)
+    means = {name: float(f"{values.mean():.5g}") for name, values in found.items()}
+    equal = "yes" if abs(off(cell)) <= NEAR else "no"
+    kept = json.loads(cell.path.read_text(encoding="utf-8"))["point"]
+    tuned = "; ".join(f"{name.removeprefix('rule.')} {x:.4g}" for name, x in kept.items())
+    facts = {**cell._asdict(), "n": len(found[WAIT]), "off": float(f"{off(cell):.3g}")}
+    return {**facts, "equal_wait": equal, **means, "tuned": tuned}
+
+
+def compared_rows(level: str, state: str) -> Iterator[Row]:
+    """Yield what one cell is less another, of those that are made and have the equal wait."""
+    for (one, other), outcome in product(compared_in(state), OUTCOMES):
+        own, base = (Cell(level, state, *names) for names in (one, other))
+        if not all(cell.path.exists() and abs(off(cell)) <= NEAR for cell in (own, base)):
+            continue
+        less = judged(own)[outcome] - judged(base)[outcome]
+        mean = float(less.mean())
+        half = WIDTH * float(less.std(ddof=1)) / math.sqrt(less.size)
+        ends = {"less": mean, "low": mean - half, "high": mean + half}
+        yield (
+            {"level": level, "state": state, "system": own.system, "choice": own.choice}
+            | {"than_system": base.system, "than_choice": base.choice}
+            | {"outcome": OUTCOMES[outcome], "n": less.size}
+            | {name: float(f"{x:.5g}") for name, x in ends.items()}
+            | {"verdict": verdict(mean - half, mean + half)}
+        )
+
+
+def verdict(low: float, high: float) -> str:
+    """Say of a difference in the win gap, of which less is better, what its interval shows."""
+    if high < 0.0:
+        return "better"
+    return "worse" if low > 0.0 else "open"
+
+
+def tables() -> None:
+    """Make cells.csv, compared.csv and progress.csv of the cells that are made."""
+    made = [cell_row(cell) for cell in CELLS if cell.path.exists()]
+    write("cells", made)
+    write("compared", [row for parts in grid() for row in compared_rows(*parts)])
+    progress = []
+    for level, state in grid():
+        own = [row for row in made if (row["level"], row["state"]) == (level, state)]
+        equal = sum(row["equal_wait"] == "yes" for row in own)
+        planned = len([*cells_of(level, state)])
+        counts = {"cells": planned, "made": len(own), "equal_wait": equal}
+        progress.append({"level": level, "state": state, **counts})
+    write("progress", progress)
+
+
+def grid() -> Iterator[tuple[str, str]]:
+    """Yield all levels and states in the order in which they are made."""
+    return product(("middle", "short", "long"), STATES)
+
+
+# ---- the page ----
+
+
+def named(row: Mapping[str, str], before: str = "") -> str:
+    """Return system and choice of a row in words."""
+    return f"{row[f'{before}system']}, `{row[f'{before}choice']}`"
+
+
+def shown(row: Mapping[str, str]) -> str:
+    """Return a difference with its interval, in bold where that leaves 0 out."""
+    less, low, high = (float(row[name]) for name in ("less", "low", "high"))
+    text = f"{less:+.4f} [{low:+.4f}, {high:+.4f}]"
+    return text if row["verdict"] == "open" else f"**{text}** {row['verdict']}"
+
+
+def compared_table(level: str, state: str) -> str:
+    """Return what is compared at a level and state, both outcomes side by side."""
+    rows = where(read(HERE / "compared.csv"), level=level, state=state)
+    lines = []
+    for one, other in dict.fromkeys((named(row), named(row, "than_")) for row in rows):
+        own = [row for row in rows if (named(row), named(row, "than_")) == (one, other)]
+        by_outcome = {row["outcome"]: shown(row) for row in own}
+        lines.append([one, other, own[0]["n"], *(by_outcome[name] for name in OUTCOMES.values())])
+    return table(["system, choice", "less", "n", "all matches", "newcomers' matches"], lines)
+
+
+def cells_table(level: str, state: str) -> str:
+    """Return the means of the cells of a level and state."""
+    lines = []
+    for row in where(read(HERE / "cells.csv"), level=level, state=state):
+        missed = "" if row["equal_wait"] == "yes" else ", missed"
+        wait = f"{float(row[WAIT]):.3f} ({float(row['off']):+.1%}{missed})"
+        gaps = [f"{float(row[name]):.4f}" for name in OUTCOMES]
+        others = [f"{float(row['wait_p90']):.2f}", f"{float(row['scale_stretch']):.2f}"]
+        lines.append([named(row), row["n"], wait, *gaps, *others, row["tuned"]])
+    head = ["system, choice", "n", "mean wait", "win gap", "newcomers' win gap"]
+    return table([*head, "wait p90", "scale stretch", "tuned"], lines)
+
+
+def sections(text: Callable[[str, str], str]) -> str:
+    """Return a table of each level and state of which a cell is made, below what it is of."""
+    progress = read(HERE / "progress.csv")
+    return "".join(
+        f"\nLevel {row['level']}, {row['state'].replace('-', ', ')}:\n\n"
+        f"{text(row['level'], row['state'])}"
+        for row in progress
+        if int(row["made"])
+    )
+
+
+def missing_table() -> str:
+    """Return how many cells of each level and state are made, and which are not."""
+    lines = []
+    for row in read(HERE / "progress.csv"):
+        level, state = row["level"], row["state"]
+        made = {named(own) for own in where(read(HERE / "cells.csv"), level=level, state=state)}
+        names = [f"{cell.system}, `{cell.choice}`" for cell in cells_of(level, state)]
+        missing = [name for name in names if name not in made]
+        which = "; ".join(missing) if made else "all"
+        counts = [row[name] for name in ("cells", "made", "equal_wait")]
+        lines.append([level, state.replace("-", ", "), *counts, which if missing else ""])
+    return table(["level", "state", "cells", "made", "with the equal wait", "not made"], lines)
+
+
+def page() -> None:
+    """Put the tables and numbers into the page."""
+    texts = {
+        "progress": f"\n{missing_table()}\n",
+        "family": f"{FAMILY}",
+        "width": f"{WIDTH:.2f}",
+        "compared": f"{sections(compared_table)}\n",
+        "cells": f"{sections(cells_table)}\n",
+    }
+    fill(HERE / "README.md", texts)
+
+
+PARTS: dict[str, Callable[[], object]] = {
+    "levels": levels,
+    "cells": cells,
+    "tables": tables,
+    "page": page,
+}
 
 
 if __name__ == "__main__":
