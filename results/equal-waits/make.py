@@ -22,15 +22,19 @@ import numpy as np
 
 from results import opponent_priors as priors
 from results.pages import counted, fill, make_parts, read, table, where
-from valmatch import load, optimize
+from valmatch import load
 from valmatch.execution import simulator
 from valmatch.kernels.arrays import Floats
+from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
+from valmatch.optimization.verdict import verdict as verdict_of
 from valmatch.storage.output import write_bytes, write_csv
 
 HERE = Path(__file__).parent
 CONFIG = "ladder"
 
 TUNING_SEED, BUDGET = 201, 100
+SOLVER, CONFIDENCE = RunSpec("auto", 0), 0.95
 JUDGING_SEED, WORLDS = 202, 60
 
 WAIT = "avg_wait_time"
@@ -224,13 +228,15 @@ def tuned_point(cell: Cell) -> tuple[dict[str, float], bool | None]:
         "constraints": {"wait": {"response": WAIT, "at_most": level_of(cell.level)}},
     }
     words = [*cell.words, *(f"optimize.{name}={json.dumps(part)}" for name, part in posed.items())]
-    # A shard of two runs makes the first one and leaves out the prices of constraints, which
-    # would take more replications than the search.
-    study = optimize(
-        load(CONFIG, words), budget=BUDGET, seed=TUNING_SEED, macroreps=2, shard="0/2", workers=1
-    )
-    assert study.verdict is not None
-    return dict(study.verdict.point), study.verdict.feasible
+    # As `optimize` does, without what it shows afterwards: prices of constraints, which would
+    # take more replications than the search.
+    config = load(CONFIG, words)
+    model = simulator.build(config)
+    problem = problem_of(config, model)
+    settings = Settings(BUDGET, TUNING_SEED, 1.0 - CONFIDENCE)
+    found = verdict_of(model, problem, [run_solver(config, problem, SOLVER, settings)], CONFIDENCE)
+    assert found is not None
+    return dict(found.point), found.feasible
 
 
 def make_cell(cell: Cell) -> None:
