@@ -2,7 +2,7 @@
 
     python results/equal-waits/make.py
 
-takes about two hours of one core. `levels` after it measures the three waits, `cells` tunes and
+takes about an hour of one idle core. `levels` after it measures the three waits, `cells` tunes and
 judges, `tables` compares, `page` fills the page, and `--check` says whether the page holds the
 tables. Each cell is a file of `cells`; one that is there is not made again, so that the run goes on
 where it was stopped. How far it is is said on stderr.
@@ -202,9 +202,10 @@ def levels() -> None:
         scale = 2.0 ** (low + quarter / 4 * (high - low))
         limits = [f"rule.tolerance={400 * scale!r}", f"rule.widening={6000 * scale!r}"]
         words = [*Cell(level, "right", *BASE).words, *limits]
-        wait = float(responses(words, TUNING_SEED, LEVEL_WORLDS)[WAIT].mean())
+        found = responses(words, TUNING_SEED, LEVEL_WORLDS)
+        wait, gap = (float(found[name].mean()) for name in (WAIT, "win_gap"))
         facts = {"level": level, "scale": float(f"{scale:.5g}"), "n": LEVEL_WORLDS}
-        rows.append(facts | {"wait": float(f"{wait:.3g}")})
+        rows.append(facts | {"wait": float(f"{wait:.3g}"), "win_gap": float(f"{gap:.4g}")})
     write("levels", rows)
 
 
@@ -368,6 +369,13 @@ def cells_table(level: str, state: str) -> str:
     return table([*head, "wait p90", "scale stretch", "tuned"], lines)
 
 
+def worth_of_waiting() -> float:
+    """Return by how much `NEAR` more of the wait lessens the win gap of the levels' own rule."""
+    ends = [read(HERE / "levels.csv")[k] for k in (0, -1)]
+    (short, more), (long, less) = ((float(row["wait"]), float(row["win_gap"])) for row in ends)
+    return (more - less) / math.log(long / short) * math.log1p(NEAR)
+
+
 def sections(text: Callable[[str, str], str]) -> str:
     """Return a table of each level and state of which a cell is made, below what it is of."""
     progress = read(HERE / "progress.csv")
@@ -399,6 +407,7 @@ def page() -> None:
         "progress": f"\n{missing_table()}\n",
         "family": f"{FAMILY}",
         "width": f"{WIDTH:.2f}",
+        "near": f"{worth_of_waiting():.4f}",
         "compared": f"{sections(compared_table)}\n",
         "cells": f"{sections(cells_table)}\n",
     }
