@@ -353,6 +353,10 @@ def compared_table(level: str, state: str) -> str:
         own = [row for row in rows if (named(row), named(row, "than_")) == (one, other)]
         by_outcome = {row["outcome"]: shown(row) for row in own}
         lines.append([one, other, own[0]["n"], *(by_outcome[name] for name in OUTCOMES.values())])
+    if not lines:
+        return (
+            "Nothing can be compared: a rule, or what it is compared with, has missed the wait.\n"
+        )
     return table(["system, choice", "less", "n", "all matches", "newcomers' matches"], lines)
 
 
