@@ -70,8 +70,8 @@ def test_every_script_says_how_long_it_takes(folder: str) -> None:
 @pytest.mark.parametrize(
     "folder",
     [
-        *("batch-coverage", "ladder", "living-matchmakers", "policies", "population-kg"),
-        *("targeting", "tickets"),
+        *("batch-coverage", "equal-waits", "ladder", "living-matchmakers", "policies"),
+        *("population-kg", "targeting", "tickets"),
     ],
 )
 def test_pages_hold_the_tables_of_their_files(folder: str, tmp_path: Path) -> None:
