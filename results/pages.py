@@ -71,9 +71,7 @@ TYPED: Mapping[str, Mapping[str, str]] = {
     "living-matchmakers": {
         "800": "points, of a question that is not answered",
     },
-    "next-pair": dict.fromkeys(
-        (".85", ".62", ".44", ".65", ".67", ".035", ".016", "1.3", "79", "89 %", "92", "94"), WANTED
-    ),
+    "next-pair": dict.fromkeys((".85", ".62", ".44", ".65", ".67"), "of a trial before the plan"),
     "optimum-gap": {"95 %": LEVEL},
     "pareto": {"95 %": LEVEL},
     "policies": {"99": "0.99 / (1 - 0.99)", "999": "0.999 / (1 - 0.999)"},
@@ -83,7 +81,6 @@ TYPED: Mapping[str, Mapping[str, str]] = {
     "rating-benchmark": {
         "95 %": LEVEL,
         **dict.fromkeys(("2019", "2024"), "a year"),
-        **dict.fromkeys(("49", "1,094", "3,511", "4,635"), WANTED),
     },
     "readings": {
         "95 %": LEVEL,

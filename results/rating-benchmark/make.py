@@ -2,12 +2,11 @@
 
     python results/rating-benchmark/make.py LOGS
 
-LOGS is a folder with the logs that the page names, such as `football.csv`; the page says which are
-part of this repository, and how the others are made. Those that are there are measured, with the
-packages that are installed (extras `peers` and `openskill`); rows of the others stay. That takes
-some two minutes a log on a free core. What is done is said on stderr. With `--page` nothing is
-measured and the tables are put into the page, with `--check` the script says whether they are
-there.
+LOGS is a folder with the logs that the page names, such as `football.csv`; the page says where they
+are from, and how they are made. Those that are there are measured, with the packages that are
+installed (extras `peers` and `openskill`); rows of the others stay. That takes some two minutes a
+log on a free core. What is done is said on stderr. With `--page` nothing is measured and the tables
+are put into the page, with `--check` the script says whether they are there.
 """
 
 from __future__ import annotations
@@ -396,15 +395,18 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return [*csv.DictReader(file)]
 
 
+NOT_MEASURED = "Not measured yet: whoever has the log gets its table here.\n"
+
+
 def page() -> None:
     """Put the tables and what they show into the page."""
     texts = {}
     for more, path in (("", TABLE), (", fitted", FITTED_TABLE)):
         rows = rows_of(path)
-        for name in dict.fromkeys(row["log"] for row in rows):
+        for name in LOGS:
             own = [row for row in rows if row["log"] == name]
-            texts[f"{name}{more}"] = _table(own)
-            texts[f"{name}{more}: found"] = _finding(own)
+            texts[f"{name}{more}"] = _table(own) if own else NOT_MEASURED
+            texts[f"{name}{more}: found"] = _finding(own) if own else "\n"
     fill(HERE / "README.md", texts)
 
 
