@@ -15,6 +15,7 @@ for it, whose players it finds in its state; what it lines up are players.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dis import get_instructions
 from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any, Protocol, TypeVar, cast
@@ -124,10 +125,11 @@ def kernel_of(function: F, rule: ModuleType) -> F:
     It is a copy of the function with the rule in its globals. A closure would do as well, but is
     compiled in every process: the cache of kernels knows no closure again.
     """
+    used = {one.argval for one in get_instructions(function) if one.opname == "LOAD_GLOBAL"}
     known = {
         key: kernel_of(value, rule)
         for key, value in function.__globals__.items()
-        if isinstance(value, FunctionType) and value in _DECORATORS and value is not function
+        if key in used and isinstance(value, FunctionType) and value in _DECORATORS
     }
     copy = variant(function, rule.__name__.rpartition(".")[2], RULE=rule, **known)
     return cast(F, _DECORATORS[function](copy))

@@ -14,7 +14,8 @@ RANGES = ("player_diff", "team_diff", "player_slack", "team_slack", "slack_scope
 class QueueEntry:
     """What is known of a rule of the queue without importing its code.
 
-    Its code is the module of its name in this folder, see `valmatch.matching.queue.QueueRule`.
+    Its code is the module of its name in this folder, see `valmatch.matching.queue.QueueRule`; that
+    of `PRESET` is made for each living matchmaker.
 
     Attributes
     ----------
@@ -43,6 +44,9 @@ class QueueEntry:
     beliefs: bool = False
     parties: bool = False
 
+
+PRESET = "preset"
+"""Stands for the rules of living matchmakers, see `valmatch.matching.presets.queues.returning`."""
 
 QUEUES = {
     "team_first": QueueEntry(
@@ -79,6 +83,7 @@ QUEUES = {
         ("skill_attribute", "review_seconds"),
         parties=True,
     ),
+    PRESET: QueueEntry("by the rule of a living matchmaker, which preset names", parties=True),
 }
 """All rules of the queue."""
 

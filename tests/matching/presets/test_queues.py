@@ -97,6 +97,7 @@ def asked(preset: str, per_hour: float, largest: int, hours: float, seed: int) -
         ranged = rng.random(60)[users] < 0.3
     people = People(
         sizes,
+        np.cumsum(sizes) - sizes,
         ratings,
         np.where(new, 2.0, 1.0) * scale[2] * rng.uniform(0.5, 1.5, players),
         np.where(new, rng.integers(0, 12, players), 1000),
@@ -143,7 +144,6 @@ def spans_of(given: Asked) -> list[tuple[float, float]]:
 def parties_of(given: Asked, preset: str) -> list[Party]:
     """Return the tickets of FAForever and of Beyond All Reason, which alone has the unrated."""
     people = given.people
-    starts = np.cumsum(people.sizes) - people.sizes
 
     def rated(k: int) -> Rated:
         if preset == "bar" and people.unrated[k]:
@@ -152,7 +152,9 @@ def parties_of(given: Asked, preset: str) -> list[Party]:
 
     return [
         Party(time, end, tuple(rated(k) for k in range(start, start + size)))
-        for (time, end), start, size in zip(spans_of(given), starts, people.sizes, strict=True)
+        for (time, end), start, size in zip(
+            spans_of(given), people.firsts, people.sizes, strict=True
+        )
     ]
 
 

@@ -131,7 +131,8 @@ def test_pairs_are_one_against_one() -> None:
     assert ladder("rule.matching=team_first").rule.team_num == 5
     assert refused("rule.matching=pairs", "rule.team_num=5") == (
         "--set rule.team_num=5: factors.rule.team_num: 5 players on a team, but pairs matches one"
-        " against one (allowed with pairs: 1; team_first, joint, fifo and flexmatch match teams)"
+        " against one (allowed with pairs: 1; team_first, joint, fifo, flexmatch and preset match"
+        " teams)"
     )
 
 
@@ -213,7 +214,11 @@ def test_the_noise_that_fits_the_outcome() -> None:
         ),
         ("player_diff=3", "factors.player_diff: unknown key (did you mean rule.player_diff?)"),
         ("k=3", "factors.k: unknown key (did you mean rating.K?)"),
-        ("beta=3", "factors.beta: unknown key (did you mean match.beta or rating.beta?)"),
+        (
+            "beta=3",
+            "factors.beta: unknown key (did you mean match.beta or rule.value.draw.beta or"
+            " rating.beta?)",
+        ),
         (
             "rule=3",
             "factors.rule: 3 is not allowed (allowed: a mapping such as {player_diff: 400})",

@@ -43,6 +43,8 @@ from valmatch.models.tickets.rule_file import (
     rewritten_rules,
 )
 from valmatch.policies import registry as policies
+from valmatch.rule_sets.presets.meanings import filled
+from valmatch.rule_sets.presets.meanings import given as given_word
 
 HOURS = 24
 
@@ -55,6 +57,9 @@ MAX_PLAYERS = 10_000_000
 MAX_STARTS = 1e9
 """Most expected sessions, and most ticks, in one replication; more is a slip of the pen."""
 
+
+CLOCKS = ("clock.tick", "clock.wave.every")
+"""Words of presets that are times between reviews."""
 
 OF_PLAYERS = frozenset(("arrivals", "skills"))
 """Keys of the files that say who plays."""
@@ -297,13 +302,22 @@ class LadderFactors(Factors):
                 "parties.shares",
                 "rule.matching",
             )
+        if largest > 1 and rule.preset is not None and not rule.takes_parties():
+            raise refuse(
+                f"groups of {largest} players, but rule.preset {rule.preset} takes single players"
+                " alone (allowed: [1])",
+                "parties.shares",
+                "rule.preset",
+            )
         if largest > rule.team_num:
             text = _too_large(largest, rule.team_num)
             raise refuse(text, "parties.shares", "rule.team_num")
         return self
 
     def with_files(self, files: Mapping[str, Path], given: Collection[str]) -> Self:
-        """Return the factors with all values of the rule set filled in, and its size of teams."""
+        """Return the factors with all values of the rule filled in, and its size of teams."""
+        if self.rule.preset is not None:
+            return self.model_copy(update={"rule": self.rule.spelt_out()})
         values = filled_values(self, files, given)
         if not values:
             return self
@@ -367,16 +381,22 @@ class LadderFactors(Factors):
                 "days",
             )
         for name in ("tick_seconds", "review_seconds"):
-            seconds = getattr(self.rule, name)
-            ticks = self.days * 86400.0 / seconds if seconds and self.rule.reads(name) else 0.0
-            if ticks > MAX_STARTS:
-                raise refuse(
-                    f"about {ticks:.1e} ticks in {plain_number(self.days)} days (at most"
-                    f" {MAX_STARTS:.0e})",
-                    f"rule.{name}",
-                    "days",
-                )
+            if self.rule.reads(name):
+                self._check_ticks(name, getattr(self.rule, name))
+        for path in CLOCKS:
+            self._check_ticks(path, given_word(self.rule, path))  # type: ignore[arg-type]
         return self
+
+    def _check_ticks(self, name: str, seconds: float | None) -> None:
+        """Refuse ticks so close to each other that nobody would wait for the end."""
+        ticks = self.days * 86400.0 / seconds if seconds else 0.0
+        if ticks > MAX_STARTS:
+            raise refuse(
+                f"about {ticks:.1e} ticks in {plain_number(self.days)} days (at most"
+                f" {MAX_STARTS:.0e})",
+                f"rule.{name}",
+                "days",
+            )
 
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant."""
@@ -393,6 +413,7 @@ class LadderFactors(Factors):
             )
         elif rule.reads("wait_thresh") and rule.wait_thresh > LONG_WAIT:
             yield "rule.wait_thresh", long_wait(rule.wait_thresh)
+        yield from _other_scale(self)
         for text in slow_search(rule.matching, rule.team_diff, rule.team_slack):
             yield "rule.team_diff", text
         learns = policies.PAIR[rule.policy].learns
@@ -402,6 +423,21 @@ class LadderFactors(Factors):
                 f"{rule.policy} is the same as draw_chance with the rating system {system}, whose"
                 " ratings have no variance",
             )
+
+
+def _other_scale(factors: LadderFactors) -> Iterator[tuple[str, str]]:
+    """Yield a remark if players are not rated as the rule takes newcomers to be."""
+    if factors.rule.preset != "bar":
+        return
+    words = filled(factors.rule)
+    mean, deviation = words["strength.newcomer.mean"], words["strength.newcomer.deviation"]
+    if abs(factors.rating.mu - mean) > 3.0 * deviation:
+        yield (
+            "rating.mu",
+            f"{plain_number(factors.rating.mu)}, but the rule takes newcomers to be at {mean:.4g}"
+            f" +- {deviation:.4g} (rule.strength.newcomer): its points are others than those of the"
+            " players",
+        )
 
 
 def _too_large(largest: int, team_num: int) -> str:
@@ -420,8 +456,8 @@ def _files(info: ValidationInfo) -> frozenset[str]:
 def _without_effect(section: Factors) -> Iterator[tuple[str, str]]:
     """Yield the changed factors that are not used with what is chosen in their section."""
     for name, field in type(section).model_fields.items():
-        extra: Any = field.json_schema_extra
-        for choice, values in extra["of"].items():
+        extra: Any = field.json_schema_extra or {}
+        for choice, values in extra.get("of", {}).items():
             chosen = getattr(section, choice)
             if chosen not in values and getattr(section, name) != field.default:
                 yield (

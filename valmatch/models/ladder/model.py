@@ -15,6 +15,7 @@ from valmatch.inputs.fields import Factors
 from valmatch.kernels import halting
 from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import announce_compilation
+from valmatch.matching.presets.queues.returning import queue_of
 from valmatch.matching.queue import kernel_of, parameters_of, with_people
 from valmatch.matching.registry import queue_rule
 from valmatch.matching.rules import ticks_per_hour
@@ -66,6 +67,7 @@ from valmatch.models.model import (
     Table,
 )
 from valmatch.policies import registry as policies
+from valmatch.rule_sets.presets.building import rule_of
 
 MEASURES = ("win_gap", "wait", "error")
 SCALES = (1.0, 2.0**6, 2.0**10)
@@ -156,8 +158,9 @@ class LadderModel(Model[InitialState]):
         self.warnings = tuple(remarks(factors, self._given, of_players))
         if factors.parties.largest > 1:
             self.responses = Responses(*RESPONSES, *self.further(factors))
-        self._rule = queue_rule(factors.rule.matching)
         options = _options(factors)
+        preset = options["numbers"]
+        self._rule = queue_of(preset) if preset else queue_rule(factors.rule.matching)
         if factors.rule.matching == "flexmatch":
             options |= self._rule_set(files)
         elif "rules" in files or factors.rule_set is not None:
@@ -374,7 +377,7 @@ class LadderModel(Model[InitialState]):
 
 def _options(factors: LadderFactors) -> dict[str, Any]:
     """Return what the rules of the queue read, by the names of their parameters."""
-    rule, horizon = factors.rule, 24.0 * factors.days
+    rule, horizon, words = factors.rule, 24.0 * factors.days, factors.rule.words()
     return {
         **dict(rule),
         "horizon": horizon,
@@ -391,6 +394,8 @@ def _options(factors: LadderFactors) -> dict[str, Any]:
         "true_noise": factors.match.beta**2,
         "source": PAIR,
         "review_seconds": rule.review_seconds or 0.0,
+        "largest": factors.parties.largest,
+        "numbers": rule_of(words) if words else None,
     }
 
 

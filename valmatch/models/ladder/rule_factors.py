@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
-from valmatch.inputs.fields import Factors, NonNegative, Real, Whole, factor
-from valmatch.matching.registry import QUEUES, meanings, readers
+from valmatch.inputs.fields import (
+    Factors,
+    NonNegative,
+    Real,
+    Whole,
+    factor,
+    refuse,
+    without_news,
+)
+from valmatch.matching.registry import PRESET, QUEUES, meanings, readers
 from valmatch.models.ladder.factor_types import Share, Weight
+from valmatch.models.ladder.rule_sets import SIDES
 from valmatch.models.team_rules import check_teams
 from valmatch.models.tickets.laws import check_sum
+from valmatch.models.tickets.preset_factors import RuleFactors, missing_preset
 from valmatch.models.tickets.sources import MOST_PLAYERS
 from valmatch.policies import registry as policies
+from valmatch.rule_sets.presets.meanings import WORDS, filled, team_sizes
+from valmatch.rule_sets.presets.vocabulary import TEAMS, Lobby, Vocabulary
+from valmatch.rule_sets.presets.words import Preset
 
 if TYPE_CHECKING:
     PairPolicy = str
@@ -50,14 +72,15 @@ class Parties(Factors):
         return max(size for size, share in enumerate(self.shares, 1) if share > 0.0)
 
 
-class Rule(Factors):
-    """Who plays whom."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{player_diff: 400}"})
+class QueueFactors(Factors):
+    """Which rule of the queue there is, and the factors of those that are no preset."""
 
     matching: Matching = factor("team_first", "", meanings(tuple(QUEUES)))
     team_num: Annotated[int, Field(ge=1, le=1000), *Whole] = factor(
-        5, "players", "Number of players on a team; with pairs 1, which is then the default."
+        5,
+        "players",
+        "Number of players on a team; with pairs 1, which is then the default, and with a preset"
+        " what its teams say.",
     )
     player_diff: NonNegative = factor(
         400.0,
@@ -205,3 +228,69 @@ class Rule(Factors):
     def reads(self, option: str) -> bool:
         """Return whether an option has an effect on the rule that is chosen."""
         return self.matching in readers(option)
+
+
+class Rule(RuleFactors, QueueFactors):
+    """Who plays whom: by a rule of the queue, or as a living matchmaker does."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{player_diff: 400}"})
+
+    preset: Preset | None = factor(  # type: ignore[assignment]
+        None,
+        "",
+        "Whose rule it is: a living matchmaker's; matching is then preset. null: that of matching.",
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the words of presets where there is none."""
+        return without_news(self, handler(self), tuple(Vocabulary.model_fields))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_the_preset_says(cls, data: object) -> object:
+        """Let matching, and the players of a team, be those of a preset unless they are given."""
+        if not isinstance(data, dict) or data.get("preset") is None:
+            return data
+        size = _size_of_teams(data["preset"], data.get("teams"))
+        own = {} if size is None else {"team_num": size}
+        return {"matching": PRESET, **own, **data}
+
+    @model_validator(mode="after")
+    def _goes_by_one_rule(self) -> Self:
+        """Refuse a preset beside another rule, and teams that a ladder does not play."""
+        if self.preset is None:
+            if self.matching == PRESET:
+                raise missing_preset()
+            return self
+        if self.matching != PRESET:
+            raise refuse(
+                f"{self.matching} does not go with rule.preset: {self.preset} (allowed with a"
+                f" preset: {PRESET}, which is then the default)",
+                "matching",
+                "preset",
+            )
+        teams: Any = filled(self)["teams"]
+        sides = teams["lobby"] if isinstance(teams, dict) else team_sizes(teams)[0]
+        if sides != SIDES:
+            what = f"a lobby of {sides} users" if isinstance(teams, dict) else f"{sides} teams"
+            raise refuse(f"{what}, but a ladder plays one side against another", "teams")
+        size = _size_of_teams(self.preset, self.teams)
+        if self.team_num != size:
+            raise refuse(
+                f"{self.team_num} players on a team, but rule.preset {self.preset} has teams of"
+                f" {size} (allowed: {size}, which is then the default)",
+                "team_num",
+                "teams",
+            )
+        return self
+
+
+def _size_of_teams(preset: object, teams: object) -> int | None:
+    """Return the players of a team of a preset; None where something is wrong."""
+    if teams is None:
+        teams = WORDS["teams"].by_form.get(preset)  # type: ignore[call-overload]
+    if isinstance(teams, Mapping | Lobby):
+        return 1
+    found = re.fullmatch(TEAMS, teams) if isinstance(teams, str) else None
+    return team_sizes(str(teams))[1] if found else None

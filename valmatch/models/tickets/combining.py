@@ -9,9 +9,6 @@ from valmatch.inputs.fields import refuse
 from valmatch.models.tickets.factor_sections import Match, Parties, Service
 from valmatch.models.tickets.preset_factors import RatingsFactors, RuleFactors
 
-PARTIES = ("faf", "bar")
-"""Presets in which parties wait together."""
-
 OF_RULE_SETS = (
     ("service", "review_seconds", "rule.clock says when it looks"),
     ("service", "search", "rule.search says how it looks"),
@@ -95,11 +92,8 @@ def check_rule(factors: Combined) -> None:
 
 def _check_parties(factors: Combined, name: str) -> None:
     """Refuse parties that a rule has no place for."""
-    rule, shares = factors.rule, factors.parties.shares
-    teams = rule.teams if isinstance(rule.teams, str) else "2x4"
-    duels = rule.preset == "faf" and teams.endswith("x1")
-    if any(share > 0.0 for share in shares[1:]):
-        if rule.preset not in PARTIES or duels:
+    if any(share > 0.0 for share in factors.parties.shares[1:]):
+        if not factors.rule.takes_parties():
             raise refuse(
                 f"parties.shares: {name} takes single players alone (allowed: [1])",
                 "parties.shares",

@@ -112,6 +112,7 @@ def people_of(drawn: Drawn, between: Floats) -> People:
     ranged = ~np.isnan(low)
     return People(
         drawn.sizes,
+        firsts,
         drawn.seen,
         np.maximum(numbers(DEVIATION, 0.0), 0.0),
         np.maximum(numbers(GAMES, 1000.0), 0.0).astype(np.int64),

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from valmatch.inputs.fields import Factors, NonNegative, Positive, Real, Whole, factor, refuse
 from valmatch.rule_sets.presets.long_form import long_form
-from valmatch.rule_sets.presets.meanings import WORDS, check
+from valmatch.rule_sets.presets.meanings import WORDS, check, form_of, given
 from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.vocabulary import Vocabulary
-from valmatch.rule_sets.presets.words import PRESETS, Preset
+from valmatch.rule_sets.presets.words import PRESETS, Form, Preset
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
+
+
+PARTIES: tuple[Form, ...] = ("faf", "bar")
+"""Forms of presets in which parties wait together."""
+
+
+def missing_preset() -> PydanticCustomError:
+    """Return the error of words without a preset."""
+    return refuse(f"preset: missing (allowed: {', '.join(PRESETS)})")
 
 
 class RuleFactors(Vocabulary):
@@ -30,30 +40,37 @@ class RuleFactors(Vocabulary):
 
     @model_validator(mode="before")
     @classmethod
-    def _named_alone(cls, given: object) -> object:
+    def _named_alone(cls, data: object) -> object:
         """Take the name of a preset alone, and parts of its lists."""
-        if isinstance(given, str):
-            return {"preset": given}
-        return _with_whole_lists(given) if isinstance(given, dict) else given
+        if isinstance(data, str):
+            return {"preset": data}
+        return _with_whole_lists(data) if isinstance(data, dict) else data
 
     @model_validator(mode="after")
     def _means_something(self) -> RuleFactors:
         if self.preset is not None:
             check(self)
-        elif self != type(self).model_construct():
-            raise refuse(f"preset: missing (allowed: {', '.join(PRESETS)})")
+        elif any(given(self, path) is not None for path in WORDS):
+            raise missing_preset()
         return self
 
     def words(self) -> RuleWords | None:
         """Return the rule; None without a preset."""
         if self.preset is None:
             return None
-        return RuleWords.model_validate(self.model_dump())
+        return RuleWords.model_validate(self.model_dump(include=set(Vocabulary.model_fields)))
 
-    def spelt_out(self) -> RuleFactors:
+    def takes_parties(self) -> bool:
+        """Return whether parties wait together, by the preset."""
+        return self.preset is not None and form_of(self) in PARTIES
+
+    def spelt_out(self) -> Self:
         """Return the rule with a value for every word, which can then be varied and optimised."""
         words = self.words()
-        return self if words is None else type(self).model_validate(long_form(words))
+        if words is None:
+            return self
+        others = self.model_dump(exclude=set(Vocabulary.model_fields))
+        return type(self).model_validate({**others, **long_form(words)})
 
 
 def _with_whole_lists(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,8 +27,9 @@ from valmatch.matching.presets.queues.line import (
     begin_match,
     by_the_clock,
     everybody_joins,
+    nothing_in_mind,
 )
-from valmatch.matching.presets.queues.people import People, sums_of
+from valmatch.matching.presets.queues.people import People
 from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.rule_sets.presets.rules import BarRule
 
@@ -42,6 +43,9 @@ class Terms(NamedTuple):
     grows: float
     newest: bool
     tick: float
+    each: bool
+    newcomer_mean: float
+    newcomer_deviation: float
 
 
 class Own(NamedTuple):
@@ -75,17 +79,7 @@ def own_of(rule: BarRule, people: People, room: int) -> Own:
     room : int
         How many may wait.
     """
-    sizes = people.sizes
-    rated = np.where(people.unrated, 0.0, 1.0)
-    count = sums_of(rated, sizes)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        skill = sums_of(people.ratings * rated, sizes) / count
-        deviation = sums_of(people.deviations * rated, sizes) / count
-    skill = np.where(count > 0, skill, rule.newcomer_mean)
-    deviation = np.where(count > 0, deviation, rule.newcomer_deviation)
-    variance = deviation * deviation
-    if rule.each:
-        skill, variance = sizes * skill, sizes * variance
+    n = people.sizes.size
     table = (rule.team_count, rule.team_size + 1)
     need = np.zeros(table, np.int64)
     need[0, 0] = rule.team_size
@@ -108,16 +102,48 @@ def own_of(rule: BarRule, people: People, room: int) -> Own:
         np.zeros(2, np.int64),
     )
     own = rule.team_count * rule.beta * rule.beta
-    terms = Terms(own, rule.low, rule.high, rule.band_grows, rule.newest, rule.tick)
-    return Own(terms, skill, variance, search, np.zeros(room, np.int64))
+    terms = Terms(
+        own,
+        rule.low,
+        rule.high,
+        rule.band_grows,
+        rule.newest,
+        rule.tick,
+        rule.each,
+        rule.newcomer_mean,
+        rule.newcomer_deviation,
+    )
+    return Own(terms, np.zeros(n), np.zeros(n), search, np.zeros(room, np.int64))
 
 
-def first_review(rule: BarRule) -> float:
+@internal
+def first_review(line: Line, own: Own) -> float:
     """Return when the first review is."""
-    return rule.tick
+    return own.terms.tick
 
 
-joined, refuses = by_the_clock, everybody_joins
+memory_of, joined, refuses = nothing_in_mind, by_the_clock, everybody_joins
+
+
+@internal
+def enter(ticket: int, people: People, own: Own) -> None:
+    """Work out what a ticket adds to its team: the mean of its rated players, or a newcomer's."""
+    terms, first, size = own.terms, people.firsts[ticket], people.sizes[ticket]
+    rated, skill, deviation = 0, 0.0, 0.0
+    for player in range(first, first + size):
+        if not people.unrated[player]:
+            rated += 1
+            skill += people.ratings[player]
+            deviation += people.deviations[player]
+    if rated > 0:
+        skill /= rated
+        deviation /= rated
+    else:
+        skill, deviation = terms.newcomer_mean, terms.newcomer_deviation
+    own.skill[ticket], own.variance[ticket] = skill, deviation * deviation
+    if terms.each:
+        own.skill[ticket] *= size
+        own.variance[ticket] *= size
 
 
 @njit

@@ -2,11 +2,14 @@
 
 The rule is a module of this folder, for which the loop is compiled, with
 
+- `first_review(line, own)`: when it looks first;
+- `enter(ticket, people, own)`: works out what it goes by of a ticket that joins;
 - `joined(ticket, now, line, own)`: notes that a ticket has joined; whether it looks at once;
 - `refuses(ticket, line, own)`: whether it does not let a ticket join;
 - `review(now, line, own)`: forms matches; returns when it looks next;
 - `would_do(match, member, ticket, now, line, own)`: whether a ticket could be in a member's place;
-- `own_of(...)`, plain Python: what it goes by and room to work in, for so many who wait.
+- `own_of(rule, people, room)`, plain Python: room for what it goes by, for so many who wait;
+- `memory_of(rule)`, plain Python: what it remembers at first.
 
 At one moment tickets join, then others leave, then there is a review.
 """
@@ -17,6 +20,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import njit
 from valmatch.matching.presets.queues.line import (
     Line,
@@ -25,12 +29,25 @@ from valmatch.matching.presets.queues.line import (
     line_up,
     turn_away,
 )
+from valmatch.matching.presets.queues.people import People
 from valmatch.matching.queue import driver
 from valmatch.matching.tickets.layout import SEARCHING
 
 
 class PresetQueue(Protocol):
     """What a module of a preset has, see above."""
+
+    def own_of(self, rule: Any, people: People, room: int) -> Any:  # noqa: ANN401
+        """Return room for what the rule goes by, where so many may wait."""
+
+    def memory_of(self, rule: Any) -> Floats:  # noqa: ANN401
+        """Return what the rule remembers at first."""
+
+    def first_review(self, line: Line, own: Any) -> float:  # noqa: ANN401
+        """Return when the first review is."""
+
+    def enter(self, ticket: int, people: People, own: Any) -> None:  # noqa: ANN401
+        """Work out what the rule goes by of a ticket."""
 
     def joined(self, ticket: int, now: float, line: Line, own: Any) -> bool:  # noqa: ANN401
         """Take note of a ticket that has joined; return whether there is a review at once."""
@@ -58,14 +75,15 @@ RULE = cast(PresetQueue, None)
 
 
 @driver(njit)
-def play(line: Line, own: Any, room: int) -> bool:  # noqa: ANN401
+def play(line: Line, people: People, own: Any, room: int) -> bool:  # noqa: ANN401
     """Let tickets come and go until the horizon.
 
     Parameters
     ----------
     line : Line
+    people : People
     own : NamedTuple of arrays
-        What the rule goes by, and its room.
+        What the rule goes by, and its room, both empty.
     room : int
         How many may wait.
 
@@ -75,6 +93,10 @@ def play(line: Line, own: Any, room: int) -> bool:  # noqa: ANN401
         False if more would wait than there is room for: it is to be called again with more room.
     """
     state = line.state[0]
+    if np.isnan(state["due"]):
+        state["due"] = RULE.first_review(line, own)
+    for k in range(state["waiting"]):
+        RULE.enter(line.waiting[k], people, own)
     while state["halt"] == 0:
         now = np.inf
         if state["joined"] < line.times.size:
@@ -91,6 +113,7 @@ def play(line: Line, own: Any, room: int) -> bool:  # noqa: ANN401
                 turn_away(ticket, now, line)
                 continue
             line_up(ticket, line)
+            RULE.enter(ticket, people, own)
             if not RULE.joined(ticket, now, line, own):
                 continue
         else:

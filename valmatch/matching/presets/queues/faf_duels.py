@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import internal, njit
 from valmatch.matching.presets.proposals import Lists, Tickets, draw_quality, propose
+from valmatch.matching.presets.queues import pops
 from valmatch.matching.presets.queues.line import (
     Line,
     add_member,
@@ -18,7 +20,28 @@ from valmatch.matching.presets.queues.line import (
 )
 from valmatch.matching.presets.queues.people import People
 from valmatch.matching.presets.queues.pops import Pops, next_pop, pops_of
-from valmatch.rule_sets.presets.rules import FafRule
+from valmatch.rule_sets.presets.rules import Expansion, FafRule
+
+
+class Terms(NamedTuple):
+    """Numbers of the rule, see `valmatch.rule_sets.presets.rules.FafRule`."""
+
+    less_deviations: float
+    newcomer_games: int
+    newcomer_mean: float
+    beta: float
+    of_own: float
+    top: float
+    expand_top: Expansion
+    expand_newcomers: Expansion
+    expand_others: Expansion
+    near_from: int
+    uncertain: float
+
+
+def terms_of(rule: FafRule) -> Terms:
+    """Return the numbers of a rule."""
+    return Terms(*(getattr(rule, name) for name in Terms._fields))
 
 
 class Own(NamedTuple):
@@ -26,9 +49,7 @@ class Own(NamedTuple):
 
     Attributes
     ----------
-    beta, uncertain : float
-    near_from : int
-        See `valmatch.rule_sets.presets.rules.FafRule`.
+    terms : Terms
     pops : Pops
     mean, deviation : (n,) ndarray of float64
         Ratings by which tickets are matched.
@@ -39,9 +60,7 @@ class Own(NamedTuple):
     lists : Lists
     """
 
-    beta: float
-    uncertain: float
-    near_from: int
+    terms: Terms
     pops: Pops
     mean: Floats
     deviation: Floats
@@ -54,15 +73,7 @@ class Own(NamedTuple):
 
 def own_of(rule: FafRule, people: People, room: int) -> Own:
     """Return what the queue goes by; parameters are those of `bar.own_of`."""
-    starts = np.cumsum(people.sizes) - people.sizes
-    deviation, games = people.deviations[starts], people.games[starts]
-    rating, most = people.ratings[starts], rule.newcomer_games
-    new = games <= most
-    mean = np.where(new, ((most - games) * rule.newcomer_mean + games * rating) / most, rating)
-    own = 2 * rule.beta * rule.beta
-    total = own + (deviation * deviation + deviation * deviation)
-    kinds = np.select([rating - rule.less_deviations * deviation >= rule.top, new], [0, 1], 2)
-    falls = (rule.expand_top, rule.expand_newcomers, rule.expand_others)
+    n = people.sizes.size
     near = max(rule.near_from, int(np.log2(max(16, room))) // 2 + 1)
     width = min(room, 2 * near)
 
@@ -70,15 +81,13 @@ def own_of(rule: FafRule, people: People, room: int) -> Own:
         return np.zeros(room)
 
     return Own(
-        rule.beta,
-        rule.uncertain,
-        rule.near_from,
+        terms_of(rule),
         pops_of(rule),
-        np.asarray(mean, np.float64),
-        deviation,
-        rule.of_own * np.sqrt(own / total),
-        np.array([one.step for one in falls], np.float64)[kinds],
-        np.array([one.cap for one in falls], np.float64)[kinds],
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros(n),
         Tickets(column(), column(), column(), np.zeros(room, np.int64)),
         Lists(
             np.zeros((room, width), np.int64),
@@ -90,7 +99,29 @@ def own_of(rule: FafRule, people: People, room: int) -> Own:
     )
 
 
+first_review, memory_of = pops.first_review, pops.memory_of
 joined, refuses = by_the_clock, everybody_joins
+
+
+@internal
+def enter(ticket: int, people: People, own: Own) -> None:
+    """Work out how a ticket is matched: its rating, blended for a newcomer, and what it takes."""
+    terms, player = own.terms, people.firsts[ticket]
+    rating, deviation = people.ratings[player], people.deviations[player]
+    games, most = people.games[player], terms.newcomer_games
+    top, new = rating - terms.less_deviations * deviation >= terms.top, games <= most
+    if new:
+        own.mean[ticket] = ((most - games) * terms.newcomer_mean + games * rating) / most
+    else:
+        own.mean[ticket] = rating
+    own.deviation[ticket] = deviation
+    noise = 2 * terms.beta * terms.beta
+    total = noise + (deviation * deviation + deviation * deviation)
+    own.asked[ticket] = terms.of_own * math.sqrt(noise / total)
+    falls = terms.expand_top
+    if not top:
+        falls = terms.expand_newcomers if new else terms.expand_others
+    own.step[ticket], own.cap[ticket] = falls.step, falls.cap
 
 
 @internal
@@ -102,7 +133,7 @@ def _least(ticket: int, attempts: int, own: Own) -> float:
 @internal
 def _key(ticket: int, own: Own) -> float:
     """Return by what tickets are sorted where they are many."""
-    return 0.0 if own.deviation[ticket] >= own.uncertain else own.mean[ticket]
+    return 0.0 if own.deviation[ticket] >= own.terms.uncertain else own.mean[ticket]
 
 
 @njit
@@ -118,7 +149,7 @@ def review(now: float, line: Line, own: Own) -> float:
         own.tickets.least[k] = _least(ticket, line.missed[ticket], own)
     if players >= 2:
         near = _sort(count, line, own)
-        propose(own.tickets, count, own.lists, own.beta, near)
+        propose(own.tickets, count, own.lists, own.terms.beta, near)
         for place in range(count):
             state["examined"] += min(count - 1 - place, near)
         for k in range(count):
@@ -136,13 +167,13 @@ def _sort(count: int, line: Line, own: Own) -> int:
     order = own.tickets.order
     for k in range(count):
         place = k
-        if count >= own.near_from:
+        if count >= own.terms.near_from:
             key = _key(line.waiting[k], own)
             while place > 0 and _key(line.waiting[order[place - 1]], own) > key:
                 order[place] = order[place - 1]
                 place -= 1
         order[place] = k
-    if count < own.near_from:
+    if count < own.terms.near_from:
         return count
     doublings, rest = 0, max(16, count)
     while rest > 1:
@@ -160,7 +191,7 @@ def would_do(match: int, member: int, ticket: int, now: float, line: Line, own: 
         one = ticket if k else other
         own.tickets.mean[k] = own.mean[one]
         own.tickets.deviation[k] = own.deviation[one]
-    quality = draw_quality(own.tickets, own.beta, 0, 1)
+    quality = draw_quality(own.tickets, own.terms.beta, 0, 1)
     # Who is left over has missed this pop by now.
     least = max(
         _least(other, line.missed[other], own), _least(ticket, line.missed[ticket] - 1, own)

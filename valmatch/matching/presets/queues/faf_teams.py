@@ -17,6 +17,7 @@ from valmatch.matching.presets.neighbours import (
     terms_of,
     value_neighbours,
 )
+from valmatch.matching.presets.queues import pops
 from valmatch.matching.presets.queues.line import (
     Line,
     add_member,
@@ -24,7 +25,7 @@ from valmatch.matching.presets.queues.line import (
     by_the_clock,
     everybody_joins,
 )
-from valmatch.matching.presets.queues.people import People, most_of, sums_of
+from valmatch.matching.presets.queues.people import People
 from valmatch.matching.presets.queues.pops import Pops, next_pop, pops_of
 from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.rule_sets.presets.rules import FafRule
@@ -39,6 +40,9 @@ class Own(NamedTuple):
     pops : Pops
     at_least : float
         Least quality.
+    less_deviations : float
+    newcomer_games : int
+        See `valmatch.rule_sets.presets.rules.FafRule`.
     every, tickets : Tickets
         All tickets, and room for as many as may wait, by average.
     numbers : (room,) ndarray of int64
@@ -51,6 +55,8 @@ class Own(NamedTuple):
     terms: Terms
     pops: Pops
     at_least: float
+    less_deviations: float
+    newcomer_games: int
     every: Tickets
     tickets: Tickets
     numbers: Ints
@@ -62,40 +68,15 @@ class Own(NamedTuple):
 
 def own_of(rule: FafRule, people: People, room: int) -> Own:
     """Return what the queue goes by; parameters are those of `bar.own_of`."""
-    sizes = people.sizes
-    shown = people.ratings - rule.less_deviations * people.deviations
-    newcomers = sums_of((people.games <= rule.newcomer_games).astype(np.float64), sizes)
-    total = sums_of(shown, sizes)
-    starts, n = np.cumsum(sizes) - sizes, sizes.size
-    ratings = np.zeros((n, rule.team_size))
-    for place in range(min(int(sizes.max(initial=0)), rule.team_size)):
-        has = sizes > place
-        ratings[has, place] = shown[starts[has] + place]
-    every = Tickets(
-        sizes,
-        newcomers.astype(np.int64),
-        np.zeros(n, np.int64),
-        total,
-        total / sizes,
-        most_of(shown, sizes),
-        ratings,
-    )
-    tickets = Tickets(
-        np.zeros(room, np.int64),
-        np.zeros(room, np.int64),
-        np.zeros(room, np.int64),
-        np.zeros(room),
-        np.zeros(room),
-        np.zeros(room),
-        np.zeros((room, rule.team_size)),
-    )
     most = 2 * rule.team_size
     return Own(
         terms_of(rule),
         pops_of(rule),
         rule.at_least,
-        every,
-        tickets,
+        rule.less_deviations,
+        rule.newcomer_games,
+        _tickets(people.sizes.size, rule.team_size),
+        _tickets(room, rule.team_size),
         np.zeros(room, np.int64),
         make_room(most),
         np.zeros((room, most), np.int64),
@@ -104,7 +85,34 @@ def own_of(rule: FafRule, people: People, room: int) -> Own:
     )
 
 
+def _tickets(n: int, team_size: int) -> Tickets:
+    """Return room for tickets."""
+    size, newcomers, attempts = np.zeros((3, n), np.int64)
+    total, average, most = np.zeros((3, n))
+    return Tickets(size, newcomers, attempts, total, average, most, np.zeros((n, team_size)))
+
+
+first_review, memory_of = pops.first_review, pops.memory_of
 joined, refuses = by_the_clock, everybody_joins
+
+
+@internal
+def enter(ticket: int, people: People, own: Own) -> None:
+    """Work out what a ticket shows: lowered ratings and newcomers."""
+    every, first, size = own.every, people.firsts[ticket], people.sizes[ticket]
+    every.size[ticket], every.newcomers[ticket] = size, 0
+    every.total[ticket], every.most[ticket] = 0.0, -np.inf
+    for k in range(size):
+        player = first + k
+        shown = people.ratings[player] - own.less_deviations * people.deviations[player]
+        every.newcomers[ticket] += people.games[player] <= own.newcomer_games
+        every.total[ticket] += shown
+        every.most[ticket] = max(every.most[ticket], shown)
+        if k < every.ratings.shape[1]:
+            every.ratings[ticket, k] = shown
+    for k in range(size, every.ratings.shape[1]):
+        every.ratings[ticket, k] = 0.0
+    every.average[ticket] = every.total[ticket] / size
 
 
 @internal

@@ -13,7 +13,12 @@ from valmatch.kernels.compilation import internal, njit
 from valmatch.matching.plain_presets.playing import JITTER
 from valmatch.matching.presets.blossoms import Forest, make_forest
 from valmatch.matching.presets.pairing import pair
-from valmatch.matching.presets.queues.line import Line, add_member, begin_match
+from valmatch.matching.presets.queues.line import (
+    Line,
+    add_member,
+    begin_match,
+    nothing_in_mind,
+)
 from valmatch.matching.presets.queues.people import People
 from valmatch.matching.presets.scores import ANY, Pool, Terms, score, score_pairs, terms_of
 from valmatch.rule_sets.presets.rules import LichessRule
@@ -30,7 +35,7 @@ class Own(NamedTuple):
     terms : Terms
     every, jitter, rate, cap : float
     players : int
-    just_paired : bool
+    just_paired, ranges : bool
         See `valmatch.rule_sets.presets.rules.LichessRule`.
     every_pool, pool : Pool
         All tickets, and room for as many as may wait; nobody has missed waves in the former.
@@ -46,6 +51,7 @@ class Own(NamedTuple):
     cap: float
     players: int
     just_paired: bool
+    ranges: bool
     every_pool: Pool
     pool: Pool
     points: Floats
@@ -55,26 +61,6 @@ class Own(NamedTuple):
 
 def own_of(rule: LichessRule, people: People, room: int) -> Own:
     """Return what the queue goes by; parameters are those of `bar.own_of`."""
-    n = people.sizes.size
-    low, high = (people.low, people.high) if rule.ranges else (np.full(n, -ANY), np.full(n, ANY))
-    nobody = np.zeros((1, 1), np.int64)
-    everybody = Pool(
-        np.rint(people.ratings).astype(np.int64),
-        np.zeros(n, np.int64),
-        low,
-        high,
-        np.arange(n),
-        people.ranged.astype(np.int64),
-        people.unrated.astype(np.int64),
-        np.zeros(n),
-        nobody,
-    )
-
-    def row() -> Ints:
-        return np.zeros(room, np.int64)
-
-    blocked = np.zeros((room, room), np.int64)
-    pool = Pool(row(), row(), row(), row(), row(), row(), row(), np.zeros(room), blocked)
     return Own(
         terms_of(rule),
         rule.every,
@@ -83,17 +69,41 @@ def own_of(rule: LichessRule, people: People, room: int) -> Own:
         rule.cap,
         rule.players,
         rule.just_paired,
-        everybody,
-        pool,
+        rule.ranges,
+        _pool(people.sizes.size, 1),
+        _pool(room, room),
         np.zeros((room, room)),
-        row(),
+        np.zeros(room, np.int64),
         make_forest(room),
     )
 
 
-def first_review(rule: LichessRule, place: Words) -> float:
+def _pool(n: int, blocking: int) -> Pool:
+    """Return room for tickets, of whom so many can block each other."""
+    rating, sit, low, high, user, ranged, provisional = np.zeros((7, n), np.int64)
+    blocked = np.zeros((blocking, blocking), np.int64)
+    return Pool(rating, sit, low, high, user, ranged, provisional, np.zeros(n), blocked)
+
+
+memory_of = nothing_in_mind
+
+
+@internal
+def first_review(line: Line, own: Own) -> float:
     """Return when the first wave is."""
-    return rule.every + jitter(place, 0, rule.jitter)
+    return own.every + _jitter(line.place, 0, own.jitter)
+
+
+@internal
+def enter(ticket: int, people: People, own: Own) -> None:
+    """Note what a ticket is in a wave: its rating, and whom it wants to meet."""
+    pool, player = own.every_pool, people.firsts[ticket]
+    pool.rating[ticket] = int(np.rint(people.ratings[player]))
+    pool.low[ticket] = people.low[ticket] if own.ranges else -ANY
+    pool.high[ticket] = people.high[ticket] if own.ranges else ANY
+    pool.user[ticket] = ticket
+    pool.ranged[ticket] = people.ranged[ticket]
+    pool.provisional[ticket] = people.unrated[player]
 
 
 def jitter(place: Words, wave: int, most: float) -> float:

@@ -10,6 +10,7 @@ from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import internal
 from valmatch.kernels.halting import watched
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, TIMED_OUT, WAITING
+from valmatch.rule_sets.presets.rules import PresetRule
 
 STATE = np.dtype(
     [
@@ -21,7 +22,7 @@ STATE = np.dtype(
         ("members", "i8"),
         ("reviews", "i8"),
         ("relaxed", "i8"),  # reviews that asked for less than the rule does of a large population
-        ("due", "f8"),  # when the next review is
+        ("due", "f8"),  # when the next review is, NaN before anything has happened
         ("next_end", "f8"),  # when the next one leaves who waits
         ("horizon", "f8"),
         ("examined", "f8"),  # candidates that were valued
@@ -50,6 +51,8 @@ class Line(NamedTuple):
         Whether they are cancelled then, or time out.
     sizes, users : (n,) ndarray of int64
         Players; number of the user. Who waits already does not join again.
+    numbers : (n,) ndarray of int64
+        By which draws are addressed: how many joined before.
     status : (n,) ndarray of int64
         Of `valmatch.matching.tickets.layout`.
     ends : (n,) ndarray of float64
@@ -79,6 +82,7 @@ class Line(NamedTuple):
     cancelled: Ints
     sizes: Ints
     users: Ints
+    numbers: Ints
     status: Ints
     ends: Floats
     missed: Ints
@@ -100,7 +104,6 @@ def make_line(
     users: Ints,
     timeout: float,
     horizon: float,
-    first_review: float,
     memory: Floats,
     place: Words,
 ) -> Line:
@@ -115,14 +118,13 @@ def make_line(
         Seconds after which tickets leave.
     horizon : float
         When all ends.
-    first_review : float
     memory : ndarray of float64
         What a rule remembers at first.
     place : (3,) ndarray of uint64
     """
     n = times.size
     state = np.zeros(1, STATE)
-    state["due"], state["horizon"], state["next_end"] = first_review, horizon, np.inf
+    state["due"], state["horizon"], state["next_end"] = np.nan, horizon, np.inf
     last = int(users.max(initial=-1)) + 1
     return Line(
         times,
@@ -130,6 +132,7 @@ def make_line(
         (cancels <= times + timeout).astype(np.int64),
         sizes,
         users,
+        np.arange(n),
         np.zeros(n, np.int64),
         np.zeros(n),
         np.zeros(n, np.int64),
@@ -222,6 +225,11 @@ def drop_matched(line: Line) -> None:
             kept += 1
     state["waiting"] = kept
     state["fresh"] = 0
+
+
+def nothing_in_mind(rule: PresetRule) -> Floats:
+    """Return the memory of a rule that remembers nothing of its own."""
+    return np.zeros(1)
 
 
 @internal

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.kernels.arrays import Floats
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import internal, njit
 from valmatch.matching.plain_presets.osu import RANKED
 from valmatch.matching.presets.pivots import Room, Terms, Users, form_lobbies, radius, terms_of
@@ -16,6 +16,7 @@ from valmatch.matching.presets.queues.line import (
     begin_match,
     by_the_clock,
     everybody_joins,
+    nothing_in_mind,
 )
 from valmatch.matching.presets.queues.people import People
 from valmatch.rule_sets.presets.rules import OsuRule
@@ -30,6 +31,8 @@ class Own(NamedTuple):
     tick, recent : float
         Seconds between reviews, and for which opponents do not meet again; 0: they may.
     rating : (n,) ndarray of float64
+    order : (room,) ndarray of int64
+        Who waits, by rating.
     users : Users
         Room for as many as may wait.
     room : Room
@@ -39,6 +42,7 @@ class Own(NamedTuple):
     tick: float
     recent: float
     rating: Floats
+    order: Ints
     users: Users
     room: Room
 
@@ -52,15 +56,24 @@ def own_of(rule: OsuRule, people: People, room: int) -> Own:
     seats = Room(
         np.zeros(room, np.int64), np.zeros(room), np.zeros((room, rule.lobby_size), np.int64)
     )
-    return Own(terms_of(rule), rule.tick, recent, people.ratings.astype(np.float64), users, seats)
+    rating = np.zeros(people.sizes.size)
+    order = np.zeros(room, np.int64)
+    return Own(terms_of(rule), rule.tick, recent, rating, order, users, seats)
 
 
-def first_review(rule: OsuRule) -> float:
+@internal
+def first_review(line: Line, own: Own) -> float:
     """Return when the first review is."""
-    return rule.tick
+    return own.tick
 
 
-joined, refuses = by_the_clock, everybody_joins
+memory_of, joined, refuses = nothing_in_mind, by_the_clock, everybody_joins
+
+
+@internal
+def enter(ticket: int, people: People, own: Own) -> None:
+    """Note the rating of a user."""
+    own.rating[ticket] = people.ratings[people.firsts[ticket]]
 
 
 @njit
@@ -72,7 +85,7 @@ def review(now: float, line: Line, own: Own) -> float:
     if count < size:
         return following
     # By rating; of equals, who joined first.
-    numbers = own.users.number[:count]
+    numbers = own.order[:count]
     for k in range(count):
         ticket = line.waiting[k]
         place = k
@@ -81,6 +94,7 @@ def review(now: float, line: Line, own: Own) -> float:
             place -= 1
         numbers[place] = ticket
     for k in range(count):
+        own.users.number[k] = line.numbers[numbers[k]]
         own.users.rating[k] = own.rating[numbers[k]]
         own.users.waited[k] = now - line.times[numbers[k]]
     if own.recent > 0.0:
@@ -89,7 +103,9 @@ def review(now: float, line: Line, own: Own) -> float:
                 met = int(_met(numbers[k], numbers[other], now, line, own))
                 own.users.met[k, other] = met
                 own.users.met[other, k] = met
-    users = Users(numbers, own.users.rating[:count], own.users.waited[:count], own.users.met)
+    users = Users(
+        own.users.number[:count], own.users.rating[:count], own.users.waited[:count], own.users.met
+    )
     room = Room(own.room.gone[:count], own.room.draw[:count], own.room.lobby)
     lobbies = form_lobbies(users, own.terms, room, line.place, state["reviews"])
     for lobby in range(lobbies):

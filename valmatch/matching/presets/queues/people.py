@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from valmatch.kernels.arrays import Bools, Floats, Ints
 
 
 class People(NamedTuple):
-    """Players in the order of their tickets, and what is known of tickets.
+    """Players by ticket, and what is known of tickets.
 
     Attributes
     ----------
-    sizes : (tickets,) ndarray of int64
-        Players of each ticket.
+    sizes, firsts : (tickets,) ndarray of int64
+        How many players each ticket has, and the number of its first; the others come after that.
     ratings, deviations : (players,) ndarray of float64
         Mean and standard deviation of what is believed of their skill.
     games : (players,) ndarray of int64
@@ -37,6 +35,7 @@ class People(NamedTuple):
     """
 
     sizes: Ints
+    firsts: Ints
     ratings: Floats
     deviations: Floats
     games: Ints
@@ -48,19 +47,3 @@ class People(NamedTuple):
     low: Ints
     high: Ints
     ranged: Bools
-
-
-def sums_of(values: Floats, sizes: Ints) -> Floats:
-    """Return the sum of each ticket's players, added one after another from the first."""
-    starts = np.cumsum(sizes) - sizes
-    total = np.zeros(sizes.size)
-    for place in range(int(sizes.max(initial=0))):
-        has = sizes > place
-        total[has] += values[starts[has] + place]
-    return total
-
-
-def most_of(values: Floats, sizes: Ints) -> Floats:
-    """Return the largest value of each ticket's players."""
-    starts = np.cumsum(sizes) - sizes
-    return np.asarray(np.maximum.reduceat(values, starts)) if sizes.size else np.empty(0)

@@ -16,7 +16,6 @@ from valmatch.matching.presets.queues import (
     faf_teams,
     lichess,
     osu,
-    pops,
     shieldbattery,
 )
 from valmatch.matching.presets.queues.line import Line, make_line
@@ -91,20 +90,6 @@ def module_of(rule: PresetRule) -> ModuleType:
     return osu if isinstance(rule, OsuRule) else lichess
 
 
-def _first(rule: PresetRule, place: Words) -> tuple[float, Floats]:
-    """Return when the first review is, and what is remembered at first."""
-    nothing = np.zeros(1)
-    if isinstance(rule, FafRule):
-        return pops.first_review(rule), pops.memory_of(rule)
-    if isinstance(rule, BarRule):
-        return bar.first_review(rule), nothing
-    if isinstance(rule, ShieldBatteryRule):
-        return shieldbattery.first_review(rule), shieldbattery.memory_of(rule)
-    if isinstance(rule, OsuRule):
-        return osu.first_review(rule), nothing
-    return lichess.first_review(rule, place), nothing
-
-
 def play_preset(
     rule: PresetRule, asked: Asked, timeout: float, horizon: float
 ) -> tuple[Played, Told]:
@@ -119,21 +104,18 @@ def play_preset(
         Seconds after which a ticket leaves, and at which all ends.
     """
     module = module_of(rule)
-    first, memory = _first(rule, asked.place)
-    sizes = asked.people.sizes
     line = make_line(
         asked.times,
         asked.cancels,
-        sizes,
+        asked.people.sizes,
         asked.users,
         timeout,
         horizon,
-        first,
-        memory,
+        module.memory_of(rule),
         asked.place,
     )
     play, room = kernel_of(driving.play, module), ROOM
-    while not play(line, module.own_of(rule, asked.people, room), room):
+    while not play(line, asked.people, module.own_of(rule, asked.people, room), room):
         room *= 2
     halting.check()
     return _played(line), _told(line)

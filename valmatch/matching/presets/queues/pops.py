@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ pops follow each other faster and faster, without a limit but the time that a se
 class Pops(NamedTuple):
     """Numbers of the rule, see `valmatch.rule_sets.presets.rules.FafRule`."""
 
+    first: float
     most: float
     wanted: float
     average: int
@@ -29,12 +30,14 @@ class Pops(NamedTuple):
 
 def pops_of(rule: FafRule) -> Pops:
     """Return the numbers of a rule."""
-    return Pops(rule.pop_max, rule.pop_matches * 2 * rule.team_size, rule.pop_average)
+    wanted = rule.pop_matches * 2 * rule.team_size
+    return Pops(rule.pop_first, rule.pop_max, wanted, rule.pop_average)
 
 
-def first_review(rule: FafRule) -> float:
+@internal
+def first_review(line: Line, own: Any) -> float:  # noqa: ANN401
     """Return when the first pop is."""
-    return rule.pop_first
+    return own.pops.first
 
 
 def memory_of(rule: FafRule) -> Floats:

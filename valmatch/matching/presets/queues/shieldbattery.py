@@ -41,6 +41,10 @@ class Own(NamedTuple):
         enough; weight of a window of the population.
     window, tick : float
     sample : int
+    less_deviations : float32
+        How many of its deviations a rating is lowered by.
+    picks : bool
+        Whether map picks count.
     rating : (n,) ndarray of float32
         Lowered ratings.
     region, maps : (n,) ndarray of int64
@@ -68,6 +72,8 @@ class Own(NamedTuple):
     window: float
     tick: float
     sample: int
+    less_deviations: np.float32
+    picks: bool
     rating: Singles
     region: Ints
     maps: Ints
@@ -85,9 +91,7 @@ class Own(NamedTuple):
 
 def own_of(rule: ShieldBatteryRule, people: People, room: int) -> Own:
     """Return what the queue goes by; parameters are those of `bar.own_of`."""
-    starts = np.cumsum(people.sizes) - people.sizes
-    deviation = Single(rule.less_deviations) * people.deviations[starts].astype(np.float32)
-    rating = people.ratings[starts].astype(np.float32) - deviation
+    n = people.sizes.size
     seats, members = min(rule.sample, room), 2 * rule.team_size
     rosters = max(1, math.comb(seats, members))
     between = np.where(np.isnan(people.between), rule.unknown, people.between)
@@ -108,10 +112,12 @@ def own_of(rule: ShieldBatteryRule, people: People, room: int) -> Own:
         rule.window,
         rule.tick,
         seats,
-        rating,
-        people.regions,
-        people.maps if rule.maps else np.full(people.sizes.size, -1),
-        people.round_trips.astype(np.float32) * Single(0.5),
+        Single(rule.less_deviations),
+        rule.maps,
+        np.zeros(n, np.float32),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.float32),
         between.astype(np.float32) * Single(0.5),
         pool,
         np.zeros(seats, np.int64),
@@ -124,9 +130,10 @@ def own_of(rule: ShieldBatteryRule, people: People, room: int) -> Own:
     )
 
 
-def first_review(rule: ShieldBatteryRule) -> float:
+@internal
+def first_review(line: Line, own: Own) -> float:
     """Return when the first review is."""
-    return rule.tick
+    return own.tick
 
 
 def memory_of(rule: ShieldBatteryRule) -> Floats:
@@ -142,6 +149,17 @@ def joined(ticket: int, now: float, line: Line, own: Own) -> bool:
 
 
 refuses = everybody_joins
+
+
+@internal
+def enter(ticket: int, people: People, own: Own) -> None:
+    """Note the lowered rating of a ticket, and where it is."""
+    player = people.firsts[ticket]
+    lowered = Single(own.less_deviations * Single(people.deviations[player]))
+    own.rating[ticket] = Single(Single(people.ratings[player]) - lowered)
+    own.region[ticket] = people.regions[ticket]
+    own.maps[ticket] = people.maps[ticket] if own.picks else -1
+    own.half[ticket] = Single(Single(people.round_trips[ticket]) * Single(0.5))
 
 
 @internal
@@ -171,7 +189,9 @@ def _look(line: Line, own: Own) -> int:
             own.looked[k] = line.waiting[k]
         return count
     for k in range(count):
-        own.drawn[k] = uniform_at(line.place, SAMPLES, line.waiting[k], state["reviews"])
+        own.drawn[k] = uniform_at(
+            line.place, SAMPLES, line.numbers[line.waiting[k]], state["reviews"]
+        )
     for _ in range(own.sample):
         least = 0
         for k in range(1, count):
