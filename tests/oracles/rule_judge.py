@@ -215,7 +215,7 @@ class Judge:
             texts = str(rule.get("measurements", "")) + str(rule.get("referenceValue", ""))
             for expansion in self.rule_set.get("expansions", []):
                 if expansion["target"] == f"rules[{rule['name']}].referenceValue":
-                    texts += "".join(str(step["value"]) for step in expansion["steps"])
+                    texts += "".join(f" {step['value']}" for step in expansion["steps"])
             if re.search(r"\b(count|sum)\s*\(", texts):
                 return None
         judge = getattr(self, f"judge_{rule['type']}")
