@@ -354,9 +354,7 @@ def compared_table(level: str, state: str) -> str:
         by_outcome = {row["outcome"]: shown(row) for row in own}
         lines.append([one, other, own[0]["n"], *(by_outcome[name] for name in OUTCOMES.values())])
     if not lines:
-        return (
-            "Nothing can be compared: a rule, or what it is compared with, has missed the wait.\n"
-        )
+        return "Nothing to compare: of each pair a rule is not made yet, or has missed the wait.\n"
     return table(["system, choice", "less", "n", "all matches", "newcomers' matches"], lines)
 
 
