@@ -144,7 +144,7 @@ class Rules:
         return kind.endswith("Sort") or self.logic(rule["statement"])
 
     def reference(self, rule: World) -> Any:  # noqa: ANN401
-        value = rule["referenceValue"]
+        value = self.current(f"rules[{rule['name']}].referenceValue", rule["referenceValue"])
         if isinstance(value, str) and "teams[" in value:
             return self.compute(value)[1]
         return value
