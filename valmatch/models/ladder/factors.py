@@ -34,6 +34,7 @@ from valmatch.models.ladder.rating_factors import KNOWN, WITH_DEVIATION, Rating
 from valmatch.models.ladder.rule_factors import Parties, Rule
 from valmatch.models.ladder.rule_sets import size_of_teams
 from valmatch.models.team_rules import LONG_WAIT, long_wait, slow_search
+from valmatch.models.tickets.laws import check_some
 from valmatch.models.tickets.rule_file import (
     EXPANSIONS,
     RULES,
@@ -153,8 +154,7 @@ class Sessions(Factors):
     @field_validator("hourly_profile")
     @classmethod
     def _some_hour(cls, weights: tuple[float, ...]) -> tuple[float, ...]:
-        if not any(weights):
-            raise refuse("every weight is 0 (at least one must be > 0)")
+        check_some(weights)
         return weights
 
 

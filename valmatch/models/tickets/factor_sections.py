@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, field_validator
 
 from valmatch.inputs.fields import Factors, Number, Real, Whole, factor, refuse
-from valmatch.models.tickets.laws import check_sum
+from valmatch.models.tickets.laws import check_some, check_sum
 from valmatch.models.tickets.sources import MOST_PLAYERS, MOST_REGIONS
 
 HOURS = 24
@@ -84,8 +84,7 @@ class Arrivals(Factors):
     @field_validator("hourly_profile")
     @classmethod
     def _some_hour(cls, weights: tuple[float, ...]) -> tuple[float, ...]:
-        if not any(weights):
-            raise refuse("every weight is 0 (at least one must be > 0)")
+        check_some(weights)
         return weights
 
 

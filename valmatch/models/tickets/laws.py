@@ -25,6 +25,12 @@ def check_sum(shares: Collection[float]) -> None:
         raise refuse(f"shares sum to {total:.10g} (allowed: 1)")
 
 
+def check_some(weights: Collection[float]) -> None:
+    """Refuse weights that are all 0."""
+    if not any(weights):
+        raise refuse("every weight is 0 (at least one must be > 0)")
+
+
 def kind_of(law: Mapping[str, object]) -> Kind:
     """Return what a law gives."""
     if set(law) == {"mean", "std"}:
