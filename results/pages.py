@@ -272,11 +272,12 @@ def say(text: str) -> None:
 
 
 def counted(what: str, results: Iterable[T], total: int) -> Iterator[T]:
-    """Yield results as they are made, and say how many there are."""
+    """Yield results as they are made, and say at most a hundred times how many there are."""
     started = time.monotonic()
     for number, result in enumerate(results, 1):
-        minutes = (time.monotonic() - started) / 60
-        say(f"{what}: {number:,} of {total:,} after {minutes:.1f} min")
+        if number * 100 // total > (number - 1) * 100 // total:
+            minutes = (time.monotonic() - started) / 60
+            say(f"{what}: {number:,} of {total:,} after {minutes:.1f} min")
         yield result
 
 
