@@ -2,10 +2,10 @@
 
     python results/equal-waits/make.py
 
-takes about an hour of one idle core. `levels` after it measures the three waits, `cells` tunes and
-judges, `tables` compares, `page` fills the page, and `--check` says whether the page holds the
-tables. Each cell is a file of `cells`; one that is there is not made again, so that the run goes on
-where it was stopped. How far it is is said on stderr.
+takes about two hours of one idle core. `levels` after it measures the three waits, `cells` tunes,
+scales and judges, `tables` compares, `page` fills the page, and `--check` says whether the page
+holds the tables. Each cell is a file of `cells`; one that is there is not made again, so that the
+run goes on where it was stopped. How far it is is said on stderr.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ from valmatch.storage.output import write_bytes, write_csv
 HERE = Path(__file__).parent
 CONFIG = "ladder"
 
-TUNING_SEED, BUDGET = 201, 100
+TUNING_SEED, BUDGET = 201, 200
 SOLVER, CONFIDENCE = RunSpec("auto", 0), 0.95
-JUDGING_SEED, WORLDS = 202, 60
+JUDGING_SEED, WORLDS = 203, 60
+SCALING_WORLDS, TRIALS, CLOSE = 30, 8, 0.005
+"""Tuning worlds on which limits are scaled to the wait, how often at most, and how closely."""
 
 WAIT = "avg_wait_time"
 OUTCOMES = {"win_gap": "all", "joined_win_gap": "newcomers"}
@@ -85,6 +87,9 @@ TUNED = {
     "joint": TEAMS,
 }
 
+SCALED = ("tolerance", "widening", "team_diff", "team_slack")
+"""The limits that are multiplied by one number, which brings the mean wait to the level."""
+
 BASE, BASE_SYSTEM, BASE_CHOICE = ("elo", "nearest"), "elo", "nearest"
 UNDER = {
     "elo": ("team_first", "joint", "draw_chance", "ucb", "knowledge_gradient"),
@@ -100,7 +105,10 @@ COMPARED = (
 
 
 class State(NamedTuple):
-    """What the systems know: their parameters times a number; whether rules are tuned with that."""
+    """What the systems know: their parameters times a number; whether rules are tuned with that.
+
+    Limits that were tuned with the right parameters are scaled alone, by one number.
+    """
 
     times: float
     tuned: bool
@@ -108,8 +116,8 @@ class State(NamedTuple):
 
 STATES = {
     "right": State(1.0, tuned=True),
-    "third-unchanged": State(1 / 3, tuned=False),
-    "three-unchanged": State(3.0, tuned=False),
+    "third-scaled": State(1 / 3, tuned=False),
+    "three-scaled": State(3.0, tuned=False),
     "third-tuned": State(1 / 3, tuned=True),
     "three-tuned": State(3.0, tuned=True),
 }
@@ -240,15 +248,43 @@ def tuned_point(cell: Cell) -> tuple[dict[str, float], bool | None]:
     return dict(found.point), found.feasible
 
 
+def words_at(cell: Cell, point: Mapping[str, float], scale: float) -> list[str]:
+    """Return what a cell sets at a point, with `SCALED` limits multiplied by a number."""
+    names = {f"rule.{name}" for name in SCALED}
+    values = {name: x * scale if name in names else x for name, x in point.items()}
+    return [*cell.words, *(f"{name}={x!r}" for name, x in values.items())]
+
+
+def scaled(cell: Cell, point: Mapping[str, float]) -> tuple[float, float]:
+    """Return the scale at which a point has the level's wait in tuning worlds, and its own wait.
+
+    The logarithm of the wait is nearly a line in that of the scale: by secants.
+    """
+    level, tried = math.log(level_of(cell.level)), []
+    x, slope = 0.0, -0.5
+    for _ in range(TRIALS):
+        words = words_at(cell, point, math.exp(x))
+        wait = math.log(responses(words, TUNING_SEED, SCALING_WORLDS)[WAIT].mean())
+        tried.append((abs(wait - level), x, wait))
+        if tried[-1][0] <= CLOSE:
+            break
+        if len(tried) > 1 and tried[-1][1] != tried[-2][1]:
+            found = (wait - tried[-2][2]) / (x - tried[-2][1])
+            slope = min(max(found, -2.0), -0.1)
+        x += min(max((level - wait) / slope, -math.log(2.0)), math.log(2.0))
+    return math.exp(min(tried)[1]), math.exp(tried[0][2])
+
+
 def make_cell(cell: Cell) -> None:
-    """Tune a cell and judge it, unless its file is there."""
+    """Tune a cell, scale it to the wait and judge it, unless its file is there."""
     if cell.path.exists():
         return
     point, feasible = tuned_point(cell)
-    words = [*cell.words, *(f"{name}={value!r}" for name, value in point.items())]
-    found = responses(words, JUDGING_SEED, WORLDS)
+    scale, own_wait = scaled(cell, point)
+    found = responses(words_at(cell, point, scale), JUDGING_SEED, WORLDS)
+    facts = {"point": point, "feasible": feasible, "scale": scale, "unscaled_wait": own_wait}
     kept = {name: [float(f"{x:.6g}") for x in found[name]] for name in MEASURES}
-    text = json.dumps({"point": point, "feasible": feasible, "worlds": kept}, indent=1)
+    text = json.dumps(facts | {"worlds": kept}, indent=1)
     cell.path.parent.mkdir(exist_ok=True)
     write_bytes(cell.path, f"{text}\n".encode())
 
@@ -278,10 +314,11 @@ def cell_row(cell: Cell) -> Row:
     found = judged(cell)
     means = {name: float(f"{values.mean():.5g}") for name, values in found.items()}
     equal = "yes" if abs(off(cell)) <= NEAR else "no"
-    kept = json.loads(cell.path.read_text(encoding="utf-8"))["point"]
-    tuned = "; ".join(f"{name.removeprefix('rule.')} {x:.4g}" for name, x in kept.items())
+    kept = json.loads(cell.path.read_text(encoding="utf-8"))
+    tuned = "; ".join(f"{name.removeprefix('rule.')} {x:.4g}" for name, x in kept["point"].items())
     facts = {**cell._asdict(), "n": len(found[WAIT]), "off": float(f"{off(cell):.3g}")}
-    return {**facts, "equal_wait": equal, **means, "tuned": tuned}
+    scaling = {name: float(f"{kept[name]:.4g}") for name in ("unscaled_wait", "scale")}
+    return {**facts, "equal_wait": equal, **means, "tuned": tuned, **scaling}
 
 
 def compared_rows(level: str, state: str) -> Iterator[Row]:
@@ -366,16 +403,17 @@ def cells_table(level: str, state: str) -> str:
         wait = f"{float(row[WAIT]):.3f} ({float(row['off']):+.1%}{missed})"
         gaps = [f"{float(row[name]):.4f}" for name in OUTCOMES]
         others = [f"{float(row['wait_p90']):.2f}", f"{float(row['scale_stretch']):.2f}"]
-        lines.append([named(row), row["n"], wait, *gaps, *others, row["tuned"]])
+        scaling = [f"{float(row['unscaled_wait']):.2f}", f"{float(row['scale']):.2f}"]
+        lines.append([named(row), row["n"], wait, *gaps, *others, row["tuned"], *scaling])
     head = ["system, choice", "n", "mean wait", "win gap", "newcomers' win gap"]
-    return table([*head, "wait p90", "scale stretch", "tuned"], lines)
+    return table([*head, "wait p90", "stretch", "tuned", "wait before", "scaled by"], lines)
 
 
-def worth_of_waiting() -> float:
-    """Return by how much `NEAR` more of the wait lessens the win gap of the levels' own rule."""
+def worth_of_waiting(share: float) -> float:
+    """Return by how much a longer wait lessens the win gap of the levels' own rule."""
     ends = [read(HERE / "levels.csv")[k] for k in (0, -1)]
     (short, more), (long, less) = ((float(row["wait"]), float(row["win_gap"])) for row in ends)
-    return (more - less) / math.log(long / short) * math.log1p(NEAR)
+    return (more - less) / math.log(long / short) * math.log1p(share)
 
 
 def sections(text: Callable[[str, str], str]) -> str:
@@ -405,11 +443,14 @@ def missing_table() -> str:
 
 def page() -> None:
     """Put the tables and numbers into the page."""
+    equal = where(read(HERE / "cells.csv"), equal_wait="yes")
+    share = max(abs(float(row["off"])) for row in equal)
     texts = {
         "progress": f"\n{missing_table()}\n",
         "family": f"{FAMILY}",
         "width": f"{WIDTH:.2f}",
-        "near": f"{worth_of_waiting():.4f}",
+        "off": f"{100 * share:.1f}",
+        "near": f"{worth_of_waiting(share):.4f}",
         "compared": f"{sections(compared_table)}\n",
         "cells": f"{sections(cells_table)}\n",
     }
