@@ -288,10 +288,16 @@ class TicketsModel(Model[Drawn]):
         match = self._factors.match
         if self._preset:
             rule = f"rule.preset is {self._factors.rule.preset}"
-            raise InputError(f"{rule}, and a rule set alone says which of its rules refuse whom")
+            raise InputError(
+                f"{rule}, and a rule set alone says which of its rules refuse whom (explain a run"
+                " with rules: FILE in place of it)"
+            )
         if match.backfill != "none":
             asked = f"match.backfill is {match.backfill}"
-            raise InputError(f"{asked}: why tickets wait can be told without backfill alone")
+            raise InputError(
+                f"{asked}: why tickets wait can be told without backfill alone (simulate with"
+                " --set match.backfill=none, and explain that folder)"
+            )
         service = self._service._replace(seed=seed, replication=replication)
         tickets = tickets_of(inputs, self._trips.centres, self._columns(inputs).answers)
         return TicketWorld(self._table, tickets, service, self._factors.service.search)
