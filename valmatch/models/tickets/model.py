@@ -252,6 +252,8 @@ class TicketsModel(Model[Drawn]):
     def play(self, inputs: Drawn) -> Replication:
         """Let a rule set match the tickets of a replication."""
         factors, told = self._factors, None
+        # What takes room for a while comes first, as long as little is held.
+        never = unmatchable(self._table, self._given(), inputs, self._service.timeout)
         stays, backfills = draw_stays(factors, inputs), NO_BACKFILLS
         if self._preset:
             played, told = self._preset.play(inputs, self._service)
@@ -262,7 +264,7 @@ class TicketsModel(Model[Drawn]):
             inputs,
             played,
             matches_of(inputs, played, self._table, factors.match.spread),
-            unmatchable(self._table, self._given(), inputs, self._service.timeout),
+            never,
             first_limit(self._table),
             places_of(self._table),
             stays,

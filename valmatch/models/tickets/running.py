@@ -16,14 +16,17 @@ from valmatch.models.tickets.sources import LEAVES, STAYS
 
 def draw_stays(factors: TicketsFactors, drawn: Drawn) -> Floats:
     """Return which part of what is left of the match each player stays; infinity: all."""
-    stays, share = np.full(drawn.of.size, np.inf), factors.match.leave_prob
+    players, share = drawn.skills.size, factors.match.leave_prob
+    if share == 0.0 and factors.match.backfill == "none":
+        return np.broadcast_to(np.inf, players)  # one number, as no kernel reads it
+    stays = np.full(players, np.inf)
     if share == 0.0:
         return stays
-    uniforms = np.empty(drawn.of.size)
-    fill_uniforms_of(drawn.place, LEAVES, drawn.of, drawn.places, uniforms)
+    of, places, uniforms = drawn.of, drawn.places, np.empty(players)
+    fill_uniforms_of(drawn.place, LEAVES, of, places, uniforms)
     leavers = np.flatnonzero(uniforms < share)
     parts = np.empty(leavers.size)
-    fill_uniforms_of(drawn.place, STAYS, drawn.of[leavers], drawn.places[leavers], parts)
+    fill_uniforms_of(drawn.place, STAYS, of[leavers], places[leavers], parts)
     stays[leavers] = parts
     return stays
 
