@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints, Shorts
 from valmatch.matching.tickets.columns import Played
 from valmatch.models.tickets.population import Drawn
 from valmatch.rule_sets.table import Table, Team
@@ -41,11 +41,11 @@ class Matches(NamedTuple):
     seen_diffs: Floats
     gaps: Floats
     latencies: Floats
-    of_players: Ints
-    ticket_of: Ints
-    people: Ints
-    team_of: Ints
-    place_of: Ints
+    of_players: Shorts
+    ticket_of: Shorts
+    people: Shorts
+    team_of: Shorts
+    place_of: Shorts
     wins: Floats
     latency: Floats
     match: Ints
@@ -67,12 +67,15 @@ def matches_of(drawn: Drawn, played: Played, table: Table, spread: float) -> Mat
     """
     n, teams = played.times.size, len(table.teams)
     tickets, sizes = played.tickets, drawn.sizes[played.tickets]
+    # Numbers of players are short ones, as a long run has many of them.
     firsts = (np.cumsum(drawn.sizes) - drawn.sizes)[tickets]
-    people = np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
-    of = np.repeat(played.matches, sizes)
-    team_of = np.repeat(played.teams, sizes)
-    first = np.repeat(~played.filled, sizes)
-    camp = (of * teams + team_of)[first]
+    people = np.repeat((firsts - (np.cumsum(sizes) - sizes)).astype(np.int32), sizes)
+    people += np.arange(people.size, dtype=np.int32)
+    of = np.repeat(played.matches.astype(np.int32), sizes)
+    team_of = np.repeat(played.teams.astype(np.int32), sizes)
+    some = played.filled.any()
+    first = np.repeat(~played.filled, sizes) if some else slice(None)
+    camp = np.repeat(played.matches * teams + played.teams, sizes)[first]
     players = np.bincount(of[first], minlength=n)
     true = _team_means(drawn.skills[people[first]], camp, n, teams)
     seen = _team_means(drawn.seen[people[first]], camp, n, teams)
@@ -100,10 +103,10 @@ def matches_of(drawn: Drawn, played: Played, table: Table, spread: float) -> Mat
         _span(seen),
         gaps,
         latencies,
-        of.astype(np.int32),
+        of,
         np.repeat(tickets.astype(np.int32), sizes),
-        people.astype(np.int32),
-        team_of.astype(np.int32),
+        people,
+        team_of,
         np.repeat(np.arange(sizes.size, dtype=np.int32), sizes),
         wins,
         latency,
@@ -145,7 +148,9 @@ def _span(means: Floats) -> Floats:
     return np.where(enough, high, np.nan) - np.where(enough, low, np.nan)
 
 
-def _latencies(every: Floats, people: Ints, of: Ints, first: Bools, n: int) -> tuple[Ints, Floats]:
+def _latencies(
+    every: Floats, people: Shorts, of: Shorts, first: Bools | slice, n: int
+) -> tuple[Ints, Floats]:
     """Return the data centres of matches, and the latencies of their players to these.
 
     Those who are there from the beginning decide.

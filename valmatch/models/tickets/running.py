@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from valmatch.draws.addressed import fill_uniforms_of
-from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Shorts
 from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.models.tickets.groups import Replication, mean, time_average
@@ -79,7 +79,7 @@ def _over_time(found: Replication, joins: Floats, leaves: Floats) -> tuple[float
     times = np.concatenate([joins, leaves])
     signs = np.repeat([1.0, -1.0], n)
     order = np.lexsort((times, np.tile(matches.of_players, 2)))
-    of: Ints = np.tile(matches.of_players, 2)[order]
+    of: Shorts = np.tile(matches.of_players, 2)[order]
     times = times[order]
     until = np.append(times[1:], 0.0)
     last = np.append(of[1:] != of[:-1], True)[: of.size]
