@@ -144,11 +144,13 @@ REFUSED = {
     ),
     "preset": (
         "model: tickets\nfactors: {rule: {preset: faf}, hours: 1, warmup_minutes: 0}\n",
-        "rule.preset is faf, and a rule set alone says which of its rules refuse whom",
+        "rule.preset is faf, and a rule set alone says which of its rules refuse whom (explain a"
+        " run with rules: FILE in place of it)",
     ),
     "backfill": (
         CONFIG.replace("arrivals:", "match: {backfill: automatic}\n  arrivals:"),
-        "match.backfill is automatic: why tickets wait can be told without backfill alone",
+        "match.backfill is automatic: why tickets wait can be told without backfill alone (simulate"
+        " with --set match.backfill=none, and explain that folder)",
     ),
 }
 

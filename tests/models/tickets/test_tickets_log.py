@@ -176,5 +176,23 @@ def test_tickets_after_the_end_are_remarked(tmp_path: Path) -> None:
     late = sum(row["time"] >= 60 for row in rows)
     assert 0 < late < 30
     assert [str(one).rpartition(": ")[2] for one in model.warnings] == [
-        f"{late} tickets come after the end of the run"
+        f"{late} of 30 tickets come after the end of the run at 60 s"
     ]
+
+
+def test_one_late_ticket_is_said_to_come_alone(tmp_path: Path) -> None:
+    rows = [{**full_rows(1)[0], "id": name, "time": time} for name, time in (("a", 1), ("b", 60))]
+    model = build(with_log(tmp_path, rows, hours=60 / 3600, warmup_minutes=0))
+    said = [str(one) for one in model.warnings if "after the end" in str(one)]
+    assert len(said) == 1
+    assert said[0].endswith("1 of 2 tickets comes after the end of the run at 60 s")
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "its only ticket comes"), (3, "all 3 tickets come")]
+)
+def test_a_log_of_late_tickets_alone_is_refused(count: int, said: str, tmp_path: Path) -> None:
+    rows = [{**full_rows(1)[0], "id": f"t{k}", "time": 60 + k} for k in range(count)]
+    with pytest.raises(InputError) as info:
+        build(with_log(tmp_path, rows, hours=60 / 3600, warmup_minutes=0))
+    assert f"{said} after the end of the run at 60 s (set hours to a longer run)" in str(info.value)

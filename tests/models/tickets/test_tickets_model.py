@@ -12,7 +12,7 @@ import pytest
 from valmatch import load, replicate, simulate
 from valmatch.config.identity import config_id
 from valmatch.config.loading import shipped_configs
-from valmatch.errors import InputError
+from valmatch.errors import InputError, RunError
 from valmatch.execution.simulator import build
 from valmatch.experiments.combine import combine
 from valmatch.optimization.problem_of_config import problem_of
@@ -329,6 +329,25 @@ def test_an_exhaustive_search_counts_those_of_a_log(tmp_path: Path) -> None:
     config["factors"] |= {"service": {"search": "exhaustive", "request_timeout_seconds": 115}}
     (said,) = (str(one) for one in build(load(config)).warnings if "exhaustive" in str(one))
     assert "and 12 wait at once" in said
+
+
+@pytest.mark.slow
+def test_an_exhaustive_search_ends_where_tickets_can_play_in_too_many_ways(tmp_path: Path) -> None:
+    lines = [
+        json.dumps({"id": f"t{k}", "time": 1, "players": [{"id": f"p{k}"}]}) for k in range(16)
+    ]
+    log = tmp_path / "tickets.jsonl"
+    log.write_text("\n".join(lines), encoding="utf-8")
+    rules = {
+        "ruleLanguageVersion": "1.0",
+        "teams": [{"name": "a", "minPlayers": 1, "maxPlayers": 1, "quantity": 16}],
+    }
+    (tmp_path / "rules.json").write_text(json.dumps(rules), encoding="utf-8")
+    factors = {"hours": 1, "warmup_minutes": 0, "service": {"search": "exhaustive"}}
+    config = {"model": "tickets", "arrivals": str(log), "factors": factors}
+    given = load(config | {"rules": str(tmp_path / "rules.json")})
+    with pytest.raises(RunError, match="100,000,000 candidates for an anchor, and 16 tickets can"):
+        simulate(given)
 
 
 PLACED = {

@@ -14,6 +14,7 @@ from valmatch.matching.tickets.building import put_in_camps, queue_of, world_of
 from valmatch.matching.tickets.building_rules import rule_arrays
 from valmatch.matching.tickets.building_tallies import Members, TallyArrays, tallies_of
 from valmatch.matching.tickets.driving import play as play_kernel
+from valmatch.matching.tickets.exhausting import MOST_CANDIDATES
 from valmatch.matching.tickets.layout import (
     ANSWER,
     CELL,
@@ -139,7 +140,16 @@ def chosen_columns(columns: Columns, tickets: Ints, times: Floats) -> Columns:
 
 
 def too_many(tickets: int) -> RunError:
-    """Return what is said where an exhaustive search would have to look at too many tickets."""
+    """Return what is said where an exhaustive search would have to look at too many tickets.
+
+    If there are not too many of them, there are too many ways to let them play.
+    """
+    if tickets <= MOST_TRIED:
+        return RunError(
+            f"the search exhaustive judges up to {MOST_CANDIDATES:,} candidates for an anchor, and"
+            f" {tickets} tickets can play in more ways (fewer teams, fewer tickets at once by a"
+            " shorter request timeout, or the search pass)"
+        )
     return RunError(
         f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
         f" once, and there are {tickets}"

@@ -18,12 +18,18 @@ from valmatch.matching.tickets.layout import (
     World,
 )
 
+MOST_CANDIDATES = 10**8
+"""Most candidates that an exhaustive search judges for one anchor, before it ends with an error."""
+
 
 @internal
 def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
-    """Find the best match of all: most players, then smallest places, then smallest teams."""
+    """Find the best match of all: most players, then smallest places, then smallest teams.
+
+    Where there are too many candidates ``too_many`` says of how many tickets.
+    """
     begin(queue)
-    teams = world.teams.size
+    teams, candidates = world.teams.size, 0
     place, team = 0, NONE
     while queue.state[0]["halt"] == 0:
         # The next ticket and team that can be added after the last; else the last is changed.
@@ -43,6 +49,10 @@ def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
             queue.seats.tried[PLACES, level] = place
             _compare(world, queue)
             place, team = place + 1, NONE
+            candidates += 1
+            if candidates > MOST_CANDIDATES:
+                queue.state[0]["too_many"] = others + 1
+                break
         elif level > 0:
             place, team = (
                 queue.seats.tried[PLACES, level - 1],

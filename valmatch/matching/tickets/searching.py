@@ -175,7 +175,7 @@ def _batch(now: float, count: int, keeps: bool, world: World, queue: Queue) -> i
     for part in range(1 if priority == 0 else 2):
         running = part == priority - 1
         for k in range(count):
-            if queue.state[0]["halt"] > 0:
+            if queue.state[0]["halt"] > 0 or queue.state[0]["too_many"] > 0:
                 return made
             anchor = queue.lists[POOL if by_camp else BATCH, k]
             if queue.slots[anchor]["status"] != WAITING:

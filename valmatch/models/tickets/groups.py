@@ -130,8 +130,6 @@ def figures(found: Replication, group: Bools) -> dict[str, float]:
     waits = (played.ends - drawn.times)[own & (played.statuses == COMPLETED)]
     of = matches.match[own]
     of = of[of >= 0]
-    begin = np.where(group, drawn.times, 0.0)
-    end = np.where(group, played.ends, 0.0)
     latencies = matches.latencies[own[matches.ticket_of]]
     return {
         "n_tickets": int(own.sum()),
@@ -144,7 +142,7 @@ def figures(found: Replication, group: Bools) -> dict[str, float]:
         "timed_out_fraction": mean(statuses == TIMED_OUT),
         "time_to_match": mean(waits),
         **{f"time_to_match_p{p}": percentile(waits, p) for p in (50, 90, 99)},
-        "current_tickets": time_average(begin, end, np.ones(1), found.window),
+        "current_tickets": _waiting(found, group),
         "players_per_match": mean(matches.players[of]),
         "full_share": mean(matches.full[of]),
         "step_used": mean(matches.steps[of]),
@@ -156,6 +154,13 @@ def figures(found: Replication, group: Bools) -> dict[str, float]:
         "win_gap": mean(matches.gaps[of]),
         "win_prob": mean(matches.wins[own]),
     }
+
+
+def _waiting(found: Replication, group: Bools) -> float:
+    """Return the time average of the number of waiting tickets of a group."""
+    begin = np.where(group, found.drawn.times, 0.0)
+    end = np.where(group, found.played.ends, 0.0)
+    return time_average(begin, end, np.ones(1), found.window)
 
 
 def groups_table(found: Replication) -> Table:
@@ -194,4 +199,4 @@ def mean(values: Floats | Ints | Bools) -> float:
 def percentile(values: Floats, percent: float) -> float:
     """Return a percentile of what is defined; NaN of nothing."""
     known = values[~np.isnan(values)]
-    return float(np.percentile(known, percent)) if known.size else math.nan
+    return float(np.percentile(known, percent, overwrite_input=True)) if known.size else math.nan

@@ -95,7 +95,9 @@ class TicketLog:
         self._path = path
         tickets = [one for one in every if one.time < horizon]
         late = len(every) - len(tickets)
-        notes = [Note(f"{path}: {late:,} tickets come after the end of the run")] if late else []
+        if late and not tickets:
+            raise InputError(f"{path}: {_after_the_end(late, horizon)} (set hours to a longer run)")
+        notes = [Note(f"{path}: {_after_the_end(late, horizon, len(every))}")] if late else []
         self.remarks = (*remarks, *notes)
         self._check(tickets, centres)
         players = [player for one in tickets for player in one.players]
@@ -126,6 +128,14 @@ class TicketLog:
                     if isinstance(value, dict):
                         what = "a map, and maps of players cannot be simulated"
                         raise InputError(f"{where}: attribute {shown(name)} is {what}")
+
+
+def _after_the_end(late: int, horizon: float, every: int = 0) -> str:
+    """Return what is said of the tickets of a log that come too late, all of them or some."""
+    end = f"after the end of the run at {horizon:g} s"
+    if not every:
+        return f"{'its only ticket comes' if late == 1 else f'all {late:,} tickets come'} {end}"
+    return f"{late:,} of {every:,} tickets {'comes' if late == 1 else 'come'} {end}"
 
 
 def _laid_over(

@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints, Shorts
 from valmatch.matching.tickets.columns import Played
 from valmatch.models.tickets.population import Drawn
 from valmatch.rule_sets.table import Table, Team
@@ -24,7 +24,7 @@ class Matches(NamedTuple):
         At the beginning; NaN where fewer than two teams have players.
     latencies : (players in matches,) ndarray of float64
         Of players, in the order of `of_players`.
-    of_players, ticket_of, people, team_of, place_of : (players in matches,) ndarray of int64
+    of_players, ticket_of, people, team_of, place_of : (players in matches,) ndarray of int32
         Their match, ticket, number, team, and place of the ticket in `Played.tickets`.
     wins, latency : (tickets,) ndarray of float64
         Of each ticket the chance to win as the match begins, and the mean latency; NaN where there
@@ -41,11 +41,11 @@ class Matches(NamedTuple):
     seen_diffs: Floats
     gaps: Floats
     latencies: Floats
-    of_players: Ints
-    ticket_of: Ints
-    people: Ints
-    team_of: Ints
-    place_of: Ints
+    of_players: Shorts
+    ticket_of: Shorts
+    people: Shorts
+    team_of: Shorts
+    place_of: Shorts
     wins: Floats
     latency: Floats
     match: Ints
@@ -67,17 +67,20 @@ def matches_of(drawn: Drawn, played: Played, table: Table, spread: float) -> Mat
     """
     n, teams = played.times.size, len(table.teams)
     tickets, sizes = played.tickets, drawn.sizes[played.tickets]
+    # Numbers of players are short ones, as a long run has many of them.
     firsts = (np.cumsum(drawn.sizes) - drawn.sizes)[tickets]
-    people = np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
-    of = np.repeat(played.matches, sizes)
-    team_of, place_of = np.repeat(played.teams, sizes), np.repeat(np.arange(sizes.size), sizes)
-    first = np.repeat(~played.filled, sizes)
-    camp = (of * teams + team_of)[first]
+    people = np.repeat((firsts - (np.cumsum(sizes) - sizes)).astype(np.int32), sizes)
+    people += np.arange(people.size, dtype=np.int32)
+    of = np.repeat(played.matches.astype(np.int32), sizes)
+    team_of = np.repeat(played.teams.astype(np.int32), sizes)
+    some = played.filled.any()
+    first = np.repeat(~played.filled, sizes) if some else slice(None)
+    camp = np.repeat(played.matches * teams + played.teams, sizes)[first]
     players = np.bincount(of[first], minlength=n)
     true = _team_means(drawn.skills[people[first]], camp, n, teams)
     seen = _team_means(drawn.seen[people[first]], camp, n, teams)
     true_diffs = _span(true)
-    centres, latencies = _latencies(drawn.latencies[people], of, first, n)
+    centres, latencies = _latencies(drawn.latencies, people, of, first, n)
     match = np.full(drawn.times.size, -1)
     match[tickets] = played.matches
     latency, wins = np.full(match.size, np.nan), np.full(match.size, np.nan)
@@ -101,10 +104,10 @@ def matches_of(drawn: Drawn, played: Played, table: Table, spread: float) -> Mat
         gaps,
         latencies,
         of,
-        np.repeat(tickets, sizes),
+        np.repeat(tickets.astype(np.int32), sizes),
         people,
         team_of,
-        place_of,
+        np.repeat(np.arange(sizes.size, dtype=np.int32), sizes),
         wins,
         latency,
         match,
@@ -145,13 +148,16 @@ def _span(means: Floats) -> Floats:
     return np.where(enough, high, np.nan) - np.where(enough, low, np.nan)
 
 
-def _latencies(latencies: Floats, of: Ints, first: Bools, n: int) -> tuple[Ints, Floats]:
+def _latencies(
+    every: Floats, people: Shorts, of: Shorts, first: Bools | slice, n: int
+) -> tuple[Ints, Floats]:
     """Return the data centres of matches, and the latencies of their players to these.
 
     Those who are there from the beginning decide.
     """
     if not n:
         return np.empty(0, np.int64), np.empty(0)
-    sums = np.stack([np.bincount(of[first], column[first], n) for column in latencies.T], axis=1)
+    deciding, their = people[first], of[first]
+    sums = np.stack([np.bincount(their, column[deciding], n) for column in every.T], axis=1)
     centres = np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)
-    return centres, latencies[np.arange(of.size), centres[of]]
+    return centres, every[people, centres[of]]

@@ -252,6 +252,8 @@ class TicketsModel(Model[Drawn]):
     def play(self, inputs: Drawn) -> Replication:
         """Let a rule set match the tickets of a replication."""
         factors, told = self._factors, None
+        # What takes room for a while comes first, as long as little is held.
+        never = unmatchable(self._table, self._given(), inputs, self._service.timeout)
         stays, backfills = draw_stays(factors, inputs), NO_BACKFILLS
         if self._preset:
             played, told = self._preset.play(inputs, self._service)
@@ -262,7 +264,7 @@ class TicketsModel(Model[Drawn]):
             inputs,
             played,
             matches_of(inputs, played, self._table, factors.match.spread),
-            unmatchable(self._table, self._given(), inputs, self._service.timeout),
+            never,
             first_limit(self._table),
             places_of(self._table),
             stays,
@@ -288,10 +290,16 @@ class TicketsModel(Model[Drawn]):
         match = self._factors.match
         if self._preset:
             rule = f"rule.preset is {self._factors.rule.preset}"
-            raise InputError(f"{rule}, and a rule set alone says which of its rules refuse whom")
+            raise InputError(
+                f"{rule}, and a rule set alone says which of its rules refuse whom (explain a run"
+                " with rules: FILE in place of it)"
+            )
         if match.backfill != "none":
             asked = f"match.backfill is {match.backfill}"
-            raise InputError(f"{asked}: why tickets wait can be told without backfill alone")
+            raise InputError(
+                f"{asked}: why tickets wait can be told without backfill alone (simulate with"
+                " --set match.backfill=none, and explain that folder)"
+            )
         service = self._service._replace(seed=seed, replication=replication)
         tickets = tickets_of(inputs, self._trips.centres, self._columns(inputs).answers)
         return TicketWorld(self._table, tickets, service, self._factors.service.search)

@@ -53,8 +53,6 @@ class Drawn(NamedTuple):
         Seconds; infinity where a ticket is never cancelled.
     sizes, homes : (tickets,) ndarray of int64
         Players; number of the home region.
-    of, places : (players,) ndarray of int64
-        Ticket of each player, and the place in the party.
     skills, seen : (players,) ndarray of float64
         True skills, and what the matchmaker sees.
     latencies : (players, data centres) ndarray of float64
@@ -73,8 +71,6 @@ class Drawn(NamedTuple):
     cancels: Floats
     sizes: Ints
     homes: Ints
-    of: Ints
-    places: Ints
     skills: Floats
     seen: Floats
     latencies: Floats
@@ -82,6 +78,16 @@ class Drawn(NamedTuple):
     missing: Mapping[str, Bools]
     regions: tuple[str, ...]
     place: Words
+
+    @property
+    def of(self) -> Ints:
+        """Ticket of each player; made anew each time, as a long run has many players."""
+        return _tickets_of(self.sizes)
+
+    @property
+    def places(self) -> Ints:
+        """Place in the party of each player; made anew each time too."""
+        return _places_in(self.sizes)
 
 
 class Logged(NamedTuple):
@@ -126,36 +132,33 @@ def draw_tickets(
     sizes = log.sizes if log else 1 + _chosen(factors.parties.shares, _uniforms(SIZE, n, place))
     regions = factors.regions.shares
     homes = _chosen(tuple(regions.values()), _uniforms(HOME, n, place))
-    of = np.repeat(np.arange(n), sizes)
-    places = np.arange(of.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    people = _People(of, places, place)
+    people = _People(_tickets_of(sizes), _places_in(sizes), place)
     users = people._replace(of=users_of(factors.ratings, people))
     skills = _skills(factors, sizes, people, users)
     beliefs = draw_beliefs(factors.ratings, users) if factors.ratings.any_given() else {}
-    error = np.zeros(of.size)
+    error: Floats | float = 0.0
     if factors.skill.error > 0.0 or beliefs:
         spread = np.hypot(factors.skill.error, beliefs.get(DEVIATION, 0.0))
         error = spread * users.normals(ERROR)
+    seen = skills if isinstance(error, float) else skills + error
     if beliefs:
         beliefs |= {USER: users.of.astype(np.float64)}
-        beliefs |= draw_ranges(factors.ratings, users, skills + error)
+        beliefs |= draw_ranges(factors.ratings, users, seen)
     attributes: dict[str, Floats | Texts | Lists] = dict(beliefs)
     attributes |= {
         name: _attribute(law, ATTRIBUTE + number, n, people)
         for number, (name, law) in enumerate(factors.attributes.items())
     }
-    latencies = _latencies(factors.regions.spread, trips.milliseconds[homes[of]], people)
+    latencies = _latencies(factors.regions.spread, trips.milliseconds, homes, people)
     cancels = times + _patience(factors, n, place)
-    attributes[factors.skill.attribute] = skills + error
+    attributes[factors.skill.attribute] = seen
     drawn = Drawn(
         times,
         cancels,
         sizes,
         homes,
-        of,
-        places,
         skills,
-        skills + error,
+        seen,
         latencies,
         attributes,
         {},
@@ -165,10 +168,21 @@ def draw_tickets(
     if log is None:
         return drawn
     drawn = log.laid_over(drawn)
-    seen = drawn.attributes[factors.skill.attribute]
-    assert isinstance(seen, np.ndarray)
+    given = drawn.attributes[factors.skill.attribute]
+    assert isinstance(given, np.ndarray)
     # What a log has of a skill is what the matchmaker sees.
-    return drawn._replace(seen=seen, skills=np.where(seen == drawn.seen, skills, seen - error))
+    return drawn._replace(seen=given, skills=np.where(given == seen, skills, given - error))
+
+
+def _tickets_of(sizes: Ints) -> Ints:
+    """Return the ticket of each player."""
+    return np.repeat(np.arange(sizes.size), sizes)
+
+
+def _places_in(sizes: Ints) -> Ints:
+    """Return the place of each player in the party."""
+    firsts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.arange(firsts.size) - firsts
 
 
 class _People(NamedTuple):
@@ -260,13 +274,14 @@ def _skills(factors: TicketsFactors, sizes: Ints, people: _People, users: _Peopl
     return np.asarray(skills)
 
 
-def _latencies(spread: float, medians: Floats, people: _People) -> Floats:
+def _latencies(spread: float, medians: Floats, homes: Ints, people: _People) -> Floats:
     """Return whole milliseconds of players to data centres, at least 1."""
-    latencies = medians.copy()
+    latencies = medians[homes[people.of]]
     for centre in range(medians.shape[1]) if spread > 0.0 else ():
         normals = people.normals(LATENCY, MOST_REGIONS * people.places + centre)
         latencies[:, centre] *= np.exp(spread * normals)
-    return np.asarray(np.maximum(np.rint(latencies), 1.0))
+    np.rint(latencies, out=latencies)
+    return np.maximum(latencies, 1.0, out=latencies)
 
 
 def _patience(factors: TicketsFactors, n: int, place: Words) -> Floats:

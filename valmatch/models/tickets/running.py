@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from valmatch.draws.addressed import fill_uniforms_of
-from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Shorts
 from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.models.tickets.groups import Replication, mean, time_average
@@ -16,14 +16,17 @@ from valmatch.models.tickets.sources import LEAVES, STAYS
 
 def draw_stays(factors: TicketsFactors, drawn: Drawn) -> Floats:
     """Return which part of what is left of the match each player stays; infinity: all."""
-    stays, share = np.full(drawn.of.size, np.inf), factors.match.leave_prob
+    players, share = drawn.skills.size, factors.match.leave_prob
+    if share == 0.0 and factors.match.backfill == "none":
+        return np.broadcast_to(np.inf, players)  # one number, as no kernel reads it
+    stays = np.full(players, np.inf)
     if share == 0.0:
         return stays
-    uniforms = np.empty(drawn.of.size)
-    fill_uniforms_of(drawn.place, LEAVES, drawn.of, drawn.places, uniforms)
+    of, places, uniforms = drawn.of, drawn.places, np.empty(players)
+    fill_uniforms_of(drawn.place, LEAVES, of, places, uniforms)
     leavers = np.flatnonzero(uniforms < share)
     parts = np.empty(leavers.size)
-    fill_uniforms_of(drawn.place, STAYS, drawn.of[leavers], drawn.places[leavers], parts)
+    fill_uniforms_of(drawn.place, STAYS, of[leavers], places[leavers], parts)
     stays[leavers] = parts
     return stays
 
@@ -76,7 +79,7 @@ def _over_time(found: Replication, joins: Floats, leaves: Floats) -> tuple[float
     times = np.concatenate([joins, leaves])
     signs = np.repeat([1.0, -1.0], n)
     order = np.lexsort((times, np.tile(matches.of_players, 2)))
-    of: Ints = np.tile(matches.of_players, 2)[order]
+    of: Shorts = np.tile(matches.of_players, 2)[order]
     times = times[order]
     until = np.append(times[1:], 0.0)
     last = np.append(of[1:] != of[:-1], True)[: of.size]
