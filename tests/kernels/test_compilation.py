@@ -381,7 +381,7 @@ def least(values: NDArray[np.float64]) -> float:
     return low
 
 
-@compilation.merged
+@compilation.inlined
 def doubled(value: float) -> float:
     """Return a value twice."""
     return 2 * value
@@ -398,6 +398,16 @@ def test_parts_are_compiled_in_the_kernels_that_call_them() -> None:
     for part in parts:
         (compiled,) = part.overloads.values()
         assert compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) == 0
+
+
+def test_python_that_calls_a_part_has_it_compiled_by_itself() -> None:
+    @compilation.inlined
+    def tripled(value: float) -> float:
+        return 3 * value
+
+    part: Any = tripled
+    assert (part(1.5), part(2)) == (4.5, 6)
+    assert not part.overloads
 
 
 @compilation.internal

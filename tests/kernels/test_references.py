@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import apart, internal, merged, njit
+from valmatch.kernels.compilation import apart, inlined, internal, njit
 from valmatch.kernels.references import by_reference
 
 
@@ -33,7 +33,7 @@ def _counted(place: int, inner: Inner) -> float:
     return float(inner.values[place])
 
 
-@merged
+@inlined
 def _scaled(place: int, group: Outer) -> float:
     return group.scale * _counted(place, group.inner)
 
@@ -86,6 +86,6 @@ def test_what_is_referred_to_is_read_anew_in_the_next_call() -> None:
 def test_a_part_is_inlined_by_what_it_says_not_by_who_calls_it() -> None:
     """Numba would inline what a part calls that is inlined itself, and all that this calls."""
     _by_reference(outer(1))
-    for part, inlined in ((_counted, False), (_scaled, True), (_total, False)):
+    for part, whether in ((_counted, False), (_scaled, True), (_total, False)):
         compiled: Any = part
-        assert {one.fndesc.inline for one in compiled.overloads.values()} == {inlined}
+        assert {one.fndesc.inline for one in compiled.overloads.values()} == {whether}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from functools import cache
 from multiprocessing import parent_process
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -58,12 +59,12 @@ def unallocating(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Compile a part of a kernel that is always inlined into its callers.
+    """Compile a part of a kernel as `internal` does, and always inline it into its callers.
 
     For small functions called per event with many arrays: each array travels as seven words, so
-    that a call costs more than the work. They make and return no array, see `unallocating`.
+    that a call costs more than the work.
     """
-    return _compiled(function, forceinline=True, _nrt=False)
+    return _internal(function, forceinline=True)
 
 
 def internal(function: F) -> F:
@@ -71,7 +72,8 @@ def internal(function: F) -> F:
 
     For kernels that take many arrays: to take them from Python costs more code than most parts
     have, which would be compiled again with each kernel that calls them. They are compiled and kept
-    with these, and make and return no array, see `unallocating`.
+    with these, and make and return no array, see `unallocating`. Where Python calls one, as tests
+    do, it is compiled by itself.
     """
     return _internal(function)
 
@@ -84,11 +86,6 @@ def apart(function: F) -> F:
     return _internal(function, apart=True)
 
 
-def merged(function: F) -> F:
-    """Compile a part of a kernel as `internal` does, and always inline it, as `inlined` does."""
-    return _internal(function, forceinline=True)
-
-
 def _internal(function: F, apart: bool = False, forceinline: bool = False) -> F:
     if interpreted():
         return function
@@ -98,6 +95,15 @@ def _internal(function: F, apart: bool = False, forceinline: bool = False) -> F:
     given: dict[str, Any] = {**STRICT, **WITHOUT_WRAPPERS, "_nrt": False}
     given["forceinline"] = forceinline  # else a part is inlined wherever the one that calls it is
     part = numba.njit(pipeline_class=part_compiler(apart), **given)(function)
+
+    @cache
+    def whole() -> F:
+        return _compiled(function, _nrt=False)
+
+    # No machine code of a part is there for Python to call; who calls it nevertheless has it
+    # compiled by itself.
+    part._insert = lambda *given, **named: None
+    part._compile_for_args = lambda *given, **named: whole()
     return cast(F, _without_literals(part))
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records
-from valmatch.kernels.compilation import internal, merged, shared
+from valmatch.kernels.compilation import inlined, internal, shared
 from valmatch.kernels.references import by_reference
 from valmatch.matching.queue import no_waiting_teams
 from valmatch.matching.tickets.layout import CANCELLED, LINE, NEW, NONE, WAITING, Queue, World
@@ -122,13 +122,13 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
 waiting_teams = no_waiting_teams
 
 
-@merged
+@inlined
 def has_room(rules: Parameters, queue: QueueState) -> bool:
     """Return whether there is a number for another ticket; see `grown`."""
     return bool(queue.line.state[0]["joined"] < queue.world.tickets.size)
 
 
-@merged
+@inlined
 def next_review(rules: Parameters, queue: QueueState) -> float:
     """Return when a ticket next passes a wait, or when the next tick is."""
     due = queue.state[0]["next_wait"]
@@ -180,7 +180,7 @@ def leave(arrival: float, player: int, rules: Parameters, queue: QueueState) -> 
     return False
 
 
-@merged
+@inlined
 def _expect(queue: QueueState) -> None:
     """Note when the next ticket passes a wait."""
     moment, waits = np.inf, queue.world.waits
@@ -237,7 +237,7 @@ def line_up(match: int, rules: Parameters, queue: QueueState, lineup: Records) -
                 seat += 1
 
 
-@merged
+@inlined
 def still_waiting(rules: Parameters, queue: QueueState, arrivals: Floats) -> None:
     """Give the arrivals of all who wait, in order."""
     count = 0

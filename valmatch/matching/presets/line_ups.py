@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import at, internal, merged, njit
+from valmatch.kernels.compilation import at, inlined, internal, njit
 from valmatch.matching.plain_presets.bar import ERROR_FUNCTION, SLOWNESS, Entry
 from valmatch.rule_sets.presets.rules import BarRule
 
@@ -169,7 +169,7 @@ def _begin(search: Search, team: int, first: int, players: int) -> None:
     search.variances[team, 0] = 0.0
 
 
-@merged
+@inlined
 def _take(search: Search, team: int, place: int) -> None:
     """Put a ticket into a team."""
     depth = search.depth[at(team)]
@@ -184,7 +184,7 @@ def _take(search: Search, team: int, place: int) -> None:
     search.variances[own, next_] = search.variances[own, here] + search.variance[at(place)]
 
 
-@merged
+@inlined
 def _give_back(search: Search, team: int) -> None:
     """Take the last ticket out of a team."""
     depth = search.depth[at(team)] - 1
@@ -217,7 +217,7 @@ def _bound(search: Search, limits: Limits, players: int) -> None:
             search.high[at(place), at(left)] = high
 
 
-@merged
+@inlined
 def _fits(search: Search, team: int, place: int) -> bool:
     """Return whether a ticket has room in a team that may yet start."""
     depth = search.depth[team]
@@ -233,7 +233,7 @@ def _fits(search: Search, team: int, place: int) -> bool:
     )
 
 
-@merged
+@inlined
 def _reaches(search: Search, team: int, place: int) -> bool:
     """Return whether a team may yet start with tickets from one on."""
     if search.depth.size != 2 or team == 0:

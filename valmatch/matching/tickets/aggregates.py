@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Records
-from valmatch.kernels.compilation import internal, merged
+from valmatch.kernels.compilation import inlined, internal
 from valmatch.matching.tickets.layout import (
     AVG,
     COUNT,
@@ -213,13 +213,13 @@ def _keep_common(first: int, last: int, count: int, items: Floats, lists: Record
     return count
 
 
-@merged
+@inlined
 def start_of(number: int, lists: Records) -> int:
     """Return where a list begins."""
     return lists[number - 1]["end"] if number else 0
 
 
-@merged
+@inlined
 def has(value: float, number: int, items: Floats, lists: Records) -> bool:
     """Return whether a list has a value."""
     for k in range(start_of(number, lists), lists[number]["end"]):
@@ -228,7 +228,7 @@ def has(value: float, number: int, items: Floats, lists: Records) -> bool:
     return False
 
 
-@merged
+@inlined
 def everywhere(value: float, first: int, last: int, items: Floats, lists: Records) -> bool:
     """Return whether all of some lists that are defined have a value."""
     for number in range(first, last):

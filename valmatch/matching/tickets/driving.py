@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.kernels.compilation import apart, internal, merged, njit
+from valmatch.kernels.compilation import apart, inlined, internal, njit
 from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets.layout import (
     CANCELLED,
@@ -140,7 +140,7 @@ def _is_due(now: float, changed: bool, later: bool, world: World, queue: Queue) 
     return False
 
 
-@merged
+@inlined
 def _end(ticket: int, status: int, now: float, queue: Queue) -> None:
     """Note how and when a ticket has ended."""
     queue.slots[ticket]["status"], queue.slots[ticket]["end"] = status, now
@@ -148,7 +148,7 @@ def _end(ticket: int, status: int, now: float, queue: Queue) -> None:
     queue.state[0]["ended"] += 1
 
 
-@merged
+@inlined
 def _until(ticket: int, world: World) -> float:
     """Return how long a ticket waits at most."""
     record = world.tickets[ticket]
@@ -195,7 +195,7 @@ def _let_join(now: float, world: World, queue: Queue) -> bool:
     return joined
 
 
-@merged
+@inlined
 def _line_up(ticket: int, world: World, queue: Queue) -> None:
     """Let a ticket wait, in its place by age."""
     state = queue.state[0]
@@ -209,7 +209,7 @@ def _line_up(ticket: int, world: World, queue: Queue) -> None:
     state["next_end"] = min(state["next_end"], _until(ticket, world))
 
 
-@merged
+@inlined
 def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
     """Return after how many seconds a ticket answers its latest proposal.
 
@@ -271,7 +271,7 @@ def _complete(number: int, now: float, queue: Queue) -> None:
         last = chosen
 
 
-@merged
+@inlined
 def _next_of(number: int, last: int, queue: Queue) -> int:
     """Return the oldest ticket of a match that is younger than another one."""
     match, chosen = queue.matches[number], -1

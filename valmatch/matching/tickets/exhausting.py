@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from valmatch.kernels.arrays import Ints
-from valmatch.kernels.compilation import internal, merged
+from valmatch.kernels.compilation import inlined, internal
 from valmatch.matching.tickets.growing import age_with, begin, is_valid, seat, unseat
 from valmatch.matching.tickets.layout import (
     BEST,
@@ -117,7 +117,7 @@ def _compare(world: World, queue: Queue) -> None:
         queue.seats.tried[BEST_PLACES, i] = queue.seats.tried[PLACES, i]
 
 
-@merged
+@inlined
 def _order(one: Ints, other: Ints, size: int, other_size: int) -> int:
     """Return -1 if a list of numbers comes lexicographically before another one, 1 if after."""
     for k in range(min(size, other_size)):

@@ -9,7 +9,7 @@ numbers of players.
 
 from __future__ import annotations
 
-from valmatch.kernels.compilation import internal, merged
+from valmatch.kernels.compilation import inlined, internal
 from valmatch.matching.tickets.layout import (
     BATCH,
     MEMBERS,
@@ -37,7 +37,7 @@ def count_crowd(pool: int, world: World, queue: Queue) -> None:
         _count_next(k, 1, ticket, world, queue)
 
 
-@merged
+@inlined
 def _count_next(k: int, part: int, ticket: int, world: World, queue: Queue) -> None:
     """Count who waits before the place after a ticket's."""
     for players in range(queue.crowd.shape[2]):
@@ -46,7 +46,7 @@ def _count_next(k: int, part: int, ticket: int, world: World, queue: Queue) -> N
         queue.crowd[k + 1, part, world.tickets[ticket]["players"]] += 1
 
 
-@merged
+@inlined
 def _teams_with_room(players: int, world: World, queue: Queue) -> int:
     """Return how many teams of the match have room for so many players, at any age."""
     found = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from valmatch.kernels.compilation import internal, merged
+from valmatch.kernels.compilation import inlined, internal
 from valmatch.matching.tickets.judging import refuses, verdict_on
 from valmatch.matching.tickets.layout import (
     BEST,
@@ -32,7 +32,7 @@ def begin(queue: Queue) -> None:
     clear(queue.tallies)
 
 
-@merged
+@inlined
 def age_with(own: int, oldest: int, seats: Seats) -> int:
     """Return the age of a match with a ticket of some age: of its oldest ticket, or of its newest.
 
@@ -74,7 +74,7 @@ def unseat(age: int, world: World, seats: Seats) -> None:
         seats.sizes[team if team != NONE else world.home[player]] -= 1
 
 
-@merged
+@inlined
 def tally(ticket: int, team: int, world: World, queue: Queue) -> None:
     """Add a ticket to the tallies; of a game that runs its players on each team."""
     if team != NONE:
@@ -93,7 +93,7 @@ def restore(ticket: int, team: int, world: World, queue: Queue) -> None:
     tally(ticket, team, world, queue)
 
 
-@merged
+@inlined
 def room_of(age: int, world: World, seats: Seats) -> int:
     """Return the most open slots of a team at an age."""
     room = 0
@@ -121,7 +121,7 @@ def is_valid(only_final: bool, world: World, seats: Seats) -> bool:
     return not refuses(only_final, world.facts, seats)
 
 
-@merged
+@inlined
 def _order_teams(age: int, world: World, queue: Queue) -> None:
     """Put the teams in the order in which they are filled.
 
@@ -193,7 +193,7 @@ def take(ticket: int, age: int, start: int, world: World, queue: Queue) -> bool:
     return False
 
 
-@merged
+@inlined
 def note_refusals(rule: int, teams: int, queue: Queue) -> None:
     """Note that a rule, at a place in the order, refuses the ticket on some teams."""
     growing = queue.seats.growing[0]
@@ -203,7 +203,7 @@ def note_refusals(rule: int, teams: int, queue: Queue) -> None:
     growing["refusals"] += teams
 
 
-@merged
+@inlined
 def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Queue) -> bool:
     """Return whether a rule refuses a ticket on a team, which then may have been seated there."""
     options, facts, broken = world.options[0], world.facts, False
@@ -238,7 +238,7 @@ def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Q
     return broken
 
 
-@merged
+@inlined
 def _advance(k: int, first: int, end: int, queue: Queue) -> None:
     """Let a rule that has refused change places with the one before, within a part of the order."""
     if first < k < end:

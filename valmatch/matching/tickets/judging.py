@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.kernels.arrays import Records
-from valmatch.kernels.compilation import internal, merged
+from valmatch.kernels.compilation import inlined, internal
 from valmatch.matching.tickets.aggregates import evaluate, everywhere, has, start_of
 from valmatch.matching.tickets.layout import (
     AND,
@@ -40,7 +40,7 @@ from valmatch.matching.tickets.layout import (
 )
 
 
-@merged
+@inlined
 def holding(steps: int, age: int, entries: Records, without: float) -> float:
     """Return the number of a step function at an age, `without` where there is none."""
     return without if steps == NONE else entries[steps, age]["value"]
@@ -144,7 +144,7 @@ def _compared(number: int, age: int, facts: Facts, seats: Seats) -> int:
     return TRUE
 
 
-@merged
+@inlined
 def _compares(value: float, operation: int, reference: float) -> bool:
     """Return whether a value compares to a reference."""
     if operation == LESS:
@@ -305,7 +305,7 @@ def _combined(rule: np.void, partial: bool, facts: Facts, seats: Seats) -> int:
     return seats.judged[0]["stack"]
 
 
-@merged
+@inlined
 def _both(operator: int, one: int, other: int, partial: bool) -> int:
     """Return the value of an operator of two verdicts, in three-valued logic."""
     if operator == AND:

@@ -13,7 +13,7 @@ place of the rule in the order that refused it, and on how many teams; and the t
 
 from __future__ import annotations
 
-from valmatch.kernels.compilation import internal, merged
+from valmatch.kernels.compilation import inlined, internal
 from valmatch.matching.tickets.growing import age_with, restore
 from valmatch.matching.tickets.layout import MIXED, NONE, WAITING, Queue, World
 
@@ -36,7 +36,7 @@ MOST_TICKETS = 2 ** (63 - AGE_BITS - OUTCOME_BITS)
 """Tickets that there are bits for."""
 
 
-@merged
+@inlined
 def begin_recalling(anchor: int, queue: Queue) -> None:
     """Begin a search of an anchor, and go through the last one beside it."""
     record, growing = queue.kept[anchor % queue.kept.size], queue.seats.growing[0]
@@ -45,14 +45,14 @@ def begin_recalling(anchor: int, queue: Queue) -> None:
     growing["end"] = record["tickets"] if growing["same"] else 0
 
 
-@merged
+@inlined
 def forget_refusals(queue: Queue) -> None:
     """Begin to count who refuses a ticket, and on how many teams."""
     growing = queue.seats.growing[0]
     growing["refusing"], growing["refusals"], growing["judged"] = 0, 0, 0
 
 
-@merged
+@inlined
 def recall(anchor: int, row: int, k: int, first: int, end: int, world: World, queue: Queue) -> int:
     """Count what came of the next tickets last time, while that is what comes of them now.
 
@@ -96,7 +96,7 @@ def recall(anchor: int, row: int, k: int, first: int, end: int, world: World, qu
     return k
 
 
-@merged
+@inlined
 def _says_the_same(rule: int, before: int, age: int, world: World) -> bool:
     """Return whether a rule, and all before it, say the same at two ages."""
     for k in range(min(before, age) + 1, max(before, age) + 1):
@@ -105,7 +105,7 @@ def _says_the_same(rule: int, before: int, age: int, world: World) -> bool:
     return True
 
 
-@merged
+@inlined
 def remember(ticket: int, age: int, team: int, anchor: int, alone: int, queue: Queue) -> None:
     """Note what came of a ticket, and whether the anchor has still taken the same ones.
 
@@ -144,7 +144,7 @@ def remember(ticket: int, age: int, team: int, anchor: int, alone: int, queue: Q
         growing["new"] += 1
 
 
-@merged
+@inlined
 def end_recalling(anchor: int, queue: Queue) -> None:
     """Keep what there is to recall of the search of an anchor."""
     number, growing = anchor % queue.kept.size, queue.seats.growing[0]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Ints
-from valmatch.kernels.compilation import internal, merged
+from valmatch.kernels.compilation import inlined, internal
 from valmatch.matching.tickets.building import queue_of
 from valmatch.matching.tickets.building_tallies import ROUNDING
 from valmatch.matching.tickets.columns import Columns, world_of_columns
@@ -159,7 +159,7 @@ def move(world: World, queue: Queue, to: World, line: Queue, template: Template)
     return waiting
 
 
-@merged
+@inlined
 def _of_party(party: int, first: int, players: int, template: Template, world: World) -> float:
     """Return what stands for the skills of the players of a ticket."""
     low, high, total = np.inf, -np.inf, 0.0

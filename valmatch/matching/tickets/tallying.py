@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.kernels.arrays import Ints
-from valmatch.kernels.compilation import internal, merged
+from valmatch.kernels.compilation import inlined, internal
 from valmatch.matching.tickets.layout import (
     AS_ONE,
     AT_MOST,
@@ -67,7 +67,7 @@ def add(row: int, team: int, tallies: Tallies) -> None:
             tallies.marks[column, place] &= tallies.own_marks[row, column]
 
 
-@merged
+@inlined
 def _of_places(
     column: int, first: int, end: int, joins: tuple[int, int], links: Ints, tallies: Tallies
 ) -> tuple[float, float, float, int]:
@@ -95,7 +95,7 @@ def _of_places(
     return low, high, total, players
 
 
-@merged
+@inlined
 def _reduced(function: int, low: float, high: float, total: float, number: int) -> float:
     """Return a function of values, NaN of none."""
     if number == 0:
@@ -125,7 +125,7 @@ def _single(aggregate: np.void, joins: tuple[int, int], links: Ints, tallies: Ta
     return _reduced(aggregate["outer"], low, high, total, number)
 
 
-@merged
+@inlined
 def _held(value: float, reference: float, rule: np.void, least: float, most: float) -> int:
     """Return the verdict on a measured number."""
     slack = rule["slack"]
@@ -204,7 +204,7 @@ def tell(number: int, age: int, ticket: int, seat: int, facts: Facts, tallies: T
     return UNDECIDED if verdict == TRUE and rule["partly"] else verdict
 
 
-@merged
+@inlined
 def _measured(
     rule: np.void,
     aggregate: np.void,
@@ -252,13 +252,13 @@ def _measured(
     return verdict
 
 
-@merged
+@inlined
 def _either(one: int, other: int) -> int:
     """Return what is to be said of two values, of which the first is not refused."""
     return FALSE if other == FALSE else max(one, other)
 
 
-@merged
+@inlined
 def _counted(
     rule: np.void,
     aggregate: np.void,
@@ -288,7 +288,7 @@ def _counted(
     return TRUE
 
 
-@merged
+@inlined
 def _common(
     column: int, first: int, end: int, joins: tuple[int, int], links: Ints, tallies: Tallies
 ) -> np.uint64:

@@ -24,7 +24,7 @@ be tried again or is gone, it tries all behind that one.
 
 from __future__ import annotations
 
-from valmatch.kernels.compilation import internal, merged
+from valmatch.kernels.compilation import inlined, internal
 from valmatch.matching.tickets.growing import (
     age_with,
     begin,
@@ -65,19 +65,19 @@ TEAM_BITS = 8
 """Bits of the number of a team where a ticket of a kept match stands; matches have up to 200."""
 
 
-@merged
+@inlined
 def _ticket_of(entry: int) -> int:
     """Return the ticket of an entry of a kept match."""
     return entry >> TEAM_BITS
 
 
-@merged
+@inlined
 def _team_of(entry: int) -> int:
     """Return the team of an entry of a kept match, NONE for the teams of a game that runs."""
     return (entry & (2**TEAM_BITS - 1)) - 1
 
 
-@merged
+@inlined
 def _is_known(anchor: int, world: World, queue: Queue) -> bool:
     """Return whether what an anchor has kept is of use; see above."""
     if queue.kept[anchor % queue.kept.size]["anchor"] != anchor:
@@ -107,7 +107,7 @@ def _keep(anchor: int, queue: Queue) -> None:
         queue.kept_tickets[number, k] = (ticket << TEAM_BITS) + team + 1
 
 
-@merged
+@inlined
 def _has_lost(anchor: int, queue: Queue) -> bool:
     """Return whether a ticket of a kept match waits no more."""
     number = anchor % queue.kept.size
@@ -118,7 +118,7 @@ def _has_lost(anchor: int, queue: Queue) -> bool:
     return False
 
 
-@merged
+@inlined
 def _first_news(anchor: int, world: World, queue: Queue) -> int:
     """Return the place of the first news from a place on that an anchor has to look at."""
     camp, number = queue.camps[world.tickets[anchor]["camp"]], anchor % queue.kept.size
@@ -137,7 +137,7 @@ def _first_news(anchor: int, world: World, queue: Queue) -> int:
     return int(camp["end_news"])
 
 
-@merged
+@inlined
 def _known_rules(ticket: int, age: int, world: World, queue: Queue) -> int:
     """Return how many rules of the order are known to hold with a ticket on any team, or NONE.
 
@@ -178,7 +178,7 @@ def _count_refusals(rule: int, ticket: int, age: int, world: World, queue: Queue
     note_refusals(rule, tries, queue)
 
 
-@merged
+@inlined
 def _catch_up(number: int, ticket: int, anchor: int, world: World, queue: Queue) -> int:
     """Take the next tickets of a kept match that come before another one, all for NONE.
 
@@ -199,7 +199,7 @@ def _catch_up(number: int, ticket: int, anchor: int, world: World, queue: Queue)
     return number
 
 
-@merged
+@inlined
 def _next_news(anchor: int, news: int, end: int, queue: Queue) -> tuple[int, int]:
     """Return the next ticket of which there are news for an anchor, or NONE, and what follows."""
     while news < end:
@@ -211,7 +211,7 @@ def _next_news(anchor: int, news: int, end: int, queue: Queue) -> tuple[int, int
     return NONE, news
 
 
-@merged
+@inlined
 def _parting(ticket: int, number: int, anchor: int, queue: Queue) -> int:
     """Return from which ticket on all are tried again, as the match is no longer the kept one.
 
@@ -227,7 +227,7 @@ def _parting(ticket: int, number: int, anchor: int, queue: Queue) -> int:
     return member if member == ticket else NONE
 
 
-@merged
+@inlined
 def _next_in_line(
     anchor: int, row: int, k: int, first: int, end: int, world: World, queue: Queue
 ) -> tuple[int, int]:
@@ -245,7 +245,7 @@ def _next_in_line(
     return NONE, k
 
 
-@merged
+@inlined
 def _is_taken(
     ticket: int, anchor: int, rooms: tuple[int, int, int], world: World, queue: Queue
 ) -> tuple[bool, tuple[int, int, int]]:

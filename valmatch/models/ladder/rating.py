@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import merged
+from valmatch.kernels.compilation import inlined
 from valmatch.ratings.dispatch import verbs_by_number
 from valmatch.ratings.games import (
     Assessment,
@@ -65,7 +65,7 @@ def new_match(team_num: int, minutes: float) -> Games:
     return match
 
 
-@merged
+@inlined
 def predict(
     now: float, p: float, rater: Rater, match: Games, rated: Players, found: Assessment
 ) -> float:
@@ -93,7 +93,7 @@ def predict(
     return _chances(rater.system, 0, 1, match, rater.stored, found)[0]
 
 
-@merged
+@inlined
 def rate(
     now: float, a_wins: bool, rater: Rater, match: Games, rated: Players, found: Assessment
 ) -> None:

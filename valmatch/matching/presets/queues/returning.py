@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
-from valmatch.kernels.compilation import internal, merged
+from valmatch.kernels.compilation import inlined, internal
 from valmatch.matching.presets.queues.driving import RULE
 from valmatch.matching.presets.queues.line import Line, drop_matched, make_line
 from valmatch.matching.presets.queues.line import line_up as let_wait
@@ -240,7 +240,7 @@ def _first_remembered(line: Line, rule: PresetRule) -> tuple[int, int]:
 waiting_teams = no_waiting_teams
 
 
-@merged
+@inlined
 def has_room(rules: Parameters, queue: QueueState) -> bool:
     """Return whether there is a place for another ticket, of whatever player; see `grown`."""
     line, state = queue.line, queue.line.state[0]
@@ -248,7 +248,7 @@ def has_room(rules: Parameters, queue: QueueState) -> bool:
     return bool(places and queue.people.size <= line.last.size)
 
 
-@driver(merged)
+@driver(inlined)
 def next_review(rules: Parameters, queue: QueueState) -> float:
     """Return when the rule looks next."""
     if queue.state[0]["entered"] == 0:
@@ -354,7 +354,7 @@ def line_up(match: int, rules: Parameters, queue: QueueState, lineup: Records) -
                 seat += 1
 
 
-@merged
+@inlined
 def still_waiting(rules: Parameters, queue: QueueState, arrivals: Floats) -> None:
     """Give the arrivals of all who wait, in order."""
     line, count = queue.line, 0
