@@ -38,7 +38,7 @@ def draw(run: RunFiles) -> Figure:
             markersize=4,
         )
         label(axes, run.units.response(responses[first]), run.units.response(responses[second]))
-    facts = f"budget {run.fact('budget'):,}, front of {len(points)} rules"
+    facts = f"budget {run.fact('budget'):,}, rules on the front: {len(points)}"
     head(figure, run.heading(facts), on_what([mean for point in points for mean in point.values()]))
     return figure
 
