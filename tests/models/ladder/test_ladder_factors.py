@@ -236,6 +236,10 @@ def test_bad_factors_are_one_located_line(overrides: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("overrides", "remark"),
     [
+        (
+            "population.skill_mean=17 population.skill_std=8",
+            "17, but newcomers have skills about 1500 (population.newcomer_skill_mean)",
+        ),
         ("rating.K=16", "factors.rating.K: has no effect with system trueskill (used with elo)"),
         (
             "rating.system=elo rating.match_by=conservative",
@@ -279,6 +283,9 @@ def test_what_is_probably_not_meant_is_remarked_on(overrides: str, remark: str) 
 @pytest.mark.parametrize(
     "overrides",
     [
+        "population.skill_mean=17 population.skill_std=8 population.newcomer_skill_mean=1500",
+        "population.skill_mean=17 population.skill_std=8 population.newcomers_per_day=0",
+        "population.skill_mean=700",
         "rating.system=elo rating.K=16 population.start=skill",
         "rating.system=zonestats rating.T=150",
         "rating.system=known rating.sigma=300",

@@ -413,6 +413,7 @@ class LadderFactors(Factors):
             )
         elif rule.reads("wait_thresh") and rule.wait_thresh > LONG_WAIT:
             yield "rule.wait_thresh", long_wait(rule.wait_thresh)
+        yield from _other_newcomers(self.population)
         yield from _other_scale(self)
         for text in slow_search(rule.matching, rule.team_diff, rule.team_slack):
             yield "rule.team_diff", text
@@ -423,6 +424,17 @@ class LadderFactors(Factors):
                 f"{rule.policy} is the same as draw_chance with the rating system {system}, whose"
                 " ratings have no variance",
             )
+
+
+def _other_newcomers(people: Population) -> Iterator[tuple[str, str]]:
+    """Yield a remark if the skills of others were moved, and those of newcomers were not."""
+    moved = abs(people.newcomer_skill_mean - people.skill_mean) > 3.0 * people.skill_std
+    if moved and people.newcomers_per_day and "newcomer_skill_mean" not in people.model_fields_set:
+        yield (
+            "population.skill_mean",
+            f"{plain_number(people.skill_mean)}, but newcomers have skills about"
+            f" {plain_number(people.newcomer_skill_mean)} (population.newcomer_skill_mean)",
+        )
 
 
 def _other_scale(factors: LadderFactors) -> Iterator[tuple[str, str]]:
