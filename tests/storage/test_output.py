@@ -1,0 +1,57 @@
+"""Tables as CSV, which are written some rows at a time."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from valmatch.inputs.csv_names import mark
+from valmatch.storage.output import ROWS_AT_ONCE, cell, write_csv
+
+
+def columns_of(n: int) -> dict[str, Any]:
+    """Return columns of all kinds, with values that are hard to write."""
+    rng = np.random.default_rng(5)
+    odd = np.array([0.1, -0.0, 1e300, 5e-324, np.nan, np.inf, -np.inf, 3.0])
+    names = np.array(["a", "=b", "-1", 'c"d', "e,f", "", "-x"])
+    mixed = [None, 1, "-inf", float("-inf"), float("nan"), True, "=1", -2.5]
+    return {
+        "floats": odd[rng.integers(odd.size, size=n)],
+        "whole": np.array([1.0, np.nan, -7.0])[rng.integers(3, size=n)],
+        "numbers": rng.integers(-9, 9, size=n),
+        "yes": rng.random(n) < 0.5,
+        "names": names[rng.integers(names.size, size=n)],
+        "objects": names.astype(np.object_)[rng.integers(names.size, size=n)],
+        "mixed": [mixed[k] for k in rng.integers(len(mixed), size=n)],
+    }
+
+
+@pytest.mark.parametrize("raw_names", [True, False])
+@pytest.mark.parametrize("n", [0, 1, 7, ROWS_AT_ONCE, 2 * ROWS_AT_ONCE + 3])
+def test_a_table_of_many_rows_is_written_as_cell_by_cell(
+    tmp_path: Path, n: int, raw_names: bool
+) -> None:
+    columns = columns_of(n)
+    write_csv(tmp_path / "a.csv", columns, ["whole"], raw_names)
+
+    def text(name: str, value: object) -> str:
+        value = mark(value) if isinstance(value, str) and not raw_names else value
+        return cell(value, name == "whole")
+
+    with (tmp_path / "b.csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        plain = [v.tolist() if isinstance(v, np.ndarray) else v for v in columns.values()]
+        for row in zip(*plain, strict=True):
+            writer.writerow(map(text, columns, row))
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_columns_of_unequal_length_leave_no_file(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        write_csv(tmp_path / "a.csv", {"a": np.zeros(3), "b": [1, 2]})
+    assert list(tmp_path.iterdir()) == []
