@@ -57,8 +57,9 @@ from valmatch.models.valorant.patience import (
 )
 from valmatch.models.valorant.quantile_function import QuantileArrivals
 from valmatch.models.valorant.queue_log import QueueLog, read_queue_log
+from valmatch.models.valorant.rank_order import FEW
 from valmatch.models.valorant.resampling import BlockResampling
-from valmatch.models.valorant.summary import fill_quantiles, summarize
+from valmatch.models.valorant.summary import fill_quantiles, order_waits, summarize
 from valmatch.models.valorant.tables import Played, matches_table, players_table, sides_of
 from valmatch.models.valorant.wall_clock import DAY, wall_hours
 from valmatch.models.valorant.warm_up import fill_after
@@ -397,9 +398,12 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         )
         halting.check()
         matched, out = days.matched[:made], out[:made]
-        # Row by row, because numpy's vectorised sort is faster than its selection of six order
-        # statistics.
-        days.waits[:made, : matched.max(initial=0)].sort(axis=1)
+        most = int(matched.max(initial=0))
+        if most > FEW:
+            for waits, n in zip(days.waits, matched.tolist(), strict=False):
+                order_waits(waits[:n])
+        else:  # all days at once
+            days.waits[:made, :most].sort(axis=1)
         fill_quantiles(days.waits, matched, out)
         return RESPONSES.rows(out)
 
@@ -538,9 +542,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         """Return the responses of the replication that has been counted."""
         statistics, out = self._counts.statistics, RESPONSES.record()
         waits = self._counts.waits[: statistics["matched"][0]]
-        # In place, because a copy of the waits of millions of players would show; sorted, because
-        # numpy's vectorised sort is faster than its selection of six order statistics.
-        waits.sort()
+        order_waits(waits)
         summarize(statistics, waits, players, self._rules.horizon, out)
         return out
 

@@ -8,26 +8,38 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import inlined, njit
+from valmatch.models.valorant.rank_order import order
 
 Struct = Any
 """One row of a structured array; the kernels see it as a C struct."""
 
 
+QUANTILES = (0.5, 0.9, 0.95, 0.99)
+"""Of the waits of a day."""
+
+
+def order_waits(waits: Floats) -> None:
+    """Put the waits of a day in order as far as quantiles read them, in place."""
+    last = waits.size - 1
+    lower = (np.array(QUANTILES) * last).astype(np.int64)
+    order(waits, np.unique(np.concatenate([lower, np.minimum(lower + 1, last)])))
+
+
 @njit
 def summarize(state: Records, waits: Floats, players: int, horizon: float, out_: Records) -> None:
-    """Turn the sums of a day and its sorted waits into its responses, by name."""
+    """Turn the sums of a day and its waits in order into its responses, by name."""
     fill_sums(state[0], players, horizon, out_[0])
     _fill_quantiles(waits, out_[0])
 
 
 @njit
 def fill_quantiles(waits: Floats, matched: Ints, out: Records) -> None:
-    """Add to the responses of many days what their sorted waits say.
+    """Add to the responses of many days what their waits in order say.
 
     Parameters
     ----------
     waits : numpy.ndarray
-        A row a day: minutes of each matched player, ascending, and then whatever.
+        A row a day: minutes of each matched player, see `order_waits`, and then whatever.
     matched : numpy.ndarray
         Matched players of each day.
     out : numpy.ndarray
@@ -57,10 +69,10 @@ def fill_sums(sums: Struct, players: int, horizon: float, out: Struct) -> None:
 
 @inlined
 def _fill_quantiles(ordered: Floats, out: Struct) -> None:
-    out["wait_p50"] = _quantile(ordered, 0.5)
-    out["wait_p90"] = _quantile(ordered, 0.9)
-    out["wait_p95"] = _quantile(ordered, 0.95)
-    out["wait_p99"] = _quantile(ordered, 0.99)
+    out["wait_p50"] = _quantile(ordered, QUANTILES[0])
+    out["wait_p90"] = _quantile(ordered, QUANTILES[1])
+    out["wait_p95"] = _quantile(ordered, QUANTILES[2])
+    out["wait_p99"] = _quantile(ordered, QUANTILES[3])
 
 
 @inlined
