@@ -14,7 +14,7 @@ from tests.support.interpreted import interpreted
 from valmatch.matching import queue, team_first
 from valmatch.matching.queue import kernel_of
 from valmatch.matching.queue_statistics import STATISTICS, new_counts
-from valmatch.matching.rules import Rules
+from valmatch.matching.rules import KNOWN_SIZE, Rules, known_team, ticks_per_hour
 
 run = kernel_of(queue.run, team_first)
 
@@ -136,6 +136,20 @@ def test_a_team_around_the_newcomer() -> None:
     assert teams_of([700.0, 1200.0, 1000.0, 1000.0], player_slack=100.0) == [(0, 1, 3)]
     # The longest waiting are taken with the newcomer, who is one of the team.
     assert teams_of([850.0, 1150.0, 1160.0, 1000.0]) == [(0, 1, 3)]
+
+
+def test_a_team_size_known_to_compiled_code_changes_nothing() -> None:
+    assert (len(known_team(KNOWN_SIZE)), known_team(KNOWN_SIZE + 1)) == (KNOWN_SIZE, ())
+    rng, matches = np.random.default_rng(17), 0
+    for day in range(150):
+        size = {"team_num": KNOWN_SIZE, "ticks_per_hour": ticks_per_hour(HORIZON, KNOWN_SIZE)}
+        rules = random_rules(rng, 1)._replace(around=day % 2 > 0, **size)
+        times, ratings = random_day(rng, 60)
+        general = kernel_day(times, ratings, rules)
+        known = kernel_day(times, ratings, rules._replace(known_team=known_team(KNOWN_SIZE)))
+        assert (general[:2], general[2].tobytes()) == (known[:2], known[2].tobytes())
+        matches += len(general[0])
+    assert matches > 150
 
 
 def played(days: int) -> list[Any]:

@@ -136,8 +136,12 @@ def kernel_of(function: F, rule: ModuleType) -> F:
 
 
 def parameters_of(rule: QueueRule, options: dict[str, Any]) -> Any:  # noqa: ANN401
-    """Return the parameters of a rule: what it reads of the options of a model."""
-    return rule.Parameters(**{name: options[name] for name in rule.Parameters._fields})
+    """Return the parameters of a rule: what it reads of the options of a model.
+
+    What is no option keeps its default, if it has one.
+    """
+    fields, kept = rule.Parameters._fields, rule.Parameters._field_defaults.keys() - options.keys()
+    return rule.Parameters(**{name: options[name] for name in fields if name not in kept})
 
 
 def with_people(queue: Queue, people: Records, place: Words) -> Queue:

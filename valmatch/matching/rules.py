@@ -33,6 +33,8 @@ class Rules(NamedTuple):
         Teams are formed around the player whose review it is (`team_first` alone).
     ticks_per_hour : float
         Resolution at which total waits are compared, see `ticks_per_hour`.
+    known_team : tuple of int
+        See `known_team`.
     """
 
     team_num: int
@@ -47,6 +49,26 @@ class Rules(NamedTuple):
     balanced: bool
     around: bool
     ticks_per_hour: float
+    known_team: tuple[int, ...] = ()
+
+
+KNOWN_SIZE = 5
+"""The players of a team that compiled code has as a constant, as in the source."""
+
+
+def known_team(team_num: int) -> tuple[int, ...]:
+    """Return a tuple as long as a team of `KNOWN_SIZE`, of no use but for its length.
+
+    The length of a tuple is a constant of compiled code, whose loops over a team are then
+    unrolled. It is empty for teams of other sizes, which share one kernel.
+    """
+    return (0,) * KNOWN_SIZE if team_num == KNOWN_SIZE else ()
+
+
+@inlined
+def team_size(rules: Rules) -> int:
+    """Return `team_num`, as a constant of compiled code where there is a `known_team`."""
+    return len(rules.known_team) if len(rules.known_team) > 0 else rules.team_num
 
 
 def ticks_per_hour(horizon: float, team_num: int) -> float:

@@ -27,7 +27,7 @@ import numpy as np
 from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import at, inlined
 from valmatch.matching.queue import DISSOLVED, NOBODY
-from valmatch.matching.rules import Rules, is_prioritized, tick_of
+from valmatch.matching.rules import Rules, is_prioritized, team_size, tick_of
 from valmatch.matching.team_search import best_pair, best_team, first_within, newcomers_team
 from valmatch.matching.team_state import (
     BEST,
@@ -91,7 +91,7 @@ def has_room(rules: Rules, queue: QueueState) -> bool:
     """Return whether another player can join; see `grown`."""
     state = queue.state[0]
     if state["end"] == queue.players.size and 2 * state["waiting"] <= queue.players.size:
-        _compact(rules.team_num, queue)
+        _compact(team_size(rules), queue)
     return bool(state["end"] < queue.players.size)
 
 
@@ -127,7 +127,7 @@ def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
         leave_pool(low, rules, queue)
         return False
     remove_team(team, queue)
-    for k in range(rules.team_num):
+    for k in range(team_size(rules)):
         place = queue.members[at(team), at(k)]
         if place != left:
             queue.players[at(place)]["team"] = IN_POOL
@@ -198,7 +198,7 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
             _form_team(low, rules, queue)
     else:
         arrived = newcomer >= 0
-        while state["pool"] >= rules.team_num:
+        while state["pool"] >= team_size(rules):
             low = best_team(arrived, relaxed, everything, rules, queue)
             if low == NOBODY:
                 break
@@ -257,7 +257,7 @@ def _form_team(low: int, rules: Rules, queue: QueueState) -> None:
     else:
         state["free_team"] = queue.teams[at(slot)]["next_free"]
     total, key, prioritized = 0.0, 0, 0
-    for k in range(rules.team_num):
+    for k in range(team_size(rules)):
         place = queue.marks[BEST, at(k)]
         queue.members[at(slot), at(k)] = place
         player = queue.players[at(place)]
@@ -292,9 +292,9 @@ def _add_team(team: int, total: float, queue: QueueState) -> None:
 @inlined
 def _play(team: int, rules: Rules, queue: QueueState) -> None:
     """Let the players of a paired team leave the queue."""
-    for k in range(rules.team_num):
+    for k in range(team_size(rules)):
         queue.players[at(queue.members[at(team), at(k)])]["team"] = GONE
-    queue.state[0]["waiting"] -= rules.team_num
+    queue.state[0]["waiting"] -= team_size(rules)
     remove_team(team, queue)
 
 
@@ -304,9 +304,9 @@ def line_up(match: int, rules: Rules, queue: QueueState, lineup: Records) -> Non
     for side in range(2):
         team = queue.pairs[at(match), at(side)]
         number = queue.teams[at(team)]["order"]
-        for k in range(rules.team_num):
+        for k in range(team_size(rules)):
             player = queue.players[at(queue.members[at(team), at(k)])]
-            place = lineup[at(side * rules.team_num + k)]
+            place = lineup[at(side * team_size(rules) + k)]
             place["player"], place["team"] = player["player"], number
             place["arrival"], place["rating"] = player["arrival"], player["rating"]
 

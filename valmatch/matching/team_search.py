@@ -20,7 +20,7 @@ import numpy as np
 
 from valmatch.kernels.compilation import at, inlined
 from valmatch.matching.queue import NOBODY
-from valmatch.matching.rules import Rules
+from valmatch.matching.rules import Rules, team_size
 from valmatch.matching.team_state import (
     BEST,
     CANDIDATE,
@@ -49,15 +49,15 @@ def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState
     state = queue.state[0]
     slack = relaxed or state["pool_prioritized"] > 0
     wide = rules.player_diff + (rules.player_slack if slack else 0.0)
-    most = rules.team_num - 1
+    most = team_size(rules) - 1
     width = wide if relaxed else rules.player_diff
-    nobody_prioritized = rules.team_num * penalty(rules)
+    nobody_prioritized = team_size(rules) * penalty(rules)
     best, best_key = NOBODY, NO_TEAM
     for k in range(newcomer - most, newcomer + 1):
         spread = queue.ratings[at(k + most)] - queue.ratings[at(k)]
         if spread <= wide:
             key = 0
-            for i in range(k, k + rules.team_num):
+            for i in range(k, k + team_size(rules)):
                 key += queue.players[at(queue.places[at(i)])]["key"]
             if spread > width and key >= nobody_prioritized:
                 continue
@@ -71,9 +71,9 @@ def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState
 @inlined
 def _order(low: int, row: int, rules: Rules, queue: QueueState) -> None:
     """Put the places of the team from `low` on in the pool into a row of marks, ascending."""
-    for k in range(low, low + rules.team_num):
+    for k in range(low, low + team_size(rules)):
         rank = 0
-        for other in range(low, low + rules.team_num):
+        for other in range(low, low + team_size(rules)):
             rank += int(queue.places[at(other)] < queue.places[at(k)])
         queue.marks[at(row), at(rank)] = queue.places[at(k)]
 
@@ -89,7 +89,7 @@ def _team_precedes(low: int, best: int, rules: Rules, queue: QueueState) -> bool
 @inlined
 def _precedes(rules: Rules, queue: QueueState) -> bool:
     """Return whether the candidate's players arrived in a lexicographically earlier order."""
-    for k in range(rules.team_num):
+    for k in range(team_size(rules)):
         if queue.marks[CANDIDATE, at(k)] != queue.marks[BEST, at(k)]:
             return bool(queue.marks[CANDIDATE, at(k)] < queue.marks[BEST, at(k)])
     return False
@@ -125,7 +125,7 @@ def best_team(
         widened = 1 if whole else state["changed"]
     for c in range(widened + 1):
         every = c == widened
-        if every and key < rules.team_num * penalty(rules):
+        if every and key < team_size(rules) * penalty(rules):
             break
         least, most = -np.inf, np.inf
         if not whole:
@@ -142,9 +142,9 @@ def best_team(
 def _some_window(width: float, rules: Rules, queue: QueueState) -> bool:
     """Return whether any rating window of `width` holds a team's worth of players."""
     state = queue.state[0]
-    some, first = False, rules.team_num
+    some, first = False, team_size(rules)
     for k in range(first, first + state["pool"]):
-        some |= queue.ratings[at(k + rules.team_num - 1)] - queue.ratings[at(k)] <= width
+        some |= queue.ratings[at(k + team_size(rules) - 1)] - queue.ratings[at(k)] <= width
     return some
 
 
@@ -173,7 +173,7 @@ def _scan(
             queue.ratings[at(end + 1)] - queue.ratings[at(start)] <= width
         ):  # not so for the NaN after the last
             end += 1
-        if end != last and end - start + 1 >= rules.team_num:
+        if end != last and end - start + 1 >= team_size(rules):
             low, key = _offer(start, end, NOBODY, widened, low, key, rules, queue)
         last = end
         start += 1
@@ -185,7 +185,7 @@ def _scan(
 def first_within(width: float, rating: float, rules: Rules, queue: QueueState) -> int:
     """Return the first place in the pool whose rating is at most `width` below `rating`."""
     state = queue.state[0]
-    start = rules.team_num
+    start = team_size(rules)
     stop = start + state["pool"]
     while start < stop:
         middle = (start + stop) // 2
@@ -213,7 +213,7 @@ def _best_around(arrived: bool, slack: bool, relaxed: bool, rules: Rules, queue:
             end = start
             while queue.ratings[at(end)] - rating <= width:  # not so for the NaN after the last
                 end += 1
-            if end - start >= rules.team_num:
+            if end - start >= team_size(rules):
                 low, key = _offer(start, end - 1, centre, widened > 0, low, key, rules, queue)
     return low
 
@@ -235,7 +235,7 @@ def _offer(
     case. Returns the start and the key of the best team.
     """
     state = queue.state[0]
-    size, most = 0, rules.team_num - 1
+    size, most = 0, team_size(rules) - 1
     for k in range(start, end + 1):
         place = queue.places[at(k)]
         if size > most:
@@ -253,11 +253,11 @@ def _offer(
     if widened and queue.marks[CANDIDATE, 0] >= state["head"]:
         return low, key
     sum_of_keys = 0
-    for k in range(rules.team_num):
+    for k in range(team_size(rules)):
         sum_of_keys += queue.players[at(queue.marks[CANDIDATE, at(k)])]["key"]
     if sum_of_keys > key or (sum_of_keys == key and not _precedes(rules, queue)):
         return low, key
-    for k in range(rules.team_num):
+    for k in range(team_size(rules)):
         queue.marks[BEST, at(k)] = queue.marks[CANDIDATE, at(k)]
     return start, sum_of_keys
 
@@ -266,8 +266,8 @@ def _offer(
 def best_pair(relaxed: bool, everything: bool, match: int, rules: Rules, queue: QueueState) -> bool:
     """Find the best possible pair of teams; their slots, older team first, become a match."""
     state = queue.state[0]
-    strict = rules.team_num * rules.team_diff
-    wide = rules.team_num * (rules.team_diff + rules.team_slack)
+    strict = team_size(rules) * rules.team_diff
+    wide = team_size(rules) * (rules.team_diff + rules.team_slack)
     reach = wide if relaxed or state["teams_prioritized"] > 0 else strict
     key = NO_TEAM
     for c in range(state["teams"] if everything else state["changed_teams"]):

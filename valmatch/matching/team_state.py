@@ -22,7 +22,7 @@ import numpy as np
 from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import at, inlined, shared
 from valmatch.matching.queue import NOBODY
-from valmatch.matching.rules import Rules
+from valmatch.matching.rules import Rules, team_size
 
 IN_POOL, GONE = -1, -2
 """What stands for the team of players who have none, and of players who have left."""
@@ -147,14 +147,14 @@ def penalty(rules: Rules) -> int:
     More than the ticks of all players of a match, see `ticks_per_hour`; small enough to be added
     for each of them.
     """
-    return (1 << 61) // (2 * rules.team_num)
+    return (1 << 61) // (2 * team_size(rules))
 
 
 @inlined
 def enter_pool(place: int, rating: float, rules: Rules, queue: QueueState) -> int:
     """Put a player of the queue into the pool; return his place there."""
     state = queue.state[0]
-    k = rules.team_num + state["pool"]
+    k = team_size(rules) + state["pool"]
     state["pool"] += 1
     while queue.ratings[at(k - 1)] > rating:  # not so for the NaN before the first
         queue.ratings[at(k)], queue.places[at(k)] = (
@@ -170,7 +170,7 @@ def enter_pool(place: int, rating: float, rules: Rules, queue: QueueState) -> in
 def leave_pool(low: int, rules: Rules, queue: QueueState) -> None:
     """Close the gaps that the members of a new team leave in the pool, from `low` on."""
     state = queue.state[0]
-    remaining, stop = low, rules.team_num + state["pool"]
+    remaining, stop = low, team_size(rules) + state["pool"]
     for k in range(low, stop):
         queue.ratings[at(remaining)], queue.places[at(remaining)] = (
             queue.ratings[at(k)],
@@ -179,7 +179,7 @@ def leave_pool(low: int, rules: Rules, queue: QueueState) -> None:
         remaining += int(queue.players[at(queue.places[at(k)])]["team"] == IN_POOL)
     for k in range(remaining, stop):
         queue.ratings[at(k)] = np.nan
-    state["pool"] = remaining - rules.team_num
+    state["pool"] = remaining - team_size(rules)
 
 
 @inlined

@@ -21,7 +21,7 @@ from valmatch.matching.departures import departures_at, run_with_departures
 from valmatch.matching.queue import kernel_of, run
 from valmatch.matching.queue_statistics import clear, new_counts
 from valmatch.matching.registry import QUEUES, queue_rule
-from valmatch.matching.rules import Rules, ticks_per_hour
+from valmatch.matching.rules import Rules, known_team, ticks_per_hour
 from valmatch.models.model import (
     NO_FILES,
     NOT_NEGATIVE,
@@ -216,6 +216,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             factors.tie_break == "balanced",
             factors.team_rule == "newcomer",
             ticks_per_hour(horizon, factors.team_num),
+            known_team(factors.team_num) if factors.matching == "team_first" else (),
         )
         if QUEUES[factors.matching].exponential:
             splits = self._rule.expected_splits(self._rules)
