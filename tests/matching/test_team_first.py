@@ -142,8 +142,11 @@ def test_a_team_size_known_to_compiled_code_changes_nothing() -> None:
     assert (len(known_team(KNOWN_SIZE)), known_team(KNOWN_SIZE + 1)) == (KNOWN_SIZE, ())
     rng, matches = np.random.default_rng(17), 0
     for day in range(150):
-        size = {"team_num": KNOWN_SIZE, "ticks_per_hour": ticks_per_hour(HORIZON, KNOWN_SIZE)}
-        rules = random_rules(rng, 1)._replace(around=day % 2 > 0, **size)
+        rules = random_rules(rng, 1)._replace(
+            team_num=KNOWN_SIZE,
+            around=day % 2 > 0,
+            ticks_per_hour=ticks_per_hour(HORIZON, KNOWN_SIZE),
+        )
         times, ratings = random_day(rng, 60)
         general = kernel_day(times, ratings, rules)
         known = kernel_day(times, ratings, rules._replace(known_team=known_team(KNOWN_SIZE)))

@@ -18,6 +18,7 @@ continuous reviews and with ten times the players::
     only the newcomer's windows (`newcomers_team`)          1.1   1.2   2.1
     no indices from the end of an array (`at`)              1.2   1.2   1.2
     small pools looked through at once (`SMALL`)            1.3   1.0   1.0
+    a team of five as a constant (`team_size`)              1.1
 """
 
 from __future__ import annotations
