@@ -117,6 +117,10 @@ WRONG = {
         ),
         ": 60 players who find no match let pops follow each other at once from 101.111 s on",
     ),
+    "neither teams nor a lobby": (
+        case(rule={"preset": "osu", "teams": {"loby": 2}}, tickets=[], events=[]),
+        "error: rule.teams: no teams (allowed: such as 2x4, or {lobby: 8} of 2 to 1000 users)",
+    ),
     "sit": (
         case(rule="lichess", tickets=[{"id": "a", "time": 1, "user": "u", "rating": 9, "sit": 1}]),
         "error: tickets[0].sit: at most 0 is needed, not 1",
