@@ -72,6 +72,55 @@ WRONG = {
         case(rule="lichess", tickets=[], horizon=None),
         "error: case: no horizon (a number is needed)",
     ),
+    "horizon that is no number": (
+        case(rule="lichess", tickets=[], horizon="x"),
+        "error: horizon: a number is needed, not 'x'",
+    ),
+    "horizon that no case reaches": (
+        case(rule="faf", tickets=[], horizon=1e300),
+        "error: horizon: more than 10,000,000 reviews until then",
+    ),
+    "no tickets": (
+        case(rule="osu", tickets=None, events=[["join", 1, 1], ["tick", 2]]),
+        "1:1: error: case: no tickets (a list is needed)",
+    ),
+    "neither tickets nor a horizon": (
+        {"rule": "bar", "ticks": [5]},
+        "1:1: error: case: no tickets (a list is needed)",
+    ),
+    "event of a list": (
+        case(rule="osu", tickets=[{"id": 1, "rating": 1500}], events=[["join", 1, [1]]]),
+        "error: events[0]: the id of a ticket is needed, not a list",
+    ),
+    "large rating": (
+        case(rule="lichess", tickets=[{"id": "a", "time": 1, "user": "u", "rating": 10**30}]),
+        "error: tickets[0].rating: at most 1,000,000,000 is needed, not 1e+30",
+    ),
+    "large range": (
+        case(
+            rule="lichess",
+            tickets=[{"id": "a", "time": 1, "user": "u", "rating": 9, "range": [0, 10**30]}],
+        ),
+        "error: tickets[0].range: numbers from -1,000,000,000 to 1,000,000,000 are allowed",
+    ),
+    "band beside a rule that has one": (
+        case(constants={"rule": "ignore_os", "band": [0.4, 0.6]}),
+        "error: constants.band: does not go with rule, which has a band of its own",
+    ),
+    "pops without an end": (
+        case(
+            rule="faf",
+            horizon=600,
+            tickets=[
+                {"id": k, "time": 0, "players": [{**PLAYER, "rating": 3000 * k}]} for k in range(60)
+            ],
+        ),
+        ": 60 players who find no match let pops follow each other at once from 101.111 s on",
+    ),
+    "neither teams nor a lobby": (
+        case(rule={"preset": "osu", "teams": {"loby": 2}}, tickets=[], events=[]),
+        "error: rule.teams: no teams (allowed: such as 2x4, or {lobby: 8} of 2 to 1000 users)",
+    ),
     "sit": (
         case(rule="lichess", tickets=[{"id": "a", "time": 1, "user": "u", "rating": 9, "sit": 1}]),
         "error: tickets[0].sit: at most 0 is needed, not 1",
@@ -141,3 +190,11 @@ def test_keys_for_people_are_remarked_and_not_read(tmp_path: Path) -> None:
     done = valmatch("rules", "replay", file, "--json")
     assert done.code == 0
     assert "unknown key 'comment'" in done.err
+
+
+def test_keys_of_other_rules_are_remarked(tmp_path: Path) -> None:
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps(case(kind="find")), encoding="utf-8")
+    done = valmatch("rules", "replay", file)
+    assert done.code == 0
+    assert "case: unknown key 'kind' (" in done.err

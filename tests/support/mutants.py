@@ -160,11 +160,21 @@ MUTANTS: tuple[tuple[Form, str, Any, str], ...] = (
     ("lichess", "credit_cap", 500.0, "apart"),
     ("lichess", "credit_per_sit", 0.0, "rude"),
     ("lichess", "blocks", False, "blocked"),
+    ("faf", "team_size", 3, "faf-06"),
+    ("bar", "team_size", 2, "bar-12"),
+    ("bar", "team_count", 3, "bar-12"),
+    ("bar", "rule", "ignore_os", "bar-12"),
+    ("shieldbattery", "team_size", 2, "shieldbattery-12"),
+    ("osu", "lobby_size", 3, "osu-21"),
 )
 """Which form, which constant, what it becomes, and where that shows."""
 
-UNREAD = {("osu", "tick"), ("lichess", "wave_jitter")}
-"""What cases say in another way: events of osu!, and waves without jitter."""
+IN_A_DAY: tuple[tuple[Form, str, Any], ...] = (
+    ("osu", "tick", 2.0),
+    ("lichess", "wave_jitter", 3.0),
+)
+"""Constants that no case reads, for osu! is told of its ticks and waves come without jitter: they
+show in drawn tickets."""
 
 
 def _member(name: str, rating: int, **more: Any) -> dict[str, Any]:  # noqa: ANN401

@@ -16,6 +16,7 @@ from valmatch.rule_sets.presets.case_reading import is_case, read_case
 from valmatch.rule_sets.presets.cases import Case
 from valmatch.rule_sets.presets.meanings import filled, team_sizes
 from valmatch.rule_sets.presets.tickets import Played
+from valmatch.rule_sets.problems import Problem
 from valmatch.storage.output import to_json, write_atomically
 
 
@@ -110,13 +111,13 @@ def replay_case(
     for one in problems:
         warn(as_remark(path, one))
     if folder is None:
-        return ReplayedCase(path, case, _played(case))
+        return ReplayedCase(path, case, _played(path, case))
     from valmatch.storage.run_folder import RunFolder
 
     identity = {"rules_sha256": sha256(path), "preset": case.rule.preset}
     facts = {"source": str(path)}
     with RunFolder(folder, "rules replay", None, identity, facts=facts, read=[path]) as run:
-        result = ReplayedCase(path, case, _played(case))
+        result = ReplayedCase(path, case, _played(path, case))
         with write_atomically(folder / "result.json") as file:
             file.write(to_json(result.answers()))
         run.close("complete")
@@ -130,8 +131,8 @@ FEW = {"bar": 3, "shieldbattery": 2}
 """Players of a team up to which there are few line-ups or rosters of so many tickets."""
 
 
-def _played(case: Case) -> Played:
-    """Play a case; in plain Python where that is quick enough."""
+def _played(path: Path, case: Case) -> Played:
+    """Play the case of a file; in plain Python where that is quick enough."""
     teams = filled(case.rule)["teams"]
     few = FEW.get(case.rule.preset, math.inf)
     large = isinstance(teams, str) and team_sizes(teams)[1] > few
@@ -144,4 +145,7 @@ def _played(case: Case) -> Played:
     from valmatch.matching.presets.rosters import search_rosters
     from valmatch.matching.presets.scores import choose_pairs
 
-    return play(case, Searches(search_line_ups, search_rosters, choose_pairs))
+    try:
+        return play(case, Searches(search_line_ups, search_rosters, choose_pairs))
+    except InputError as error:
+        raise InputError(in_line(path, Problem(1, 1, "error", "case", str(error)))) from None

@@ -102,6 +102,7 @@ class Item:
         required: bool = False,
         whole: bool = False,
         least: float = -inf,
+        most: float = inf,
         quoted: bool = False,
     ) -> float | None:
         """Return a number; where `quoted`, also of a string that is one."""
@@ -121,6 +122,9 @@ class Item:
             return None
         if value < least:
             self.error(key, f"at least {least:g} is needed, not {shown(value)}")
+            return None
+        if value > most:
+            self.error(key, f"at most {most:,.0f} is needed, not {shown(value)}")
             return None
         return value
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from valmatch.errors import InputError
 from valmatch.matching.plain_presets.faf_duels import added, draw_quality, matched, search_duels
 from valmatch.matching.plain_presets.faf_teams import looked_at, search_teams
 from valmatch.rule_sets.presets.rules import FafRule
 from valmatch.rule_sets.presets.tickets import Formed, Party, Played
+
+SHORTEST = 1e-6
+"""Seconds between two pops with which time hardly passes any more."""
 
 
 def find(parties: Sequence[Party], rule: FafRule) -> Played:
@@ -38,7 +42,13 @@ def searched(
 def play(
     parties: Sequence[Party], rule: FafRule, horizon: float, least_span: float = 0.0
 ) -> Played:
-    """Play a queue with its own pops until the horizon, so many seconds apart at least."""
+    """Play a queue with its own pops until the horizon, so many seconds apart at least.
+
+    Raises
+    ------
+    InputError
+        Where more players wait than ever find a match: pops follow each other faster and faster.
+    """
     matches: list[Formed] = []
     pops: list[dict[str, Any]] = []
     queue: list[int] = []
@@ -66,6 +76,9 @@ def play(
             attempts[k] += 1
         span = _span(spans[-rule.pop_average :], sizes[-rule.pop_average :], rule)
         span = max(least_span, span)
+        if span < SHORTEST:
+            text = f"{players:,} players who find no match let pops follow each other at once"
+            raise InputError(f"{text} from {now:g} s on: the case has no end")
         spans.append(span)
         now += span
     left = [k for k in [*queue, *order[joined:]] if parties[k].time <= horizon]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from valmatch.rule_sets.items import Item, called
@@ -13,6 +15,7 @@ from valmatch.rule_sets.presets.rule_reading import RuleReading, read_rule
 from valmatch.rule_sets.presets.ticket_reading import TicketReader
 from valmatch.rule_sets.presets.tickets import Event, Party, Soldier, User
 from valmatch.rule_sets.presets.tickets import Member as Player_
+from valmatch.rule_sets.presets.words import Preset
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
@@ -34,11 +37,27 @@ KEYS = (
 )
 """What a case may say; the last ones are for people, and what came of it for tests."""
 
+READ_BY: Mapping[str, tuple[Preset, ...]] = MappingProxyType(
+    {
+        "ticks": ("bar", "shieldbattery"),
+        "events": ("osu",),
+        "kind": ("faf",),
+        "accept": ("osu",),
+    }
+)
+"""Which presets read a key that not all of them read."""
+
 MOST_TICKS = 10_000_000
 """Most reviews of a case."""
 
+SLOWEST = {"faf": "clock.pops.max", "lichess": "clock.wave.every"}
+"""The word that says how far apart reviews are at most, where neither ticks nor events do."""
+
 OF_A_RULE_SET = ("ruleSet", "ruleLanguageVersion", "playerAttributes", "rules", "teams")
 """What a world or a rule set has, and no case."""
+
+OF_A_CASE = ("rule", "tickets", "expected")
+"""One of these tells a case."""
 
 EVENTS = ("join", "leave", "accept", "decline", "tick")
 
@@ -51,14 +70,14 @@ class CaseReading(NamedTuple):
 
 
 def is_case(text: str) -> bool:
-    """Return whether a file holds a case: tickets, and no rule set of FlexMatch."""
+    """Return whether a file holds a case: a rule or tickets, and no rule set of FlexMatch."""
     node = read_json(text, Problems(text))
     if node is None or node.kind != "object":
         return False
     members = cast("dict[str, Member]", node.value)
     if any(key in members for key in OF_A_RULE_SET):
         return False
-    return "tickets" in members or "expected" in members
+    return any(key in members for key in OF_A_CASE)
 
 
 def read_case(text: str) -> CaseReading:
@@ -68,27 +87,34 @@ def read_case(text: str) -> CaseReading:
     if node is None or node.kind != "object":
         return CaseReading(None, problems.sorted())
     root = Item(node, "", problems, lenient=True)
-    root.known(KEYS)
     rule = read_rule(root)
+    root.known([key for key in KEYS if rule is None or _reads(rule.words.preset, key)])
     case = None if rule is None else _case(root, rule)
     return CaseReading(None if problems.errors else case, problems.sorted())
+
+
+def _reads(preset: Preset, key: str) -> bool:
+    return key not in READ_BY or preset in READ_BY[key]
 
 
 def _case(root: Item, rule: RuleReading) -> Case:
     """Return what a case says, as far as it is right."""
     preset = rule.words.preset
     reader = TicketReader(root, _largest(rule))
+    before = root.problems.errors
     tickets = reader.tickets(preset)
+    faulty = root.problems.errors > before
     horizon = root.number("horizon", least=0)
     kind = root.choice("kind", ("queue", "find")) if preset == "faf" else None
     accept = root.choice("accept", ("all", "scripted")) if preset == "osu" else None
     ticks: tuple[float, ...] = ()
     if preset in ("bar", "shieldbattery"):
         ticks = _ticks(root, filled(rule.words)["clock.tick"], horizon)
-    events = _events(root, reader.names) if preset == "osu" else ()
+    # What events say of tickets is of no use where there is none of the id, for it has a fault.
+    events = _events(root, reader.names) if preset == "osu" and not faulty else ()
+    if preset in SLOWEST and kind != "find":
+        _check_horizon(root, filled(rule.words)[SLOWEST[preset]], horizon)
     if horizon is None:
-        if preset == "lichess" or (preset == "faf" and kind != "find"):
-            root.error("", "no horizon (a number is needed)")
         horizon = max((*ticks, *(one.time for one in events)), default=0.0)
     return Case(
         rule.words,
@@ -113,14 +139,24 @@ def _largest(rule: RuleReading) -> float:
     return team_sizes(teams)[1] if isinstance(teams, str) else math.inf
 
 
+def _check_horizon(root: Item, apart: float, horizon: float | None) -> None:
+    """Report a horizon that is missing, or so far away that a case would not end."""
+    if horizon is None:
+        if "horizon" not in root.members:
+            root.error("", "no horizon (a number is needed)")
+    elif horizon > MOST_TICKS * apart:
+        root.error("horizon", f"more than {MOST_TICKS:,} reviews until then")
+
+
 def _ticks(root: Item, tick: float, horizon: float | None) -> tuple[float, ...]:
     """Return when tickets are looked at: as it is said, else as the clock of the rule ticks."""
     found: list[float] = []
     if "ticks" not in root.members:
         if horizon is None:
-            root.error("", "no ticks (a list of numbers is needed, or a horizon)")
+            if "horizon" not in root.members:
+                root.error("", "no ticks (a list of numbers is needed, or a horizon)")
             return ()
-        if horizon / tick > MOST_TICKS:
+        if horizon > MOST_TICKS * tick:
             root.error("horizon", f"more than {MOST_TICKS:,} reviews until then")
             return ()
         return tuple(tick * (k + 1) for k in range(int(horizon // tick)))
@@ -168,7 +204,7 @@ def _event(
         root.problems.error(parts[1].start, path, f"at least 0 is needed, not {shown(time)}")
     if what == "tick":
         return Event("tick", time)
-    if len(parts) < 3 or parts[2].value not in numbers:
+    if len(parts) < 3 or parts[2].kind not in ("string", "number") or parts[2].value not in numbers:
         text = "the id of a ticket is needed"
         text += f", not {called(parts[2])}" if len(parts) > 2 else ""
         root.problems.error(parts[-1].start, path, text)

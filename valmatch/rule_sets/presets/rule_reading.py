@@ -141,6 +141,8 @@ class _Reader:
             self._take_backbone(own)
         elif key == "rule":
             name = own.choice(key, list(BAR_RULES))
+            if "band" in own.members:
+                own.error("band", "does not go with rule, which has a band of its own")
             if name is not None:
                 self._put("accept.band", key, member.node, list(BAR_RULES[name]))
 

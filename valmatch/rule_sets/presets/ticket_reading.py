@@ -35,6 +35,10 @@ TICKET_KEYS: dict[Preset, tuple[str, ...]] = {
 """What a ticket of a preset may say."""
 
 
+MOST = 1_000_000_000
+"""How far from 0 a rating can be, and the most of what is counted."""
+
+
 class TicketReader:
     """Reads the tickets of a case.
 
@@ -101,7 +105,7 @@ class TicketReader:
         if len(players) > self.largest:
             text = f"{len(players)} players, and a team has {self.largest:.0f}"
             item.error("players", text)
-        attempts = int(optional(item, "attempts", least=0, whole=True) or 0)
+        attempts = int(optional(item, "attempts", least=0, most=MOST, whole=True) or 0)
         time = item.number("time", required=not rated, least=0) or 0.0
         found = tuple(_rated(one, rated) for one in players)
         return Party(time, _cancel(item), found, attempts)
@@ -112,8 +116,8 @@ class TicketReader:
         return Soldier(
             item.number("time", required=True, least=0) or 0.0,
             _cancel(item),
-            item.number("rating", required=True) or 0.0,
-            optional(item, "deviation", least=0) or 0.0,
+            _rating(item) or 0.0,
+            optional(item, "deviation", least=0, most=MOST) or 0.0,
             region,
             optional(item, "rtt", least=0),
             None if picks is None else frozenset(str(node.value) for node in picks),
@@ -122,7 +126,7 @@ class TicketReader:
     def _user(self, item: Item) -> User:
         item.number("time", least=0)
         banned = optional(item, "banned")
-        rating = item.number("rating", required=True) or 0.0
+        rating = _rating(item) or 0.0
         return User(rating, -math.inf if banned is None else banned)
 
     def _member(self, item: Item) -> Member:
@@ -131,13 +135,13 @@ class TicketReader:
             item.number("time", required=True, least=0) or 0.0,
             _cancel(item),
             item.text("user", required=True) or "",
-            int(item.number("rating", required=True, whole=True) or 0),
+            int(_rating(item, whole=True) or 0),
             _range(item),
             _sit(item),
             _flag(item, "provisional"),
             _flag(item, "lame"),
             frozenset(str(node.value) for node in blocks),
-            int(optional(item, "misses", least=0, whole=True) or 0),
+            int(optional(item, "misses", least=0, most=MOST, whole=True) or 0),
         )
 
 
@@ -146,9 +150,15 @@ def is_null(item: Item, key: str) -> bool:
     return key in item.members and item.members[key].node.kind == "null"
 
 
-def optional(item: Item, key: str, least: float = -math.inf, whole: bool = False) -> float | None:
+def optional(
+    item: Item,
+    key: str,
+    least: float = -math.inf,
+    most: float = math.inf,
+    whole: bool = False,
+) -> float | None:
     """Return a number; None where it is missing or null."""
-    return None if is_null(item, key) else item.number(key, least=least, whole=whole)
+    return None if is_null(item, key) else item.number(key, least=least, most=most, whole=whole)
 
 
 def optional_list(item: Item, key: str, kind: str) -> list[Node] | None:
@@ -165,10 +175,15 @@ def _cancel(item: Item) -> float:
 
 def _rated(item: Item, required: bool) -> Rated:
     item.known(("rating", "deviation", "games") if required else ("rating", "deviation"))
-    rating = item.number("rating", required=required)
-    deviation = item.number("deviation", required=required or rating is not None, least=0)
-    games = item.number("games", required=required, whole=True, least=0) if required else 0
+    rating = _rating(item, required)
+    rated = required or rating is not None
+    deviation = item.number("deviation", required=rated, least=0, most=MOST)
+    games = item.number("games", required=True, whole=True, least=0, most=MOST) if required else 0
     return Rated(rating, deviation, int(games or 0))
+
+
+def _rating(item: Item, required: bool = True, whole: bool = False) -> float | None:
+    return item.number("rating", required=required, whole=whole, least=-MOST, most=MOST)
 
 
 def _flag(item: Item, key: str) -> bool:
@@ -177,9 +192,7 @@ def _flag(item: Item, key: str) -> bool:
 
 
 def _sit(item: Item) -> int:
-    sit = optional(item, "sit", whole=True)
-    if sit is not None and sit > 0:
-        item.error("sit", f"at most 0 is needed, not {shown(sit)}")
+    sit = optional(item, "sit", least=-MOST, most=0, whole=True)
     return int(sit or 0)
 
 
@@ -190,5 +203,8 @@ def _range(item: Item) -> tuple[int, int] | None:
     values = [cast(float, node.value) for node in nodes]
     if len(values) != 2 or values[0] > values[1] or any(one != int(one) for one in values):
         item.error("range", "the lowest and the highest rating are needed, in whole numbers")
+        return None
+    if max(map(abs, values)) > MOST:
+        item.error("range", f"numbers from {-MOST:,} to {MOST:,} are allowed")
         return None
     return int(values[0]), int(values[1])

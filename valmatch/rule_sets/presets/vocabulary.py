@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from valmatch.inputs.fields import Factors, Flag, NonNegative, Number, Positive, Whole
+from valmatch.inputs.fields import Factors, Flag, NonNegative, Number, Positive, Whole, refuse
 from valmatch.rule_sets.presets.values_of_matches import Accept, Credit, Value
 from valmatch.rule_sets.presets.words import SEARCH, Preset, of, word
 
@@ -283,6 +285,18 @@ class Vocabulary(Factors):
         dict(SEARCH),
         choices={form: (SEARCH[form],) for form in SEARCH},
     )
+
+    @field_validator("teams", mode="before")
+    @classmethod
+    def _teams_or_lobby(cls, given: object) -> object:
+        """Refuse in one line what is neither teams nor a lobby."""
+        users = given.get("lobby") if isinstance(given, Mapping) else 2
+        known = isinstance(given, str) and re.fullmatch(TEAMS, given)
+        known = known or (isinstance(given, Mapping) and set(given) == {"lobby"})
+        number = isinstance(users, int | float) and not isinstance(users, bool)
+        if given is None or isinstance(given, Lobby) or (known and number and 2 <= users <= 1000):
+            return given
+        raise refuse("no teams (allowed: such as 2x4, or {lobby: 8} of 2 to 1000 users)")
 
     @field_validator("never", mode="before")
     @classmethod
