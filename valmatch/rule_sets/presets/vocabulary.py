@@ -290,11 +290,13 @@ class Vocabulary(Factors):
     @classmethod
     def _teams_or_lobby(cls, given: object) -> object:
         """Refuse in one line what is neither teams nor a lobby."""
-        users = given.get("lobby") if isinstance(given, Mapping) else 2
-        known = isinstance(given, str) and re.fullmatch(TEAMS, given)
-        known = known or (isinstance(given, Mapping) and set(given) == {"lobby"})
-        number = isinstance(users, int | float) and not isinstance(users, bool)
-        if given is None or isinstance(given, Lobby) or (known and number and 2 <= users <= 1000):
+        known = given is None or isinstance(given, Lobby)
+        if isinstance(given, str):
+            known = re.fullmatch(TEAMS, given) is not None
+        elif isinstance(given, Mapping) and set(given) == {"lobby"}:
+            users = given["lobby"]
+            known = isinstance(users, int | float) and 2 <= users <= 1000
+        if known:
             return given
         raise refuse("no teams (allowed: such as 2x4, or {lobby: 8} of 2 to 1000 users)")
 
