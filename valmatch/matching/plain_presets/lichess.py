@@ -119,7 +119,10 @@ def play(
 
     def wave(now: float) -> None:
         nonlocal due
-        numbers = [k for k, one in pool.items() if one.cancel > now]
+        # Those who cancel at this moment leave first, and do not count for another wave in it.
+        for k in [k for k, one in pool.items() if one.cancel <= now]:
+            del pool[k]
+        numbers = list(pool)
         waves.append({"time": now, "members": len(numbers)})
         paired.clear()
         for first, second in search([pool[k] for k in numbers], rule, choose):
