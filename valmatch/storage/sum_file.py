@@ -70,7 +70,7 @@ def write_sum_file(folder: Path, form: SumFormat, sums: ColumnSums, over: Sequen
     content = {
         "config_id": form.config_id,
         "seed": form.seed,
-        "replications": [[part.start, part.stop, part.step] for part in over],
+        "replications": [[part[0], part[-1] + 1, part.step] for part in over if part],
         "sums": {
             name: {
                 "n": column.n,
