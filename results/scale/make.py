@@ -4,8 +4,8 @@
 
 takes ten to twenty minutes on two cores that others may use, too, and some 500 MB under the
 temporary folder. It needs the extra `dask`, and Linux, which tells what a run's processes took.
-Each run is made three times, in turn with the others. The least seconds of a processor count, those
-of all its processes together.
+Each run is made three times, in turn with the others, short ones twice as often. The least seconds
+of a processor count, those of all its processes together.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ RUNS = HERE / "runs.csv"
 
 CONFIG = "valorant"
 ROUNDS = 3
-SMALL, LARGE = 20_000, 100_000
+SMALL, LARGE = 40_000, 100_000
 SHARDS, EACH = 10_000, 4
 """Shards of the largest merging, and replications in each."""
 
@@ -88,7 +88,8 @@ COSTS = {
     "cluster": "a Dask cluster of two processes more",
     "merging": "a `combine`: its start",
     "folder": "a shard with sums that it merges",
-    "merged row": "a row of shards that it merges",
+    "row folder": "a shard with rows that it merges, without the rows",
+    "merged row": "a row that it merges",
 }
 """The costs by name."""
 
@@ -104,7 +105,8 @@ def replicating(name: str, n: int, *words: str, fitted: bool = False, more: str 
 def merging(count: int, kind: str, *, fitted: bool) -> Run:
     """Return a run of `combine` of shards."""
     rows = count * EACH if kind == "rows" else 0
-    terms: dict[str, float] = {"merging": 1, "folder": count, "merged row": rows}
+    of_kind = "folder" if kind == "sums" else "row folder"
+    terms: dict[str, float] = {"merging": 1, of_kind: count, "merged row": rows}
     name = f"`combine` of {count:,} shards, {kind}"
     return Run(name, terms, fitted, ("combine", kind, str(count)))
 
@@ -117,9 +119,15 @@ PLAN = (
     replicating(f"{SMALL:,}, rows", SMALL, fitted=True),
     replicating("two, two processes, sums", 2, SUMS, *LOCAL, fitted=True, more="workers"),
     replicating("two, Dask with two processes, sums", 2, SUMS, *DASK, fitted=True, more="cluster"),
-    merging(100, "sums", fitted=True),
-    merging(1_000, "sums", fitted=True),
-    merging(1_000, "rows", fitted=True),
+    merging(300, "sums", fitted=True),
+    merging(3_000, "sums", fitted=True),
+    merging(3_000, "rows", fitted=True),
+    Run(
+        f"`combine` of one folder of {SHARDS * EACH:,} rows",
+        {"merging": 1, "row folder": 1, "merged row": SHARDS * EACH},
+        True,
+        ("combine", "whole", "1"),
+    ),
     replicating(f"{LARGE:,}, sums", LARGE, SUMS),
     replicating(f"{LARGE:,}, rows", LARGE),
     replicating(f"{LARGE:,}, rows, two workers (threads)", LARGE, *TWO),
@@ -194,11 +202,13 @@ def command_of(run: Run, shards: Path, out: Path) -> Sequence[str]:
         return (*start, *run.words, "--out", str(out))
     _, kind, count = run.words
     folders = [str(shards / kind / str(index)) for index in range(int(count))]
+    if kind == "whole":
+        folders = [str(shards / kind)]
     return (*start, "combine", str(out), *folders, "-q")
 
 
 def measure() -> None:
-    """Make all runs, and write the least of each."""
+    """Make all runs in turn, round after round."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(SUBREAPER, 1, 0, 0, 0):
         sys.exit("needs Linux: processes whose parents have ended could not be waited for")
@@ -207,12 +217,19 @@ def measure() -> None:
         place = Path(scratch)
         make_shards(place)
         say("shards made")
+        short = [run for run in PLAN if run.fitted]
         for number in range(ROUNDS):
-            for run in PLAN:
+            for run in (*PLAN, *short):
                 out = place / "out"
                 found[run.name].append(measured(command_of(run, place, out)))
                 shutil.rmtree(out)
             say(f"round {number + 1} of {ROUNDS}")
+            write(found)
+    page()
+
+
+def write(found: dict[str, list[Measured]]) -> None:
+    """Write the least of each run."""
     best = [Measured(*map(min, zip(*found[run.name], strict=True))) for run in PLAN]
     write_csv(
         RUNS,
@@ -224,7 +241,6 @@ def measure() -> None:
             "megabytes": [round(one.memory, 1) for one in best],
         },
     )
-    page()
 
 
 def costs(cpu: dict[str, float]) -> dict[str, float]:
