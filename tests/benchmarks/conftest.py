@@ -1,7 +1,7 @@
 """Benchmarks in units of a calibration kernel of the same moment, beside the last release.
 
-``pytest tests/benchmarks --benchmark-only -n 0`` ends with the ratios; ``--record-release`` makes
-``last_release.json`` of them.
+``pytest tests/benchmarks --benchmark-only -n 0`` ends with the ratios to the kernel, to the last
+release, and of days to a day in plain numba; ``--record-release`` makes ``last_release.json``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tests.benchmarks.calibration import calibration_seconds
 RECORD = Path(__file__).with_name("last_release.json")
 
 _units = pytest.StashKey[dict[str, float]]()
+_plain = pytest.StashKey[dict[str, float]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,10 +43,13 @@ def _calibrated(request: pytest.FixtureRequest) -> Iterator[None]:
         benchmark.extra_info["calibrations"] = units
         name = f"{request.node.path.stem}::{request.node.name}"
         request.config.stash.setdefault(_units, {})[name] = units
+        if "plain_days" in benchmark.extra_info:
+            in_days = benchmark.extra_info["plain_days"]
+            request.config.stash.setdefault(_plain, {})[name] = in_days
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:  # noqa: ANN401
-    """Print how long each benchmark takes against the last release."""
+    """Print how long each benchmark takes: in calibrations, releases and plain days."""
     if not (found := config.stash.get(_units, {})):
         return
     if config.getoption("--record-release", default=False):
@@ -54,8 +58,11 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     last: dict[str, Any] = {"version": "no release", "calibrations": {}}
     if RECORD.exists():
         last = json.loads(RECORD.read_text("utf-8"))
-    terminalreporter.section(f"time against {last['version']}, calibrated")
+    terminalreporter.section("time in units of others")
+    terminalreporter.write_line(f"calibrations  {last['version']:>8}  plain day")
+    plain = config.stash.get(_plain, {})
     for name, units in found.items():
         before = last["calibrations"].get(name)
-        ratio = f"{units / before:6.2f}" if before else "   new"
-        terminalreporter.write_line(f"{ratio}  {name}")
+        ratio = f"{units / before:8.2f}" if before else f"{'new':>8}"
+        in_days = f"{plain[name]:9.2f}" if name in plain else " " * 9
+        terminalreporter.write_line(f"{units:12.4f}  {ratio}  {in_days}  {name}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from tests.benchmarks.plain_day import in_plain_days
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build, run
 
@@ -26,12 +27,13 @@ def best(benchmark: BenchmarkFixture) -> float:
 
 @pytest.mark.parametrize("rules", RULES)
 def test_replications(benchmark: BenchmarkFixture, rules: str) -> None:
-    """Time 200 replications, random numbers included."""
+    """Time 200 replications, random numbers included; in plain days of the same moment, too."""
     source, *overrides = RULES[rules]
     model = build(load(source, overrides))
     run(model, 1, range(2))
     batch = benchmark(run, model, 1, range(200))
     benchmark.extra_info["replications_per_second"] = 200 / best(benchmark)
+    benchmark.extra_info["plain_days"] = in_plain_days(lambda: run(model, 1, range(200)), 200)
     assert len(batch.responses) == 200
 
 

@@ -113,6 +113,13 @@ def replicate(
             "--control-variates", help="Adjust the means by what is known of the arrivals."
         ),
     ] = False,
+    summary_only: Annotated[
+        bool,
+        typer.Option(
+            "--summary-only",
+            help="Keep exact sums in place of rows: the same summary, also of shards.",
+        ),
+    ] = False,
     confidence: Confidence = None,
     overrides: Overrides = [],  # noqa: B006
     columns: Columns = "",
@@ -174,6 +181,7 @@ def replicate(
         targets,
         first(max_reps, given.max_reps, MAX_REPS),
         control_variates or bool(given.control_variates),
+        summary_only,
     )
     design = design_of(settings, sweep)
     if design is not None:
@@ -214,7 +222,7 @@ def show_run(
     from valmatch.cli.tables.replications import show_replications
     from valmatch.statistics.no_interval import undefined_in
 
-    done = len(result.values)
+    done = result.count
     header = f"{title_of(result.config)}, seed {result.seed}, {done:,} replication"
     header += "s" * (done != 1)
     show(json, summary, lambda: show_replications(header, result, chosen), out)
@@ -232,7 +240,7 @@ def _exit_unless_complete(result: Replications, total: int, out: Path | None) ->
             warn(f"target of {target.response} missed: {target.why}")
     if not result.complete:
         further = "; --resume goes on" if out else ""
-        done = len(result.values)
+        done = result.count
         of = "" if result.precision else f" of {total}"
         warn(f"{result.status} after {done}{of} replications{further}")
         raise typer.Exit(of_status(result.status))
@@ -265,7 +273,7 @@ def _show_design(
 
 def each(experiment: DesignReplications) -> str:
     """Say how many replications each point of a design has."""
-    numbers = [len(result.values) for result in experiment.results] or [0]
+    numbers = [result.count for result in experiment.results] or [0]
     least, most = min(numbers), max(numbers)
     shown = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     return f"{shown} replications at each point"

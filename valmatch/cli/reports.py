@@ -186,7 +186,9 @@ def _names_of_runs() -> Sequence[str]:
     from valmatch.storage.manifest import MANIFEST
     from valmatch.storage.run_folder import LOCK
 
-    files = (name for contents in CONTENTS.values() for name in (*contents.files, contents[1]))
+    files = (
+        name for contents in CONTENTS.values() for name in (*contents.files, *contents.progress)
+    )
     return [MANIFEST, LOCK, *files]
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,20 +17,25 @@ from valmatch.config.identity import changed_factors, changes
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
 from valmatch.execution.simulator import build, run
+from valmatch.experiments.combine_sums import curves_of_sums, merge_sums
 from valmatch.experiments.missing import Missing
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import claim, write_results
+from valmatch.experiments.replication_ranges import ReplicationRanges
 from valmatch.experiments.replications import Replications
 from valmatch.experiments.run_manifests import ReplicateManifest, SimulationManifest, config_of
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.statistics.curve_sums import CurveSums
+from valmatch.statistics.exact_sums import ColumnSums
 from valmatch.storage.contents import CONTENTS
 from valmatch.storage.curve_file import read_sums, stretches, write_sums
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 from valmatch.storage.output import write_bytes
 from valmatch.storage.row_file import RowFormat
 from valmatch.storage.run_folder import RunFolder
-from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format
+from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format, sum_format
+from valmatch.storage.sum_file import write_sum_file
 
 Warn = Callable[[str], None]
 Rows = Mapping[int, tuple[str, list[float]]]
@@ -54,13 +60,10 @@ class _Part:
         Where it is.
     manifest : ReplicateManifest
         What its manifest says.
-    rows : Rows
-        Its replications.
     """
 
     folder: Path
     manifest: ReplicateManifest
-    rows: Rows
 
     @property
     def shard(self) -> Shard:
@@ -77,6 +80,34 @@ class _Part:
         return (manifest.replications if reached else None) or manifest.requested
 
 
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+
+class _Held(NamedTuple):
+    """What folders hold together.
+
+    Attributes
+    ----------
+    indices : sequence of int
+        Their replications.
+    there : collection of int
+        The same, quick to be asked for one.
+    common : callable
+        Returns how many of a range are there.
+    values, rows, sums, curves, controls
+        As in the result.
+    """
+
+    indices: Sequence[int]
+    there: Collection[int]
+    common: Callable[[range], int]
+    values: Floats
+    rows: Rows = NOTHING
+    sums: ColumnSums | None = None
+    curves: CurveSums | None = None
+    controls: Mapping[str, Any] = NOTHING
+
+
 @dataclass(frozen=True)
 class Combination:
     """The replications of several folders.
@@ -90,7 +121,7 @@ class Combination:
     owed : mapping of str to Missing
         The same by the shard that owes them; one item where there are no shards.
     rows : Rows
-        The lines of the file of the whole.
+        The lines of the file of the whole; none where sums are kept in place of rows.
     model : Model
         What was simulated.
     folders : sequence of Path
@@ -133,9 +164,14 @@ class Combination:
             If the folder cannot be used.
         """
         found = self.replications
-        whole = Plan(found.requested, found.seed, confidence=found.confidence)
+        whole = Plan(
+            found.requested,
+            found.seed,
+            confidence=found.confidence,
+            summary_only=found.sums is not None,
+        )
         read = files_of_runs("replicate", self.folders, out)
-        return claim(out, found.config, whole, True, len(found.values), read)
+        return claim(out, found.config, whole, True, found.count, read)
 
     def write(self, out: Path) -> None:
         """Write the whole as `replicate` writes a run.
@@ -149,16 +185,25 @@ class Combination:
         """
         found = self.replications
         with self.claim(out) as folder:
-            form = row_format(found.config, found.seed, self.model)
-            text = form.header + "".join(self.rows[index][0] for index in found.indices)
-            write_bytes(out / ROWS, text.encode())
+            over = _ranges(found.indices)
+            if found.sums:
+                sums = sum_format(found.config, found.seed, self.model)
+                write_sum_file(out, sums, found.sums, over)
+            else:
+                form = row_format(found.config, found.seed, self.model)
+                text = form.header + "".join(self.rows[index][0] for index in found.indices)
+                write_bytes(out / ROWS, text.encode())
             if found.controls is not None:
                 controls = control_format(found.config, found.seed, self.model)
                 lines = map(controls.line, found.indices, found.controls.tolist())
                 write_bytes(out / CONTROLS, (controls.header + "".join(lines)).encode())
             if found.curves:
-                write_sums(out, found.curves, stretches(found.indices))
+                write_sums(out, found.curves, over)
             write_results(folder, found)
+
+
+def _ranges(indices: Sequence[int]) -> list[range]:
+    return indices.ranges if isinstance(indices, ReplicationRanges) else stretches(indices)
 
 
 def combine(
@@ -248,33 +293,78 @@ def gather(
     for folder, manifest in manifests.items():
         refuse_other_run(first, next(iter(manifests)), manifest, folder)
     model = build(config)
-    form = row_format(config, first.seed, model)
-    parts = [
-        _Part(folder, manifest, form.read(folder / ROWS, warn))
-        for folder, manifest in manifests.items()
-    ]
-    rows = _union(parts, form)
+    _refuse_mixture(manifests)
+    parts = [_Part(folder, manifest) for folder, manifest in manifests.items()]
+    held = (_held_sums if first.summary_only else _held_rows)(
+        parts, config, model, curves=curves, warn=warn
+    )
     requested = max(part.requested for part in parts)
     wanted = range(requested if expect is None else expect)
-    missing = Missing(wanted, rows, sum(index in wanted for index in rows))
-    indices = sorted(rows)
-    values = np.array([rows[index][1] for index in indices]).reshape(len(indices), len(form.names))
+    missing = Missing(wanted, held.there, held.common(wanted))
     result = Replications(
         config,
         first.seed,
         max(requested, len(wanted)),
         model.responses,
-        indices,
-        values,
+        held.indices,
+        held.values,
         confidence or first.confidence or 0.95,
         model.axes,
-        _curves(parts, indices, model, first.seed, warn) if curves and model.axes else None,
+        held.curves,
         status="incomplete" if len(missing) else "complete",
         sampling=model.sampling,
-        **_controls(parts, indices, config, first.seed, model, warn),
+        sums=held.sums,
+        **held.controls,
     )
-    owed = _owed(missing, wanted, parts)
-    return Combination(result, missing, owed, rows, model, list(manifests))
+    owed = _owed(missing, wanted, parts, held)
+    return Combination(result, missing, owed, held.rows, model, list(manifests))
+
+
+def _held_rows(
+    parts: Sequence[_Part], config: Config, model: Model[object], *, curves: bool, warn: Warn
+) -> _Held:
+    """Return the replications of folders with rows."""
+    seed = parts[0].manifest.seed
+    form = row_format(config, seed, model)
+    rows = _union({part.folder: form.read(part.folder / ROWS, warn) for part in parts}, form)
+    indices = sorted(rows)
+    values = np.array([rows[index][1] for index in indices]).reshape(len(indices), len(form.names))
+    folders = [part.folder for part in parts]
+    return _Held(
+        indices,
+        rows,
+        lambda part: sum(index in part for index in rows),
+        values,
+        rows,
+        curves=_curves(folders, indices, model, seed, warn) if curves and model.axes else None,
+        controls=_controls(folders, indices, config, seed, model, warn),
+    )
+
+
+def _held_sums(
+    parts: Sequence[_Part], config: Config, model: Model[object], *, curves: bool, warn: Warn
+) -> _Held:
+    """Return the replications of folders with sums."""
+    seed = parts[0].manifest.seed
+    merged = merge_sums([part.folder for part in parts], sum_format(config, seed, model))
+    return _Held(
+        merged.over,
+        merged.over,
+        merged.over.common,
+        np.empty((0, len(model.responses))),
+        sums=merged.sums,
+        curves=curves_of_sums(merged.parts, model, seed, warn) if curves and model.axes else None,
+    )
+
+
+def _refuse_mixture(manifests: Mapping[Path, ReplicateManifest]) -> None:
+    """Refuse folders with rows among folders with sums."""
+    kinds = {bool(manifest.summary_only): folder for folder, manifest in manifests.items()}
+    if len(kinds) > 1:
+        raise InputError(
+            f"{kinds[False]} and {kinds[True]}: the one holds rows and the other only sums"
+            " (summary_only); combine folders of one kind"
+        )
 
 
 def read_replications(folder: Path, warn: Warn) -> Replications:
@@ -285,7 +375,10 @@ def read_replications(folder: Path, warn: Warn) -> Replications:
     InputError
         If it is not the folder of a run of ``replicate``, or damaged.
     """
-    return gather([folder], warn=warn).replications
+    found = gather([folder], warn=warn).replications
+    if found.sums:
+        raise InputError(f"{folder}: holds only sums (summary_only), and this needs its rows")
+    return found
 
 
 M = TypeVar("M", bound=SimulationManifest)
@@ -347,26 +440,26 @@ def refuse_other_run(
         )
 
 
-def _union(parts: Sequence[_Part], form: RowFormat) -> dict[int, tuple[str, list[float]]]:
+def _union(found: Mapping[Path, Rows], form: RowFormat) -> dict[int, tuple[str, list[float]]]:
     """Return all replications; those that several folders hold must be the same there."""
     rows: dict[int, tuple[str, list[float]]] = {}
     origin: dict[int, Path] = {}
-    for part in parts:
-        for index, row in part.rows.items():
+    for folder, own in found.items():
+        for index, row in own.items():
             if index in rows and rows[index][0] != row[0]:
                 columns = zip(form.names, rows[index][1], row[1], strict=True)
                 shown = next(f"{name} {a!r} and {b!r}" for name, a, b in columns if a != b)
                 raise InputError(
-                    f"{origin[index]} and {part.folder}: contradict each other on replication"
+                    f"{origin[index]} and {folder}: contradict each other on replication"
                     f" {index} ({shown}); one of them was changed, or made by another version"
                 )
             if index not in rows:
-                rows[index], origin[index] = row, part.folder
+                rows[index], origin[index] = row, folder
     return rows
 
 
 def _controls(
-    parts: Sequence[_Part],
+    folders: Sequence[Path],
     indices: Sequence[int],
     config: Config,
     seed: int,
@@ -374,7 +467,7 @@ def _controls(
     warn: Warn,
 ) -> dict[str, Any]:
     """Return the control variates, if the folders hold those of all replications."""
-    files = [part.folder / CONTROLS for part in parts if (part.folder / CONTROLS).exists()]
+    files = [folder / CONTROLS for folder in folders if (folder / CONTROLS).exists()]
     if not files:
         return {}
     form = control_format(config, seed, model)
@@ -389,7 +482,7 @@ def _controls(
 
 
 def _curves(
-    parts: Sequence[_Part], indices: Sequence[int], model: Model[object], seed: int, warn: Warn
+    folders: Sequence[Path], indices: Sequence[int], model: Model[object], seed: int, warn: Warn
 ) -> CurveSums:
     """Return the sums over all replications; those that no folder's sums cover are simulated.
 
@@ -398,7 +491,7 @@ def _curves(
     assert model.axes
     total = CurveSums.zeros(model.axes.shape)
     left = set(indices)
-    found = [read_sums(part.folder, model.axes.shape, warn) for part in parts]
+    found = [read_sums(folder, model.axes.shape, warn) for folder in folders]
     for sums, over in sorted(found, key=lambda item: -item[0].n):
         if sums.n <= len(left) and left.issuperset(chain.from_iterable(over)):
             total.merge(sums)
@@ -411,18 +504,22 @@ def _curves(
     return total
 
 
-def _owed(missing: Missing, wanted: range, parts: Sequence[_Part]) -> dict[str, Missing]:
+def _owed(
+    missing: Missing, wanted: range, parts: Sequence[_Part], held: _Held
+) -> dict[str, Missing]:
     """Return the missing replications by the shard that owes them."""
     counts = {part.shard.count for part in parts if part.shard != WHOLE}
     if len(counts) != 1:
         return {"the run": missing} if len(missing) else {}
+    if not len(missing):
+        return {}
     count = counts.pop()
-    rows = {index for part in parts for index in part.rows}
-    there = Counter(index % count for index in rows if index in wanted)
+    there = Counter(index % count for index in held.rows if index in wanted)
     owed = {}
     for index in range(min(count, len(wanted))):
         shard = Shard(index, count)
-        own = Missing(shard.indices(len(wanted)), rows, there[index])
-        if len(own):
-            owed[f"{SHARD}{shard}"] = own
+        own = shard.indices(len(wanted))
+        here = held.common(own) if held.sums else there[index]
+        if here < len(own):
+            owed[f"{SHARD}{shard}"] = Missing(own, held.there, here)
     return owed

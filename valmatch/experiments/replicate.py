@@ -39,6 +39,7 @@ def replicate(
     targets: str | Sequence[str] = (),
     max_reps: int = MAX_REPS,
     control_variates: bool = False,
+    summary_only: bool = False,
     **keywords: Unpack[ReplicateKeywords],
 ) -> Replications:
     """Run replications 0..n-1 of a config, or a shard of them.
@@ -67,6 +68,10 @@ def replicate(
     control_variates : bool
         Whether to adjust the means by control variates, the sums over the players of a
         replication whose expectations are known.
+    summary_only : bool
+        Whether to keep no rows, only exact sums of the responses, in memory and in
+        ``sums.json``: estimates, files of the summary and what shards are combined to are the
+        same. Refused with targets, control variates and resampled logs, which need rows.
     **keywords
         How to work and whom to tell:
 
@@ -84,8 +89,8 @@ def replicate(
         max_seconds : float
             Time after which to stop.
         out : PathLike or None
-            Folder for ``replications.csv``, ``summary.json``, ``summary.csv``, ``manifest.json``
-            and the further files of the model.
+            Folder for ``replications.csv`` (or ``sums.json``), ``summary.json``, ``summary.csv``,
+            ``manifest.json`` and the further files of the model.
         resume : bool
             Go on from what an earlier run left in `out`.
         progress : callable
@@ -119,6 +124,7 @@ def replicate(
         targets,
         max_reps,
         control_variates,
+        summary_only,
     )
     return replicate_config(config, plan, options, listeners)
 
@@ -175,6 +181,8 @@ def run_plan(
         raise InputError(
             f"{option('control_variates')}: {config.model} has none with these arrivals"
         )
+    if plan.summary_only and model.sampling.needs_rows:
+        raise InputError(f"{option('summary_only=True')}: {model.sampling.needs_rows}")
     with ExitStack() as stack:
         folder = None
         if out:
@@ -189,6 +197,7 @@ def run_plan(
                 plan.indices,
                 out,
                 controls=plan.control_variates,
+                summary_only=plan.summary_only,
                 resume=resume,
                 warn=warn,
             )
@@ -223,6 +232,7 @@ def run_plan(
             [*(folder.previous_remarks if folder else []), *_remarks(store)],
             out,
             model.sampling,
+            store.sums,
         )
         if folder:
             write_results(folder, result)
@@ -245,6 +255,7 @@ def check_finished(config: Config, plan: Plan, out: Path) -> None:
         plan.indices,
         out,
         controls=plan.control_variates,
+        summary_only=plan.summary_only,
         resume=True,
         warn=lambda text: None,
     )
@@ -285,7 +296,7 @@ def _status(done: int, goal: int, precision: Sequence[Precision], stop: Stop) ->
 
 def _remarks(store: Store) -> list[str]:
     """Say of how many of the replications made by this run something has to be said."""
-    made = len(store.values) - store.resumed
+    made = store.made
     of = f"{made:,}{' further' if store.resumed else ''} replication{'s' * (made != 1)}"
     return [f"{count:,} of {of}: {text}" for text, count in Counter(store.remarks).items()]
 
@@ -307,7 +318,11 @@ def claim(
         out,
         "replicate",
         config,
-        {"seed": plan.seed, "shard": None if plan.shard == WHOLE else str(plan.shard)},
+        {
+            "seed": plan.seed,
+            "shard": None if plan.shard == WHOLE else str(plan.shard),
+            "summary_only": plan.summary_only or None,
+        },
         resume=resume,
         at_least={"replications": count},
         facts={"requested": plan.requested},
@@ -332,7 +347,7 @@ def _simulate(
 
 
 def write_results(folder: RunFolder, result: Replications) -> None:
-    """Write all files but ``replications.csv`` itself, and say how the run ended."""
+    """Write all files but that of the rows or the sums, and say how the run ended."""
     if result.axes and result.curves:
         write_curves(folder.path, result.axes, result.curves)
     with write_atomically(folder.path / "summary.json") as file:
@@ -341,7 +356,7 @@ def write_results(folder: RunFolder, result: Replications) -> None:
     if result.differences:
         write_csv(folder.path / "paired.csv", result.paired_columns())
     folder.remark(result.remarks)
-    folder.close(result.status, replications=len(result.values), confidence=result.confidence)
+    folder.close(result.status, replications=result.count, confidence=result.confidence)
 
 
 def _check_expected_names(config: Config, responses: Sequence[Response]) -> None:

@@ -13,19 +13,22 @@ from numpy.typing import NDArray
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
+from valmatch.errors import InputError, option
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Axes, Response, Window
 from valmatch.statistics.control_variates import Adjusted, adjust
 from valmatch.statistics.curve_sums import CurveSums
-from valmatch.statistics.estimates import Estimate, limits_of_difference
+from valmatch.statistics.estimates import Estimate, estimate_of_sums, limits_of_difference
+from valmatch.statistics.exact_sums import ColumnSums, column_sums
 from valmatch.statistics.no_interval import why_no_interval, why_not_adjusted
 from valmatch.statistics.precision import Precision
 from valmatch.statistics.sampling import INDEPENDENT, Sampling
 from valmatch.statistics.windows import (
     PolicyDifference,
+    pair_values,
     paired_means,
-    policy_differences,
+    policy_pairs,
     window_means,
 )
 from valmatch.storage.results import Result
@@ -52,7 +55,8 @@ class Replications(Result):
     indices : sequence of int
         The replications that are here, in order.
     values : numpy.ndarray
-        (n, len(responses)) float64, one row a replication; NaN where undefined.
+        (n, len(responses)) float64, one row a replication; NaN where undefined. No row where only
+        sums are kept.
     confidence : float
         Level of the intervals.
     axes, curves : Axes or None
@@ -71,6 +75,9 @@ class Replications(Result):
         What has to be said of the replications, one line each.
     sampling : Sampling
         What they are samples of.
+    sums : ColumnSums or None
+        The exact sums of the responses, then of the differences between policies, where no rows
+        are kept; None where they are.
     """
 
     config: Config
@@ -90,12 +97,18 @@ class Replications(Result):
     remarks: Sequence[str] = ()
     folder: Path | None = None
     sampling: Sampling = INDEPENDENT
+    sums: ColumnSums | None = None
+
+    @property
+    def count(self) -> int:
+        """Number of replications that are here."""
+        return len(self.indices)
 
     @property
     def title(self) -> str:
         """What was replicated, in one line."""
         of = f"{self.config.model}, config {config_id(self.config)}, seed {self.seed}"
-        return f"{of}, {len(self.values):,} replications, {self.confidence:.0%} intervals"
+        return f"{of}, {self.count:,} replications, {self.confidence:.0%} intervals"
 
     @property
     def complete(self) -> bool:
@@ -105,11 +118,15 @@ class Replications(Result):
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
         """The estimated mean of each response."""
-        columns = zip(self.responses, self.values.T, strict=True)
         of, level = self.sampling, self.confidence
+        if of.needs_rows:
+            found = [of.estimate(values, level, self.indices) for values in self.values.T]
+        else:
+            sums = self.sums or column_sums(self.values)
+            found = [of.estimate_of_sums(column, level) for column in sums.columns]
         return {
-            response.name: of.estimate(values, level, self.indices).within(response.limits)
-            for response, values in columns
+            response.name: mean.within(response.limits)
+            for response, mean in zip(self.responses, found, strict=False)  # then of differences
         }
 
     @cached_property
@@ -139,24 +156,37 @@ class Replications(Result):
         names = [response.name for response in self.responses]
         if response not in names:
             raise KeyError(f"{response!r} ({hint(response, names)})")
+        self.need_rows("numbers of single replications")
         return self.values[:, names.index(response)]
 
     @cached_property
     def differences(self) -> list[PolicyDifference]:
         """The paired differences between policies; [] where the model has no windows of games."""
-        columns = zip(self.responses, self.values.T, strict=True)
-        windows = {response.window: column for response, column in columns if response.window}
-        limits = {
-            response.window: response.limits for response in self.responses if response.window
-        }
+        pairs = policy_pairs([response.window for response in self.responses])
+        if self.sums:
+            columns = self.sums.columns[len(self.responses) :]
+        else:
+            columns = column_sums(pair_values(self.values, pairs)).columns
         return [
-            row._replace(
-                estimate=row.estimate.within(
-                    limits_of_difference(limits[Window(row.policy, row.measure, row.games)])
-                )
+            PolicyDifference(
+                *pair[:4],
+                estimate_of_sums(sums, self.confidence).within(
+                    limits_of_difference(self.responses[pair.own].limits)
+                ),
             )
-            for row in policy_differences(windows, self.confidence)
+            for pair, sums in zip(pairs, columns, strict=True)
         ]
+
+    def need_rows(self, what: str) -> None:
+        """Refuse what is taken from rows where only sums are kept.
+
+        Raises
+        ------
+        InputError
+            If they are.
+        """
+        if self.sums:
+            raise InputError(f"{what}: no rows are kept ({option('summary_only=True')})")
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``summary.csv``: a row for each response."""
@@ -190,6 +220,7 @@ class Replications(Result):
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """Return the responses by name, one number a replication, with their indices."""
+        self.need_rows("numbers of single replications")
         columns = zip(self.responses, self.values.T, strict=True)
         return {"replication": np.array(self.indices)} | {r.name: v for r, v in columns}
 
@@ -199,7 +230,7 @@ class Replications(Result):
             "model": self.config.model,
             "config_id": config_id(self.config),
             "seed": self.seed,
-            "replications": len(self.values),
+            "replications": self.count,
             "requested": self.requested,
             **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
             **({"sampling": dict(self.sampling.facts)} if self.sampling.facts else {}),

@@ -18,6 +18,8 @@ from valmatch.experiments.sweep import POINTS
 from valmatch.storage.contents import CONTENTS
 from valmatch.storage.liveness import is_alive
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+from valmatch.storage.store import ROWS
+from valmatch.storage.sum_file import replications_in
 
 BLOCK = 1 << 20
 """Bytes of a file of rows that are read at a time."""
@@ -162,10 +164,10 @@ def _seconds(manifest: Manifest, alive: bool | None, written: float) -> float | 
 
 def _last_written(folder: Path, manifest: Manifest) -> float:
     """Return when a run has last written anything that tells how far it is."""
-    rows = CONTENTS[manifest.command].rows_file
-    places = [folder / MANIFEST, folder / (rows or MANIFEST)]
+    progress = CONTENTS[manifest.command].progress
+    places = [folder / name for name in (MANIFEST, *progress)]
     for part in _parts_of(folder, manifest):
-        places += [part / MANIFEST, part / CONTENTS["replicate"].rows_file]
+        places += [part / name for name in (MANIFEST, *CONTENTS["replicate"].progress)]
     times = []
     for place in places:
         with suppress(OSError):
@@ -195,7 +197,8 @@ def _lines(path: Path) -> int:
 
 
 def _of_replicate(folder: Path, manifest: Manifest) -> _Count:
-    done, wanted = _lines(folder / CONTENTS["replicate"].rows_file), None
+    done = replications_in(folder) if manifest.summary_only else _lines(folder / ROWS)
+    wanted = None
     if manifest.requested is not None:
         shard = read_manifest(folder, ReplicateManifest).shard
         part = parse_shard(shard) if shard else WHOLE
@@ -229,7 +232,7 @@ def _of_design(folder: Path, manifest: Manifest) -> _Count:
 
 
 def _of_optimize(folder: Path, manifest: Manifest) -> _Count:
-    done = _lines(folder / CONTENTS["optimize"].rows_file)
+    done = _lines(folder / CONTENTS["optimize"].progress[0])
     return _Count(done, done - manifest.resumed, manifest.wanted)
 
 

@@ -89,8 +89,11 @@ class Names:
         low, high = min(numbers), max(numbers) + 1
         ends = self._ends[low : high + 1].tolist()
         text = self._text[ends[0] : ends[-1]].tobytes()
-        ends = [end - ends[0] for end in ends]
-        return [text[ends[k - low] : ends[k - low + 1]].decode() for k in numbers]
+        begin = ends[0]
+        if text.isascii():  # then bytes are characters, and one decoding serves all names
+            whole = text.decode()
+            return [whole[ends[k - low] - begin : ends[k - low + 1] - begin] for k in numbers]
+        return [text[ends[k - low] - begin : ends[k - low + 1] - begin].decode() for k in numbers]
 
     def cells(self, numbers: Ints) -> Texts:
         """Return names by their numbers, without copying them."""

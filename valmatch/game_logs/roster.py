@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -76,6 +76,8 @@ class Ranking:
         Further columns of the system.
     printed : tuple of str
         Those of them that people want to see.
+    cells : Texts
+        The names once more, for files.
     """
 
     ranks: list[int]
@@ -89,12 +91,13 @@ class Ranking:
     change: list[float | None]
     state: dict[str, list[float]]
     printed: tuple[str, ...]
+    cells: Texts = field(compare=False, repr=False)
 
     def columns(self) -> dict[str, Texts]:
         """Return the columns of ``ratings.csv``; needs a player."""
         return {
             "rank": numerals(np.array(self.ranks)),
-            "player": words(self.players),
+            "player": self.cells,
             "rating": numerals(np.array(self.ratings)),
             "games": numerals(np.array(self.games)),
             **{name: numerals(np.array(getattr(self, name))) for name in COUNTS},
@@ -194,24 +197,23 @@ class Roster:
         before = np.concatenate([self._before, np.full(len(ratings) - len(self._before), np.nan)])
         numbers = np.flatnonzero(~np.isnan(ratings))
         ratings = ratings[numbers]
-        names = self.names.texts(numbers.tolist())
-        by_name = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
-        order = by_name[np.argsort(-ratings[by_name], kind="stable")]
+        order = np.argsort(-ratings, kind="stable")
         shown: Floats = ratings[order]
         numbers = numbers[order]
         # The rank of a rating is one more than the number of higher ones.
         ranks = 1 + np.searchsorted(-shown, -shown, side="left")
+        names = self._by_name(numbers, ranks)
         columns = [column.name for column in self.system.columns]
         own = [(k, name) for k, name in enumerate(columns) if name != "rating"]
         return Ranking(
             ranks=ranks.tolist(),
-            players=[names[k] for k in order],
+            players=names,
             ratings=shown.tolist(),
             games=self._players.games[numbers].tolist(),
             wins=self._counts[numbers, _WON].tolist(),
             losses=self._counts[numbers, _LOST].tolist(),
             draws=self._counts[numbers, _DRAWN].tolist(),
-            last_game=[time_text(value, dated) for value in self._last[numbers].tolist()],
+            last_game=self._last_games(numbers, dated),
             change=[None if math.isnan(x) else x for x in (shown - before[numbers]).tolist()],
             state={c: self._players.state[numbers, k].tolist() for k, c in own},
             printed=tuple(
@@ -219,7 +221,26 @@ class Roster:
                 for column in self.system.columns
                 if column.printed and column.name != "rating"
             ),
+            cells=self.names.cells(numbers),
         )
+
+    def _by_name(self, numbers: Ints, ranks: Ints) -> list[str]:
+        """Return the names of ranked players, after putting those of one rank in their order."""
+        names = self.names.texts(numbers.tolist())
+        tied = np.flatnonzero(np.bincount(ranks)[ranks] > 1)
+        places = tied.tolist()
+        own = zip(ranks[tied].tolist(), [names[k] for k in places], places, strict=True)
+        in_order = sorted(own)
+        numbers[tied] = numbers[np.array([place for *_, place in in_order], np.int64)]
+        for place, (_, name, _) in zip(places, in_order, strict=True):
+            names[place] = name
+        return names
+
+    def _last_games(self, numbers: Ints, dated: bool) -> list[str]:
+        """Return the times of the last games of players."""
+        if np.isnan(self._last[numbers]).all():
+            return [""] * len(numbers)
+        return [time_text(value, dated) for value in self._last[numbers].tolist()]
 
 
 @njit

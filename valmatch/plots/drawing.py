@@ -16,6 +16,7 @@ from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.plots.figure_options import DEFAULTS, FigureOptions, Size, figure_options
+from valmatch.plots.parts.samples import without_rows
 from valmatch.plots.parts.source import RunFiles, read_run_files
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 from valmatch.storage.results import Result
@@ -58,6 +59,9 @@ TOGETHER = {
 
 TOGETHER_ALONE = {("replicate", "opponent")}
 """Of what each run is not drawn in its own folder, too."""
+
+FROM_CURVES = ("curves", "opponent.replications")
+"""Modules that draw what a run of `replicate` holds that keeps no rows."""
 
 SHOWN = 8
 """Folders that a refusal names."""
@@ -233,7 +237,7 @@ def _figures(
                 return
         for run in runs:
             figures: dict[str, Figure] = {}
-            for name in names:
+            for name in _drawers_of(run, names):
                 figures.update(_drawer(name).draw(run))
             yield figures, run.folder
 
@@ -251,6 +255,16 @@ def _drawers(runs: Sequence[RunFiles], folder: Path) -> tuple[str, ...]:
             f"{folder}: nothing is drawn of {' '.join(kind).strip()} (allowed: {_allowed()})"
         )
     return names
+
+
+def _drawers_of(run: RunFiles, names: Sequence[str]) -> Sequence[str]:
+    """Return those of the modules that can draw a run, which may keep no rows."""
+    if not run.manifest.summary_only:
+        return names
+    able = [name for name in names if name in FROM_CURVES]
+    if not able:
+        raise without_rows(run)
+    return able
 
 
 def _allowed() -> str:

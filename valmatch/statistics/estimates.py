@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, replace
 
-import numpy as np
-
 from valmatch.kernels.arrays import Floats
+from valmatch.statistics.exact_sums import ExactSums, sums_of
 
 
 @dataclass(frozen=True)
@@ -101,8 +100,8 @@ def t_quantile(probability: float, degrees: float) -> float:
 def estimate(values: Floats, confidence: float = 0.95) -> Estimate:
     """Estimate the mean of a response.
 
-    Sums are rounded once (`math.fsum`), so that the result depends neither on the platform nor
-    on the order of the replications.
+    Sums are exact, and rounded once, so that the result depends neither on the platform nor on the
+    order of the replications.
 
     Parameters
     ----------
@@ -118,15 +117,18 @@ def estimate(values: Floats, confidence: float = 0.95) -> Estimate:
     >>> found.n, found.undefined, round(found.mean, 3), round(found.half_width, 3)
     (3, 1, 2.333, 3.795)
     """
-    defined = values[~np.isnan(values)]
-    n, undefined = int(defined.size), int(values.size - defined.size)
+    return estimate_of_sums(sums_of(values), confidence)
+
+
+def estimate_of_sums(sums: ExactSums, confidence: float = 0.95) -> Estimate:
+    """Estimate the mean of a response of which exact sums are known; see `estimate`."""
+    n, undefined = sums.n, sums.undefined
     if n == 0:
         return Estimate(0, undefined, None, None, None, None, None, confidence, None, None)
-    low, high = float(defined.min()), float(defined.max())
-    mean = math.fsum(defined.tolist()) / n
+    low, high, mean = sums.low, sums.high, sums.mean
     if n == 1:
         return Estimate(1, undefined, mean, None, None, None, None, confidence, low, high)
-    std = math.sqrt(math.fsum(((defined - mean) ** 2).tolist()) / (n - 1))
+    std = sums.std
     error = std / math.sqrt(n)
     half = t_quantile((1.0 + confidence) / 2.0, n - 1) * error
     return Estimate(n, undefined, mean, std, error, mean - half, mean + half, confidence, low, high)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.statistics.estimates import Estimate, estimate, t_quantile
+from valmatch.statistics.estimates import Estimate, estimate, estimate_of_sums, t_quantile
+from valmatch.statistics.exact_sums import ExactSums, sums_of
 from valmatch.statistics.moving_blocks import widening
 
 
@@ -24,10 +25,13 @@ class Sampling:
         What is said of results that hold for less than the system itself, such as "on this log".
     fixed : str
         Why no number of replications narrows an interval; "" where they do.
+    needs_rows : str
+        Why an estimate takes every replication, not only sums over them; "" where sums do.
     """
 
     of: str = ""
     fixed: str = ""
+    needs_rows: str = ""
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -60,7 +64,11 @@ class Sampling:
         replications : sequence of int
             Which replications they are, where that is known.
         """
-        return estimate(values, confidence)
+        return self.estimate_of_sums(sums_of(values), confidence)
+
+    def estimate_of_sums(self, sums: ExactSums, confidence: float) -> Estimate:
+        """Estimate the mean of a response of which sums are known; not where rows are needed."""
+        return estimate_of_sums(sums, confidence)
 
 
 @dataclass(frozen=True)
@@ -74,11 +82,9 @@ class OneHistory(Sampling):
         """Return why there is none."""
         return "every replication is the same; log.resample=block makes resamples of a log"
 
-    def estimate(
-        self, values: Floats, confidence: float, replications: Sequence[int] = ()
-    ) -> Estimate:
+    def estimate_of_sums(self, sums: ExactSums, confidence: float) -> Estimate:
         """Return the value without any interval, however often it was made."""
-        found = estimate(values, confidence)
+        found = estimate_of_sums(sums, confidence)
         return replace(found, std=None, std_error=None, ci_low=None, ci_high=None)
 
 
@@ -102,6 +108,7 @@ class Resampled(Sampling):
 
     of: str = "on resamples of this log"
     fixed: str = "replications are resamples of one log: more of them narrow no interval"
+    needs_rows: str = "intervals of a resampled log follow the skewness of its resamples"
     candidates: float = math.inf
     degrees: float = math.inf
     block_hours: int | None = None
@@ -163,6 +170,8 @@ class Widened(Sampling):
     alone, nothing in a sample tells how many these are and how large the rarest: see
     `valmatch.statistics.pairs.differing`.
     """
+
+    needs_rows: str = "intervals that hold together follow the skewness of the replications"
 
     def estimate(
         self, values: Floats, confidence: float, replications: Sequence[int] = ()

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any, NamedTuple, TypeVar
 
 from valmatch.kernels.arrays import Floats
-from valmatch.statistics.estimates import Estimate, estimate
+from valmatch.statistics.estimates import Estimate
 
 W = TypeVar("W", bound=tuple[str, str, str])
 
@@ -25,24 +25,43 @@ class PolicyDifference(NamedTuple):
     estimate: Estimate
 
 
-def policy_differences(windows: Mapping[W, Floats], confidence: float) -> list[PolicyDifference]:
-    """Return the paired differences between each policy and those that stand before it.
+class PolicyPair(NamedTuple):
+    """The columns of a measure over a window of games under a policy, and under another."""
+
+    policy: str
+    other: str
+    measure: str
+    games: str
+    own: int
+    others: int
+
+
+def policy_pairs(windows: Sequence[W | None]) -> list[PolicyPair]:
+    """Return the pairs of each policy with those that stand before it.
 
     Parameters
     ----------
-    windows : mapping of (policy, measure, games) to (n,) float64
-        One number a replication; all policies of a replication meet the same random numbers.
-    confidence : float
-        Level of the intervals.
+    windows : sequence of (policy, measure, games)
+        That of each column; None for one that is of no window.
     """
-    columns: dict[str, dict[tuple[str, str], Floats]] = {}
-    for (policy, measure, games), column in windows.items():
-        columns.setdefault(policy, {})[measure, games] = column
+    columns: dict[str, dict[tuple[str, str], int]] = {}
+    for place, window in enumerate(windows):
+        if window:
+            policy, measure, games = window
+            columns.setdefault(policy, {})[measure, games] = place
     return [
-        PolicyDifference(policy, other, *key, estimate(own - columns[other][key], confidence))
+        PolicyPair(policy, other, *key, own, columns[other][key])
         for other, policy in combinations(columns, 2)
         for key, own in columns[policy].items()
     ]
+
+
+def pair_values(rows: Floats, pairs: Sequence[PolicyPair]) -> Floats:
+    """Return the difference of each pair in each replication, (n, len(pairs)) float64.
+
+    All policies of a replication meet the same random numbers.
+    """
+    return rows[:, [pair.own for pair in pairs]] - rows[:, [pair.others for pair in pairs]]
 
 
 def window_means(means: Mapping[W, Estimate]) -> dict[str, Any]:

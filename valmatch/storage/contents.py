@@ -13,12 +13,12 @@ class Contents(NamedTuple):
     files : tuple of str
         Every file that a run of the command may write, replace or remove; those of its parts, such
         as the points of a design, are in folders of their own, each a run with a manifest.
-    rows_file : str
-        The file or folder from which a run can be resumed, "" where none can.
+    progress : tuple of str
+        The files or folders from one of which a run can be resumed, () where none can.
     """
 
     files: tuple[str, ...]
-    rows_file: str = ""
+    progress: tuple[str, ...] = ()
 
 
 CONTENTS = {
@@ -27,6 +27,7 @@ CONTENTS = {
     "replicate": Contents(
         (
             "replications.csv",
+            "sums.json",
             "controls.csv",
             "curves.npz",
             "curves.csv",
@@ -34,10 +35,10 @@ CONTENTS = {
             "summary.csv",
             "paired.csv",
         ),
-        "replications.csv",
+        ("replications.csv", "sums.json"),
     ),
-    "design": Contents(("design.csv", "summary.json"), "points"),
-    "compare": Contents(("differences.csv", "summary.json"), "a"),
+    "design": Contents(("design.csv", "summary.json"), ("points",)),
+    "compare": Contents(("differences.csv", "summary.json"), ("a",)),
     "optimize": Contents(
         (
             "evaluations.csv",
@@ -52,7 +53,7 @@ CONTENTS = {
             "start_and_recommended.csv",
             "summary.json",
         ),
-        "evaluations.csv",
+        ("evaluations.csv",),
     ),
     "rate": Contents(
         (

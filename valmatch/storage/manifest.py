@@ -66,6 +66,8 @@ class Manifest(Facts):
         Replications that all runs of `optimize` together are to make.
     resumed : int
         Replications that the folder held already when its run began.
+    summary_only : bool or None
+        Whether sums of replications are kept in place of rows.
     """
 
     command: str = ""
@@ -88,6 +90,7 @@ class Manifest(Facts):
     wall_seconds: float | None = None
     wanted: Count | None = None
     resumed: Count = 0
+    summary_only: bool | None = None
     argv: list[str] = []
     files: list[str] | None = None
     shown: list[str] = []

@@ -84,7 +84,7 @@ class RunFolder:
     ) -> None:
         self.path = path
         self._config, self._resume = config, resume
-        self._files, self._rows_file = CONTENTS[command]
+        self._files, self._progress = CONTENTS[command]
         self._read = [*read, *(files_of(config) if config else ())]
         self._at_least = at_least or {}
         self._started = time.perf_counter()
@@ -157,10 +157,11 @@ class RunFolder:
     def _refuse_to_start_over(self) -> None:
         """Refuse to lose what an unfinished run has left."""
         status = self._previous.status if self._previous else "complete"
-        if self._resume or not self._rows_file or status == "complete":
+        if self._resume or not self._progress or status == "complete":
             return
-        with suppress(OSError):
-            if (self.path / self._rows_file).stat().st_size:
+        for name in self._progress:
+            place = self.path / name
+            if place.exists() and place.stat().st_size:
                 raise InputError(
                     f"{option('out')} {self.path}: holds an unfinished run (status {status});"
                     f" {option('resume=True')} goes on with it, or choose another folder"
@@ -218,11 +219,11 @@ class RunFolder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if isinstance(error, WorkersLostError) and self._rows_file:
+        if isinstance(error, WorkersLostError) and self._progress:
             error.goes_on()
         if kind and self._manifest["status"] == "running":
             with suppress(RunError, OSError):  # the disk may be full
-                nothing = issubclass(kind, InputError) or not self._rows_file
+                nothing = issubclass(kind, InputError) or not self._progress
                 if nothing and self._before:
                     write_bytes(self.path / MANIFEST, self._before)
                 elif nothing and not self._written():

@@ -48,7 +48,7 @@ def show_replications(header: str, result: Replications, chosen: Collection[str]
     estimates = list(result.estimates.values())
     adjusted = list(result.adjusted.values())
     found = Means(result.responses, estimates, adjusted, result.confidence)
-    same = {estimate.n for estimate in estimates} == {len(result.values)}
+    same = {estimate.n for estimate in estimates} == {result.count}
     header += "\n" * any(response.window for response in result.responses)
     for sheet in means_sheets(found, chosen):
         above = f"{header}\n{sheet.title}" if sheet.title else header

@@ -45,15 +45,27 @@ def numerals(values: Ints | Floats) -> Texts:
     # The serializer of pydantic writes a float twelve times as fast as repr: the same digits,
     # but other exponents, which only numbers of unusual size have.
     text = bytearray(to_json(values.tolist()))
-    commas = np.flatnonzero(np.frombuffer(text, np.uint8) == _COMMA)
-    starts = np.concatenate([[1], commas + 1])
-    ends = np.concatenate([commas, [len(text) - 1]])
+    starts, ends = np.empty(len(values), np.int64), np.empty(len(values), np.int64)
+    _find_items(np.frombuffer(text, np.uint8), starts, ends)
     sizes = np.abs(values)
     for k in np.flatnonzero(~((sizes >= 1e-4) & (sizes < 1e16) | (sizes == 0))).tolist():
         starts[k] = len(text)
         text += repr(values[k].item()).encode()
         ends[k] = len(text)
     return Numerals(np.frombuffer(text, np.uint8), starts, ends)
+
+
+@njit
+def _find_items(text: Bytes, starts: Ints, ends: Ints) -> None:
+    """Find the numbers of a list in JSON, at least one."""
+    starts[0] = 1
+    item = 0
+    for place in range(1, len(text)):
+        if text[place] == _COMMA:
+            ends[item] = place
+            item += 1
+            starts[item] = place + 1
+    ends[item] = len(text) - 1
 
 
 def time_text(value: float, dated: bool) -> str:

@@ -60,6 +60,8 @@ def read_samples(
     InputError
         If the file is missing or damaged, or holds no replication.
     """
+    if run.manifest.summary_only:
+        raise without_rows(run)
     wholes = [response.share_of for response in responses if response.share_of]
     columns = dict.fromkeys([*(r.name for r in responses), *wholes])
     table = run.table("replications.csv", columns, most=most)
@@ -71,6 +73,14 @@ def read_samples(
         _sample(response, table, _confidence(run), given.get(response.name))
         for response in responses
     ]
+
+
+def without_rows(run: RunFiles) -> InputError:
+    """Return what is said where a run keeps only sums."""
+    return InputError(
+        f"{run.folder}: holds only sums (summary_only), and single replications would be drawn;"
+        " report shows its means"
+    )
 
 
 def fact_of(run: RunFiles, samples: Sequence[ResponseSample]) -> str:

@@ -1,0 +1,91 @@
+"""Compiled long addition: floating-point numbers into limbs of 32 bits, without a rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.kernels.arrays import Floats
+from valmatch.kernels.compilation import inlined, njit
+
+LIMB = 32
+"""Bits of a limb, of which 64 are there: carries can wait for 2**30 numbers."""
+
+FRACTION = 52
+"""Bits of the fraction of a float64; its exponent follows."""
+
+HALF = 27
+"""Bits of the lower part of a significand: products of two parts fit in 64 bits."""
+
+SUM_LIMBS = (2046 + LIMB) // LIMB + 2
+SQUARE_LIMBS = (2 * 2046 + 2 * HALF + LIMB) // LIMB + 2
+
+
+@njit
+def add_rows(
+    rows: Floats,
+    bits: NDArray[np.int64],
+    totals: NDArray[np.int64],
+    squares: NDArray[np.int64],
+    undefined: NDArray[np.int64],
+    ends: Floats,
+) -> None:
+    """Add rows, fewer than 2**30, to the sums of their columns.
+
+    Parameters
+    ----------
+    rows, bits : (n, width) ndarray
+        The numbers, and their bits.
+    totals, squares : (width, limbs) ndarray of int64
+        The sums in limbs, zero before: the k-th counts 2**(32 * k) times, and in the end holds
+        0..2**32 - 1, so that all are a number in two's complement.
+    undefined : (width,) ndarray of int64
+        How often each column is NaN.
+    ends : (width, 2) ndarray of float64
+        Its least value, and minus its largest.
+    """
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            value, pattern = rows[i, j], bits[i, j]
+            if value != value:
+                undefined[j] += 1
+                continue
+            ends[j, 0] = min(ends[j, 0], value)
+            ends[j, 1] = min(ends[j, 1], -value)
+            place = (pattern >> FRACTION) & 2047
+            if place == 2047:
+                continue  # infinite, as its ends say
+            significand = pattern & ((1 << FRACTION) - 1)
+            if place > 0:
+                significand |= 1 << FRACTION
+                place -= 1
+            sign = -1 if pattern < 0 else 1
+            high, low = significand >> HALF, significand & ((1 << HALF) - 1)
+            _put(totals, j, place, significand, sign)
+            _put(squares, j, 2 * place, low * low, 1)
+            _put(squares, j, 2 * place + HALF, 2 * low * high, 1)
+            _put(squares, j, 2 * place + 2 * HALF, high * high, 1)
+    for j in range(rows.shape[1]):
+        _carry(totals, j)
+        _carry(squares, j)
+
+
+@inlined
+def _carry(limbs: NDArray[np.int64], row: int) -> None:
+    """Leave 32 bits in each limb of a row."""
+    carried = 0
+    for k in range(limbs.shape[1]):
+        found = limbs[row, k] + carried
+        limbs[row, k] = found & 0xFFFFFFFF
+        carried = found >> LIMB
+
+
+@inlined
+def _put(limbs: NDArray[np.int64], row: int, place: int, value: int, sign: int) -> None:
+    """Add sign * value * 2**place, where 0 <= value < 2**62, to a row of limbs."""
+    limb, shift = place >> 5, place & 31
+    lower = (value & 0xFFFFFFFF) << shift
+    upper = (value >> LIMB) << shift
+    limbs[row, limb] += sign * (lower & 0xFFFFFFFF)
+    limbs[row, limb + 1] += sign * ((lower >> LIMB) + (upper & 0xFFFFFFFF))
+    limbs[row, limb + 2] += sign * (upper >> LIMB)
