@@ -26,7 +26,7 @@ NAMES: Words = ("", ",", "a,,b", "nobody", "a,nobody", " ", *ESCAPES, LONG, "\ud
 
 BAD: Sequence[tuple[str, Words]] = (
     ("--prior", (*NOT_POINTS, "1e-9", "1e-300")),
-    ("--anchors", ("nowhere.csv", ".", *ESCAPES)),
+    ("--anchors", ("nowhere.csv", ".")),
     ("--level", LEVEL),
     ("--draws", CHOICE),
     ("--home", (*CHOICE, "fit")),
