@@ -208,7 +208,7 @@ def systems() -> Lines:
 
 def rating_columns() -> Lines:
     """Yield the table of the columns that rating systems have in ``ratings.csv``."""
-    from valmatch.game_logs.roster import COUNTS, LAST_GAME
+    from valmatch.game_logs.rated_players import COUNTS, LAST_GAME
     from valmatch.ratings.registry import all_systems
 
     common = ("rank", "player", "rating", "games", *COUNTS)

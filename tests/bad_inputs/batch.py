@@ -25,7 +25,8 @@ COLUMN: Words = ("nothing", "W", "w,w", *ESCAPES, LONG, "\udcff")
 NAMES: Words = ("", ",", "a,,b", "nobody", "a,nobody", " ", *ESCAPES, LONG, "\udcff")
 
 BAD: Sequence[tuple[str, Words]] = (
-    ("--prior", NOT_POINTS),
+    ("--prior", (*NOT_POINTS, "1e-9", "1e-300")),
+    ("--anchors", ("nowhere.csv", ".")),
     ("--level", LEVEL),
     ("--draws", CHOICE),
     ("--home", (*CHOICE, "fit")),
@@ -120,7 +121,7 @@ def _file_case(number: int, rng: Random, kind: str) -> Case:
         bad: dict[str, Sequence[str]] = {
             "player": ("", "b", "a"),
             "rating": (*_NUMBERS, "1e7", "-1e300"),
-            "deviation": ("-1", "nan", "word", "1e400", "1e7"),
+            "deviation": ("-1", "nan", "word", "1e400", "1e7", "1e-300"),
         }
         needed, option = ["player", "rating"], "--anchors"
     elif kind == "aliases":

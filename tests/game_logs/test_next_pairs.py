@@ -275,6 +275,7 @@ def test_a_damaged_posterior_is_refused(rated: Path, tmp_path: Path) -> None:
     for name, value in (
         ("mean", np.full(6, math.nan)),
         ("covariance", np.eye(5)),
+        ("covariance", -np.eye(6)),
         ("names", np.array(["x"] * 6)),
         ("pairs", arrays["pairs"][:, ::-1]),
     ):

@@ -179,5 +179,5 @@ def _prior(text: str) -> float:
 
     value = real_number(text)
     if value is None:
-        raise InputError(f"{option('prior')}: {shown(text)} (allowed: points > 0, or none)")
+        raise InputError(f"{option('prior')}: {shown(text)} (allowed: points, or none)")
     return value

@@ -6,19 +6,21 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.roster import COUNTS, LAST_GAME, RatedPlayer
-from valmatch.game_logs.writing.csv_text import time_text
+from valmatch.game_logs.rated_players import COUNTS, LAST_GAME, RatedPlayer
 from valmatch.inputs.csv_names import are_marked
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
 from valmatch.ratings.system import BatchSystem, System
 from valmatch.storage.manifest import MANIFEST, Count, Facts, Manifest, read_manifest
 from valmatch.text.notes import Note
 from valmatch.text.terminal import shown
+
+if TYPE_CHECKING:
+    from valmatch.game_logs.reading.log import GameLog
 
 RATINGS = "ratings.csv"
 
@@ -211,6 +213,8 @@ class PreviousRatings:
                 f" {KINDS[not log.dated]} (allowed: the same in both)"
             )
         if first <= last.last and not again:
+            from valmatch.game_logs.writing.csv_text import time_text
+
             here, there = (time_text(value, log.dated) for value in (first, last.last))
             raise InputError(
                 f"{log.name}: {time}: its first game was at {here}, but {self.path} has rated games"

@@ -16,6 +16,7 @@ from valmatch.game_logs.games import joined, pieces, until_stopped
 from valmatch.game_logs.options import LogKeywords, LogOptions, RatingOptions, split
 from valmatch.game_logs.parameters import check_tuned, values_of
 from valmatch.game_logs.previous_ratings import RATINGS, PreviousRatings
+from valmatch.game_logs.rated_players import COUNTS, LAST_GAME, RatedPlayer
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
@@ -28,7 +29,7 @@ from valmatch.game_logs.remarks import (
     uneven_games,
     worse_than_a_coin,
 )
-from valmatch.game_logs.roster import COUNTS, LAST_GAME, Ranking, RatedPlayer, Roster
+from valmatch.game_logs.roster import Ranking, Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning, tune
 from valmatch.game_logs.writing.folder import (

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from valmatch.game_logs.names import Names, Texts
 from valmatch.game_logs.playing import play
+from valmatch.game_logs.rated_players import COUNTS, LAST_GAME, RatedPlayer
 from valmatch.game_logs.scores import Played, new_tally, unplayed
 from valmatch.game_logs.writing.csv_text import numerals, time_text, words
 from valmatch.kernels.arrays import Floats, Ints
@@ -18,40 +18,7 @@ from valmatch.kernels.compilation import njit
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.system import System
 
-COUNTS = ("wins", "losses", "draws")
-"""Columns of how many games a player's side won, was not among the best of, or shared the first
-place of."""
-
-LAST_GAME = "last_game"
-
 _WON, _LOST, _DRAWN = range(3)
-
-
-class RatedPlayer(NamedTuple):
-    """A player of previous ratings.
-
-    Attributes
-    ----------
-    player : str
-        The name.
-    state : sequence of float
-        What the system keeps of a player.
-    games : int
-        Games rated before.
-    counts : sequence of int
-        Those of them by `COUNTS`, as far as that is known.
-    last : float
-        Time of the last; NaN if it is not known.
-    dated : bool
-        Whether that is a moment, in seconds since 1970.
-    """
-
-    player: str
-    state: Sequence[float]
-    games: int
-    counts: Sequence[int]
-    last: float
-    dated: bool
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from valmatch.errors import InputError, option
-from valmatch.inputs.limits import LEVEL, RANGES
+from valmatch.inputs.limits import DEVIATION, LEVEL, RANGES
 from valmatch.text.suggestions import correction
 from valmatch.text.terminal import shown
 
@@ -64,6 +64,23 @@ def share(argument: str, value: object) -> float:
     if number and 0.0 <= value <= 1.0:  # type: ignore[operator]
         return float(value)  # type: ignore[arg-type]
     raise InputError(f"{option(argument)}: {shown(value)} (allowed: a number from 0 to 1)")
+
+
+def deviation(argument: str, value: object) -> float:
+    """Return a standard deviation in points.
+
+    Raises
+    ------
+    InputError
+        If it is none, or next to 0.
+    """
+    low, high = DEVIATION
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if number and low <= value <= high:  # type: ignore[operator]
+        return float(value)  # type: ignore[arg-type]
+    raise InputError(
+        f"{option(argument)}: {shown(value)} (allowed: points from {low:g} to {high:g})"
+    )
 
 
 def seconds(argument: str, value: object) -> float:

@@ -57,5 +57,8 @@ RANGES = {
 LEVEL = (1e-9, 1.0 - 1e-9)
 """Least and largest confidence level; closer to 1, an interval is only as good as its rounding."""
 
+DEVIATION = (1e-3, 1e6)
+"""Least and largest deviation in points; a smaller one says no more than a rating itself does."""
+
 LARGEST = 1e100
 """Largest size of the numbers of a problem or a design: squares and sums of them are finite."""

@@ -10,16 +10,17 @@ import typer
 
 from valmatch.cli.options.declarations import level, path, whole
 from valmatch.errors import InputError, option
+from valmatch.inputs.limits import DEVIATION
 from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shown
 
 
 def _points(text: str) -> float:
-    """Parse a number of points above 0."""
-    value = real_number(text)
-    if value is None or not 0.0 < value <= 1e6:
-        raise typer.BadParameter(f"{shown(text)} (allowed: points > 0, up to 1e6)")
+    """Parse a standard deviation in points."""
+    value, (low, high) = real_number(text), DEVIATION
+    if value is None or not low <= value <= high:
+        raise typer.BadParameter(f"{shown(text)} (allowed: points from {low:g} to {high:g})")
     return value
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from valmatch.errors import InputError
 from valmatch.inputs.csv_reader import Dialect, read_rows
+from valmatch.inputs.limits import DEVIATION
 from valmatch.ratings.bradley_terry.estimating import Anchors
 from valmatch.text.notes import Note
 from valmatch.text.terminal import shown
@@ -57,7 +58,11 @@ def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], N
         rating = row.number_within(_RATING, -FARTHEST, FARTHEST)
         deviation = 0.0
         if row.cells.get(_DEVIATION):
-            deviation = row.number_within(_DEVIATION, 0.0, FARTHEST)
+            deviation = row.number_within(_DEVIATION, 0.0, DEVIATION[1])
+            if 0.0 < deviation < DEVIATION[0]:
+                cell, least = shown(row.cells[_DEVIATION]), f"{DEVIATION[0]:g}"
+                what = f"{cell} (allowed: 0 for a rating that is known, or points >= {least})"
+                raise row.wrong(_DEVIATION, what)
         found[name] = rating, deviation
     absent = [name for name in found if name not in players]
     if len(absent) == len(found):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,8 +101,8 @@ class BatchOptions:
         arguments.whole("seed", self.seed)
         if self.cluster_days is not None:
             arguments.whole("cluster_days", self.cluster_days)
-        if self.prior is not None and not (0.0 < self.prior < math.inf):
-            raise InputError(f"{option('prior')}: {self.prior!r} (allowed: points > 0)")
+        if self.prior is not None:
+            arguments.deviation("prior", self.prior)
         for name in ("covariate", "cluster"):
             given = getattr(self, name)
             if again := next((one for one in given if given.count(one) > 1), None):

@@ -86,6 +86,8 @@ def read_posterior(path: Path) -> HeldPosterior | None:
     for name, array, shape in (("mean", mean, (n,)), ("covariance", covariance, (n, n))):
         if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
             raise InputError(f"{path}: damaged: {name}: not numbers of {n} players")
+    if (np.diag(covariance) < 0.0).any():
+        raise InputError(f"{path}: damaged: covariance: a variance is below 0")
     if pairs is not None and not _fit(pairs, games, n):
         raise InputError(f"{path}: damaged: games: not those of pairs of {n} players")
     return HeldPosterior(names, mean, covariance, pairs, games)

@@ -171,8 +171,8 @@ def rate_whole(
         if options.out is not None:
             from valmatch.game_logs.writing.folder import claim
 
-            anchors = {"anchors_sha256": sha256(batch.anchors) if batch.anchors else None}
-            identity = {**_identity(options, batch.system, values), **batch.identity, **anchors}
+            identity = {**_identity(options, batch.system, values), **batch.identity}
+            identity["anchors_sha256"] = _digest_of(batch.anchors)
             folder = stack.enter_context(claim(options.out, log, None, identity, options.redo))
         stop = stack.enter_context(stop_on_signal())
         games, facts = log.whole(listeners.progress)
@@ -205,6 +205,14 @@ def _identity(options: LogOptions, system: str, values: dict[str, float]) -> dic
         "skip_bad_games": options.most_bad is not None,
         **options.choice.identity,
     }
+
+
+def _digest_of(anchors: Path | None) -> str | None:
+    """Return the SHA-256 of a file of anchors."""
+    try:
+        return sha256(anchors) if anchors else None
+    except OSError as error:
+        raise InputError(f"{anchors}: cannot be read: {error.strerror}") from None
 
 
 def _model(

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.storage.results import Result
@@ -25,6 +24,8 @@ DRAW_WEIGHT = "draw_weight"
 
 def superiority_of(leads: Floats, errors: Floats) -> Floats:
     """Return how likely each lead is one in truth, by its standard error and a flat prior."""
+    from scipy.special import ndtr  # takes long to import, and who reads ratings needs none of it
+
     sure = np.where(leads == 0.0, 0.0, np.copysign(np.inf, leads))
     ratio = np.divide(leads, errors, out=sure, where=errors > 0.0)
     found: Floats = ndtr(ratio)

@@ -37,7 +37,6 @@ from valmatch.ratings.bradley_terry.contests import (
 from valmatch.ratings.bradley_terry.covariance import Ranks, rank_ranges
 from valmatch.ratings.bradley_terry.estimating import HALF, Estimate, Uncertainty, WholeModel
 from valmatch.ratings.bradley_terry.fit import NoEstimate
-from valmatch.ratings.bradley_terry.parts import ROWS
 from valmatch.ratings.whole_history.evidence import Tuned
 from valmatch.ratings.whole_history.rating import PathModel
 
@@ -257,11 +256,10 @@ def _posterior(found: Found, order: Ints) -> Posterior:
 
 
 def _reordered(matrix: Floats, places: Ints) -> Floats:
-    """Return a matrix with rows and columns in another order, by as many rows as a cache holds."""
+    """Return a matrix with rows and columns in another order, row by row, as numpy is fast then."""
     found = np.empty((len(places), len(places)))
-    for at in range(0, len(places), ROWS):
-        rows = slice(at, at + ROWS)
-        np.take(matrix[places[rows]], places, axis=1, out=found[rows], mode="clip")
+    for row, place in zip(found, places.tolist(), strict=True):
+        np.take(matrix[place], places, out=row, mode="clip")
     return found
 
 

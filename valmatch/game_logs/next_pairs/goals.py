@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky
-from scipy.special import ndtr
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
@@ -18,6 +17,7 @@ DRAWS = 100_000
 BEST = 0x42455354
 """Source of the random numbers of whether the leader is the best."""
 
+_ROOT = math.sqrt(0.5)
 _POOL = 4096
 _NEGLIGIBLE = 1e-4
 """Chance that any of the rivals is above the leader who are not drawn."""
@@ -67,7 +67,12 @@ def misordered(leads: Floats, errors: Floats) -> float:
     """Return the expected number of differences, named by their sign, that have the other one."""
     sure = np.where(leads == 0.0, 0.0, np.inf)
     ratio = np.divide(np.abs(leads), errors, out=sure, where=errors > 0.0)
-    return float(ndtr(-ratio).sum())
+    return float(_tails(ratio).sum())
+
+
+def _tails(ratios: Floats) -> Floats:
+    """Return the chances that standard normal numbers are above some, without importing scipy."""
+    return np.array([0.5 * math.erfc(x * _ROOT) for x in ratios.tolist()])
 
 
 def leader_best(belief: Belief, leader: int, streams: Streams) -> float:
@@ -82,7 +87,7 @@ def leader_best(belief: Belief, leader: int, streams: Streams) -> float:
     ratio = np.divide(gaps, np.sqrt(spread), out=np.full_like(gaps, np.inf), where=spread > 0.0)
     rivals = np.argsort(ratio, kind="stable")
     rivals = rivals[rivals != leader]
-    further = np.cumsum(ndtr(-ratio[rivals])[::-1])[::-1]
+    further = np.cumsum(_tails(ratio[rivals])[::-1])[::-1]
     rivals = rivals[further > _NEGLIGIBLE]
     n = rivals.size
     if n == 0:
@@ -91,6 +96,6 @@ def leader_best(belief: Belief, leader: int, streams: Streams) -> float:
     to_leader = v[rivals, leader]
     covariance = v[np.ix_(rivals, rivals)] - to_leader - to_leader[:, None] + own[leader]
     covariance[range(n), range(n)] += 1e-9 * spread.max() + 1e-12
-    root = np.ascontiguousarray(cholesky(covariance, lower=True))
+    root = np.linalg.cholesky(covariance)
     words = streams.words(None, BEST)
     return times_ahead(root, gaps[rivals], DRAWS, words, np.empty(n), np.empty(_POOL)) / DRAWS

@@ -93,7 +93,7 @@ class PlanOptions:
         if self.spread is not None:
             _points("spread", self.spread)
         if self.prior is not None:
-            _points("prior", self.prior, above=True)
+            arguments.deviation("prior", self.prior)
         _points("home", self.home, below=True)
         if arguments.share("draws", self.draws) == 1.0:
             raise InputError(f"{option('draws')}: {self.draws!r} (allowed: a share below 1)")

@@ -22,8 +22,8 @@ from valmatch.game_logs.playing import predict
 from valmatch.game_logs.prediction.fixtures import Fixture, parse_pairs, read_fixtures
 from valmatch.game_logs.prediction.forecasts import Forecast, of_sides
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
+from valmatch.game_logs.rated_players import LAST_GAME, RatedPlayer
 from valmatch.game_logs.remarks import nobody_at_home
-from valmatch.game_logs.roster import LAST_GAME, RatedPlayer
 from valmatch.game_logs.writing.csv_text import time_text
 from valmatch.game_logs.writing.folder import SUMMARY
 from valmatch.inputs import arguments

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from valmatch.errors import InputError, option
 from valmatch.game_logs.previous_ratings import RATINGS, PreviousRatings, RatedFile
-from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.roster import Ranking
-from valmatch.game_logs.writing.csv_text import lines
 from valmatch.inputs.files import sha256
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 from valmatch.storage.output import write_atomically
 from valmatch.storage.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from valmatch.game_logs.reading.log import GameLog
+    from valmatch.game_logs.roster import Ranking
 
 HISTORY, PAIRS, SUMMARY = "history.csv", "pairs.csv", "summary.json"
 
@@ -138,6 +140,8 @@ def outdated(folder: Path, before: str | None) -> list[str]:
 
 def write_ratings(path: Path, ranking: Ranking, raw_names: bool) -> None:
     """Write ``ratings.csv``, atomically; names like formulas are marked, if not `raw_names`."""
+    from valmatch.game_logs.writing.csv_text import lines
+
     columns = ranking.columns()
     with write_atomically(path) as file:
         file.write(",".join(columns) + "\n")
