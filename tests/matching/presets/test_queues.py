@@ -83,7 +83,7 @@ MOMENTS = (0.0, 6.0, 12.0, 45.0, 90.0, 600.0, 1200.0)
 
 
 def asked(
-    preset: str, per_hour: float, largest: int, hours: float, seed: int, crowded: bool
+    preset: str, per_hour: float, largest: int, hours: float, seed: int, crowded: bool = False
 ) -> Asked:
     """Return tickets; those of osu! and lichess are of few users, who come again.
 
