@@ -36,7 +36,8 @@ WRONG = {
     ),
     "tick": (
         case(constants={"tick": 0}),
-        "error: constants.tick: 0 is not allowed (allowed: a number > 0 or null, in seconds)",
+        "error: constants.tick: 0 is not allowed (allowed: a number from 0.01 to 3600 or null, in"
+        " seconds)",
     ),
     "ticks": (case(ticks=[0, 5]), "error: ticks[0]: more than 0 is needed, not 0.0"),
     "order of ticks": (case(ticks=[5, 5]), "ticks[1]: ticks come in order of time: 5 after 5"),
@@ -105,7 +106,7 @@ WRONG = {
     ),
     "band beside a rule that has one": (
         case(constants={"rule": "ignore_os", "band": [0.4, 0.6]}),
-        "error: constants.band: does not go with rule, which has a band of its own",
+        "error: constants.band: does not go with rule: ignore_os, which accepts everything",
     ),
     "pops without an end": (
         case(

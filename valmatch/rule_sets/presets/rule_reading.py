@@ -141,9 +141,10 @@ class _Reader:
             self._take_backbone(own)
         elif key == "rule":
             name = own.choice(key, list(BAR_RULES))
-            if "band" in own.members:
-                own.error("band", "does not go with rule, which has a band of its own")
-            if name is not None:
+            if "band" in own.members:  # which says more than the band that the rule has itself
+                if name == "ignore_os":
+                    own.error("band", "does not go with rule: ignore_os, which accepts everything")
+            elif name is not None:
                 self._put("accept.band", key, member.node, list(BAR_RULES[name]))
 
     def _take_backbone(self, own: Item) -> None:

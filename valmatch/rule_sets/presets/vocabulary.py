@@ -8,11 +8,22 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from valmatch.inputs.fields import Factors, Flag, NonNegative, Number, Positive, Whole, refuse
+from valmatch.inputs.fields import (
+    Factors,
+    Flag,
+    NonNegative,
+    Number,
+    Positive,
+    Real,
+    Whole,
+    refuse,
+)
 from valmatch.rule_sets.presets.values_of_matches import Accept, Credit, Value
 from valmatch.rule_sets.presets.words import SEARCH, Preset, of, word
 
 AtLeastOne = Annotated[int, Field(ge=1, le=10**6), *Whole]
+Distance = Annotated[float, Field(allow_inf_nan=False, ge=0.01, le=3600), *Real]
+"""Of reviews, in seconds: as between those of a rule set."""
 
 
 class Newcomer(Factors):
@@ -102,7 +113,7 @@ class Pops(Factors):
 class Wave(Factors):
     """Reviews at a distance, or at once when so many wait."""
 
-    every: Positive | None = word("seconds", "Time between two.", {"lichess": 12.0}, "wave_seconds")
+    every: Distance | None = word("seconds", "Time between two.", {"lichess": 12.0}, "wave_seconds")
     jitter: NonNegative | None = word(
         "seconds", "Most by which it is longer, at random.", {"lichess": 1.0}, "wave_jitter"
     )
@@ -114,7 +125,7 @@ class Wave(Factors):
 class Clock(Factors):
     """When a review happens."""
 
-    tick: Positive | None = word(
+    tick: Distance | None = word(
         "seconds",
         "Time between two reviews.",
         {"bar": 5.0, "shieldbattery": 6.0, "osu": 1.0},
