@@ -111,9 +111,11 @@ class _Check:
         known = self.keys if entry else TOP_LEVEL
         others = [(key, value) for key, value in self.root.value if key.value not in known]
         self.further += max(len(others) - MOST, 0)
+        without: list[str] = []
         for key, value in others[:MOST]:
             factor = entry.mappings.get(key.value) if entry else None
             if entry and factor:
+                without.append(factor)
                 limits = allowed(schema_at(entry.factors, [factor]))
                 wrong = f"{key.value}: {_mismatch(value)} (allowed: {limits})"
                 self.problems.append((value, wrong))
@@ -122,7 +124,8 @@ class _Check:
         files = self._files(entry, folder) if entry else {}
         cls = entry.factors if entry else Factors
         context = {"files": frozenset(files)}
-        factors = self._section("factors", cls, context) if entry else None
+        # Without a factor that is no mapping, what goes with it would be refused, too.
+        factors = self._section("factors", cls, context) if entry and not without else None
         self.units = ProblemUnits(model, factors)
         replicate = self._section("replicate", ReplicateOptions)
         optimize = self._section("optimize", OptimizeOptions)
@@ -291,7 +294,10 @@ class _Check:
                     len(problem["input"]) >= problem["ctx"]["min_length"]
                 ):
                     continue
-                self.problems.append(self._translated(name, cls, problem))
+                found = self._translated(name, cls, problem)
+                # Each form that a value may have is refused for itself, of the same value.
+                if not any(found[0] is node for node, _ in self.problems):
+                    self.problems.append(found)
             return None
 
     def _translated(self, name: str, cls: type[Section], error: ErrorDetails) -> tuple[Node, str]:
@@ -305,9 +311,9 @@ class _Check:
         if error["type"] == "refused":
             section = path[: 1 + section_depth(cls, error["loc"])]
             at = [(*section, *key.split(".")) for key in error.get("ctx", {}).get("at", ())]
-            path = next((place for place in at if find(self.root, place)), path)
-            label = _label(path)
-            return self._closest_node(path), f"{label}: {error['msg']}"
+            # A default may be what is wrong, which is written nowhere.
+            path = next((place for place in at if find(self.root, place)), (*at, path)[0])
+            return self._closest_node(path), f"{_label(path)}: {error['msg']}"
         node = find(self.root, path)
         limits = allowed(schema_at(cls, error["loc"]))
         unit = schema_at(cls, error["loc"]).get("unit") or self._unit_at(path)
@@ -315,13 +321,27 @@ class _Check:
         if node is not None and kind(node) == "str" and unit in SECONDS:
             limits += ", or with a unit, such as 12 min"
         if node is None:
-            return self._closest_node(path), f"{label}: missing (allowed: {limits})"
+            return self._absent(cls, path, limits)
         if error["type"] == "literal_error" and kind(node) == "str":
             schema = schema_at(cls, error["loc"])
             options = schema.get("anyOf", [schema])  # that, or null
             names = [name for option in options for name in option.get("enum", ())]
             limits += correction(str(to_value(node)), names)
         return node, f"{label}: {_mismatch(node, error['type'])} (allowed: {limits})"
+
+    def _absent(
+        self, cls: type[Section], path: Sequence[str | int], limits: str
+    ) -> tuple[Node, str]:
+        """Say that a value is missing, or that what it would be a part of is another thing."""
+        outer = path
+        while len(outer) > 1 and find(self.root, outer) is None:
+            outer = outer[:-1]
+        node = find(self.root, outer)
+        if node is None or len(outer) == 1 or isinstance(node, MappingNode):
+            return self._closest_node(path), f"{_label(path)}: missing (allowed: {limits})"
+        whole = allowed(schema_at(cls, outer[1:]))
+        short = "too_short" if kind(node) == "seq" else "literal_error"
+        return node, f"{_label(outer)}: {_mismatch(node, short)} (allowed: {whole})"
 
     def _unit_at(self, path: Sequence[str | int]) -> str | None:
         """Return the unit that a number of a problem or a range has by what it is of."""

@@ -90,6 +90,43 @@ def test_what_is_no_mapping_is_told_how_a_rule_is_written(
     assert line.endswith("(allowed: a mapping such as {preset: bar})")
 
 
+@pytest.mark.parametrize(
+    ("factors", "line"),
+    [
+        (
+            "rule: {preset: bar, accept: {band: [0.7]}}",
+            "factors.rule.accept.band: a list of 1 is too short"
+            " (allowed: a list of 2 numbers from 0 to 1 or null)",
+        ),
+        (
+            'rule: {preset: lichess, accept: {at_most: [[0, "/0"]]}}',
+            "factors.rule.accept.at_most.0.1: '/0' is not allowed"
+            " (allowed: a number >= 0 or a string)",
+        ),
+        (
+            "hours: 1, rule: {preset: bar}",
+            "factors.warmup_minutes: leaves nothing of 1 hours (allowed: less than 60)",
+        ),
+    ],
+)
+def test_a_fault_is_one_line(factors: str, line: str, tmp_path: Path) -> None:
+    config = tmp_path / "own.yaml"
+    config.write_text(
+        f"model: tickets\nfactors: {{parties: {{shares: [1]}}, {factors}}}\n", encoding="utf-8"
+    )
+    with pytest.raises(InputError) as caught:
+        load_config(str(config), ())
+    (found,) = str(caught.value).splitlines()
+    assert found.endswith(f": {line}")
+
+
+def test_what_is_no_rule_is_not_followed_by_what_goes_with_one() -> None:
+    with pytest.raises(InputError) as caught:
+        load_config("bar", ("rule=3",))
+    (line,) = str(caught.value).splitlines()
+    assert line.endswith("(allowed: a mapping such as {preset: bar})")
+
+
 def test_a_rule_never_shifts_a_draw() -> None:
     first = drawn(model_of("bar"))
     second = drawn(model_of("bar", "rule.accept.band[0]=0.1", "rule.strength.party=each"))
