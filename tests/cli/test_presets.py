@@ -27,7 +27,7 @@ def test_the_long_form_and_the_constants_are_printed() -> None:
     [
         (["--preset", "oso"], "preset: 'oso' is none (did you mean osu?)"),
         (["--preset", "lichess", "--teams", "2x2"], "preset lichess knows no teams of 2"),
-        (["--preset", "faf", "--teams", "four"], "teams such as 2x4 are needed"),
+        (["--preset", "faf", "--teams", "four"], "no teams (allowed: such as 2x4"),
         (["--preset", "faf", "rules.json"], "stands in place of FILE"),
         (["--constants"], "--constants: --preset is needed too"),
         ([], "FILE or --preset is needed"),

@@ -196,6 +196,10 @@ class _Check:
             others = [pair for pair in self.root.value if pair[0].value != key]
             marks = self.root.start_mark, self.root.end_mark
             root = MappingNode(self.root.tag, others, *marks)
+            other = find(root, ["factors", name])
+            if other is not None and from_override(node) == from_override(other):
+                text = f"factors: {name}: there is another one, {key}: ... (write one of both)"
+                self.problems.append((other, text))
             try:
                 self.root = assign(root, ["factors", name], node)
             except InputError:

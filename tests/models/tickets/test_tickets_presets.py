@@ -127,6 +127,20 @@ def test_what_is_no_rule_is_not_followed_by_what_goes_with_one() -> None:
     assert line.endswith("(allowed: a mapping such as {preset: bar})")
 
 
+def test_two_rules_are_refused(tmp_path: Path) -> None:
+    config = tmp_path / "own.yaml"
+    config.write_text(
+        "model: tickets\nrule: {preset: bar}\nfactors: {rule: {accept: {band: [0, 1]}}}\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(InputError) as caught:
+        load_config(str(config), ())
+    assert (
+        str(caught.value)
+        == f"{config}:3:17: factors: rule: there is another one, rule: ... (write one of both)"
+    )
+
+
 def test_a_rule_never_shifts_a_draw() -> None:
     first = drawn(model_of("bar"))
     second = drawn(model_of("bar", "rule.accept.band[0]=0.1", "rule.strength.party=each"))
