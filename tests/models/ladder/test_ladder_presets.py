@@ -230,7 +230,7 @@ def test_a_preset_says_how_matches_are_made_and_for_how_many(tmp_path: Any) -> N
         ("{preset: osu, teams: {lobby: 4}}", "a lobby of 4 users"),
         ("{preset: bar, teams: 3x1}", "3 teams, but a ladder plays one side against another"),
         ("{preset: lichess, clock: {tick: 2}}", "clock.tick does not go with search: pairs"),
-        ("{preset: bar, clock: {tick: 0.00001}}", "ticks in 28 days"),
+        ("{preset: bar, clock: {tick: 0.01}}\n  days: 365", "ticks in 365 days"),
         ("{preset: lichess}\n  parties: {shares: [0.5, 0.5]}", "takes single players alone"),
         ("{preset: bar, teams: 2x2}\n  parties: {shares: [0.5, 0, 0.5]}", "teams of 2"),
     ],
