@@ -212,7 +212,8 @@ def _digest_of(anchors: Path | None) -> str | None:
     try:
         return sha256(anchors) if anchors else None
     except OSError as error:
-        raise InputError(f"{anchors}: cannot be read: {error.strerror}") from None
+        text = f"{option('anchors')}: {anchors}: cannot be read: {error.strerror}"
+        raise InputError(text) from None
 
 
 def _model(
