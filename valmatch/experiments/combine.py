@@ -3,43 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-import numpy as np
-
-from valmatch.config.config import Config
 from valmatch.config.identity import changed_factors, changes
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
-from valmatch.execution.simulator import build, run
-from valmatch.experiments.combine_sums import curves_of_sums, merge_sums
+from valmatch.execution.simulator import build
+from valmatch.experiments.combine_held import Held, Rows
+from valmatch.experiments.combine_rows import held_rows
+from valmatch.experiments.combine_sums import held_sums
 from valmatch.experiments.missing import Missing
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import claim, write_results
 from valmatch.experiments.replication_ranges import ReplicationRanges
 from valmatch.experiments.replications import Replications
 from valmatch.experiments.run_manifests import ReplicateManifest, SimulationManifest, config_of
-from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
-from valmatch.statistics.curve_sums import CurveSums
-from valmatch.statistics.exact_sums import ColumnSums
 from valmatch.storage.contents import CONTENTS
-from valmatch.storage.curve_file import read_sums, stretches, write_sums
+from valmatch.storage.curve_file import stretches, write_sums
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 from valmatch.storage.output import write_bytes
-from valmatch.storage.row_file import RowFormat
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format, sum_format
 from valmatch.storage.sum_file import write_sum_file
 
 Warn = Callable[[str], None]
-Rows = Mapping[int, tuple[str, list[float]]]
-
 SHARD = "shard "
 """What the name of a shard begins with, where it owes replications."""
 
@@ -78,34 +69,6 @@ class _Part:
         # A run with a target stops where that is reached.
         reached = manifest.status == "complete" and self.shard == WHOLE
         return (manifest.replications if reached else None) or manifest.requested
-
-
-NOTHING: Mapping[Any, Any] = MappingProxyType({})
-
-
-class _Held(NamedTuple):
-    """What folders hold together.
-
-    Attributes
-    ----------
-    indices : sequence of int
-        Their replications.
-    there : collection of int
-        The same, quick to be asked for one.
-    common : callable
-        Returns how many of a range are there.
-    values, rows, sums, curves, controls
-        As in the result.
-    """
-
-    indices: Sequence[int]
-    there: Collection[int]
-    common: Callable[[range], int]
-    values: Floats
-    rows: Rows = NOTHING
-    sums: ColumnSums | None = None
-    curves: CurveSums | None = None
-    controls: Mapping[str, Any] = NOTHING
 
 
 @dataclass(frozen=True)
@@ -295,8 +258,8 @@ def gather(
     model = build(config)
     _refuse_mixture(manifests)
     parts = [_Part(folder, manifest) for folder, manifest in manifests.items()]
-    held = (_held_sums if first.summary_only else _held_rows)(
-        parts, config, model, curves=curves, warn=warn
+    held = (held_sums if first.summary_only else held_rows)(
+        list(manifests), config, first.seed, model, curves=curves, warn=warn
     )
     requested = max(part.requested for part in parts)
     wanted = range(requested if expect is None else expect)
@@ -318,43 +281,6 @@ def gather(
     )
     owed = _owed(missing, wanted, parts, held)
     return Combination(result, missing, owed, held.rows, model, list(manifests))
-
-
-def _held_rows(
-    parts: Sequence[_Part], config: Config, model: Model[object], *, curves: bool, warn: Warn
-) -> _Held:
-    """Return the replications of folders with rows."""
-    seed = parts[0].manifest.seed
-    form = row_format(config, seed, model)
-    rows = _union({part.folder: form.read(part.folder / ROWS, warn) for part in parts}, form)
-    indices = sorted(rows)
-    values = np.array([rows[index][1] for index in indices]).reshape(len(indices), len(form.names))
-    folders = [part.folder for part in parts]
-    return _Held(
-        indices,
-        rows,
-        lambda part: sum(index in part for index in rows),
-        values,
-        rows,
-        curves=_curves(folders, indices, model, seed, warn) if curves and model.axes else None,
-        controls=_controls(folders, indices, config, seed, model, warn),
-    )
-
-
-def _held_sums(
-    parts: Sequence[_Part], config: Config, model: Model[object], *, curves: bool, warn: Warn
-) -> _Held:
-    """Return the replications of folders with sums."""
-    seed = parts[0].manifest.seed
-    merged = merge_sums([part.folder for part in parts], sum_format(config, seed, model))
-    return _Held(
-        merged.over,
-        merged.over,
-        merged.over.common,
-        np.empty((0, len(model.responses))),
-        sums=merged.sums,
-        curves=curves_of_sums(merged.parts, model, seed, warn) if curves and model.axes else None,
-    )
 
 
 def _refuse_mixture(manifests: Mapping[Path, ReplicateManifest]) -> None:
@@ -440,72 +366,8 @@ def refuse_other_run(
         )
 
 
-def _union(found: Mapping[Path, Rows], form: RowFormat) -> dict[int, tuple[str, list[float]]]:
-    """Return all replications; those that several folders hold must be the same there."""
-    rows: dict[int, tuple[str, list[float]]] = {}
-    origin: dict[int, Path] = {}
-    for folder, own in found.items():
-        for index, row in own.items():
-            if index in rows and rows[index][0] != row[0]:
-                columns = zip(form.names, rows[index][1], row[1], strict=True)
-                shown = next(f"{name} {a!r} and {b!r}" for name, a, b in columns if a != b)
-                raise InputError(
-                    f"{origin[index]} and {folder}: contradict each other on replication"
-                    f" {index} ({shown}); one of them was changed, or made by another version"
-                )
-            if index not in rows:
-                rows[index], origin[index] = row, folder
-    return rows
-
-
-def _controls(
-    folders: Sequence[Path],
-    indices: Sequence[int],
-    config: Config,
-    seed: int,
-    model: Model[object],
-    warn: Warn,
-) -> dict[str, Any]:
-    """Return the control variates, if the folders hold those of all replications."""
-    files = [folder / CONTROLS for folder in folders if (folder / CONTROLS).exists()]
-    if not files:
-        return {}
-    form = control_format(config, seed, model)
-    rows: dict[int, list[float]] = {}
-    for path in files:
-        rows.update((index, values) for index, (_, values) in form.read(path, warn).items())
-    if any(index not in rows for index in indices):
-        warn(f"not all folders hold {CONTROLS}: the whole has no control variates")
-        return {}
-    values = np.array([rows[index] for index in indices])
-    return {"controls": values, "expectations": model.controls}
-
-
-def _curves(
-    folders: Sequence[Path], indices: Sequence[int], model: Model[object], seed: int, warn: Warn
-) -> CurveSums:
-    """Return the sums over all replications; those that no folder's sums cover are simulated.
-
-    Sums cannot be taken apart again, so that of folders that overlap only one counts.
-    """
-    assert model.axes
-    total = CurveSums.zeros(model.axes.shape)
-    left = set(indices)
-    found = [read_sums(folder, model.axes.shape, warn) for folder in folders]
-    for sums, over in sorted(found, key=lambda item: -item[0].n):
-        if sums.n <= len(left) and left.issuperset(chain.from_iterable(over)):
-            total.merge(sums)
-            left.difference_update(*over)
-    if left:
-        warn(f"the curves of {len(left)} replications are simulated again: folders overlap")
-        batch = run(model, seed, sorted(left))
-        assert batch.curves is not None
-        total.merge(batch.curves)
-    return total
-
-
 def _owed(
-    missing: Missing, wanted: range, parts: Sequence[_Part], held: _Held
+    missing: Missing, wanted: range, parts: Sequence[_Part], held: Held
 ) -> dict[str, Missing]:
     """Return the missing replications by the shard that owes them."""
     counts = {part.shard.count for part in parts if part.shard != WHOLE}

@@ -7,13 +7,18 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from valmatch.config.config import Config
 from valmatch.errors import InputError
 from valmatch.execution.simulator import run
+from valmatch.experiments.combine_held import Held
 from valmatch.experiments.replication_ranges import ReplicationRanges
 from valmatch.models.model import Model
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.exact_sums import ColumnSums
 from valmatch.storage.curve_file import read_sums
+from valmatch.storage.store import sum_format
 from valmatch.storage.sum_file import SumFormat, read_sum_file
 
 Warn = Callable[[str], None]
@@ -94,3 +99,24 @@ def curves_of_sums(
             curves = batch.curves
         total.merge(curves)
     return total
+
+
+def held_sums(
+    folders: Sequence[Path],
+    config: Config,
+    seed: int,
+    model: Model[object],
+    *,
+    curves: bool,
+    warn: Warn,
+) -> Held:
+    """Return the replications of folders with sums."""
+    merged = merge_sums(folders, sum_format(config, seed, model))
+    return Held(
+        merged.over,
+        merged.over,
+        merged.over.common,
+        np.empty((0, len(model.responses))),
+        sums=merged.sums,
+        curves=curves_of_sums(merged.parts, model, seed, warn) if curves and model.axes else None,
+    )
