@@ -1,6 +1,6 @@
 """Drawn tickets played block by block, so that a kernel never holds more than some of them.
 
-A block ends before its next ticket comes. Who waits then, or has a proposal that is not decided,
+A block ends before the next ticket comes. Who waits then, or has a proposal that is not decided,
 goes on into the next one, older than all that come there; so nothing depends on where blocks end.
 """
 
@@ -18,7 +18,9 @@ from valmatch.matching.tickets.columns import (
     Columns,
     Played,
     part_of_columns,
+    places_in,
     play_columns,
+    played_of,
     too_many,
     world_of_columns,
 )
@@ -26,11 +28,9 @@ from valmatch.matching.tickets.driving import play as play_kernel
 from valmatch.matching.tickets.layout import (
     AWAY,
     LINE,
-    MADE,
     NEW,
     PENDING,
     PROPOSED,
-    SEARCHING,
     WAITING,
     Queue,
 )
@@ -42,12 +42,10 @@ BLOCK = 2**14
 
 
 class _Carried(NamedTuple):
-    """What goes on into the next block.
+    """What goes on into the next block, of which these are the first tickets.
 
     Attributes
     ----------
-    tickets : (n,) ndarray of int64
-        Numbers of tickets, by age.
     asked, ages : (n,) ndarray of int64
         Of each the proposals it has had, and the waits that it has passed.
     waits : (n,) ndarray of bool
@@ -60,7 +58,6 @@ class _Carried(NamedTuple):
         Reviews by the clock, and all, so far.
     """
 
-    tickets: Ints
     asked: Ints
     ages: Ints
     waits: Bools
@@ -68,6 +65,59 @@ class _Carried(NamedTuple):
     members: Ints
     tick: int
     reviews: int
+
+
+class Blocks:
+    """Plays tickets block by block, with reviews by the clock.
+
+    Parameters
+    ----------
+    table, service, search
+        As those of `valmatch.matching.tickets.columns.play_columns`. A pool must not be cut
+        (``batch_size``): its order is drawn by numbers of tickets, which differ in a block.
+    """
+
+    def __init__(self, table: Table, service: Service, search: Search) -> None:
+        self._table, self._service, self._search = table, service, search
+        self._carried: _Carried | None = None
+
+    def play(self, columns: Columns, following: float) -> tuple[Played, Ints]:
+        """Play a block.
+
+        Parameters
+        ----------
+        columns : Columns
+            The tickets that stayed of the block before, in their order, and those that come now.
+        following : float
+            When the first ticket of the next block comes; infinity in the last one.
+
+        Returns
+        -------
+        played : Played
+            What came of them; of those that stay, only their matches to come are not there.
+        stay : (n,) ndarray of int64
+            Places of those that go on into the next block; of none in the last one.
+
+        Raises
+        ------
+        RunError
+            If an exhaustive search would have to look at too many tickets.
+        """
+        world = world_of_columns(self._table, columns, self._service, self._search)
+        until = min(self._service.horizon, float(np.nextafter(following, -np.inf)))
+        world.options["horizon"] = until
+        queue = queue_of(world)
+        if self._carried is not None:
+            _carry_on(self._carried, columns, self._service, queue)
+        crowd = play_kernel(world, queue)
+        halting.check()
+        if crowd:
+            raise too_many(crowd)
+        played = played_of(queue, len(self._table.rules))
+        if np.isinf(following):
+            return played, np.empty(0, np.int64)
+        stay, self._carried = _left(queue)
+        return played, stay
 
 
 def play_in_blocks(
@@ -88,34 +138,18 @@ def play_in_blocks(
         If an exhaustive search would have to look at too many tickets.
     """
     n = columns.times.size
-    # The order of a pool that is cut is drawn by numbers of tickets, which differ in a block.
     if n <= block or service.batch_size is not None:
         return play_columns(table, columns, service, search)
     statuses, ends = np.full(n, AWAY), np.zeros(n)
-    carried: _Carried | None = None
-    made: list[_Made] = []
+    waiting, made, blocks = np.empty(0, np.int64), list[Played](), Blocks(table, service, search)
     for first, last in pairwise(_edges(columns.times, block)):
-        own = np.arange(first, last)
-        tickets = own if carried is None else np.concatenate((carried.tickets, own))
-        until = service.horizon
-        if last < n:
-            until = min(until, float(np.nextafter(columns.times[last], -np.inf)))
-        part = part_of_columns(columns, tickets)
-        world = world_of_columns(table, part, service, search)
-        world.options["horizon"] = until
-        queue = queue_of(world)
-        if carried is not None:
-            _carry_on(carried, tickets, part, service, queue)
-        crowd = play_kernel(world, queue)
-        halting.check()
-        if crowd:
-            raise too_many(crowd)
-        statuses[tickets], ends[tickets] = queue.slots["status"], queue.slots["end"]
-        made.append(_made(tickets, queue))
-        carried = _left(tickets, queue)
-    searching = statuses == SEARCHING
-    ends[searching] = service.horizon
-    return _together(statuses, ends, made, len(table.rules))
+        tickets = np.concatenate((waiting, np.arange(first, last)))
+        following = columns.times[last] if last < n else np.inf
+        played, stay = blocks.play(part_of_columns(columns, tickets), float(following))
+        statuses[tickets], ends[tickets] = played.statuses, played.ends
+        made.append(played._replace(tickets=tickets[played.tickets]))
+        waiting = tickets[stay]
+    return _together(statuses, ends, made)
 
 
 def _edges(times: Floats, block: int) -> list[int]:
@@ -124,98 +158,59 @@ def _edges(times: Floats, block: int) -> list[int]:
     return np.unique([*edges, times.size]).tolist()
 
 
-def _carry_on(
-    carried: _Carried, tickets: Ints, part: Columns, service: Service, queue: Queue
-) -> None:
+def _carry_on(carried: _Carried, columns: Columns, service: Service, queue: Queue) -> None:
     """Put those who go on into a new queue, of which they are the first tickets."""
-    n, state = carried.tickets.size, queue.state
+    n, state = carried.asked.size, queue.state
     slots = queue.slots[:n]
     slots["asked"], slots["age"], slots["news"] = carried.asked, carried.ages, NEW
     slots["status"] = np.where(carried.waits, WAITING, PROPOSED)
     line = np.flatnonzero(carried.waits)
     queue.lists[LINE, : line.size] = line
     state["joined"], state["waiting"] = n, line.size
-    until = np.minimum(part.cancels, part.times + service.timeout)[line]
+    until = np.minimum(columns.cancels, columns.times + service.timeout)[line]
     state["next_end"] = until.min(initial=np.inf)
     count, listed = carried.proposals.size, carried.members.shape[1]
     queue.matches[:count] = carried.proposals
-    queue.matched[0, :listed] = np.searchsorted(tickets, carried.members[0])
-    queue.matched[1, :listed] = carried.members[1]
+    queue.matched[:, :listed] = carried.members
     queue.lists[PENDING, :count] = np.arange(count)
     state["proposals"] = state["matches"] = count
     state["listed"] = listed
     state["tick"], state["reviews"] = carried.tick, carried.reviews
 
 
-def _left(tickets: Ints, queue: Queue) -> _Carried:
-    """Return what goes on as a block ends."""
+def _left(queue: Queue) -> tuple[Ints, _Carried]:
+    """Return who goes on as a block ends, by age, and with what."""
     state = queue.state[0]
     line = queue.lists[LINE, : state["waiting"]]
     proposals = queue.matches[queue.lists[PENDING, : state["proposals"]]]
-    places = _places(proposals)
-    members = queue.matched[:, places]
-    stay = np.sort(np.concatenate((line, members[0])))
+    tickets, teams = queue.matched[:, places_in(proposals)]
+    stay = np.sort(np.concatenate((line, tickets)))
     proposals["first"] = np.cumsum(proposals["tickets"]) - proposals["tickets"]
-    return _Carried(
-        tickets[stay],
+    return stay, _Carried(
         queue.slots["asked"][stay],
         queue.slots["age"][stay],
         np.isin(stay, line),
         proposals,
-        np.stack((tickets[members[0]], members[1])),
+        np.stack((np.searchsorted(stay, tickets), teams)),
         int(state["tick"]),
         int(state["reviews"]),
     )
 
 
-def _places(matches: Records) -> Ints:
-    """Return where the tickets of matches are listed."""
-    ends = np.cumsum(matches["tickets"])
-    of = np.repeat(np.arange(matches.size), matches["tickets"])
-    starts = (ends - matches["tickets"])[of]
-    return np.asarray(matches["first"][of] + np.arange(of.size) - starts, np.int64)
-
-
-class _Made(NamedTuple):
-    """The matches of a block."""
-
-    times: Floats
-    proposed: Floats
-    sizes: Ints
-    tickets: Ints
-    teams: Ints
-
-
-def _made(tickets: Ints, queue: Queue) -> _Made:
-    """Return the matches of a block, in the order in which they were made."""
-    matches = queue.matches[queue.lists[MADE, : queue.state[0]["completed"]]]
-    own, teams = queue.matched[:, _places(matches)]
-    return _Made(
-        matches["time"].copy(),
-        matches["proposed"].copy(),
-        matches["tickets"].copy(),
-        tickets[own],
-        teams,
-    )
-
-
-def _together(statuses: Ints, ends: Floats, made: list[_Made], rules: int) -> Played:
+def _together(statuses: Ints, ends: Floats, made: list[Played]) -> Played:
     """Return what came of all blocks."""
-    times, proposed, sizes, tickets, teams = (
-        np.concatenate(parts) for parts in zip(*made, strict=True)
-    )
-    of = np.repeat(np.arange(times.size), sizes)
-    nothing = np.zeros(rules, np.int64)
+    before = np.cumsum([0, *(played.times.size for played in made)])
+    matches = [played.matches + first for played, first in zip(made, before, strict=False)]
     return Played(
         statuses,
         ends,
-        times,
-        proposed,
-        tickets,
-        of,
-        teams,
-        proposed[of],
-        np.zeros(of.size, np.bool_),
-        nothing,
-        nothing.copy(),
+        np.concatenate([played.times for played in made]),
+        np.concatenate([played.proposed for played in made]),
+        np.concatenate([played.tickets for played in made]),
+        np.concatenate(matches),
+        np.concatenate([played.teams for played in made]),
+        np.concatenate([played.asked for played in made]),
+        np.concatenate([played.filled for played in made]),
+        made[0].held,
+        made[0].refused,
     )

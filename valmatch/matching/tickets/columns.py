@@ -23,6 +23,7 @@ from valmatch.matching.tickets.layout import (
     PING,
     TICKET,
     Facts,
+    Queue,
     World,
 )
 from valmatch.matching.tickets.searching import MOST_TRIED
@@ -100,26 +101,38 @@ def part_of_columns(columns: Columns, tickets: Ints) -> Columns:
     tickets : (n,) ndarray of int64
         Their numbers.
     """
-    sizes = columns.sizes[tickets]
-    firsts = (np.cumsum(columns.sizes) - columns.sizes)[tickets]
-    people = np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
-    values: dict[str, Floats | Texts | Lists] = {}
-    for name, own in columns.values.items():
-        if isinstance(own, Texts):
-            values[name] = own._replace(codes=own.codes[people])
-        elif isinstance(own, Lists):
-            values[name] = own._replace(has=own.has[people])
-        else:
-            values[name] = own[people]
+    people = players_of(columns.sizes, tickets)
     return columns._replace(
         times=columns.times[tickets],
         cancels=columns.cancels[tickets],
-        sizes=sizes,
-        values=values,
+        sizes=columns.sizes[tickets],
+        values=part_of_values(columns.values, people),
         latencies=columns.latencies[people],
         answers=columns.answers[tickets],
         lacks=None if columns.lacks is None else columns.lacks[tickets],
     )
+
+
+def players_of(sizes: Ints, tickets: Ints) -> Ints:
+    """Return the numbers of the players of some tickets, in their order; sizes are of all."""
+    own = sizes[tickets]
+    firsts = (np.cumsum(sizes) - sizes)[tickets]
+    return np.repeat(firsts - (np.cumsum(own) - own), own) + np.arange(own.sum())
+
+
+def part_of_values(
+    values: Mapping[str, Floats | Texts | Lists], people: Ints
+) -> dict[str, Floats | Texts | Lists]:
+    """Return what some players have of each attribute."""
+    part: dict[str, Floats | Texts | Lists] = {}
+    for name, own in values.items():
+        if isinstance(own, Texts):
+            part[name] = own._replace(codes=own.codes[people])
+        elif isinstance(own, Lists):
+            part[name] = own._replace(has=own.has[people])
+        else:
+            part[name] = own[people]
+    return part
 
 
 def chosen_columns(columns: Columns, tickets: Ints, times: Floats) -> Columns:
@@ -225,20 +238,20 @@ def play_columns(
     halting.check()
     if crowd:
         raise too_many(crowd)
-    made = queue.lists[MADE, : queue.state[0]["completed"]]
-    matches = queue.matches[made]
-    of = np.repeat(np.arange(made.size), matches["tickets"])
-    starts = np.repeat(np.cumsum(matches["tickets"]) - matches["tickets"], matches["tickets"])
-    places = np.repeat(matches["first"], matches["tickets"]) + np.arange(of.size) - starts
-    tickets, teams = queue.matched[:, places]
-    ends = np.ascontiguousarray(queue.slots["end"])
-    statuses = np.ascontiguousarray(queue.slots["status"])
-    judged = queue.seats.judged[: len(table.rules)]
+    return played_of(queue, len(table.rules))
+
+
+def played_of(queue: Queue, rules: int) -> Played:
+    """Return what came of the tickets of a queue, by a table of some rules."""
+    matches = queue.matches[queue.lists[MADE, : queue.state[0]["completed"]]]
+    tickets, teams = queue.matched[:, places_in(matches)]
+    of = np.repeat(np.arange(matches.size), matches["tickets"])
+    judged = queue.seats.judged[:rules]
     return Played(
-        statuses,
-        ends,
-        matches["time"],
-        matches["proposed"],
+        np.ascontiguousarray(queue.slots["status"]),
+        np.ascontiguousarray(queue.slots["end"]),
+        matches["time"].copy(),
+        matches["proposed"].copy(),
         tickets,
         of,
         teams,
@@ -247,6 +260,14 @@ def play_columns(
         judged["held"].copy(),
         judged["refused"].copy(),
     )
+
+
+def places_in(matches: Records) -> Ints:
+    """Return where the tickets of matches, records of MATCH, are listed."""
+    ends = np.cumsum(matches["tickets"])
+    of = np.repeat(np.arange(matches.size), matches["tickets"])
+    starts = (ends - matches["tickets"])[of]
+    return np.asarray(matches["first"][of] + np.arange(of.size) - starts, np.int64)
 
 
 def world_of_columns(
