@@ -411,6 +411,10 @@ class Model(ABC, Generic[Inputs]):
     def run(self, inputs: Inputs) -> Outcome:
         """Return what comes of these inputs."""
 
+    def replicate(self, streams: Streams, replication: int) -> Outcome:
+        """Return what `run` returns of what is drawn; some models hold less of it at once."""
+        return self.run(self.draw(streams, replication))
+
     def run_many(
         self,
         streams: Streams,
@@ -445,10 +449,11 @@ class Model(ABC, Generic[Inputs]):
         rows, seen, remarks = [], [], list[str]()
         for replication in replications:
             check()
-            inputs = self.draw(streams, replication)
             if controls:
-                inputs, observed = self.observe(inputs)
-            outcome = self.run(inputs)
+                inputs, observed = self.observe(self.draw(streams, replication))
+                outcome = self.run(inputs)
+            else:
+                outcome = self.replicate(streams, replication)
             rows.append(row_of(self, outcome.responses))
             remarks += outcome.remarks
             if controls:

@@ -50,11 +50,16 @@ class ExactSums:
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
 
     @property
+    def sum(self) -> float:
+        """The sum, rounded once."""
+        if self.n and (math.isinf(self.low) or math.isinf(self.high)):
+            return self.low + self.high
+        return self.total / _ONE
+
+    @property
     def mean(self) -> float:
         """The sum, rounded once, over the number; of some at least."""
-        if math.isinf(self.low) or math.isinf(self.high):
-            return self.low + self.high
-        return self.total / _ONE / self.n
+        return self.sum / self.n
 
     @property
     def std(self) -> float:

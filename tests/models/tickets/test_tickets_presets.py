@@ -14,9 +14,9 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.matching.presets.queues.playing import Asked, play_preset
 from valmatch.matching.tickets.layout import COMPLETED
+from valmatch.models.tickets.drawn import Drawn
 from valmatch.models.tickets.matchmaking import between_centres, people_of, users_by_ticket
 from valmatch.models.tickets.model import TicketsModel
-from valmatch.models.tickets.population import Drawn
 from valmatch.models.tickets.preset_responses import repeated
 from valmatch.rule_sets.presets.words import PRESETS
 

@@ -203,6 +203,15 @@ class Played(NamedTuple):
     refused: Ints
 
 
+def some_played(played: Played, tickets: Ints) -> Played:
+    """Return what came of some tickets, in order, among which are all that were matched."""
+    return played._replace(
+        statuses=played.statuses[tickets],
+        ends=played.ends[tickets],
+        tickets=np.searchsorted(tickets, played.tickets),
+    )
+
+
 def play_columns(
     table: Table,
     columns: Columns,

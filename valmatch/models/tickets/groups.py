@@ -14,10 +14,19 @@ from valmatch.matching.tickets.columns import Lists, Played, Texts
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT
 from valmatch.matching.tickets.playing_games import Backfills
 from valmatch.models.model import Table
+from valmatch.models.tickets.arrivals import HOUR
+from valmatch.models.tickets.drawn import Drawn
 from valmatch.models.tickets.factor_sections import HOURS
 from valmatch.models.tickets.factors import TicketsFactors
+from valmatch.models.tickets.gathering import (
+    Count,
+    CountedPercentile,
+    Mean,
+    Parts,
+    Percentile,
+    TimeAverage,
+)
 from valmatch.models.tickets.matches import Matches
-from valmatch.models.tickets.population import HOUR, Drawn
 from valmatch.models.tickets.responses import BY, DECILES, QUARTERS, groups, values_of_law
 
 
@@ -114,7 +123,7 @@ def _ranked(values: Floats, parts: int) -> Ints:
     return np.asarray(ranks * parts // max(ranks.size, 1), np.int64)
 
 
-def figures(found: Replication, group: Bools) -> dict[str, float]:
+def figures(found: Replication, group: Bools) -> Parts:
     """Return what is measured of the tickets of a group that came after the warm-up.
 
     What is of matches is a mean over tickets: each counts once, in whatever match it is.
@@ -131,44 +140,38 @@ def figures(found: Replication, group: Bools) -> dict[str, float]:
     of = matches.match[own]
     of = of[of >= 0]
     latencies = matches.latencies[own[matches.ticket_of]]
-    return {
-        "n_tickets": int(own.sum()),
-        "tickets_matched": int((statuses == COMPLETED).sum()),
-        "tickets_timed_out": int((statuses == TIMED_OUT).sum()),
-        "tickets_cancelled": int((statuses == CANCELLED).sum()),
-        "tickets_searching": int((statuses == SEARCHING).sum()),
-        "never_matchable": int((found.unmatchable[own] >= 0).sum()),
-        "matched_fraction": mean(statuses == COMPLETED),
-        "timed_out_fraction": mean(statuses == TIMED_OUT),
-        "time_to_match": mean(waits),
-        **{f"time_to_match_p{p}": percentile(waits, p) for p in (50, 90, 99)},
-        "current_tickets": _waiting(found, group),
-        "players_per_match": mean(matches.players[of]),
-        "full_share": mean(matches.full[of]),
-        "step_used": mean(matches.steps[of]),
-        "latency": mean(matches.latency[own]),
-        "latency_p95": percentile(latencies, 95),
-        "latency_over_limit": over(latencies, found.limit),
-        "true_team_diff": mean(matches.true_diffs[of]),
-        "seen_team_diff": mean(matches.seen_diffs[of]),
-        "win_gap": mean(matches.gaps[of]),
-        "win_prob": mean(matches.wins[own]),
-    }
-
-
-def _waiting(found: Replication, group: Bools) -> float:
-    """Return the time average of the number of waiting tickets of a group."""
-    begin = np.where(group, found.drawn.times, 0.0)
-    end = np.where(group, found.played.ends, 0.0)
-    return time_average(begin, end, np.ones(1), found.window)
+    return Parts(
+        n_tickets=Count.of(own),
+        tickets_matched=Count.of(statuses == COMPLETED),
+        tickets_timed_out=Count.of(statuses == TIMED_OUT),
+        tickets_cancelled=Count.of(statuses == CANCELLED),
+        tickets_searching=Count.of(statuses == SEARCHING),
+        never_matchable=Count.of(found.unmatchable[own] >= 0),
+        matched_fraction=Mean.of(statuses == COMPLETED),
+        timed_out_fraction=Mean.of(statuses == TIMED_OUT),
+        time_to_match=Mean.of(waits),
+        **{f"time_to_match_p{percent}": Percentile.of(waits, percent) for percent in (50, 90, 99)},
+        current_tickets=TimeAverage.of(drawn.times[group], played.ends[group], 1, found.window),
+        players_per_match=Mean.of(matches.players[of]),
+        full_share=Mean.of(matches.full[of]),
+        step_used=Mean.of(matches.steps[of]),
+        latency=Mean.of(matches.latency[own]),
+        latency_p95=CountedPercentile.of(latencies, 95),
+        latency_over_limit=over(latencies, found.limit),
+        true_team_diff=Mean.of(matches.true_diffs[of]),
+        seen_team_diff=Mean.of(matches.seen_diffs[of]),
+        win_gap=Mean.of(matches.gaps[of]),
+        win_prob=Mean.of(matches.wins[own]),
+    )
 
 
 def groups_table(found: Replication) -> Table:
     """Return a row for all tickets and for each group, with what is measured of it."""
-    rows = [("all", "", figures(found, np.ones(found.drawn.times.size, np.bool_)))]
+    every = np.ones(found.drawn.times.size, np.bool_)
+    rows = [("all", "", figures(found, every).values_of())]
     for of in BY:
         for (by, name), group in zip(groups(found.factors, of), masks(found, of), strict=True):
-            rows.append((by, name.removeprefix(f"{by}."), figures(found, group)))
+            rows.append((by, name.removeprefix(f"{by}."), figures(found, group).values_of()))
     columns = {name: [values[name] for _, _, values in rows] for name in rows[0][2]}
     return Table(
         "groups",
@@ -176,27 +179,7 @@ def groups_table(found: Replication) -> Table:
     )
 
 
-def time_average(
-    begin: Floats, end: Floats, weights: Floats | Ints, within: tuple[float, float]
-) -> float:
-    """Return the time average of a number of things that begin and end."""
-    start, stop = within
-    spent = np.clip(end, start, stop) - np.clip(begin, start, stop)
-    return float((weights * spent).sum() / (stop - start))
-
-
-def over(values: Floats, limit: float) -> float:
-    """Return the share of values over a limit; NaN without one."""
-    return math.nan if math.isnan(limit) else mean(values[~np.isnan(values)] > limit)
-
-
-def mean(values: Floats | Ints | Bools) -> float:
-    """Return a mean of what is defined; NaN of nothing."""
-    known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
-    return float(known.mean()) if known.size else math.nan
-
-
-def percentile(values: Floats, percent: float) -> float:
-    """Return a percentile of what is defined; NaN of nothing."""
+def over(values: Floats, limit: float) -> Mean:
+    """Return the share of values over a limit; undefined without one."""
     known = values[~np.isnan(values)]
-    return float(np.percentile(known, percent, overwrite_input=True)) if known.size else math.nan
+    return Mean.of(known[:0] if math.isnan(limit) else known > limit)

@@ -16,7 +16,8 @@ from valmatch.errors import InputError, in_lines
 from valmatch.inputs.files import read_text
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.matching.tickets.columns import Lists, Texts
-from valmatch.models.tickets.population import PROPOSALS, Drawn, Logged
+from valmatch.models.tickets.drawn import Drawn
+from valmatch.models.tickets.population import PROPOSALS, Logged
 from valmatch.models.tickets.sources import MOST_PLAYERS
 from valmatch.rule_sets.event_log import is_event_log
 from valmatch.rule_sets.files import as_remark, in_line

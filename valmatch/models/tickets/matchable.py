@@ -10,8 +10,8 @@ import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.matching.tickets.columns import Lists, Texts
+from valmatch.models.tickets.drawn import Drawn
 from valmatch.models.tickets.matches import most_players
-from valmatch.models.tickets.population import Drawn
 from valmatch.models.tickets.responses import REASONS
 from valmatch.rule_sets.table import Reached, Steps, Table
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints, Shorts
 from valmatch.matching.tickets.columns import Played
-from valmatch.models.tickets.population import Drawn
+from valmatch.models.tickets.drawn import Drawn
 from valmatch.rule_sets.table import Table, Team
 
 

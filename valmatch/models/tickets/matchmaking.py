@@ -10,8 +10,8 @@ from valmatch.matching.presets.queues.playing import Asked, Told, play_preset
 from valmatch.matching.presets.scores import ANY
 from valmatch.matching.tickets.columns import Lists, Played
 from valmatch.models.tickets.beliefs import BELIEFS, DEVIATION, GAMES, HIGH, LOW, NEW, USER
+from valmatch.models.tickets.drawn import Drawn
 from valmatch.models.tickets.latencies import RoundTrips
-from valmatch.models.tickets.population import Drawn
 from valmatch.rule_sets.presets.building import rule_of
 from valmatch.rule_sets.presets.meanings import filled, team_sizes
 from valmatch.rule_sets.presets.rule_words import RuleWords

@@ -11,10 +11,11 @@ import numpy as np
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
-from valmatch.kernels.arrays import Floats
+from valmatch.kernels.arrays import Words
 from valmatch.kernels.compilation import announce_compilation
-from valmatch.matching.tickets.blocks import play_in_blocks
-from valmatch.matching.tickets.columns import Columns, Played, play_columns
+from valmatch.matching.presets.queues.playing import Told
+from valmatch.matching.tickets.blocks import Blocks, play_in_blocks
+from valmatch.matching.tickets.columns import Columns, Played, play_columns, some_played
 from valmatch.matching.tickets.driving import play
 from valmatch.matching.tickets.games import play_games
 from valmatch.matching.tickets.playing_games import (
@@ -34,7 +35,9 @@ from valmatch.models.model import (
     Responses,
     Table,
 )
+from valmatch.models.tickets.arrivals import HOUR, most_at_once
 from valmatch.models.tickets.beliefs import BELIEFS
+from valmatch.models.tickets.drawn import Drawn, joined, some_of
 from valmatch.models.tickets.factors import Group, TicketsFactors
 from valmatch.models.tickets.groups import Replication, groups_table
 from valmatch.models.tickets.latencies import round_trips
@@ -52,14 +55,7 @@ from valmatch.models.tickets.matches import matches_of, places_of
 from valmatch.models.tickets.matchmaking import PRESET_SEES, PresetMatchmaker
 from valmatch.models.tickets.measures import measure
 from valmatch.models.tickets.pools import Blocking, blocking, search_gap
-from valmatch.models.tickets.population import (
-    HOUR,
-    Drawn,
-    Logged,
-    draw_answers,
-    draw_tickets,
-    most_at_once,
-)
+from valmatch.models.tickets.population import Logged, draw_answers, draw_blocks, draw_tickets
 from valmatch.models.tickets.preset_responses import preset_responses
 from valmatch.models.tickets.responses import RESPONSES, further_responses
 from valmatch.models.tickets.rule_file import read_rules
@@ -74,6 +70,9 @@ from valmatch.text.terminal import shown
 
 GIVES: dict[Kind, Valued] = {"numbers": "number", "texts": "text", "lists": "texts"}
 """What an attribute is that a law gives."""
+
+IN_BLOCKS = frozenset(("steps", "reasons", "sizes", "regions", "hours"))
+"""What can be measured of some tickets after others, without ranks among all of them."""
 
 CALLED: dict[Valued, str] = {
     "number": "a number",
@@ -249,25 +248,64 @@ class TicketsModel(Model[Drawn]):
         announce_compilation(play if self._factors.match.backfill == "none" else play_games)
         return super().run_many(streams, replications, controls, check)
 
+    def replicate(self, streams: Streams, replication: int) -> Outcome:
+        """Return the responses, with tickets drawn as they come and let go as they end."""
+        if not self._plays_in_blocks():
+            return super().replicate(streams, replication)
+        return Outcome(measure(self._blocks(streams.place(replication))))
+
+    def _plays_in_blocks(self) -> bool:
+        """Return whether nothing is asked for that needs all tickets at once."""
+        factors = self._factors
+        return (
+            self._log is None
+            and self._preset is None
+            and factors.match.backfill == "none"
+            and factors.service.batch_size is None
+            and IN_BLOCKS.issuperset(factors.measure)
+        )
+
+    def _blocks(self, place: Words) -> Iterator[Replication]:
+        """Yield a replication in blocks: of each the tickets that end in it, and their matches."""
+        factors = self._factors
+        blocks = Blocks(self._table, self._service, factors.service.search)
+        drawn = draw_blocks(factors, self._trips, place)
+        tickets: Drawn | None = next(drawn)
+        while tickets is not None:
+            following = next(drawn, None)
+            until = np.inf if following is None else float(following.times[0])
+            played, stay = blocks.play(self._columns(tickets), until)
+            ended = np.setdiff1d(np.arange(tickets.times.size), stay, assume_unique=True)
+            yield self._found(some_of(tickets, ended), some_played(played, ended))
+            carried = some_of(tickets, stay)
+            tickets = None if following is None else joined(carried, following)
+
     def play(self, inputs: Drawn) -> Replication:
         """Let a rule set match the tickets of a replication."""
-        factors, told = self._factors, None
-        # What takes room for a while comes first, as long as little is held.
-        never = unmatchable(self._table, self._given(), inputs, self._service.timeout)
-        stays, backfills = draw_stays(factors, inputs), NO_BACKFILLS
         if self._preset:
             played, told = self._preset.play(inputs, self._service)
-        else:
-            played, backfills = self._by_rule_set(inputs, stays)
+            return self._found(inputs, played, told=told)
+        played, backfills = self._by_rule_set(inputs)
+        return self._found(inputs, played, backfills)
+
+    def _found(
+        self,
+        drawn: Drawn,
+        played: Played,
+        backfills: Backfills = NO_BACKFILLS,
+        told: Told | None = None,
+    ) -> Replication:
+        """Return what is measured of tickets and of what came of them."""
+        factors, timeout = self._factors, self._service.timeout
         return Replication(
             factors,
-            inputs,
+            drawn,
             played,
-            matches_of(inputs, played, self._table, factors.match.spread),
-            never,
+            matches_of(drawn, played, self._table, factors.match.spread),
+            unmatchable(self._table, self._given(), drawn, timeout),
             first_limit(self._table),
             places_of(self._table),
-            stays,
+            draw_stays(factors, drawn),
             backfills,
             told,
         )
@@ -304,7 +342,7 @@ class TicketsModel(Model[Drawn]):
         tickets = tickets_of(inputs, self._trips.centres, self._columns(inputs).answers)
         return TicketWorld(self._table, tickets, service, self._factors.service.search)
 
-    def _by_rule_set(self, inputs: Drawn, stays: Floats) -> tuple[Played, Backfills]:
+    def _by_rule_set(self, inputs: Drawn) -> tuple[Played, Backfills]:
         """Return what comes of tickets by a rule set, and of backfill tickets."""
         factors, columns = self._factors, self._columns(inputs)
         counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
@@ -315,6 +353,7 @@ class TicketsModel(Model[Drawn]):
             played = play_columns(self._table, columns, self._service, search, counted)
             return played, NO_BACKFILLS
         leavers = factors.match.backfill == "manual"
+        stays = draw_stays(factors, inputs)
         serving = Serving(60.0 * factors.match.minutes, leavers, stays)
         return play_with_games(self._table, columns, self._service, search, serving, counted)
 
@@ -342,7 +381,7 @@ class TicketsModel(Model[Drawn]):
         return blocking(self._table, columns, self._service, found.played, start)
 
     def _responses(self, found: Replication, blocked: Blocking | None = None) -> dict[str, float]:
-        values = measure(found)
+        values = measure([found])
         if "pools" in self._factors.measure:
             world = self._table, self._columns(found.drawn), self._service
             values["search_gap"] = search_gap(*world, found.window[0])

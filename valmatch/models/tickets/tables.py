@@ -12,8 +12,8 @@ from valmatch.matching.presets.queues.playing import Told
 from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.matching.tickets.playing import STATUSES
 from valmatch.models.model import Table
+from valmatch.models.tickets.drawn import Drawn
 from valmatch.models.tickets.groups import Replication
-from valmatch.models.tickets.population import Drawn
 from valmatch.models.tickets.responses import REASONS
 
 
