@@ -88,6 +88,7 @@ TYPED: Mapping[str, Mapping[str, str]] = {
         "501": "games, of a source",
         **dict.fromkeys(("0.4", "0.6", "0.67", "1.5"), "arithmetic: shares and their ratios"),
     },
+    "results": dict.fromkeys(("100", "1,000", "5,000"), "runs and budgets of a study"),
     "solver-comparison": {"500": "replications that judge a point, by default"},
     "targeting": {
         "99.875 %": "95 %, of 40 intervals together",

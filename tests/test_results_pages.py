@@ -86,6 +86,17 @@ def test_pages_hold_the_tables_of_their_files(folder: str, tmp_path: Path) -> No
     assert "no part 'pages'" in wrong.stderr
 
 
+def test_the_index_says_of_each_folder_how_long_its_script_takes() -> None:
+    index = (RESULTS / "README.md").read_text("utf-8")
+    told = dict(re.findall(r"^\| \[`([\w-]+)/(?:make.py)?`\].*\| ([^|]+) \|$", index, re.M))
+    scripts = {path.parent.name: path for path in RESULTS.glob("*/make.py")}
+    assert told.keys() == {*scripts, "readme"}  # whose page has the one command
+    for folder, script in scripts.items():
+        said = re.sub(r"\s+", " ", script.read_text("utf-8").split('"""')[1])
+        assert told[folder].lower() in said.lower(), folder
+    assert pages.typed(RESULTS / "README.md") == []
+
+
 def test_numbers_of_sentences_are_those_of_their_files(tmp_path: Path) -> None:
     (tmp_path / "a-b.csv").write_text("kind,rule,x\nold,1,2.25\nnew,1,3.5\nnew,2,-4\n")
     page = tmp_path / "README.md"

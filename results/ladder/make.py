@@ -2,7 +2,7 @@
 
     python results/ladder/make.py
 
-takes 50 minutes on two cores of a busy machine. ``career``, ``stretch``, ``calibration``,
+takes ten minutes on two cores. ``career``, ``stretch``, ``calibration``,
 ``systems``, ``tuning``, ``waits`` or ``inflow`` after it makes that table alone, ``page`` puts all
 tables into the page.
 """

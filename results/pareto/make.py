@@ -3,7 +3,7 @@
     python results/pareto/make.py SCRATCH [RUNS]
 
 SCRATCH takes the runs; those that are finished there are not made again. RUNS is the number of
-seeds, 20 if it is not given, which take some ten minutes. What is done is said on stderr.
+seeds, 20 if it is not given, which take five minutes on two cores. What is done is said on stderr.
 """
 
 from __future__ import annotations

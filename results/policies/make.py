@@ -2,7 +2,7 @@
 
     python results/policies/make.py
 
-takes 40 minutes on two cores of a busy machine. ``gamma``, ``tuned``, ``tuning``, ``compared``,
+takes a quarter of an hour on two cores. ``gamma``, ``tuned``, ``tuning``, ``compared``,
 ``cost`` or ``draws`` after it makes that table alone, ``page`` puts all tables into the page.
 """
 
