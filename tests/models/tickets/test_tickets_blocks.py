@@ -80,13 +80,18 @@ def same(one: Outcome, other: Outcome) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_blocks_measure_what_the_whole_does(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "tried",
+    [{0: (37, 200)}, pytest.param({0: (1,), 1: (5, 60), 2: (99, 150)}, marks=pytest.mark.slow)],
+    ids=["few", "many"],
+)
+def test_blocks_measure_what_the_whole_does(
+    tried: dict[int, tuple[int, ...]], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = model_of(KINDS[kind])
-    for replication in range(4):
+    for replication, blocks in tried.items():
         whole = model.run(model.draw(Streams(3), replication))
-        for block in (1, 37, 200):
-            if block == 1 and replication:
-                continue
+        for block in blocks:
             noted = counted_blocks(monkeypatch, block)
             same(whole, model.replicate(Streams(3), replication))
             assert sum(noted) >= whole.responses["n_tickets"]
