@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from valmatch.draws.streams import Streams
-from valmatch.matching.tickets.building import world_of
+from valmatch.matching.tickets.building import added, world_of
 from valmatch.matching.tickets.columns import (
     Columns,
     Lists,
@@ -198,3 +198,9 @@ def test_tickets_may_be_proposed_many_times() -> None:
     played = play_columns(reading.table, columns, service, "pass")
     assert (np.bincount(played.tickets, minlength=n) <= 1).all()
     assert ((played.statuses == COMPLETED) == (np.bincount(played.tickets, minlength=n) > 0)).all()
+
+
+def test_sums_are_those_of_compiled_code_on_every_python() -> None:
+    # Python 3.12 would return 2.
+    assert added([1.0, 1e100, 1.0, -1e100]) == 0.0
+    assert added([]) == 0.0

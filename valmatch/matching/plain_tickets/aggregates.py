@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from valmatch.matching.plain_tickets.pool import Known
+from valmatch.matching.tickets.building import added
 from valmatch.rule_sets.table import Aggregate
 
 Nested = Any
@@ -63,22 +64,14 @@ def common(lists: Sequence[Sequence[Any]]) -> list[Any] | None:
     return [value for value in first if all(value in other for other in others)]
 
 
-def _total(values: Sequence[float]) -> float:
-    """Return a sum in the order of the values, without compensation."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
-
-
 def _mean(values: Sequence[float]) -> float:
-    return _total(values) / len(values)
+    return added(values) / len(values)
 
 
 def _deviation(values: Sequence[float]) -> float:
     """Return the standard deviation of a population."""
     mean = _mean(values)
-    return math.sqrt(_total([(value - mean) * (value - mean) for value in values]) / len(values))
+    return math.sqrt(added([(value - mean) * (value - mean) for value in values]) / len(values))
 
 
 FUNCTIONS: dict[str, Callable[[Sequence[Any]], Any]] = {
@@ -86,7 +79,7 @@ FUNCTIONS: dict[str, Callable[[Sequence[Any]], Any]] = {
     "max": max,
     "avg": _mean,
     "median": statistics.median,
-    "sum": _total,
+    "sum": added,
     "stddev": _deviation,
     "count": len,
 }

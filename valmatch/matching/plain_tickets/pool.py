@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from valmatch.matching.tickets.building import OF_PARTY, missing, ping_of
+from valmatch.matching.tickets.building import OF_PARTY, added, missing, ping_of
 from valmatch.rule_sets.table import Aggregate, Ordered, Predicate, Reached, Steps, Table, Value
 from valmatch.rule_sets.worlds import Search, Service, Ticket
 
@@ -139,7 +139,7 @@ class Pool:
 
 def _ping(own: list[float], rule: Reached) -> Ping:
     """Return what a rule looks at of the latencies of a ticket's players."""
-    return Ping(*ping_of(own, rule), sum(own), min(own))
+    return Ping(*ping_of(own, rule), added(own), min(own))
 
 
 def in_force(steps: Steps, born: float, now: float) -> Value:

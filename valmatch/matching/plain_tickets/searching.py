@@ -14,6 +14,7 @@ from valmatch.draws.streams import Streams
 from valmatch.matching.plain_tickets.judging import Judge
 from valmatch.matching.plain_tickets.partial_match import PartialMatch
 from valmatch.matching.plain_tickets.pool import Pool
+from valmatch.matching.tickets.building import added
 from valmatch.matching.tickets.searching import BATCHES, PASSES
 
 MANY = 2**62
@@ -113,7 +114,7 @@ class Search:
         for attribute in self.pool.table.search.batch_order:
             values = self.pool.values(ticket, attribute)
             is_number = self.pool.table.attributes[attribute].kind == "number"
-            found.append(sum(values) / len(values) if is_number else min(values))
+            found.append(added(values) / len(values) if is_number else min(values))
         return tuple(found)
 
     def _anchors(self, batch: list[int]) -> Iterator[tuple[int, list[int]]]:

@@ -43,10 +43,19 @@ from valmatch.matching.tickets.recalling import MOST_AGES, MOST_TICKETS
 from valmatch.rule_sets.table import Ordered, Party, Reached, Spread, Table
 from valmatch.rule_sets.worlds import Search, Service, Ticket
 
+
+def added(values: Sequence[float]) -> float:
+    """Return a sum in the order of the values, as compiled code adds; Python 3.12 compensates."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
 OF_PARTY: dict[Party, Callable[[Sequence[float]], float]] = {
     "min": min,
     "max": max,
-    "avg": lambda values: sum(values) / len(values),
+    "avg": lambda values: added(values) / len(values),
 }
 
 
@@ -268,7 +277,7 @@ def _pings(table: Table, tickets: Sequence[Ticket]) -> Records:
             for column, region in enumerate(regions):
                 own = [one.latency[region] for one in ticket.players if region in one.latency]
                 if len(own) == len(ticket.players):
-                    pings[row, k, column] = *ping_of(own, rule), sum(own), min(own)
+                    pings[row, k, column] = *ping_of(own, rule), added(own), min(own)
     return pings
 
 
@@ -329,7 +338,7 @@ def _batch_values(table: Table, tickets: Sequence[Ticket]) -> Floats:
     for number in table.search.batch_order:
         own = [[_value(table, player, number) for player in ticket.players] for ticket in tickets]
         if table.attributes[number].kind == "number":
-            rows.append([np.nan if None in one else sum(one) / len(one) for one in own])
+            rows.append([np.nan if None in one else added(one) / len(one) for one in own])
         else:
             texts = ["" if None in one else min(one) for one in own]
             places = {text: place for place, text in enumerate(sorted(set(texts)))}
