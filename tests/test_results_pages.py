@@ -329,6 +329,19 @@ def test_the_overview_lists_every_folder() -> None:
 
 
 @pytest.mark.slow
+def test_worlds_of_pairs_are_written_to_a_folder_that_is_made(tmp_path: Path) -> None:
+    out, keep = tmp_path / "new" / "out", tmp_path / "new" / "kept"
+    words = ("worlds", "10-wide", "--worlds", 2, "--keep", keep, "--out")
+    made = make(RESULTS / "next-pair", *words, out)
+    assert made.returncode == 0, made.stderr
+    assert {row["worlds"] for row in rows(out / "10-wide.csv")} == {"2"}
+    assert np.load(keep / "10-wide.npy").shape[0] == 2
+    refused = make(RESULTS / "next-pair", *words, out / "10-wide.csv")
+    assert refused.returncode == 2
+    assert refused.stderr.endswith(f"error: {out / '10-wide.csv'}: File exists\n")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_the_scripts_say_what_they_take(page: str) -> None:
     asked = make(RESULTS / page, "--help")

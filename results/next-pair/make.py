@@ -5,9 +5,9 @@
 
 The first plays the worlds of a cell (`list` names them) and writes CELL.csv beside this file, or
 into the folder of --out, anew after each hundred worlds; with --keep FOLDER it goes on later where
-it was stopped. `--worlds N` plays other numbers of them. A world of 10 players takes a tenth of a
-second, one of 50 a second: minutes to a quarter of an hour a cell. The second puts the tables of
-the cells that have been played into the page. What is done is said on stderr.
+it was stopped. Folders are made. `--worlds N` plays other numbers of them. A world of 10 players
+takes a tenth of a second, one of 50 a second: minutes to a quarter of an hour a cell. The second
+puts the tables of the cells that have been played into the page. What is done is said on stderr.
 """
 
 from __future__ import annotations
@@ -355,6 +355,11 @@ def main() -> None:
     elif given.cell is None:
         options.error("worlds: which CELL? (list names them)")
     else:
+        try:  # before hours of work
+            for folder in filter(None, (given.out, given.keep)):
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            options.error(f"{error.filename}: {error.strerror}")
         worlds_of(given.cell, given.worlds or CELLS[given.cell].worlds, given.out, given.keep)
 
 

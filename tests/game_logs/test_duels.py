@@ -111,6 +111,12 @@ def test_the_exit_code_is_0_whatever_is_decided(counts: str) -> None:
     assert not any(line.endswith(" ") for line in done.out.splitlines())
 
 
+def test_what_rests_on_no_result_is_said() -> None:
+    said = "all results are the same: the Elo and the games to expect rest on the .001"
+    assert said in valmatch("sprt", "--counts", "0,0,9").out.replace("\n  ", " ")
+    assert said not in valmatch("sprt", "--counts", "0,1,9").out.replace("\n  ", " ")
+
+
 def test_games_left_out_are_said(log: Path) -> None:
     done = valmatch("sprt", log, "--player", "ann", "--against", "bob", "--pairs-by", "opening")
     assert "4 games left out: not in a pair of two" in done.out

@@ -7,6 +7,7 @@ import json
 import math
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -282,6 +283,62 @@ def test_a_damaged_posterior_is_refused(rated: Path, tmp_path: Path) -> None:
         np.savez(tmp_path / "posterior.npz", **{**arrays, name: value})
         with pytest.raises(valmatch.InputError, match=r"posterior\.npz: damaged"):
             valmatch.next_pairs(tmp_path)
+
+
+def _copy(rated: Path, folder: Path) -> dict[str, np.ndarray[Any, Any]]:
+    """Copy the folder of a rating, and return what its posterior holds."""
+    for path in rated.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    with np.load(rated / "posterior.npz") as held:
+        return dict(held)
+
+
+def _refused(folder: Path) -> str:
+    """Return what all commands that go by a belief say of a folder."""
+    (folder / "fixtures.csv").write_text("player_a,player_b\nann,bob\n")
+    said = []
+    for argv in (
+        ("next", folder),
+        ("plan", folder, "--half-width", "150", "--replications", "2"),
+        ("predict", folder, folder / "fixtures.csv"),
+    ):
+        done = command(*argv)
+        assert done.code == 2, argv
+        said += done.err.splitlines()
+    assert len(said) == 3
+    assert len(set(said)) == 1
+    return said[0]
+
+
+def test_players_in_another_order_than_in_the_table_are_refused(
+    rated: Path, tmp_path: Path
+) -> None:
+    arrays = _copy(rated, tmp_path)
+    turned = np.arange(len(arrays["names"]))
+    turned[:2] = turned[1::-1]
+    both = arrays["covariance"][np.ix_(turned, turned)]
+    names, mean = arrays["names"][turned], arrays["mean"][turned]
+    for changed in ({"names": names}, {"names": names, "mean": mean, "covariance": both}):
+        np.savez(tmp_path / "posterior.npz", **{**arrays, **changed})
+        assert "posterior.npz: damaged: holds its players in another order than" in _refused(
+            tmp_path
+        )
+    np.savez(tmp_path / "posterior.npz", **{**arrays, "mean": mean, "covariance": both})
+    assert f"posterior.npz: damaged: rates '{arrays['names'][0]}' {mean[0]:.6f}," in _refused(
+        tmp_path
+    )
+
+
+def test_a_table_put_in_another_order_is_refused(rated: Path, tmp_path: Path) -> None:
+    _copy(rated, tmp_path)
+    table = tmp_path / "ratings.csv"
+    header, *rows = table.read_text().splitlines(keepends=True)
+    table.write_text("".join([header, *rows[::-1]]))
+    assert "holds its players in another order than" in _refused(tmp_path)
+    table.write_text("".join([header, *rows[:-1], rows[0]]))
+    assert "ratings.csv:7: player: 'ann' is there twice" in command("next", tmp_path).err
+    table.write_text("".join([header, *rows[:-1], rows[-1].replace("=fox", "zoe")]))
+    assert "is not of the players of" in _refused(tmp_path)
 
 
 def test_what_choosing_does_is_from_the_table() -> None:

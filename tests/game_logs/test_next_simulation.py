@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 import valmatch
 from tests.game_logs.test_next_pairs import NAMES, log_of
@@ -153,3 +154,17 @@ def test_bad_input_is_refused(rated: Path, tmp_path: Path, arguments: list[str],
     refused = command("plot", tmp_path / "pairs")
     assert refused.code == 2
     assert "a folder of `next --simulate`" in refused.err
+
+
+def test_ratings_do_not_depend_on_the_number_of_threads() -> None:
+    n, rng = 200, np.random.default_rng(7)
+    games = np.triu(rng.poisson(0.3, (n, n)), 1)
+    won = rng.binomial(games, 0.5)
+    scores = won + (games - won).T * 1.0
+    start = Belief(np.zeros(n), 350.0**2 * (np.eye(n) - 1.0 / n))
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, "blas"):
+            found.append(update(start, games + games.T, scores, start.mean))
+    assert found[0].mean.tobytes() == found[1].mean.tobytes()
+    assert found[0].covariance.tobytes() == found[1].covariance.tobytes()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
+import mpmath
 import numba
 import numpy as np
 import pytest
@@ -83,18 +85,51 @@ def test_what_a_test_says() -> None:
     assert bounds == pytest.approx((math.log(0.02 / 0.9), math.log(0.98 / 0.1)))
 
 
-def test_what_is_not_defined_stays_so() -> None:
-    won = sequential_test([0, 0, 9])
-    assert won.elo is None
-    assert set(won.expected_games.values()) == {None}
-    drawn = sequential_test([0, 9, 0])
-    assert drawn.elo == pytest.approx(0.0, abs=1e-12)
-    assert set(drawn.expected_games.values()) == {None}
+def precise(counts: Sequence[int], elo0: float, elo1: float) -> dict[str, Any]:
+    """Return by 60 digits what a test says, alpha = beta = .05, the counts of 0 taken as .001."""
+    with mpmath.workdps(60):
+        weights = [mpmath.mpf(n) if n else mpmath.mpf(1) / 1000 for n in counts]
+        total, unit = mpmath.fsum(weights), 1 if len(counts) == 3 else 2
+        points = [mpmath.mpf(k) / (len(counts) - 1) for k in range(len(counts))]
+        score = mpmath.fsum(w * a for w, a in zip(weights, points, strict=True)) / total
+        parts = (w * (a - score) ** 2 for w, a in zip(weights, points, strict=True))
+        variance = mpmath.fsum(parts) / total
+        first, second = (1 / (1 + mpmath.power(10, -mpmath.mpf(e) / 400)) for e in (elo0, elo1))
+        upper, games = mpmath.log(19), {}
+        for name, truth in {"elo0": first, "elo1": second, "estimate": score}.items():
+            drift = (truth - (first + second) / 2) * (second - first) / variance
+            ends = [mpmath.exp(-2 * drift * y * variance / (second - first) ** 2) for y in (-1, 1)]
+            low, high = (e ** mpmath.log(19) for e in ends)
+            at_upper = (low - 1) / (low - high)
+            games[name] = unit * (2 * at_upper - 1) * upper / drift
+        return {"elo": 400 * mpmath.log10(score / (1 - score)), "score": score, **games}
+
+
+ALIKE = [
+    [n if k == which else 0 for k in range(kinds)]
+    for kinds in (3, 5)
+    for which in range(kinds)
+    for n in (1, 9, 10**4, 10**12)
+]
+"""Counts where all games ended alike."""
+
+
+@pytest.mark.parametrize("counts", [*ALIKE, [3, 0, 5], [0, 1, 7, 0, 0]])
+@pytest.mark.parametrize(("elo0", "elo1"), [(0.0, 5.0), (-30.0, 10.0)])
+def test_what_counts_of_0_mean_is_that_of_60_digits(
+    counts: list[int], elo0: float, elo1: float
+) -> None:
+    found, expected = sequential_test(counts, elo0, elo1), precise(counts, elo0, elo1)
+    for name, games in found.expected_games.items():
+        assert games == pytest.approx(float(expected[name]), rel=1e-9), name
+    assert found.elo == pytest.approx(float(expected["elo"]), rel=1e-12, abs=1e-12)
+    assert found.score == pytest.approx(float(expected["score"]), rel=1e-14)
+    assert found.alike == (counts in ALIKE)
 
 
 def test_score_and_elo_are_inverse() -> None:
     for elo in (-700.0, -3.0, 0.0, 5.0, 400.0):
-        assert elo_of(score_of(elo)) == pytest.approx(elo, abs=1e-9)
+        assert elo_of(score_of(elo), score_of(-elo)) == pytest.approx(elo, abs=1e-9)
     assert score_of(400.0) == pytest.approx(10.0 / 11.0)
 
 
@@ -207,6 +242,7 @@ def test_errors_are_as_rare_as_promised_and_games_as_many_as_expected(
         ([1, 2, 10**13], {}, "at place 3"),
         ([1, 2, 3], {"elo0": 5.0}, "elo0: 5.0 is not below elo1 5.0"),
         ([1, 2, 3], {"elo1": -1.0}, "elo0: 0.0 is not below elo1 -1.0"),
+        ([1, 2, 3], {"elo1": 1e-300}, "elo0: 0.0 and elo1 1e-300 expect the same score"),
         ([1, 2, 3], {"elo1": math.nan}, "elo1: nan (allowed: a number from -2000 to 2000)"),
         ([1, 2, 3], {"elo0": "0"}, "elo0: '0' (allowed: a number"),
         ([1, 2, 3], {"alpha": 0.0}, "alpha: 0.0 (allowed: a number from 1e-09"),

@@ -49,15 +49,15 @@ class SequentialTest:
     lower_bound, upper_bound : float
         Where the test ends.
     score : float
-        Mean score of a game.
-    elo : float or None
-        That score in Elo; None where all games were won, or all lost.
+        Mean score of a game, where .001 counts for a result that has never come.
+    elo : float
+        That score in Elo.
     decision : str
         ``accept_h1``, ``accept_h0`` or ``continue``.
-    expected_games : dict of str to float or None
+    expected_games : dict of str to float
         Games that a whole test takes on average, from its first one on, if the truth is ``elo0``,
-        ``elo1``, or the ``estimate``; None where all results are the same, whose scatter is not
-        known.
+        ``elo1``, or the ``estimate``. Where all results are the same, their scatter is that of the
+        .001 alone.
     left_out : int
         Games of a log that belong to no pair of two.
     """
@@ -71,15 +71,20 @@ class SequentialTest:
     lower_bound: float
     upper_bound: float
     score: float
-    elo: float | None
+    elo: float
     decision: str
-    expected_games: dict[str, float | None]
+    expected_games: dict[str, float]
     left_out: int = 0
 
     @property
     def games(self) -> int:
         """Number of games that count."""
         return sum(self.counts) * games_of_unit(self.counts)
+
+    @property
+    def alike(self) -> bool:
+        """Whether all results are the same."""
+        return sum(n > 0 for n in self.counts) == 1
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as ``--json`` prints them."""
@@ -156,14 +161,12 @@ def sequential_test(
     lower, upper = math.log(beta / (1.0 - alpha)), math.log((1.0 - beta) / alpha)
     decision = ACCEPT_H1 if llr >= upper else ACCEPT_H0 if llr <= lower else CONTINUE
     step = (second - first) ** 2 / variance
-    truths = {"elo0": first, "elo1": second, "estimate": score}
-    expected: dict[str, float | None] = dict.fromkeys(truths)
-    if sum(n > 0 for n in numbers) > 1:
-        for name, truth in truths.items():
-            drift = (truth - 0.5 * (first + second)) * (second - first) / variance
-            steps = expected_steps(drift, step, lower, upper)
-            expected[name] = games_of_unit(numbers) * steps
-    decided = any(numbers[1:]) and any(numbers[:-1])
+    expected = {}
+    for name, truth in {"elo0": first, "elo1": second, "estimate": score}.items():
+        drift = (truth - 0.5 * (first + second)) * (second - first) / variance
+        expected[name] = games_of_unit(numbers) * expected_steps(drift, step, lower, upper)
+    won = math.fsum(w * a for w, a in zip(weights, points, strict=True))
+    lost = math.fsum(w * (1.0 - a) for w, a in zip(weights, points, strict=True))
     return SequentialTest(
         numbers,
         float(elo0),
@@ -174,7 +177,7 @@ def sequential_test(
         lower,
         upper,
         score,
-        elo_of(score) if decided else None,
+        elo_of(won, lost),
         decision,
         expected,
     )
@@ -190,9 +193,12 @@ def score_of(elo: float) -> float:
     return float(1.0 / (1.0 + 10.0 ** (-elo / 400.0)))
 
 
-def elo_of(score: float) -> float:
-    """Return the lead in Elo of an expected score between 0 and 1."""
-    return 400.0 * math.log10(score / (1.0 - score))
+def elo_of(won: float, lost: float) -> float:
+    """Return the lead in Elo by which so many points are won and lost, both > 0.
+
+    The score alone would not do: near 1 it holds few digits of what is lost.
+    """
+    return 400.0 * math.log10(won / lost)
 
 
 def log_likelihood_ratio(weights: Sequence[float], first: float, second: float) -> float:
@@ -296,3 +302,6 @@ def _check_hypotheses(elo0: float, elo1: float) -> None:
     if elo0 >= elo1:
         what = f"{elo0!r} is not below {option('elo1')} {elo1!r}"
         raise InputError(f"{option('elo0')}: {what} (allowed: the smaller of both)")
+    if score_of(elo0) == score_of(elo1):
+        what = f"{elo0!r} and {option('elo1')} {elo1!r} expect the same score"
+        raise InputError(f"{option('elo0')}: {what} (allowed: farther apart)")

@@ -14,6 +14,7 @@ from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.covariance import signs_of
 from valmatch.ratings.bradley_terry.estimating import Anchors, Estimate, Uncertainty
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
+from valmatch.ratings.bradley_terry.likelihood import tallies_of, terms_at
 from valmatch.ratings.bradley_terry.rating import Model, rate
 
 
@@ -252,3 +253,32 @@ def test_refits_of_few_games_a_player_end_where_nothing_is_left_to_gain(
         left = np.where(linked.games, weights * (won - 1.0 / (1.0 + np.exp(-lead))), 0.0)
         slopes = np.bincount(a, left, players) - np.bincount(b, left, players)
         assert np.abs(slopes).max() < 1e-6
+
+
+@pytest.mark.parametrize("log_nu", [-np.inf, 0.3])
+def test_duels_that_weigh_nothing_add_nothing(log_nu: float) -> None:
+    contests = contests_of(WORLDS["home"])
+    design = design_of(contests)
+    weights = contests.weights * (np.arange(contests.n_games) % 3 > 0)
+    point = np.linspace(-1.0, 1.0, design.leads.shape[1])
+    all_rows, some = (tallies_of(design, weights, weighty) for weighty in (False, True))
+    assert some.wins.size < all_rows.wins.size
+    whole, parts = (terms_at(design, own, point, log_nu) for own in (all_rows, some))
+    assert whole.value == pytest.approx(parts.value, rel=1e-13)
+    np.testing.assert_array_equal(whole.slopes, parts.slopes)
+    np.testing.assert_array_equal(whole.curvature, parts.curvature)
+    np.testing.assert_array_equal(whole.crossed, parts.crossed)
+
+
+def test_without_a_weight_of_draws_terms_are_the_limit_of_a_small_one() -> None:
+    contests = contests_of(WORLDS["halves"])
+    design = design_of(contests)
+    tallies = tallies_of(design, contests.weights)
+    point = np.linspace(-1.0, 1.0, design.leads.shape[1])
+    none, little = (terms_at(design, tallies, point, log_nu) for log_nu in (-np.inf, -600.0))
+    assert tallies.draws.any()
+    np.testing.assert_allclose(none.slopes, little.slopes, rtol=1e-13, atol=0.0)
+    np.testing.assert_allclose(none.curvature, little.curvature, rtol=1e-13, atol=0.0)
+    assert not none.crossed.any()
+    drawn = float(tallies.draws.sum()) * -600.0
+    assert none.value == pytest.approx(little.value - drawn, rel=1e-9)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -66,14 +68,19 @@ def test_choix_finds_the_same_ratings_of_orders() -> None:
 
 
 @pytest.mark.parametrize("draws", [0.0, 0.3])
-def test_evalica_finds_the_same_ratings_of_duels(draws: float) -> None:
+@pytest.mark.parametrize("weighted", [False, True])
+def test_evalica_finds_the_same_ratings_of_duels(draws: float, weighted: bool) -> None:
     evalica = pytest.importorskip("evalica", reason="needs the package evalica")
     winners = {1.0: evalica.Winner.X, 0.5: evalica.Winner.Draw, 0.0: evalica.Winner.Y}
     for seed in range(5):
         games = duels(seed, draws)
+        if weighted:
+            weights = np.random.default_rng(seed).uniform(0.2, 3.0, len(games)).tolist()
+            games = [replace(game, weight=own) for game, own in zip(games, weights, strict=True)]
         firsts, seconds = ([g.sides[k].players[0] for g in games] for k in (0, 1))
         found = evalica.bradley_terry(
             *(firsts, seconds, [winners[game.sides[0].score] for game in games]),
+            weights=[game.weight for game in games],
             tolerance=1e-12,
             limit=1000,
         )

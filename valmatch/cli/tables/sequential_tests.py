@@ -28,8 +28,7 @@ def show_test(found: SequentialTest, who: str) -> None:
     """
     counts = found.counts
     table = Sheet.of(*HEADS[len(counts)], "score", "Elo")
-    elo = "" if found.elo is None else f"{found.elo:+.1f}"
-    table.add(*(f"{n}" for n in counts), f"{found.score:.4f}", elo)
+    table.add(*(f"{n}" for n in counts), f"{found.score:.4f}", f"{found.elo:+.1f}")
     of = f"sprt of {shortened(escaped(who))}" if who else "sprt"
     pairs = "" if len(counts) == 3 else f" in {found.games // 2:,} pairs, by their points"
     print_table(f"{of}, {found.games:,} game{'s' * (found.games != 1)}{pairs}", table)
@@ -52,12 +51,14 @@ def _sentences(found: SequentialTest) -> list[str]:
         f" alpha {found.alpha:g}, beta {found.beta:g})",
     ]
     at0, at1, here = (found.expected_games[name] for name in ("elo0", "elo1", "estimate"))
-    if at0 is None or at1 is None or here is None:
-        lines.append("all results are the same: how many games to expect is not known")
-    else:
+    lines.append(
+        f"a test takes on average {max(at0, 1.0):,.0f} games at elo0, {max(at1, 1.0):,.0f} at"
+        f" elo1, {max(here, 1.0):,.0f} at the score found"
+    )
+    if found.alike:
         lines.append(
-            f"a test takes on average {at0:,.0f} games at elo0, {at1:,.0f} at elo1,"
-            f" {max(here, 1.0):,.0f} at the score found"
+            "all results are the same: the Elo and the games to expect rest on the .001 that"
+            " counts for each of the others"
         )
     if found.decision != "continue":
         lines.append(

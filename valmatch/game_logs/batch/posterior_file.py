@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from valmatch.errors import InputError
+from valmatch.game_logs.batch.result import DIGITS, Posterior
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.storage.output import write_binary
-
-if TYPE_CHECKING:
-    from valmatch.game_logs.batch.result import Posterior
+from valmatch.text.terminal import shown
 
 POSTERIOR = "posterior.npz"
 
@@ -91,6 +92,42 @@ def read_posterior(path: Path) -> HeldPosterior | None:
     if pairs is not None and not _fit(pairs, games, n):
         raise InputError(f"{path}: damaged: games: not those of pairs of {n} players")
     return HeldPosterior(names, mean, covariance, pairs, games)
+
+
+def check_same(
+    path: Path, held: HeldPosterior, ratings: Path, names: Sequence[str], rated: Sequence[float]
+) -> None:
+    """Check that a file is of the players of a ``ratings.csv``, in its order, with its ratings.
+
+    Whoever puts either in another order may have left the covariance as it was: which player a row
+    of it is of is not known then.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    held : HeldPosterior
+        What it holds.
+    ratings : Path
+        The ``ratings.csv``.
+    names : sequence of str
+        The rated players there.
+    rated : sequence of float
+        Their ratings there, rounded to `DIGITS`.
+
+    Raises
+    ------
+    InputError
+        If it is of others.
+    """
+    if held.names != list(names):
+        same = sorted(held.names) == sorted(names)
+        what = "holds its players in another order than" if same else "is not of the players of"
+        raise InputError(f"{path}: damaged: {what} {ratings}")
+    for name, mean, rating in zip(held.names, held.mean.tolist(), rated, strict=True):
+        if not math.isclose(mean, rating, rel_tol=1e-12, abs_tol=10.0**-DIGITS):
+            what = f"rates {shown(name)} {mean:.{DIGITS}f}, {ratings} {rating:.{DIGITS}f}"
+            raise InputError(f"{path}: damaged: {what}")
 
 
 def _fit(pairs: Any, games: Any, n: int) -> bool:  # noqa: ANN401 - what a file holds

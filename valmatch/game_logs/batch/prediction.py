@@ -14,7 +14,7 @@ import numpy as np
 from valmatch.errors import InputError
 from valmatch.game_logs.batch.contests import HOME, day_of
 from valmatch.game_logs.batch.options import TIME_UNITS
-from valmatch.game_logs.batch.posterior_file import POSTERIOR, read_posterior
+from valmatch.game_logs.batch.posterior_file import POSTERIOR, check_same, read_posterior
 from valmatch.game_logs.batch.result import DRAW_WEIGHT
 from valmatch.game_logs.batch.writing import COEFFICIENTS
 from valmatch.game_logs.prediction.fixtures import Fixture
@@ -66,8 +66,17 @@ class WholeRatings:
         self._draw_weight = coefficients.pop(DRAW_WEIGHT, 0.0)
         self._coefficients, self._warn = coefficients, warn
         self.covariates = list(coefficients)
-        self._covariance = _covariance(path.parent / POSTERIOR, self.names)
+        self._covariance = self._held_by(path)
         self._paths = _paths(path.parent / SUMMARY) if system.paths else None
+
+    def _held_by(self, path: Path) -> Floats | None:
+        """Return the covariance of the ratings; None where it was not written."""
+        file = path.parent / POSTERIOR
+        held = read_posterior(file)
+        if held is None:
+            return None
+        check_same(file, held, path, self.names, self._ratings.tolist())
+        return held.covariance
 
     def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
         """Predict games; who is not rated is as strong as the mean, and there is no interval.
@@ -187,17 +196,3 @@ def _rows(path: Path, wanted: Sequence[str]) -> list[Row]:
         return wanted
 
     return list(read_rows(path, choose, Dialect()))
-
-
-def _covariance(path: Path, names: Sequence[str]) -> Floats | None:
-    """Return the covariance of the ratings; None where it was not written.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged, or of other players.
-    """
-    held = read_posterior(path)
-    if held is not None and held.names != list(names):
-        raise InputError(f"{path}: damaged: is not of the players of the ratings beside it")
-    return None if held is None else held.covariance

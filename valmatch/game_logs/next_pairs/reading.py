@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,12 @@ from typing import Any
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.batch.posterior_file import POSTERIOR, HeldPosterior, read_posterior
+from valmatch.game_logs.batch.posterior_file import (
+    POSTERIOR,
+    HeldPosterior,
+    check_same,
+    read_posterior,
+)
 from valmatch.game_logs.batch.result import ANCHOR, DRAW_WEIGHT
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.writing.folder import SUMMARY
@@ -129,7 +135,7 @@ def read_together(path: Path, warn: Callable[[str], None]) -> RatedTogether:
         what = f"no manifest of a rating beside it (allowed: a folder of `rate --system {SYSTEM}`)"
         raise InputError(f"{previous.path}: {what}")
     previous.check(batch_named(SYSTEM))
-    statuses = _statuses(previous.path)
+    players, anchors = _players(previous.path)
     folder = previous.path.parent
     facts = _facts(folder / SUMMARY)
     held = read_posterior(folder / POSTERIOR)
@@ -138,8 +144,7 @@ def read_together(path: Path, warn: Callable[[str], None]) -> RatedTogether:
             f"{folder / POSTERIOR}: is not there: ratings without intervals, or of more than 10,000"
             f" players (rate with {option('interval')} information or sandwich)"
         )
-    if held.names != list(statuses):
-        raise InputError(f"{folder / POSTERIOR}: damaged: is not of the players of {previous.path}")
+    check_same(folder / POSTERIOR, held, previous.path, list(players), list(players.values()))
     if not 2 <= len(held.names) <= MOST:
         what = f"{len(held.names):,} players (allowed: 2 to {MOST:,})"
         raise InputError(f"{previous.path}: {what}")
@@ -151,7 +156,7 @@ def read_together(path: Path, warn: Callable[[str], None]) -> RatedTogether:
         Belief(held.mean, 0.5 * (held.covariance + held.covariance.T), facts["draw_weight"]),
         _games(held),
         facts["prior"],
-        np.array([status == ANCHOR for status in statuses.values()]),
+        np.array(anchors),
     )
 
 
@@ -165,8 +170,8 @@ def _games(held: HeldPosterior) -> Ints:
     return games
 
 
-def _statuses(path: Path) -> dict[str, str]:
-    """Return the players of a rating with what is said of them, all of whom must be rated."""
+def _players(path: Path) -> tuple[dict[str, float], list[bool]]:
+    """Return the players of a rating, all of whom must have one, and whose was given."""
     wanted = ("player", "rating", "status")
 
     def choose(header: object, place: str) -> tuple[str, ...]:
@@ -175,11 +180,17 @@ def _statuses(path: Path) -> dict[str, str]:
             raise InputError(f"{place}: no column {missing[0]} (allowed: as `rate` wrote it)")
         return wanted
 
-    found, unrated = {}, []
+    found, anchors, unrated = {}, [], []
     for row in read_rows(path, choose, Dialect()):
-        found[row.text("player")] = row.cells["status"]
-        if not row.cells["rating"]:
-            unrated.append(row.text("player"))
+        name = row.text("player")
+        if name in found:
+            raise row.wrong("player", f"{shown(name)} is there twice")
+        anchors.append(row.cells["status"] == ANCHOR)
+        if row.cells["rating"]:
+            found[name] = row.number("rating")
+        else:
+            found[name] = math.nan
+            unrated.append(name)
     if unrated:
         more = f" and {len(unrated) - _NAMED:,} more" if len(unrated) > _NAMED else ""
         names = ", ".join(map(shown, unrated[:_NAMED]))
@@ -187,7 +198,7 @@ def _statuses(path: Path) -> dict[str, str]:
             f"{path}: {len(unrated):,} of {len(found):,} players have no rating: {names}{more}"
             f" (rate with {option('prior')}, which rates all)"
         )
-    return found
+    return found, anchors
 
 
 def _facts(path: Path) -> dict[str, Any]:

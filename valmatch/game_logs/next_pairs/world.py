@@ -9,6 +9,7 @@ import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.kernels.threads import one_thread
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import Belief
 
@@ -82,6 +83,11 @@ def update(belief: Belief, games: Ints, scores: Floats, start: Floats) -> Belief
     Newton's step, (I + V H) x' = m + V (g + H x), asks for no inverse of V, which has none where
     the zero is held.
     """
+    with one_thread():
+        return _updated(belief, games, scores, start)
+
+
+def _updated(belief: Belief, games: Ints, scores: Floats, start: Floats) -> Belief:
     b, nu, v = belief.points, belief.draw_weight, belief.covariance
     n, x = belief.mean.size, start
     for _ in range(_STEPS):

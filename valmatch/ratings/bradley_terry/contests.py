@@ -184,7 +184,7 @@ def _squares(leads: sparse.csr_array) -> Squares | None:
         (values, (places.ravel(), row[first])), shape=(len(cells), len(sizes))
     )
     starts = np.searchsorted(cells, n * np.arange(n + 1))
-    return Squares(of_leads, starts, cells % n)
+    return Squares(of_leads, *(own.astype(leads.indices.dtype) for own in (starts, cells % n)))
 
 
 def _scores(a: Floats, b: Floats) -> Floats:

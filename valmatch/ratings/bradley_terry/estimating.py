@@ -176,7 +176,8 @@ def estimate(
     NoEstimate
         If a coefficient runs off to infinity, or games say nothing of parameters.
     """
-    tallies = tallies_of(design, np.where(linked.games, weights, 0.0))
+    again = before is not None  # resampled games leave many duels out
+    tallies = tallies_of(design, np.where(linked.games, weights, 0.0), weighty=again)
     drawn = float(tallies.draws.sum()) > 0.0
     davidson = model.draws == DAVIDSON or (not model.draws and drawn)
     if davidson and not model.rates_all:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
@@ -137,13 +139,18 @@ class Fit:
         (parameters,) in log odds.
     log_likelihood : float
         Of the games, without the prior.
-    information : Information
-        There.
+    informed : callable
+        Makes `information`, of which a refit has no use.
     """
 
     place: Floats
     log_likelihood: float
-    information: Information
+    informed: Callable[[], Information]
+
+    @cached_property
+    def information(self) -> Information:
+        """The information at the estimate."""
+        return self.informed()
 
 
 def fit(problem: Problem, checked: bool = True) -> Fit:
@@ -163,10 +170,10 @@ def fit(problem: Problem, checked: bool = True) -> Fit:
     """
     place = problem.start.copy()
     terms = problem.terms(place)
-    information = problem.information(terms)
     if checked:
-        _refuse_blind(problem, information)
+        _refuse_blind(problem, problem.information(terms))
     for _ in range(MOST_STEPS):
+        information = problem.information(terms)
         gradient = problem.gradient(place, terms)
         step = solve(information, gradient, least=_LEAST)
         if step is None:
@@ -176,11 +183,11 @@ def fit(problem: Problem, checked: bool = True) -> Fit:
         place, terms = _moved(problem, place, terms, step, dot(gradient, step))
         if np.abs(place[problem.free]).max(initial=0.0) > FARTHEST:
             break
-        information = problem.information(terms)
         if length < (_STEP if checked else _STEP_AGAIN):
+            found = Fit(place, terms.value, partial(problem.information, terms))
             if checked:
-                _refuse_blind(problem, information)
-            return Fit(place, terms.value, information)
+                _refuse_blind(problem, found.information)
+            return found
     far = problem.free[np.argsort(-np.abs(place[problem.free]), kind="stable")]
     raise NoEstimate(True, far)
 

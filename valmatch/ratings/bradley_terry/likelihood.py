@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from valmatch.kernels.arrays import Floats
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.contests import Design, Orders
 from valmatch.ratings.bradley_terry.sums import dot
 
@@ -24,23 +24,37 @@ class Tallies(NamedTuple):
     Attributes
     ----------
     wins, draws, losses : numpy.ndarray
-        (duels,) weights of the games of each row of the leads, seen from the first side.
+        Weights of the games of each row of the leads, seen from the first side.
     weights : numpy.ndarray
         (games,) weight of each game.
+    rows : numpy.ndarray or None
+        Of which rows of the leads these are; None: of all.
     """
 
     wins: Floats
     draws: Floats
     losses: Floats
     weights: Floats
+    rows: Ints | None = None
+
+    def of_all(self, values: Floats, n: int) -> Floats:
+        """Return values of these rows for each of the n rows of the leads, 0 of the others."""
+        if self.rows is None:
+            return values
+        found = np.zeros(n)
+        found[self.rows] = values
+        return found
 
 
-def tallies_of(design: Design, weights: Floats) -> Tallies:
-    """Return the tallies of games of some weights."""
+def tallies_of(design: Design, weights: Floats, weighty: bool = False) -> Tallies:
+    """Return the tallies of games of some weights; `weighty`: only of rows that weigh anything."""
     n, own = design.leads.shape[0], weights[design.duel_games]
     kinds = (design.duel_scores == score for score in (1.0, 0.5, 0.0))
     counted = [np.bincount(design.duel_rows, own * kind, n).astype(np.float64) for kind in kinds]
-    return Tallies(counted[0], counted[1], counted[2], weights)
+    if not weighty:
+        return Tallies(counted[0], counted[1], counted[2], weights)
+    rows = np.flatnonzero(counted[0] + counted[1] + counted[2])
+    return Tallies(counted[0][rows], counted[1][rows], counted[2][rows], weights, rows)
 
 
 class OrderTerms(NamedTuple):
@@ -118,34 +132,50 @@ def terms_at(design: Design, tallies: Tallies, point: Floats, log_nu: float) -> 
     log_nu : float
         ln of the weight of draws; -inf: they are halves of wins.
     """
-    leads = design.leads @ point
-    p, q, r, log_stronger = duel_chances(leads, log_nu)
-    wins, draws, losses, _ = tallies
-    total = wins + draws + losses
-    # Each in one piece: where leads and weights are large, nothing cancels.
-    value = dot(wins, np.minimum(leads, 0.0) + log_stronger)
-    value += dot(losses, log_stronger - np.maximum(leads, 0.0))
-    value += dot(draws, log_stronger - 0.5 * np.abs(leads))
-    if log_nu > -np.inf:
-        value += float(draws.sum()) * log_nu
-    # Sums of what is left to the score, which keep their digits where a chance is almost 1.
-    slopes = wins * (q + 0.5 * r) - losses * (p + 0.5 * r) + 0.5 * draws * (q - p)
-    curvature = 0.25 * total * ((p + q) * r + 4.0 * p * q)
-    orders = []
+    found = _duel_terms(design.leads @ point, tallies, log_nu)
+    value, orders = found.value, []
     if design.orders:
         strengths = design.strengths @ point
         for part in design.orders:
             likelihood, terms = _order_terms(part, tallies.weights[part.games], strengths)
             value += likelihood
             orders.append(terms)
+    return found._replace(value=value, orders=tuple(orders))
+
+
+def _duel_terms(every_lead: Floats, tallies: Tallies, log_nu: float) -> Terms:
+    """Return what the duels add to the likelihood, by the leads of all rows."""
+    n, leads = len(every_lead), every_lead
+    if tallies.rows is not None:
+        leads = every_lead[tallies.rows]
+    p, q, r, log_stronger = duel_chances(leads, log_nu)
+    wins, draws, losses = tallies.wins, tallies.draws, tallies.losses
+    total = wins + draws + losses
+    # Each in one piece: where leads and weights are large, nothing cancels.
+    value = dot(wins, np.minimum(leads, 0.0) + log_stronger)
+    value += dot(losses, log_stronger - np.maximum(leads, 0.0))
+    drawn = bool(draws.any())
+    if drawn:
+        value += dot(draws, log_stronger - 0.5 * np.abs(leads))
+    if log_nu == -np.inf:  # what is below with r = 0, in half of the time
+        slopes = wins * q - losses * p
+        if drawn:
+            slopes += 0.5 * draws * (q - p)
+        curvature = 0.25 * total * (4.0 * p * q)
+        by_leads = tallies.of_all(slopes, n), tallies.of_all(curvature, n)
+        return Terms(value, *by_leads, np.zeros(n), 0.0, 0.0, ())
+    value += float(draws.sum()) * log_nu
+    # Sums of what is left to the score, which keep their digits where a chance is almost 1.
+    slopes = wins * (q + 0.5 * r) - losses * (p + 0.5 * r) + 0.5 * draws * (q - p)
+    curvature = 0.25 * total * ((p + q) * r + 4.0 * p * q)
     return Terms(
         value,
-        slopes,
-        curvature,
-        -0.5 * total * r * (p - q),
+        tallies.of_all(slopes, n),
+        tallies.of_all(curvature, n),
+        tallies.of_all(-0.5 * total * r * (p - q), n),
         dot(draws, p + q) - dot(wins + losses, r),
         dot(total, r * (p + q)),
-        tuple(orders),
+        (),
     )
 
 

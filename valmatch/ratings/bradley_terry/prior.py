@@ -170,13 +170,18 @@ class Information:
         assert not failed, "games and priors only add to the information of a chain"
         return diagonal, beside
 
+    @cached_property
+    def _scale(self) -> Floats:
+        """What maps each parameter by itself."""
+        return np.asarray(1.0 / np.maximum(self.diagonal, 1e-300))
+
     def eased(self, vector: Floats) -> Floats:
         """Return about what the information maps to a vector, or to the columns of a matrix.
 
         The chains are solved exactly; where there are none, each parameter by itself.
         """
         if self._chains is None:
-            scale = 1.0 / np.maximum(self.diagonal, 1e-300)
+            scale = self._scale
             return (scale[:, np.newaxis] if vector.ndim > 1 else scale) * vector
         return np.asarray(lapack.dpttrs(*self._chains, vector)[0])
 
