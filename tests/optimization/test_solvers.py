@@ -24,7 +24,15 @@ from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.bayes import Surrogate, smooth
-from valmatch.optimization.solvers.gaussian_process import Total, fit, log_density, posterior
+from valmatch.optimization.solvers.gaussian_process import (
+    Total,
+    columns_of,
+    correlations_of,
+    covariance_of,
+    fit,
+    log_density,
+    posterior,
+)
 from valmatch.optimization.solvers.gaussian_process import inverted as inverse_of
 from valmatch.optimization.solvers.inversion import EvaluateRequest, inverted
 from valmatch.optimization.solvers.proposals import NextTest
@@ -458,6 +466,40 @@ def test_posterior_is_the_textbook_formula() -> None:
     reduction = np.diag(cross @ np.linalg.solve(covariance, cross.T))
     assert_allclose(deviation**2, variance * (1 - reduction))
     assert_allclose(process.fitted, centre + kernel(units, units) @ weights)
+
+
+@pytest.mark.parametrize("known", [0, 1, 9, 29, 30])
+def test_a_posterior_has_the_same_bits_however_many_of_its_points_were_known(known: int) -> None:
+    rng = np.random.default_rng(21)
+    units, values, noise = rng.random((30, 3)), rng.normal(size=30), rng.random(30)
+    theta = np.log([0.4, 0.9, 2.0, 0.05])
+    before = posterior(units[:known], rng.normal(size=known), noise[:known], theta)
+    whole, grown = (posterior(units, values, noise, theta, one) for one in (None, before))
+    errors = 0.05 * noise + 1e-8
+    columns = columns_of(units, np.exp(theta[:-1]))
+    inverse, _ = inverse_of(covariance_of(correlations_of(columns)[0], whole.covariance.errors))
+    assert_allclose(whole.covariance.errors, errors)
+    assert whole.covariance.inverse.tobytes() == inverse.tobytes()
+    for one, other in zip(whole.covariance, grown.covariance, strict=True):
+        assert one.tobytes() == other.tobytes()
+    assert_array_equal(whole.weights, grown.weights)
+    assert (whole.mean, whole.variance) == (grown.mean, grown.variance)
+
+
+def test_a_posterior_of_other_points_noise_or_lengths_is_not_built_upon() -> None:
+    rng = np.random.default_rng(22)
+    units, values, noise = rng.random((8, 2)), rng.normal(size=8), rng.random(8)
+    theta = np.log([0.4, 0.9, 0.05])
+    whole = posterior(units, values, noise, theta)
+    others = [
+        (rng.random((8, 2)), values, noise, theta),
+        (units, values, rng.random(8), theta),
+        (units, values, noise, theta + 0.1),
+        (rng.random((9, 2)), rng.normal(size=9), rng.random(9), theta),
+    ]
+    for other in others:
+        again = posterior(units, values, noise, theta, posterior(*other))
+        assert_array_equal(again.covariance.inverse, whole.covariance.inverse)
 
 
 def test_gradient_of_the_density() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self, get_args, get_origin
@@ -171,6 +172,7 @@ class Factors(Section):
         return False
 
 
+@cache
 def _choices(section: type[BaseModel], name: object) -> tuple[Any, ...]:
     """Return the names of which a field is a list of any number; () where it is something else."""
     field = section.model_fields.get(str(name))
@@ -185,6 +187,7 @@ def _names(value: object, choices: Collection[str]) -> object:
     return names if names and all(name in choices for name in names) else value
 
 
+@cache
 def _unit(section: type[BaseModel], name: object) -> str:
     """Return the unit of a field, "" where it has none."""
     field = section.model_fields.get(str(name))

@@ -112,6 +112,7 @@ class Surrogate:
     def __init__(self, task: SearchTask) -> None:
         self._task = task
         self._theta: list[Floats] = []
+        self._each: list[Posterior] = []
         self._fitted = 0
         self.calm = 0
 
@@ -139,7 +140,11 @@ class Surrogate:
             before += [first] * (len(data) - len(before))
             self._theta = [fit(*one, theta, steps) for one, theta in zip(data, before, strict=True)]
             self._fitted = len(noise)
-        self._each = [posterior(*one, theta) for one, theta in zip(data, self._theta, strict=True)]
+        earlier = [*self._each, *[None] * len(data)]
+        self._each = [
+            posterior(*one, theta, before)
+            for one, theta, before in zip(data, self._theta, earlier, strict=False)
+        ]
         many = len(self._each) - (len(scale) - 1)
         self._processes: list[Total | Posterior] = [Total(self._each[:many]), *self._each[many:]]
         # All points met the same replications: what they share shows in none of them.

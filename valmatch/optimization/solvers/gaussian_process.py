@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +37,29 @@ BLOCK = 8
 ROOT5 = math.sqrt(5.0)
 
 
+class Covariance(NamedTuple):
+    """The covariance U'U of noisy values, in units of the signal variance.
+
+    Attributes
+    ----------
+    errors : numpy.ndarray
+        (n,): variances of the noise.
+    upper, pivots : numpy.ndarray
+        (n, n) and (n,): U, and what its rows were divided by.
+    inverse : numpy.ndarray
+        (n, n): the inverse of the covariance.
+    """
+
+    errors: Floats
+    upper: Floats
+    pivots: Floats
+    inverse: Floats
+
+
+NOTHING = Covariance(np.empty(0), np.empty((0, 0)), np.empty(0), np.empty((0, 0)))
+"""The covariance of no values."""
+
+
 @dataclass(frozen=True)
 class Posterior:
     """A Gaussian process conditioned on data.
@@ -48,8 +72,8 @@ class Posterior:
         (d,): length scales.
     weights : numpy.ndarray
         (n,): inverse covariance times centred data.
-    inverse : numpy.ndarray
-        (n, n): inverse of the covariance of the data, in units of the signal variance.
+    covariance : Covariance
+        That of the data.
     mean, variance : float
         Prior mean and signal variance.
     fitted : numpy.ndarray
@@ -59,14 +83,15 @@ class Posterior:
     units: Floats
     lengths: Floats
     weights: Floats
-    inverse: Floats
+    covariance: Covariance
     mean: float
     variance: float
     fitted: Floats
 
     def predict(self, units: Floats) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the function at (k, d) points."""
-        mean, remaining = project(units, self.units, self.lengths, self.weights, self.inverse)
+        inverse = self.covariance.inverse
+        mean, remaining = project(units, self.units, self.lengths, self.weights, inverse)
         return self.mean + mean, np.sqrt(self.variance * np.maximum(1e-12, remaining))
 
 
@@ -136,12 +161,31 @@ def log_density(
     return likelihood - 0.5 * float((z * z).sum()), gradient - z / scale
 
 
-def posterior(units: Floats, values: Floats, noise: Floats, theta: Floats) -> Posterior:
-    """Condition the process with hyperparameters `theta` on data; arguments as in `fit`."""
+def posterior(
+    units: Floats,
+    values: Floats,
+    noise: Floats,
+    theta: Floats,
+    before: Posterior | None = None,
+) -> Posterior:
+    """Condition the process with hyperparameters `theta` on data; arguments as in `fit`.
+
+    Where `before` was conditioned on the first of these points, with the same noise and the same
+    hyperparameters, only the others are added to its covariance. That changes no bit of the result.
+    """
     lengths = np.exp(theta[:-1])
     errors = math.exp(theta[-1]) * noise + NUGGET
-    inverse, mean, weights, variance = conditioned(units, lengths, errors, values)
-    return Posterior(units, lengths, weights, inverse, mean, variance, values - errors * weights)
+    known = NOTHING
+    if before is not None:
+        n = len(before.units)
+        same = (before.units, units[:n]), (before.lengths, lengths)
+        if all(np.array_equal(*pair) for pair in (*same, (before.covariance.errors, errors[:n]))):
+            known = before.covariance
+    upper, pivots, inverse, mean, weights, variance = conditioned(
+        units, lengths, errors, values, known.upper, known.pivots, known.inverse
+    )
+    covariance = Covariance(errors, upper, pivots, inverse)
+    return Posterior(units, lengths, weights, covariance, mean, variance, values - errors * weights)
 
 
 @inlined
@@ -289,13 +333,78 @@ def centred(inverse: Floats, values: Floats) -> tuple[float, Floats, float]:
 
 @njit
 def conditioned(
-    units: Floats, lengths: Floats, errors: Floats, values: Floats
-) -> tuple[Floats, float, Floats, float]:
-    """Return the inverse covariance, then what `centred` says."""
-    correlations, _ = correlations_of(columns_of(units, lengths))
-    inverse, _ = inverted(covariance_of(correlations, errors))
+    units: Floats,
+    lengths: Floats,
+    errors: Floats,
+    values: Floats,
+    known_upper: Floats,
+    known_pivots: Floats,
+    known_inverse: Floats,
+) -> tuple[Floats, Floats, Floats, float, Floats, float]:
+    """Return the fields of `Covariance` after the first, then what `centred` says.
+
+    The first points are those whose fields are known.
+    """
+    n, m = len(units), len(known_pivots)
+    columns = columns_of(units, lengths)
+    upper, pivots, inverse = np.zeros((n, n)), np.empty(n), np.zeros((n, n))
+    for i in range(m):
+        pivots[i] = known_pivots[i]
+        for j in range(m):
+            upper[i, j] = known_upper[i, j]
+            inverse[i, j] = known_inverse[i, j]
+    column = np.empty(n)
+    for i in range(m, n):
+        add_point(i, columns, errors, upper, pivots, inverse, column)
     mean, weights, variance = centred(inverse, values)
-    return inverse, mean, weights, variance
+    return upper, pivots, inverse, mean, weights, variance
+
+
+@inlined
+def add_point(
+    i: int,
+    columns: Floats,
+    errors: Floats,
+    upper: Floats,
+    pivots: Floats,
+    inverse: Floats,
+    column: Floats,
+) -> None:
+    """Add the point i to a covariance of the points before it.
+
+    All sums are those of `inverted`, in its order: it gives the same bits.
+
+    Parameters
+    ----------
+    columns : (d, n) ndarray of float64
+        The points in units of the length scales.
+    errors, upper, pivots, inverse : numpy.ndarray
+        The fields of `Covariance`, with room for n points.
+    column : (n,) ndarray of float64
+        Working memory.
+    """
+    squared_distances(columns[:, i], columns, i, column)
+    for k in range(i):
+        column[k] = matern(column[k])[0]
+    column[i] = 1.0 + errors[i]
+    for k in range(i):
+        column[k] /= pivots[k]
+        for j in range(k + 1, i):
+            column[j] -= upper[k, j] * column[k]
+        column[i] -= column[k] * column[k]
+        upper[k, i] = column[k]
+    pivots[i] = math.sqrt(column[i])
+    upper[i, i] = column[i] / pivots[i]
+    # The last column of the inverse of U, then all that it adds to the inverse.
+    column[i] = 1.0 / upper[i, i]
+    for k in range(i - 1, -1, -1):
+        total = 0.0
+        for j in range(k + 1, i + 1):
+            total -= upper[k, j] * column[j]
+        column[k] = total / upper[k, k]
+    for k in range(i + 1):
+        for j in range(i + 1):
+            inverse[k, j] += column[k] * column[j]
 
 
 @njit
