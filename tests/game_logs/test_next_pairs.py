@@ -293,6 +293,12 @@ def _copy(rated: Path, folder: Path) -> dict[str, np.ndarray[Any, Any]]:
         return dict(held)
 
 
+def _save(folder: Path, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
+    """Let the posterior of a folder hold other arrays."""
+    held: dict[str, Any] = arrays
+    np.savez(folder / "posterior.npz", **held)
+
+
 def _refused(folder: Path) -> str:
     """Return what all commands that go by a belief say of a folder."""
     (folder / "fixtures.csv").write_text("player_a,player_b\nann,bob\n")
@@ -319,11 +325,11 @@ def test_players_in_another_order_than_in_the_table_are_refused(
     both = arrays["covariance"][np.ix_(turned, turned)]
     names, mean = arrays["names"][turned], arrays["mean"][turned]
     for changed in ({"names": names}, {"names": names, "mean": mean, "covariance": both}):
-        np.savez(tmp_path / "posterior.npz", **{**arrays, **changed})
+        _save(tmp_path, arrays | changed)
         assert "posterior.npz: damaged: holds its players in another order than" in _refused(
             tmp_path
         )
-    np.savez(tmp_path / "posterior.npz", **{**arrays, "mean": mean, "covariance": both})
+    _save(tmp_path, arrays | {"mean": mean, "covariance": both})
     assert f"posterior.npz: damaged: rates '{arrays['names'][0]}' {mean[0]:.6f}," in _refused(
         tmp_path
     )
