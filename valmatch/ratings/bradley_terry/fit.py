@@ -19,7 +19,7 @@ from valmatch.ratings.bradley_terry.likelihood import (
     information_of,
     terms_at,
 )
-from valmatch.ratings.bradley_terry.linear import blind_direction, solve
+from valmatch.ratings.bradley_terry.linear import EXACT, blind_direction, solve
 from valmatch.ratings.bradley_terry.prior import Information, Knowledge
 from valmatch.ratings.bradley_terry.sums import dot
 
@@ -31,6 +31,12 @@ _STEP = 1e-6 * POINTS
 
 _STEP_AGAIN = 1e-3 * POINTS
 """The like for a refit, after which the next one, about its square, would be far below `_STEP`."""
+
+_ROUGH = 1e-2
+"""The share of a first step that may be wrong in a refit; later ones are as exact as their square.
+
+As Newton's steps square what is left to go, hardly one more of them is needed.
+"""
 
 _LEAST = 1e-11
 """What is left of a step may be so long, in units of one standard error."""
@@ -172,13 +178,15 @@ def fit(problem: Problem, checked: bool = True) -> Fit:
     terms = problem.terms(place)
     if checked:
         _refuse_blind(problem, problem.information(terms))
+    precision = EXACT if checked else _ROUGH
     for _ in range(MOST_STEPS):
         information = problem.information(terms)
         gradient = problem.gradient(place, terms)
-        step = solve(information, gradient, least=_LEAST)
+        step = solve(information, gradient, _LEAST, precision)
         if step is None:
             break
         length = float(np.abs(step).max(initial=0.0))
+        precision = max(EXACT, min(precision, length**2))
         step *= min(1.0, _LONGEST / max(length, _LONGEST))
         place, terms = _moved(problem, place, terms, step, dot(gradient, step))
         if np.abs(place[problem.free]).max(initial=0.0) > FARTHEST:

@@ -15,6 +15,9 @@ DENSE = 600
 SINGULAR = 1e-10
 """Smallest eigenvalue of the information, scaled to unit diagonal, that says something."""
 
+EXACT = 1e-10
+"""What may be wrong with a result as a share of it, in the end."""
+
 _STEPS = 5_000
 
 
@@ -25,7 +28,9 @@ def scaled(matrix: Floats) -> Floats:
     return matrix * scale * scale[:, np.newaxis]
 
 
-def solve(information: Information, right: Floats, least: float) -> Floats | None:
+def solve(
+    information: Information, right: Floats, least: float, precision: float = EXACT
+) -> Floats | None:
     """Return what the information maps to a vector; None where it is singular.
 
     Where all players can move together, that is left out of the result.
@@ -38,6 +43,8 @@ def solve(information: Information, right: Floats, least: float) -> Floats | Non
         The vector.
     least : float
         What may be wrong with the result, in units of standard errors.
+    precision : float
+        The like as a share of it, where it is found step by step.
     """
     if not information.size:
         return right
@@ -47,7 +54,7 @@ def solve(information: Information, right: Floats, least: float) -> Floats | Non
             return None
         found, _ = lapack.dpotrs(factor, right, lower=1)
         return _still(information, np.asarray(found))
-    return conjugate_gradients(information, right, 1e-10, least)
+    return conjugate_gradients(information, right, precision, least)
 
 
 def _still(information: Information, found: Floats) -> Floats:
