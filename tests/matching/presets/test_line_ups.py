@@ -1,19 +1,13 @@
-"""Line-ups of bar: the compiled search is the plain one, and quick where nothing fits."""
+"""Line-ups of bar: the compiled search is the plain one."""
 
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 
 from valmatch.matching.plain_presets.bar import Entry, search
-from valmatch.matching.presets.line_ups import (
-    first_line_up,
-    limits_of,
-    make_search,
-    search_line_ups,
-)
+from valmatch.matching.presets.line_ups import search_line_ups
 from valmatch.rule_sets.presets.building import bar_rule
 from valmatch.rule_sets.presets.rule_words import RuleWords
 from valmatch.rule_sets.presets.rules import BarRule
@@ -61,18 +55,3 @@ def test_the_compiled_search_is_the_plain_one() -> None:
 @pytest.mark.slow
 def test_the_compiled_search_is_the_plain_one_in_1000_worlds() -> None:
     assert same(1000, 2) > 500
-
-
-@pytest.mark.slow
-def test_5v5_with_20_waiting_and_nothing_that_fits_is_quick() -> None:
-    rule = RULE._replace(team_size=5)
-    entries = [Entry(k, 1, 40.0 * 2.0 ** (k % 20), 9.0) for k in range(20)]
-    random.Random(3).shuffle(entries)
-    state, limits = make_search(entries, rule), limits_of(entries, rule)
-    assert not first_line_up(state, limits)
-    spent = []
-    for _ in range(5):
-        begun = time.process_time()
-        assert not first_line_up(state, limits)
-        spent.append(time.process_time() - begun)
-    assert min(spent) < 0.25
