@@ -1,4 +1,4 @@
-"""When tickets come: a Poisson process whose rate changes by the hour of a day."""
+"""Times at which tickets come: a Poisson process whose rate changes by the hour of a day."""
 
 from __future__ import annotations
 

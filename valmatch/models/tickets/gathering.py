@@ -1,4 +1,4 @@
-"""What is measured of a replication, block by block: each part can take in those of other blocks.
+"""Parts of what is measured of a replication: each can take in that of other tickets.
 
 Sums are exact, so that a result does not depend on where blocks end.
 """

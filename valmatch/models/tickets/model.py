@@ -11,7 +11,7 @@ import numpy as np
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
-from valmatch.kernels.arrays import Words
+from valmatch.kernels.arrays import Floats, Words
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.presets.queues.playing import Told
 from valmatch.matching.tickets.blocks import Blocks, play_in_blocks
@@ -276,7 +276,8 @@ class TicketsModel(Model[Drawn]):
             until = np.inf if following is None else float(following.times[0])
             played, stay = blocks.play(self._columns(tickets), until)
             ended = np.setdiff1d(np.arange(tickets.times.size), stay, assume_unique=True)
-            yield self._found(some_of(tickets, ended), some_played(played, ended))
+            own = some_of(tickets, ended)
+            yield self._found(own, some_played(played, ended), draw_stays(factors, own))
             carried = some_of(tickets, stay)
             tickets = None if following is None else joined(carried, following)
 
@@ -284,14 +285,16 @@ class TicketsModel(Model[Drawn]):
         """Let a rule set match the tickets of a replication."""
         if self._preset:
             played, told = self._preset.play(inputs, self._service)
-            return self._found(inputs, played, told=told)
-        played, backfills = self._by_rule_set(inputs)
-        return self._found(inputs, played, backfills)
+            return self._found(inputs, played, draw_stays(self._factors, inputs), told=told)
+        stays = draw_stays(self._factors, inputs)
+        played, backfills = self._by_rule_set(inputs, stays)
+        return self._found(inputs, played, stays, backfills)
 
     def _found(
         self,
         drawn: Drawn,
         played: Played,
+        stays: Floats,
         backfills: Backfills = NO_BACKFILLS,
         told: Told | None = None,
     ) -> Replication:
@@ -305,7 +308,7 @@ class TicketsModel(Model[Drawn]):
             unmatchable(self._table, self._given(), drawn, timeout),
             first_limit(self._table),
             places_of(self._table),
-            draw_stays(factors, drawn),
+            stays,
             backfills,
             told,
         )
@@ -342,7 +345,7 @@ class TicketsModel(Model[Drawn]):
         tickets = tickets_of(inputs, self._trips.centres, self._columns(inputs).answers)
         return TicketWorld(self._table, tickets, service, self._factors.service.search)
 
-    def _by_rule_set(self, inputs: Drawn) -> tuple[Played, Backfills]:
+    def _by_rule_set(self, inputs: Drawn, stays: Floats) -> tuple[Played, Backfills]:
         """Return what comes of tickets by a rule set, and of backfill tickets."""
         factors, columns = self._factors, self._columns(inputs)
         counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
@@ -353,7 +356,6 @@ class TicketsModel(Model[Drawn]):
             played = play_columns(self._table, columns, self._service, search, counted)
             return played, NO_BACKFILLS
         leavers = factors.match.backfill == "manual"
-        stays = draw_stays(factors, inputs)
         serving = Serving(60.0 * factors.match.minutes, leavers, stays)
         return play_with_games(self._table, columns, self._service, search, serving, counted)
 

@@ -1,4 +1,4 @@
-"""Who comes: parties, skills, homes, latencies and wishes of tickets, drawn by their numbers."""
+"""The people of tickets: parties, skills, homes, latencies and wishes, drawn by their numbers."""
 
 from __future__ import annotations
 
