@@ -402,6 +402,7 @@ def believe(pairs: Pairs, space: Space, before: Ints) -> None:
             pairs.covariance[i, j] = space.covariance[i, j] / POINTS**2
         for j in range(i + 1, n):
             pairs.games[p], pairs.values[p], pairs.open[p] = before[i, j], np.inf, True
+            pairs.sides[p] = np.inf
             p += 1
         rank = i
         while rank > 0 and pairs.mean[pairs.by_mean[rank - 1]] < pairs.mean[i]:
@@ -447,6 +448,8 @@ def _play_chosen(
                 pairs.parts,
                 pairs.gaps,
                 pairs.bends,
+                pairs.inverse,
+                pairs.moved,
                 pairs.sides,
             )
             out = Batch(

@@ -111,8 +111,10 @@ def play(pairs: Pairs, i: int, j: int) -> None:
     v = pairs.covariance
     n, information = pairs.mean.size, pair_information(pairs, i, j)
     share = information / (1.0 + information * variance_of(pairs, i, j))
+    root = math.sqrt(share)
     for a in range(n):
         pairs.gaps[at(a)] = v[at(a), at(i)] - v[at(a), at(j)]
+        pairs.moved[at(a)] = root * pairs.gaps[at(a)]
     for a in range(n):
         step = share * pairs.gaps[at(a)]
         for c in range(n):

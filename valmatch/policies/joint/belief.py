@@ -71,8 +71,12 @@ class Pairs(NamedTuple):
         Scratch: what goes with these.
     bends : (2 n, 2) ndarray
         Scratch of an envelope.
-    sides : (3, n) ndarray
-        Scratch: what bounds of a pair's value are made of, see `lookahead`.
+    inverse : (n,) ndarray
+        Scratch: their inverses.
+    moved : (n,) ndarray
+        k, if the covariance has lost k k' since pairs were valued.
+    sides : (n (n - 1) / 2, 4) ndarray
+        Scratch: what bounds of values are made of, see `lookahead`; infinite before they are known.
     """
 
     mean: Floats
@@ -89,6 +93,8 @@ class Pairs(NamedTuple):
     parts: Floats
     gaps: Floats
     bends: Floats
+    inverse: Floats
+    moved: Floats
     sides: Floats
 
 
@@ -119,5 +125,7 @@ def pairs_of(
         np.empty((n, n)),
         np.empty(n),
         np.empty((2 * n, 2)),
-        np.empty((3, n)),
+        np.empty(n),
+        np.zeros(n),
+        np.full((open.size, 4), np.inf),
     )

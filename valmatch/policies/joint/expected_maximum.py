@@ -33,11 +33,12 @@ def _climb(
 
     Parameters are those of `envelope`; out: where, and by how much the slope then rises.
     """
-    gap, slope, changes = 0.0, 0.0, 0
-    while True:
-        nearest, steepest, lowest = np.inf, 0.0, 0.0
+    gap, slope, changes, most = 0.0, 0.0, 0, np.inf
+    while slope < most:
+        nearest, steepest, lowest, most = np.inf, 0.0, 0.0, 0.0
         for k in range(gaps.size):
             other = sign * (first[at(k)] - second[at(k)])
+            most = max(most, other)
             if other > slope:
                 crossing = (gaps[at(k)] - gap) / (other - slope)
                 if crossing < nearest or (crossing == nearest and other > steepest):
@@ -46,6 +47,7 @@ def _climb(
             return changes
         work[at(changes), 0], work[at(changes), 1] = nearest, steepest - slope
         gap, slope, changes = lowest, steepest, changes + 1
+    return changes
 
 
 @inlined

@@ -61,6 +61,9 @@ _MOST_GAMES = 2.0 ** (LOOKS - 1)
 _TINY = 1e-300
 """What a divisor is at least."""
 
+_ROUNDED = 4e-15
+"""Shares of the largest variance by which slopes are rounded when a belief is narrowed."""
+
 _NEAR = 1e-8
 """Shares of a value within which a bound may be one of rounding."""
 
@@ -78,10 +81,11 @@ def knowledge_gradient(pairs: Pairs) -> None:
     else:
         count = _widest(pairs)
     exact = pairs.exact
-    if pairs.goal == _BEST and not exact:
-        _take_sides(pairs, count)
     best = 0.0 if exact else _likely_best(pairs, count)
     n, p = pairs.mean.size, 0
+    keep = pairs.goal == _BEST and not exact and n > _FEW
+    if keep:
+        _widen_sides(pairs)
     for i in range(n):
         for j in range(i + 1, n):
             value = -np.inf
@@ -90,11 +94,12 @@ def knowledge_gradient(pairs: Pairs) -> None:
                     value = _value(pairs, i, j, count, -1.0)
                 else:
                     floor = best * (1.0 - _NEAR)
-                    if pairs.goal == _BEST:
-                        value = _ceiling_by_sides(pairs, i, j) if n > _FEW else np.inf
-                        if value >= floor:
-                            value = _bounded_gain(pairs, i, j, count, floor)
-                    else:
+                    value = np.inf
+                    if keep:
+                        value = _ceiling_of_sides(pairs, i, j, p)
+                    elif pairs.goal > _ORDER:
+                        value = _ceiling_of_widest(pairs, i, j)
+                    if value >= floor:
                         value = _bounded(pairs, i, j, count, floor)
                     best = max(best, value)
             pairs.values[at(p)] = value
@@ -112,27 +117,28 @@ def _bounded(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
     spread = variance_of(pairs, i, j)
     if spread == 0.0:
         return 0.0
-    most = 0.25 * pairs.points * pairs.points  # no score varies more
     if pairs.goal == _ORDER:
+        most = 0.25 * pairs.points * pairs.points  # no score varies more
         bound = _ceiling_of_fall(pairs, i, j, count, most, spread)
         if bound >= floor:
             bound = _ceiling_of_fall(pairs, i, j, count, pair_information(pairs, i, j), spread)
         if bound >= floor:
             bound = _most_fallen(pairs, i, j, count)
     else:
-        moved = pairs.parts[at(i), 0] - pairs.parts[at(j), 0]
-        bound = moved * moved * most / (1.0 + most * spread) * (1.0 + _NEAR)
+        bound = np.inf
     return _value(pairs, i, j, count, floor) if bound >= floor else bound
 
 
-@unallocating
+@inlined
 def _bounded_gain(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
     """Return `_gain` of a pair, or something below `floor` if it is below that."""
     spread = variance_of(pairs, i, j)
     if spread == 0.0:
         return 0.0
     most = 0.25 * pairs.points * pairs.points  # no score varies more
-    bound = _ceiling_of_sides(pairs, i, j, count, spread, most)
+    p = number_of(i, j, pairs.mean.size)
+    _measure_sides(pairs, i, j, count, p)
+    bound = _ceiling_of_sides(pairs, i, j, p)
     if bound < floor:
         return bound
     # Beyond the deviation nothing moves, however much is learnt.
@@ -153,8 +159,6 @@ def _likely_best(pairs: Pairs, count: int) -> float:
     pairs of the leader.
     """
     n, best = pairs.mean.size, 0.0
-    if pairs.goal > _ORDER:
-        return best
     likely = place_of_largest(pairs.values)
     if pairs.open[at(likely)] and pairs.values[at(likely)] < np.inf:
         i, first = 0, 0
@@ -171,7 +175,7 @@ def _likely_best(pairs: Pairs, count: int) -> float:
     return best
 
 
-@unallocating
+@inlined
 def pair_information(pairs: Pairs, i: int, j: int) -> float:
     """Return the information of a game of two players, per squared point."""
     b = pairs.points
@@ -214,7 +218,7 @@ def _rivals(pairs: Pairs) -> int:
     for k in range(n):
         gap = pairs.mean[at(leader)] - pairs.mean[at(k)]
         if k != leader and gap <= FAR * math.sqrt(variance_of(pairs, leader, k)):
-            pairs.gaps[at(count)] = gap
+            pairs.gaps[at(count)], pairs.inverse[at(count)] = gap, 1.0 / max(gap, _TINY)
             for i in range(n):
                 row = pairs.covariance[at(i)]
                 pairs.parts[at(i), at(count)] = row[at(k)] - row[at(leader)]
@@ -222,7 +226,7 @@ def _rivals(pairs: Pairs) -> int:
     return count
 
 
-@unallocating
+@inlined
 def _bends(pairs: Pairs, i: int, j: int, count: int, spread: float) -> int:
     """Find where the envelope of the lines of a pair bends, as far as anything moves."""
     first, second = pairs.parts[at(i), :count], pairs.parts[at(j), :count]
@@ -266,61 +270,63 @@ def _slack(bends: int, work: Floats, longest: float) -> float:
     return 1e-17 * slopes * longest
 
 
-@unallocating
-def _take_sides(pairs: Pairs, count: int) -> None:
-    """Work out how steep the lines of a player are against one who moves as all do in the mean.
-
-    And how near they cross that of the leader, inverted: of a pair both are at most the sum of
-    those of the two, so that `_ceiling_by_sides` looks at no rival.
-    """
-    n, mean = pairs.mean.size, pairs.bends
-    for r in range(count):
-        mean[at(r), 0] = 0.0
-    for i in range(n):
-        for r in range(count):
-            mean[at(r), 0] += pairs.parts[at(i), at(r)]
-    for r in range(count):
-        mean[at(r), 0] /= n
-        pairs.sides[2, at(r)] = 1.0 / max(pairs.gaps[at(r)], _TINY)
-    for i in range(n):
-        steepest, nearest = 0.0, 0.0
-        for r in range(count):
-            slope = abs(pairs.parts[at(i), at(r)] - mean[at(r), 0])
-            steepest = max(steepest, slope)
-            nearest = max(nearest, slope * pairs.sides[2, at(r)])
-        pairs.sides[0, at(i)], pairs.sides[1, at(i)] = steepest, nearest
-
-
 @inlined
-def _ceiling_by_sides(pairs: Pairs, i: int, j: int) -> float:
-    """Return an upper bound of `_gain` by what is known of each of the two."""
-    steepest = pairs.sides[0, at(i)] + pairs.sides[0, at(j)]
-    nearest = pairs.sides[1, at(i)] + pairs.sides[1, at(j)]
-    most = 0.25 * pairs.points * pairs.points  # no score varies more
-    return 2.0 * _ceiling_of_gain(steepest, nearest, variance_of(pairs, i, j), most)
+def _measure_sides(pairs: Pairs, i: int, j: int, count: int, p: int) -> None:
+    """Find how steep the lines of a pair are, and how near they cross that of the leader.
 
-
-@unallocating
-def _ceiling_of_sides(
-    pairs: Pairs, i: int, j: int, count: int, spread: float, information: float
-) -> float:
-    """Return an upper bound of `_gain`, for lines that rise and for those that fall.
-
-    All are at most as steep as the steepest, and cross at least as far off as the nearest.
+    Of those that rise and of those that fall: all are at most as steep as the steepest, and cross
+    at least as far off as the nearest.
     """
     first, second = pairs.parts[at(i), :count], pairs.parts[at(j), :count]
     rising = falling = early = late = 0.0
     for r in range(count):
         slope = first[at(r)] - second[at(r)]
-        inverse = slope * pairs.sides[2, at(r)]
+        inverse = slope * pairs.inverse[at(r)]
         rising, falling = max(rising, slope), max(falling, -slope)
         early, late = max(early, inverse), max(late, -inverse)
-    return _ceiling_of_gain(rising, early, spread, information) + _ceiling_of_gain(
-        falling, late, spread, information
-    )
+    sides = pairs.sides[at(p)]
+    sides[0], sides[1], sides[2], sides[3] = rising, early, falling, late
 
 
 @unallocating
+def _widen_sides(pairs: Pairs) -> None:
+    """Widen what was measured of pairs by as much as the last game can have changed it.
+
+    The covariance has lost k k', so that the slope of a rival r against the leader l, in the lines
+    of i and j, has changed by (k_i - k_j) (k_r - k_l): most pairs need not be measured again.
+    """
+    n, moved, leader = pairs.mean.size, pairs.moved, place_of_largest(pairs.mean)
+    steeper, nearer, closest, rounded = 0.0, 0.0, 0.0, 0.0
+    for r in range(n):
+        rounded = max(rounded, _ROUNDED * pairs.covariance[at(r), at(r)])
+        if r != leader:
+            change = abs(moved[at(r)] - moved[at(leader)])
+            inverse = 1.0 / max(pairs.mean[at(leader)] - pairs.mean[at(r)], _TINY)
+            steeper, nearer = max(steeper, change), max(nearer, change * inverse)
+            closest = max(closest, inverse)
+    p = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            change, sides = abs(moved[at(i)] - moved[at(j)]), pairs.sides[at(p)]
+            more = change * steeper + rounded
+            sooner = (change * nearer if change > 0.0 else 0.0) + rounded * closest
+            sides[0], sides[1] = sides[0] + more, sides[1] + sooner
+            sides[2], sides[3] = sides[2] + more, sides[3] + sooner
+            p += 1
+    moved[:] = 0.0
+
+
+@inlined
+def _ceiling_of_sides(pairs: Pairs, i: int, j: int, p: int) -> float:
+    """Return an upper bound of `_gain`, for lines that rise and for those that fall."""
+    sides, spread = pairs.sides[at(p)], variance_of(pairs, i, j)
+    most = 0.25 * pairs.points * pairs.points  # no score varies more
+    return _ceiling_of_gain(sides[0], sides[1], spread, most) + _ceiling_of_gain(
+        sides[2], sides[3], spread, most
+    )
+
+
+@inlined
 def _ceiling_of_bends(pairs: Pairs, bends: int, spread: float, information: float) -> float:
     """Return an upper bound of `_gain`: the sum of those of all bends of an envelope."""
     total = 0.0
@@ -439,6 +445,14 @@ def _bound(pairs: Pairs, i: int, j: int, count: int, step: float) -> float:
                 factor = min(factor, 1.0 / ((1.0 + square) * math.sqrt(1.0 - rho * rho) * math.pi))
             total += factor * rho * math.exp(-0.5 * square)
     return total * (1.0 + _NEAR)
+
+
+@inlined
+def _ceiling_of_widest(pairs: Pairs, i: int, j: int) -> float:
+    """Return an upper bound of by how much the variance of the widest difference falls."""
+    most = 0.25 * pairs.points * pairs.points  # no score varies more
+    moved = pairs.parts[at(i), 0] - pairs.parts[at(j), 0]
+    return moved * moved * most / (1.0 + most * variance_of(pairs, i, j)) * (1.0 + _NEAR)
 
 
 @unallocating

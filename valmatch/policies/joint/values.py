@@ -85,22 +85,26 @@ def information(pairs: Pairs) -> None:
         likely = place_of_largest(pairs.values)
         for i in range(n):
             if p <= likely < p + n - 1 - i and pairs.open[at(likely)]:
-                best = _told(pairs, i, i + 1 + likely - p)
+                lead, deviation = _log_odds(pairs, i, i + 1 + likely - p)
+                best = mutual_information(lead, deviation, pairs.draw_weight)
             p += n - 1 - i
-    p = 0
+    p, lead, deviation, told = 0, 0.0, -1.0, 0.0
     for i in range(n):
         for j in range(i + 1, n):
             if not pairs.open[at(p)]:
                 pairs.values[at(p)] = -np.inf
             elif pairs.exact or pairs.values[at(p)] >= best * (1.0 - 1e-8) - 1e-12:
-                pairs.values[at(p)] = _told(pairs, i, j)
-                best = max(best, pairs.values[at(p)])
+                before = lead, deviation
+                lead, deviation = _log_odds(pairs, i, j)
+                if (lead, deviation) != before:  # newcomers are all alike
+                    told = mutual_information(lead, deviation, pairs.draw_weight)
+                pairs.values[at(p)] = told
+                best = max(best, told)
             p += 1
 
 
 @unallocating
-def _told(pairs: Pairs, i: int, j: int) -> float:
-    """Return how much the outcome of a game of two players tells, in nats."""
+def _log_odds(pairs: Pairs, i: int, j: int) -> tuple[float, float]:
+    """Return the lead of a player over another in log odds, and its standard deviation."""
     lead = pairs.points * (pairs.mean[at(i)] - pairs.mean[at(j)])
-    deviation = pairs.points * math.sqrt(variance_of(pairs, i, j))
-    return mutual_information(lead, deviation, pairs.draw_weight)
+    return lead, pairs.points * math.sqrt(variance_of(pairs, i, j))
