@@ -148,9 +148,9 @@ def worlds_of(name: str, worlds: int, out: Path, keep: Path | None) -> None:
         if len(played) % 100 == 0 or len(played) == worlds:
             rows = rows_of(cell, np.array(played))
             write_csv(out / f"{name}.csv", {key: [row[key] for row in rows] for key in rows[0]})
-            if kept is not None:
-                with write_binary(kept) as file:
-                    np.save(file, np.array(played))
+        if kept is not None and (len(played) % 10 == 0 or len(played) == worlds):
+            with write_binary(kept) as file:
+                np.save(file, np.array(played))
 
 
 Rows = dict[tuple[str, str], dict[int, dict[str, str]]]

@@ -10,6 +10,7 @@ import pytest
 
 from tests.oracles import joint_pairs
 from valmatch.draws.streams import Streams
+from valmatch.policies.joint import batch as choosing
 from valmatch.policies.joint import lookahead
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import GOALS, POINTS, Belief, pairs_of
@@ -91,6 +92,31 @@ def test_bounds_rule_out_no_pair_that_is_the_best(goal: str) -> None:
         assert np.array_equal(whole[near], bounded[near])
         assert (bounded >= whole * (1.0 - 1e-7)).all() or goal == "best"
         assert np.array_equal(np.isneginf(whole), ~some)
+
+
+@pytest.mark.parametrize("kind", ["any", "newcomers", "known", "level"])
+@pytest.mark.parametrize("goal", GOALS)
+def test_a_batch_by_bounds_is_that_by_all_values(
+    kind: str, goal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is kept of a pair from game to game rules out none that is the best later."""
+    n, rng = 30, np.random.default_rng(GOALS.index(goal))
+    belief = random_belief(rng, n)
+    if kind == "newcomers":
+        belief = Belief(np.zeros(n), 350.0**2 * (np.eye(n) - 1.0 / n), 0.5)
+    elif kind == "known":  # some of them all but exactly, so that slopes are sums of rounding
+        share = np.where(rng.random(n) < 0.5, 1e-7, 1.0)
+        belief = belief._replace(covariance=belief.covariance * share[:, np.newaxis] * share)
+    elif kind == "level":  # with the leader, so that lines cross where they begin
+        places = rng.integers(0, 3, n)
+        belief = belief._replace(mean=1500.0 + 40.0 * places)
+    some = np.triu(rng.random((n, n)) < 0.9, 1)
+    given: dict[str, Any] = {"allowed": some | some.T, "explore": 0.1, "streams": Streams(3)}
+    bounded = choose_batch(belief, "knowledge_gradient", goal, 60, **given)
+    monkeypatch.setattr(choosing, "needs_all", lambda *_: True)
+    whole = choose_batch(belief, "knowledge_gradient", goal, 60, **given)
+    for one, other in zip(bounded, whole, strict=True):
+        assert np.array_equal(one, other)
 
 
 def test_the_ceiling_of_a_bend_is_mostly_just_above_what_it_gains() -> None:
