@@ -119,6 +119,31 @@ def test_a_batch_by_bounds_is_that_by_all_values(
         assert np.array_equal(one, other)
 
 
+def test_what_is_kept_of_pairs_bounds_what_would_be_measured() -> None:
+    rng, grown = np.random.default_rng(9), 0
+    n = 12
+    for share in (1.0, 1.0, 0.0):
+        belief = random_belief(rng, n)
+        belief = belief._replace(mean=belief.mean[0] + share * (belief.mean - belief.mean[0]))
+        everyone, none = np.ones(66, np.bool_), np.zeros(66, np.int64)
+        pairs = pairs_of(belief, "best", everyone, none, np.arange(n), False)
+        upper = [*zip(*np.triu_indices(n, 1), strict=True)]
+        for i, j in [(0, 1), (2, 9), (0, 1), (4, 5)]:
+            count = lookahead._rivals(pairs)
+            for p, (one, other) in enumerate(upper):
+                lookahead._measure_sides(pairs, one, other, count, p)
+            before = pairs.sides.copy()
+            choosing.play(pairs, i, j)
+            lookahead._widen_sides(pairs)
+            kept, count = pairs.sides.copy(), lookahead._rivals(pairs)
+            for p, (one, other) in enumerate(upper):
+                lookahead._measure_sides(pairs, one, other, count, p)
+            assert (kept >= pairs.sides).all()
+            assert np.isfinite(kept).all()
+            grown += int((pairs.sides > before * (1.0 + 1e-9)).any(axis=1).sum())
+    assert grown > 50
+
+
 def test_the_ceiling_of_a_bend_is_mostly_just_above_what_it_gains() -> None:
     """By real numbers of games, of which those that are tried are some."""
     rng, games = np.random.default_rng(12), np.geomspace(1.0, 1024.0, 400)
