@@ -29,9 +29,6 @@ from valmatch.policies.largest import place_of_largest
 _BEST, _ORDER = 0, 1
 """Places of goals."""
 
-_FEW = 24
-"""Players among whom bounds that look at no rival take longer than they spare."""
-
 _CELLS = 64
 """Cells of a standard deviation, in tables of bounds."""
 
@@ -83,8 +80,7 @@ def knowledge_gradient(pairs: Pairs) -> None:
     exact = pairs.exact
     best = 0.0 if exact else _likely_best(pairs, count)
     n, p = pairs.mean.size, 0
-    keep = pairs.goal == _BEST and not exact and n > _FEW
-    if keep:
+    if pairs.goal == _BEST and not exact:
         _widen_sides(pairs)
     for i in range(n):
         for j in range(i + 1, n):
@@ -94,16 +90,20 @@ def knowledge_gradient(pairs: Pairs) -> None:
                     value = _value(pairs, i, j, count, -1.0)
                 else:
                     floor = best * (1.0 - _NEAR)
-                    value = np.inf
-                    if keep:
-                        value = _ceiling_of_sides(pairs, i, j, p)
-                    elif pairs.goal > _ORDER:
-                        value = _ceiling_of_widest(pairs, i, j)
+                    value = _ceiling(pairs, i, j, p)
                     if value >= floor:
                         value = _bounded(pairs, i, j, count, floor)
                     best = max(best, value)
             pairs.values[at(p)] = value
             p += 1
+
+
+@inlined
+def _ceiling(pairs: Pairs, i: int, j: int, p: int) -> float:
+    """Return an upper bound of the value of a pair that is had without a call."""
+    if pairs.goal == _BEST:
+        return _ceiling_of_sides(pairs, i, j, p)
+    return np.inf if pairs.goal == _ORDER else _ceiling_of_widest(pairs, i, j)
 
 
 @unallocating
@@ -124,9 +124,9 @@ def _bounded(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
             bound = _ceiling_of_fall(pairs, i, j, count, pair_information(pairs, i, j), spread)
         if bound >= floor:
             bound = _most_fallen(pairs, i, j, count)
-    else:
-        bound = np.inf
-    return _value(pairs, i, j, count, floor) if bound >= floor else bound
+        if bound < floor:
+            return bound
+    return _value(pairs, i, j, count, floor)
 
 
 @inlined
