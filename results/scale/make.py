@@ -30,7 +30,7 @@ from valmatch.execution.shards import Shard
 from valmatch.execution.simulator import build
 from valmatch.experiments.replicate import replicate
 from valmatch.statistics.exact_sums import column_sums
-from valmatch.storage.manifest import MANIFEST
+from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import to_json, write_csv
 from valmatch.storage.store import ROWS, row_format, sum_format
 from valmatch.storage.sum_file import write_sum_file

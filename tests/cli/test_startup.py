@@ -100,11 +100,17 @@ def test_rating_loads_no_algebra(system: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_small_log_as_a_whole_compiles_nothing_and_checks_no_manifest(tmp_path: Path) -> None:
-    """Where no folder is written: imports take longer than to rate 400 games of 20 players."""
+    """Where there is none yet: imports take longer than to rate 400 games of 20 players."""
     log = tmp_path / "log.csv"
     log.write_text("winner,loser\na,b\nb,a\n")
-    found = imported("rate", log, "--system", "bradley_terry", "--prior", 350, "--set", "mean=0")
-    assert found == {"numpy", "rich.progress", "rich.table", "scipy.linalg", "scipy.special"}
+    given = ("rate", log, "--system", "bradley_terry", "--prior", 350, "--set", "mean=0")
+    needed = {"numpy", "rich.progress", "rich.table", "scipy.linalg", "scipy.special"}
+    assert imported(*given) == needed
+    written = (*given, "--quiet", "--out", tmp_path / "out")
+    found = modules_of(*written)
+    assert found & HEAVY == needed | {"filelock"}
+    assert not found & {"pydantic_core", "threadpoolctl", "valmatch.ratings.whole_history"}
+    assert "pydantic" in imported(*written)  # the folder has a manifest now
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 
 import valmatch as library
 from tests.support.command import valmatch
-from valmatch.storage.manifest import MANIFEST
+from valmatch.storage.contents import MANIFEST
 
 
 @pytest.fixture

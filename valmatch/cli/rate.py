@@ -329,7 +329,6 @@ def _rate_whole(
     printed: _Printed,
 ) -> None:
     """Rate a whole log at once; exit code 3 where somebody has no rating."""
-    from valmatch.cli.tables.batch import show_batch
     from valmatch.game_logs.batch.options import BatchOptions
     from valmatch.game_logs.batch.rating import rate_whole
 
@@ -337,12 +336,13 @@ def _rate_whole(
     batch = BatchOptions(**named, parameters=parameters)
     with log.listeners() as heard:
         result = rate_whole(log.games, log.options, batch, raw_names, heard)
-    show(
-        log.json,
-        result.document(),
-        lambda: show_batch(result, printed.top, printed.markdown, printed.min_games),
-        log.options.out,
-    )
+
+    def table() -> None:
+        from valmatch.cli.tables.batch import show_batch
+
+        show_batch(result, printed.top, printed.markdown, printed.min_games)
+
+    show(log.json, result.document(), table, log.options.out)
     if not result.complete:
         if log.json:
             warn(result.lines[-1])

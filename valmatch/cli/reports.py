@@ -182,8 +182,7 @@ def _silent(text: str) -> None:
 
 
 def _names_of_runs() -> Sequence[str]:
-    from valmatch.storage.contents import CONTENTS
-    from valmatch.storage.manifest import MANIFEST
+    from valmatch.storage.contents import CONTENTS, MANIFEST
     from valmatch.storage.run_folder import LOCK
 
     files = (

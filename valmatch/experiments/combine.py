@@ -22,9 +22,9 @@ from valmatch.experiments.replication_ranges import ReplicationRanges
 from valmatch.experiments.replications import Replications
 from valmatch.experiments.run_manifests import ReplicateManifest, SimulationManifest, config_of
 from valmatch.models.model import Model
-from valmatch.storage.contents import CONTENTS
+from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.curve_file import stretches, write_sums
-from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.storage.output import write_bytes
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format, sum_format

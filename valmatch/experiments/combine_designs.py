@@ -14,7 +14,8 @@ from valmatch.experiments.combine import SHARD, Combination, files_of_runs, gath
 from valmatch.experiments.design import Design
 from valmatch.experiments.run_manifests import DesignManifest
 from valmatch.experiments.sweep import POINTS, DesignReplications, claim, write_experiment
-from valmatch.storage.manifest import MANIFEST, command_of, read_manifest
+from valmatch.storage.contents import MANIFEST
+from valmatch.storage.manifest import command_of, read_manifest
 
 
 @dataclass(frozen=True)

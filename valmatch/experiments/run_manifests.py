@@ -15,7 +15,8 @@ from valmatch.config.sections import OptimizeOptions
 from valmatch.errors import InputError
 from valmatch.execution.shards import parse_shard
 from valmatch.inputs.fields import refuse
-from valmatch.storage.manifest import MANIFEST, ConfigFacts, Count, Facts, Id, Level, Manifest, Seed
+from valmatch.storage.contents import MANIFEST
+from valmatch.storage.manifest import ConfigFacts, Count, Facts, Id, Level, Manifest, Seed
 
 
 def _shard(text: str) -> str:

@@ -15,9 +15,9 @@ from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, parse_shard
 from valmatch.experiments.run_manifests import CompareManifest, DesignManifest, ReplicateManifest
 from valmatch.experiments.sweep import POINTS
-from valmatch.storage.contents import CONTENTS
+from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.liveness import is_alive
-from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.storage.store import ROWS
 from valmatch.storage.sum_file import replications_in
 

@@ -12,17 +12,17 @@ from pydantic import Field
 
 from valmatch.errors import InputError, option
 from valmatch.game_logs.rated_players import COUNTS, LAST_GAME, RatedPlayer
+from valmatch.game_logs.writing.folder import RATINGS
 from valmatch.inputs.csv_names import are_marked
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
 from valmatch.ratings.system import BatchSystem, System
-from valmatch.storage.manifest import MANIFEST, Count, Facts, Manifest, read_manifest
+from valmatch.storage.contents import MANIFEST
+from valmatch.storage.manifest import Count, Facts, Manifest, read_manifest
 from valmatch.text.notes import Note
 from valmatch.text.terminal import shown
 
 if TYPE_CHECKING:
     from valmatch.game_logs.reading.log import GameLog
-
-RATINGS = "ratings.csv"
 
 _COUNTS = ("games", *COUNTS)
 
@@ -43,6 +43,13 @@ class RatingManifest(Manifest):
     parameters: dict[str, float] = Field(default_factory=dict)
     cap: str | None = None
     rated: list[RatedFile] = Field(default_factory=list)
+
+
+class MadeManifest(Manifest):
+    """The manifest of a rating, as far as making it again depends on it."""
+
+    games_sha256: str | None = None
+    ratings_sha256: str | None = None
 
 
 class PreviousRatings:

@@ -15,7 +15,7 @@ from valmatch.execution.listeners import Listeners
 from valmatch.game_logs.games import joined, pieces, until_stopped
 from valmatch.game_logs.options import LogKeywords, LogOptions, RatingOptions, split
 from valmatch.game_logs.parameters import check_tuned, values_of
-from valmatch.game_logs.previous_ratings import RATINGS, PreviousRatings
+from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rated_players import COUNTS, LAST_GAME, RatedPlayer
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
@@ -35,6 +35,7 @@ from valmatch.game_logs.tuning import Tuning, tune
 from valmatch.game_logs.writing.folder import (
     HISTORY,
     PAIRS,
+    RATINGS,
     SUMMARY,
     claim,
     outdated,

@@ -18,7 +18,8 @@ from valmatch.inputs.arguments import PathLike
 from valmatch.plots.figure_options import DEFAULTS, FigureOptions, Size, figure_options
 from valmatch.plots.parts.samples import without_rows
 from valmatch.plots.parts.source import RunFiles, read_run_files
-from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+from valmatch.storage.contents import MANIFEST
+from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.storage.results import Result
 from valmatch.text.suggestions import hint
 

@@ -12,8 +12,8 @@ from valmatch.experiments.compare import Comparison
 from valmatch.experiments.replications import Replications
 from valmatch.experiments.simulate import Simulation
 from valmatch.experiments.sweep import DesignReplications
+from valmatch.storage.contents import MANIFEST
 from valmatch.storage.curve_file import write_curves
-from valmatch.storage.manifest import MANIFEST
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.store import ROWS

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+MANIFEST = "manifest.json"
+"""Says whose a folder is, and of which run; see `valmatch.storage.manifest`."""
+
 
 class Contents(NamedTuple):
     """What a command writes to its folder, besides its manifest.

@@ -12,10 +12,8 @@ from valmatch.config.config import Config
 from valmatch.config.identity import changed_since
 from valmatch.errors import InputError
 from valmatch.inputs.fields import allowed, schema_at
-from valmatch.storage.contents import CONTENTS
+from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.json_file import read_json
-
-MANIFEST = "manifest.json"
 
 Id = Annotated[
     str, Field(pattern="^[0-9a-f]{12}$", json_schema_extra={"words": "12 hexadecimal digits"})

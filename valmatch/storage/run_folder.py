@@ -1,4 +1,7 @@
-"""The folder that a command writes its results to."""
+"""The folder that a command writes its results to.
+
+Manifests are checked by what takes long to import, and only where there is one.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from valmatch.config.config import Config
-from valmatch.config.identity import config_id, resolved
-from valmatch.config.identity import identity as identity_of
 from valmatch.errors import InputError, RunError, WorkersLostError, option
 from valmatch.execution.interruption import begin
-from valmatch.storage.contents import CONTENTS
-from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.output import environment, to_json, write_atomically, write_bytes
 from valmatch.storage.ownership import (
     refuse_files_of_others,
@@ -29,6 +28,9 @@ from valmatch.storage.ownership import (
 
 if TYPE_CHECKING:
     from filelock import FileLock
+
+    from valmatch.config.config import Config
+    from valmatch.storage.manifest import Manifest
 
 LOCK = ".lock"
 """Locked, not just there, while a process writes: a kill releases it."""
@@ -88,7 +90,7 @@ class RunFolder:
         self._read = [*read, *(files_of(config) if config else ())]
         self._at_least = at_least or {}
         self._started = time.perf_counter()
-        identity = {**({"config_id": config_id(config)} if config else {}), **identity}
+        identity = {**_id_of(config), **identity}
         self._keys = ("command", *identity)
         self._manifest: dict[str, Any] = {
             "command": command,
@@ -100,7 +102,7 @@ class RunFolder:
             "wall_seconds": None,
             "pid": os.getpid(),
             "host": platform.node(),
-            **(_facts_of(config) if config else {}),
+            **_facts_of(config),
             **environment(),
         }
         self._previous = self._refuse_other_results()
@@ -111,7 +113,7 @@ class RunFolder:
             raise InputError(f"{option('out')} {self.path}: is a file (allowed: a folder)")
         refuse_to_replace(self.path, (LOCK, *self._files), self._read)
         try:
-            previous = read_manifest(self.path, Manifest)
+            previous = _manifest_in(self.path)
         except FileNotFoundError:
             refuse_lock_of_others(self.path / LOCK, ours=False)
             refuse_files_of_others(self.path, (MANIFEST, *self._files), ())
@@ -178,7 +180,7 @@ class RunFolder:
         except Timeout:
             owner = None
             with suppress(OSError, InputError):
-                owner = read_manifest(self.path, Manifest)
+                owner = _manifest_in(self.path)
             pid, host = (owner.pid, owner.host) if owner else (None, None)
             raise InputError(
                 f"{option('out')} {self.path}: in use by process {pid or '?'} on {host or '?'};"
@@ -316,6 +318,27 @@ def files_of(config: Config) -> list[Path]:
     return [Path(config.source), *(file.path for file in config.files.values())]
 
 
-def _facts_of(config: Config) -> dict[str, Any]:
-    """Return what a manifest holds of a config besides its id."""
-    return {"source": config.source, "identity": identity_of(config), "config": resolved(config)}
+def _manifest_in(folder: Path) -> Manifest:
+    """Return the manifest of a folder; raise OSError where there is none, as `read_manifest`."""
+    (folder / MANIFEST).stat()
+    from valmatch.storage.manifest import Manifest, read_manifest
+
+    return read_manifest(folder, Manifest)
+
+
+def _id_of(config: Config | None) -> dict[str, Any]:
+    """Return the id of a config as a manifest holds it; nothing without one."""
+    if config is None:
+        return {}
+    from valmatch.config.identity import config_id
+
+    return {"config_id": config_id(config)}
+
+
+def _facts_of(config: Config | None) -> dict[str, Any]:
+    """Return what a manifest holds of a config besides its id; nothing without one."""
+    if config is None:
+        return {}
+    from valmatch.config.identity import identity, resolved
+
+    return {"source": config.source, "identity": identity(config), "config": resolved(config)}

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from valmatch.cli.tables.layout import WIDTH, print_table
-from valmatch.plots.report.markdown import table_of
 from valmatch.statistics.rounding import formatted
 from valmatch.text.sheet import Sheet
 from valmatch.text.terminal import escaped
@@ -40,6 +39,8 @@ def show_batch(found: BatchRating, top: int | None, markdown: bool, min_games: i
     for cells in zip(*columns.values(), strict=True):
         table.add(*cells)
     if markdown:
+        from valmatch.plots.report.markdown import table_of
+
         table.notes += found.lines
         print("\n".join(table_of(table)).rstrip())
         return

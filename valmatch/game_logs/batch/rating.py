@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from valmatch.execution.listeners import Listeners
 from valmatch.game_logs.batch.anchors import read_anchors
 from valmatch.game_logs.batch.contests import Read, contests_of
 from valmatch.game_logs.batch.options import INFORMATION, NONE, SANDWICH, BatchOptions
-from valmatch.game_logs.batch.paths import path_model, tuned_model
 from valmatch.game_logs.batch.result import BatchRating
 from valmatch.game_logs.batch.rows import ERRORS, Found, result_of
 from valmatch.game_logs.options import LogOptions, WholeLogKeywords, split
@@ -37,8 +36,10 @@ from valmatch.ratings.bradley_terry.rating import Model
 from valmatch.ratings.bradley_terry.studentized_range import quantile as range_quantile
 from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.ratings.system import MOST_PLAYERS
-from valmatch.ratings.whole_history.evidence import Tuned
 from valmatch.statistics.estimates import t_quantile
+
+if TYPE_CHECKING:
+    from valmatch.ratings.whole_history.evidence import Tuned
 
 _NAMES = ("tune", "covariate", "cluster")
 _GIVEN = (
@@ -225,6 +226,8 @@ def _model(
 ) -> tuple[WholeModel, Tuned | None, NoEstimate | None]:
     """Return the model, what of it was fitted, and why that could not be done, if so."""
     if batch.system_of.paths:
+        from valmatch.game_logs.batch.paths import path_model, tuned_model
+
         model = path_model(read, batch)
         if not batch.tune:
             return model, None, None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +12,6 @@ from scipy import sparse
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.batch.contests import Read
 from valmatch.game_logs.batch.options import BatchOptions
-from valmatch.game_logs.batch.paths import day_rows, path_facts
 from valmatch.game_logs.batch.result import (
     ANCHOR,
     DIGITS,
@@ -37,8 +36,9 @@ from valmatch.ratings.bradley_terry.contests import (
 from valmatch.ratings.bradley_terry.covariance import Ranks, rank_ranges
 from valmatch.ratings.bradley_terry.estimating import HALF, Estimate, Uncertainty, WholeModel
 from valmatch.ratings.bradley_terry.fit import NoEstimate
-from valmatch.ratings.whole_history.evidence import Tuned
-from valmatch.ratings.whole_history.rating import PathModel
+
+if TYPE_CHECKING:
+    from valmatch.ratings.whole_history.evidence import Tuned
 
 ERRORS, _RESAMPLING = range(2)
 """Sources of random numbers."""
@@ -93,7 +93,11 @@ def result_of(found: Found, batch: BatchOptions) -> BatchRating:
     checks = _bootstrap(found, batch, ranks)
     facts = _facts(found, batch)
     days: list[DayRow] = []
-    if isinstance(found.model, PathModel):
+    if batch.system_of.paths:
+        from valmatch.game_logs.batch.paths import day_rows, path_facts
+        from valmatch.ratings.whole_history.rating import PathModel
+
+        assert isinstance(found.model, PathModel)
         facts.update(path_facts(found.read, found.model, found.tuned, found.sure, batch.time_unit))
         if found.estimate is not None:
             days = day_rows(found.read, found.model, found.estimate, found.sure, found.quantile)

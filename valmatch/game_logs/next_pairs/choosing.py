@@ -27,7 +27,7 @@ from valmatch.kernels.arrays import Bools
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.policies.joint.batch import Batch, choose_batch, chooser
 from valmatch.policies.joint.outcomes import expected_score_at
-from valmatch.storage.manifest import MANIFEST
+from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.notes import Note

@@ -44,7 +44,7 @@ from valmatch.ratings.bradley_terry.studentized_range import quantile as range_q
 from valmatch.ratings.davidson import weight_of_draws
 from valmatch.statistics.crossing import crossing, crossing_interval
 from valmatch.statistics.estimates import t_quantile
-from valmatch.storage.manifest import MANIFEST
+from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
-from pydantic_core import to_json
 
 from valmatch.game_logs.names import Texts
 from valmatch.inputs.csv_names import mark, unmark
@@ -42,6 +41,8 @@ def small_numerals(values: Ints) -> Texts:
 
 def numerals(values: Ints | Floats) -> Texts:
     """Return numbers, at least one, as a column; each as `repr` writes it."""
+    from pydantic_core import to_json  # takes long to import, and who reads a log needs none of it
+
     # The serializer of pydantic writes a float twelve times as fast as repr: the same digits,
     # but other exponents, which only numbers of unusual size have.
     text = bytearray(to_json(values.tolist()))

@@ -8,25 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.previous_ratings import RATINGS, PreviousRatings, RatedFile
 from valmatch.inputs.files import sha256
-from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_atomically
 from valmatch.storage.run_folder import RunFolder
 
 if TYPE_CHECKING:
+    from valmatch.game_logs.previous_ratings import MadeManifest, PreviousRatings
     from valmatch.game_logs.reading.log import GameLog
     from valmatch.game_logs.roster import Ranking
 
-HISTORY, PAIRS, SUMMARY = "history.csv", "pairs.csv", "summary.json"
-
-
-class _Made(Manifest):
-    """The manifest of a rating, as far as making it again depends on it."""
-
-    games_sha256: str | None = None
-    ratings_sha256: str | None = None
-
+RATINGS, HISTORY, PAIRS = "ratings.csv", "history.csv", "pairs.csv"
+SUMMARY = "summary.json"
 
 CORRECTED = ("games_sha256", "ratings_sha256", "given")
 """Entries of its identity that differ once its log, or that of an earlier one, was corrected."""
@@ -62,9 +55,10 @@ def claim(
     digest = log.sha256()
     ratings = previous.path if previous else None
     files = {"games_sha256": digest, "ratings_sha256": sha256(ratings) if ratings else None}
-    logs = [*(previous.rated if previous else ()), RatedFile(sha256=digest, bytes=log.size)]
+    rated = [file.model_dump() for file in previous.rated] if previous else []
+    rated.append({"sha256": digest, "bytes": log.size})
     whole = {**identity, **files}
-    facts: dict[str, object] = {"source": log.name, "rated": [file.model_dump() for file in logs]}
+    facts: dict[str, object] = {"source": log.name, "rated": rated}
     read = [log.path, ratings, ratings.parent / MANIFEST if ratings else None]
     held = _made_in(out)
     may_differ = () if held is None else CORRECTED
@@ -80,7 +74,7 @@ def _check_changes(
     out: Path,
     log: GameLog,
     previous: Path | None,
-    held: _Made,
+    held: MadeManifest,
     files: Mapping[str, str | None],
     redo: bool,
 ) -> None:
@@ -100,10 +94,14 @@ def _check_changes(
     )
 
 
-def _made_in(folder: Path) -> _Made | None:
+def _made_in(folder: Path) -> MadeManifest | None:
     """Return the manifest of the rating that a folder holds; None where there is none."""
     with suppress(OSError, InputError):
-        found = read_manifest(folder, _Made)
+        (folder / MANIFEST).stat()  # what checks one takes long to import
+        from valmatch.game_logs.previous_ratings import MadeManifest
+        from valmatch.storage.manifest import read_manifest
+
+        found = read_manifest(folder, MadeManifest)
         return found if found.command == "rate" else None
     return None
 

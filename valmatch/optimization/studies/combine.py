@@ -44,8 +44,7 @@ from valmatch.optimization.studies.study import (
     open_files,
     pose,
 )
-from valmatch.storage.contents import CONTENTS
-from valmatch.storage.manifest import MANIFEST
+from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.output import cell
 from valmatch.storage.ownership import refuse_to_replace
 

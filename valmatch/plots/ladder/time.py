@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from valmatch.plots.parts.labels import legend_below
 from valmatch.plots.parts.source import RunFiles, damaged
-from valmatch.storage.manifest import MANIFEST
+from valmatch.storage.contents import MANIFEST
 
 
 class Time(NamedTuple):

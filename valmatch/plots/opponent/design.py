@@ -8,7 +8,8 @@ from valmatch.experiments.run_manifests import DesignManifest
 from valmatch.experiments.sweep import POINTS
 from valmatch.plots.opponent.replications import draw_all
 from valmatch.plots.parts.source import RunFiles, read_run_files
-from valmatch.storage.manifest import MANIFEST, read_manifest
+from valmatch.storage.contents import MANIFEST
+from valmatch.storage.manifest import read_manifest
 
 MOST = 6
 """Columns that a figure has room for; a larger design is drawn by its responses alone."""

@@ -18,7 +18,7 @@ from valmatch.plots.parts.labels import legend_below
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import head, new_figure
 from valmatch.policies.registry import OPPONENT, POLICIES, TARGET
-from valmatch.storage.manifest import MANIFEST
+from valmatch.storage.contents import MANIFEST
 
 
 class Panel(NamedTuple):

@@ -21,9 +21,10 @@ from valmatch.inputs.csv_reader import rows_of
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.units import Units
+from valmatch.storage.contents import MANIFEST
 from valmatch.storage.json_file import read_json
 from valmatch.storage.line_file import FAR
-from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import escaped, shortened, shown
 

@@ -15,7 +15,7 @@ from valmatch.errors import InputError
 from valmatch.models.registry import MODELS
 from valmatch.plots.parts.source import RunFiles
 from valmatch.plots.report.document import Block, FileLink
-from valmatch.storage.manifest import MANIFEST
+from valmatch.storage.contents import MANIFEST
 from valmatch.text.sheet import Sheet
 from valmatch.text.terminal import shortened
 

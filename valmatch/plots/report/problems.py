@@ -10,7 +10,7 @@ from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.report.origin import run_name
 from valmatch.plots.report.words import after, counted, estimate_of, joined, response_of
 from valmatch.plots.sheets.optimization import Limit
-from valmatch.storage.manifest import MANIFEST
+from valmatch.storage.contents import MANIFEST
 
 SUMMARY = "summary.json"
 

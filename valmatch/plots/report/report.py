@@ -14,7 +14,7 @@ from valmatch.plots.parts.source import RunFiles, read_run_files
 from valmatch.plots.report import html, markdown
 from valmatch.plots.report.document import Block, Chapter
 from valmatch.plots.report.origin import blocks_of_origin, links_of
-from valmatch.storage.manifest import MANIFEST
+from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_bytes
 from valmatch.storage.results import Result
 from valmatch.text.terminal import shown

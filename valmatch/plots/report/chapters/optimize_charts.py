@@ -13,7 +13,7 @@ from valmatch.plots.report.charts import Chart, Graph, Line
 from valmatch.plots.report.words import estimate_of, value_in_words
 from valmatch.plots.sheets.optimization import SweptPoint
 from valmatch.statistics.estimates import Estimate
-from valmatch.storage.manifest import MANIFEST
+from valmatch.storage.contents import MANIFEST
 from valmatch.text.labels import labelled
 
 CANDIDATES, PROGRESS = "candidates.csv", "progress.csv"
