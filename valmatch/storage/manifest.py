@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from valmatch.config.config import Config
-from valmatch.config.identity import changed_since
 from valmatch.errors import InputError
-from valmatch.inputs.fields import allowed, schema_at
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.json_file import read_json
+
+if TYPE_CHECKING:
+    from valmatch.config.config import Config
 
 Id = Annotated[
     str, Field(pattern="^[0-9a-f]{12}$", json_schema_extra={"words": "12 hexadecimal digits"})
@@ -30,7 +30,8 @@ Level = Annotated[float, Field(gt=0, lt=1)]
 class Facts(BaseModel):
     """A part of a manifest; what is not known here may stand there too."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="allow")
+    # What checks a kind of manifest is built when one is read: no command reads all kinds.
+    model_config = ConfigDict(frozen=True, strict=True, extra="allow", defer_build=True)
 
 
 class FileFacts(Facts):
@@ -111,6 +112,8 @@ class Manifest(Facts):
         """Say in what a config, or its model, differs from that of the run; "" if in nothing."""
         if not (self.identity and self.config):
             return ""
+        from valmatch.config.identity import changed_since
+
         return changed_since(self.identity.model_dump(), self.config.model_dump(), config)
 
     def get(self, key: str) -> Any:  # noqa: ANN401 - of what is not known here, any type
@@ -151,5 +154,7 @@ def read_manifest(folder: Path, kind: type[M]) -> M:
     key = ".".join(map(str, place))
     if problem["type"] == "refused":
         raise InputError(f"{path}: damaged: {key}: {problem['msg']}")
+    from valmatch.inputs.fields import allowed, schema_at
+
     limits = allowed(schema_at(kind, place))
     raise InputError(f"{path}: damaged: {key}: {problem['input']!r:.60} (allowed: {limits})")
