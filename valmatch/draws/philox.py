@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from valmatch.kernels.arrays import Words
-from valmatch.kernels.compilation import inlined, njit, replaced, shared
+from valmatch.kernels.compilation import inlined, internal, replaced, shared
 
 ROUNDS = 10
 MULTIPLIERS = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
@@ -128,7 +128,7 @@ def block_of(
     return a, b, c, d
 
 
-@njit
+@internal
 def refill(stream: Words, wanted: int) -> np.int64:
     """Generate words for a store that is used up.
 

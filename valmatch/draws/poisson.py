@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from valmatch.draws.uniform import next_uniform
 from valmatch.kernels.arrays import Words
-from valmatch.kernels.compilation import unallocating
+from valmatch.kernels.compilation import internal
 
 
-@unallocating
+@internal
 def fill_poisson(stream: Words, mean: float, out: NDArray[np.float64]) -> None:
     """Draw as many counts as `out`, (n,), takes; `mean` is positive and below 10."""
     least = math.exp(-mean)

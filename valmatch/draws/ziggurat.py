@@ -29,7 +29,7 @@ import numpy as np
 from valmatch.draws.philox import END, POSITION, next_word, refill
 from valmatch.draws.uniform import next_uniform
 from valmatch.kernels.arrays import Floats, Words
-from valmatch.kernels.compilation import inlined, njit, unallocating
+from valmatch.kernels.compilation import inlined, internal
 
 NORMAL_END = 3.6541528853610087963519472518
 NORMAL_END_INVERSE = 0.27366123732975827203338247596
@@ -61,7 +61,7 @@ EXPONENTIAL_LAYER, EXPONENTIAL_PLACE = np.uint64(3), np.uint64(11)
 """A word of an exponential, from its lowest bit on: 3 unused; layer; 53 bits of place."""
 
 
-@unallocating
+@internal
 def fill_normal(stream: Words, out: Floats) -> None:
     """Draw as many standard normals as `out`, (n,), takes."""
     position = np.int64(stream[POSITION])
@@ -88,7 +88,7 @@ def _normal_point(word: np.uint64) -> tuple[np.uint64, np.uint64, float, bool]:
     return layer, place, x, place < NORMAL_INSIDE[layer]
 
 
-@njit
+@internal
 def _normal(stream: Words, word: np.uint64) -> float:
     """Return the standard normal that begins with this word."""
     while True:
@@ -104,7 +104,7 @@ def _normal(stream: Words, word: np.uint64) -> float:
         word = next_word(stream)
 
 
-@njit
+@internal
 def _normal_tail(stream: Words) -> float:
     """Return a normal beyond the last layer, by Marsaglia's method of two exponentials."""
     while True:
@@ -114,7 +114,7 @@ def _normal_tail(stream: Words) -> float:
             return NORMAL_END + x
 
 
-@unallocating
+@internal
 def fill_exponential(stream: Words, out: Floats) -> None:
     """Draw as many standard exponentials as `out`, (n,), takes."""
     position = np.int64(stream[POSITION])
@@ -140,7 +140,7 @@ def _exponential_point(word: np.uint64) -> tuple[np.uint64, float, bool]:
     return layer, np.int64(place) * EXPONENTIAL_SCALE[layer], place < EXPONENTIAL_INSIDE[layer]
 
 
-@njit
+@internal
 def _exponential(stream: Words, word: np.uint64) -> float:
     """Return the standard exponential that begins with this word."""
     while True:
