@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -458,3 +461,21 @@ def test_clusters_without_a_game_used_leave_nothing_undefined(tmp_path: Path) ->
     assert document["clusters"] is None
     first = document["ratings"][0]
     assert (first["player"], first["low"], first["high"]) == ("a", 1200.0, 1200.0)
+
+
+@pytest.mark.slow
+def test_a_rating_has_the_same_bytes_on_any_number_of_threads(tmp_path: Path) -> None:
+    log, rng, n = tmp_path / "log.csv", np.random.default_rng(3), 450
+    pairs = (rng.choice(n, 2, replace=False).tolist() for _ in range(4_000))
+    log.write_text("winner,loser\n" + "".join(f"p{a},p{b}\n" for a, b in pairs))
+    for threads in ("1", "2", "4"):
+        command = [sys.executable, "-m", "valmatch", "rate", str(log), "--system", "bradley_terry"]
+        given = {**os.environ, "OPENBLAS_NUM_THREADS": threads}
+        made = subprocess.run(
+            [*command, "--out", str(tmp_path / threads), "--quiet"], env=given, check=False
+        )
+        assert made.returncode == 0
+    for file in (tmp_path / "1").iterdir():
+        if file.name != "manifest.json":
+            for threads in ("2", "4"):
+                assert (tmp_path / threads / file.name).read_bytes() == file.read_bytes(), file.name

@@ -1,21 +1,26 @@
 """Linear algebra of small matrices on one thread.
 
 On several the threads of a BLAS library wait for each other longer than they work, and turn idly
-meanwhile: where others use the machine, that takes many times the work.
+meanwhile: where others use the machine, that takes many times the work. Results have the same bits
+then, however many processors there are.
 """
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import sys
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
+SMALL = 1_000
+"""Rows of a matrix up to which more threads bring next to nothing."""
+
 
 @cache
-def _controller() -> ThreadpoolController:
+def _controller(scipy: bool) -> ThreadpoolController:
     """Return what holds the libraries that are loaded, whose search takes milliseconds."""
     import numpy.linalg  # noqa: F401 - so that its library is among them
     from threadpoolctl import ThreadpoolController
@@ -24,6 +29,12 @@ def _controller() -> ThreadpoolController:
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Let the linear algebra of numpy take one thread in a block."""
-    found: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
-    return found
+    """Let linear algebra take one thread in a block: that of numpy, and of scipy if imported."""
+    found = _controller("scipy.linalg" in sys.modules)  # it brings a library of its own
+    limited: AbstractContextManager[object] = found.limit(limits=1, user_api="blas")
+    return limited
+
+
+def threads_for(size: int) -> AbstractContextManager[object]:
+    """Let linear algebra take one thread in a block where matrices have up to `SMALL` rows."""
+    return one_thread() if size <= SMALL else nullcontext()

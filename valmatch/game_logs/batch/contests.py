@@ -42,6 +42,11 @@ class Read(NamedTuple):
     days: Ints | None
     dated: bool
 
+    @property
+    def most_ratings(self) -> int:
+        """How many ratings there may be: of players, or of those of each game by day."""
+        return len(self.players) if self.days is None else self.contests.players.size
+
     def day_cell(self, day: int) -> str | int:
         """Return a day as tables have it."""
         return str(np.datetime64(day, "D")) if self.dated else day

@@ -28,6 +28,7 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
 from valmatch.kernels.compilation import announce_compilation
+from valmatch.kernels.threads import threads_for
 from valmatch.ratings.bradley_terry.connections import Linked, levels_of, link
 from valmatch.ratings.bradley_terry.contests import Design
 from valmatch.ratings.bradley_terry.estimating import HALF, Anchors, WholeModel, estimate
@@ -180,9 +181,10 @@ def rate_whole(
         if stop():
             raise KeyboardInterrupt
         read = contests_of(log, games, facts, batch)
-        model, tuned, trouble = _model(log, read, batch, listeners, stop)
-        found = replace(_fitted(log, read, batch, model, trouble), tuned=tuned)
-        result = result_of(found, batch)
+        with threads_for(read.most_ratings):
+            model, tuned, trouble = _model(log, read, batch, listeners, stop)
+            found = replace(_fitted(log, read, batch, model, trouble), tuned=tuned)
+            result = result_of(found, batch)
         for remark in games_left_out(log):
             listeners.warn(remark)
         if stop():

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.threads import one_thread
 from valmatch.ratings.bradley_terry.covariance import (
     DENSE_COVARIANCE,
     inverse_information,
@@ -85,7 +85,7 @@ def parts_of_covariance(
     if not sandwich and n <= DENSE_COVARIANCE:
         fronts = fronts_of(fit.information.whole(), in_time(moments, size))
         if _within_reach(fronts, n):
-            with threadpool_limits(1, "blas"):  # for products that are small, and many
+            with one_thread():  # for products that are small, and many
                 found = inverse_of(fronts, last)
             return _held(problem, found)
     variances = sampled_variances(problem, fit, sandwich, draws)

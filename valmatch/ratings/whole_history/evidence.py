@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from threadpoolctl import threadpool_limits
-
+from valmatch.kernels.threads import one_thread
 from valmatch.ratings.bradley_terry.connections import Levels, Linked
 from valmatch.ratings.bradley_terry.contests import Contests
 from valmatch.ratings.bradley_terry.estimating import Estimate, estimate
@@ -48,7 +47,7 @@ def log_evidence(model: PathModel, found: Estimate) -> float:
     steps: Fronts = fronts_of(found.fit.information.whole(), order)
     if steps.work > MOST_WORK:
         raise TooLarge
-    with threadpool_limits(1, "blas"):  # for products that are small, and many
+    with one_thread():  # for products that are small, and many
         whole = log_determinant(steps)
     n = problem.n_players
     more = size - n
