@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import apart, inlined, internal, njit
@@ -81,6 +86,47 @@ def test_what_is_referred_to_is_read_anew_in_the_next_call() -> None:
     group = outer(3)
     assert _by_reference(group._replace(scale=2.0)) == 4 * _by_reference(group) == 6.0
     assert group.inner.others.tolist() == [2.0] * 3
+
+
+def shifted(size: int) -> Any:  # noqa: ANN401 - no annotation of the class is true of it
+    """Return a group of that class whose pair has another place in memory."""
+    group: Any = outer(size)
+    return group._replace(scale=(0.0, 0.0, 1.0), inner=(*group.inner, 0.25))
+
+
+@apart
+def _spread(group: Any) -> float:  # noqa: ANN401
+    return float(group.pair[0] + group.pair[1])
+
+
+@njit
+def _spread_by_reference(group: Any) -> float:  # noqa: ANN401
+    return _spread(by_reference(group))
+
+
+def spreads(*numbers: int) -> list[float]:
+    """Return what a part finds in groups of one class, by their numbers."""
+    groups = (outer(1), shifted(1))
+    return [_spread_by_reference(groups[number]) for number in numbers]
+
+
+@pytest.mark.slow
+def test_parts_from_the_caches_of_two_processes_are_not_taken_for_each_other(
+    tmp_path: Path,
+) -> None:
+    """Numba numbers functions anew in each process, so that only their types tell these apart."""
+
+    def spreads_of_process(*numbers: int) -> str:
+        code = f"from tests.kernels.test_references import spreads; print(*spreads(*{numbers}))"
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    assert spreads_of_process(0) == spreads_of_process(1) == "10.0\n"
+    assert len(list(tmp_path.rglob("*.nbc"))) == 2
+    for numbers in ((0, 1), (1, 0)):
+        assert spreads_of_process(*numbers) == "10.0 10.0\n"
 
 
 def test_a_part_is_inlined_by_what_it_says_not_by_who_calls_it() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from hashlib import sha256
 from typing import Any, TypeVar
 
 from valmatch.kernels.plain_python import interpreted
@@ -30,11 +31,17 @@ def _intrinsic() -> Any:  # noqa: ANN401 - numba has no types
     from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, register_model
 
     class Reference(types.Type):
-        """A reference to a named tuple; the name is short, as all names of functions have it."""
+        """A reference to a named tuple.
+
+        Parts have the names of their types in theirs, by which machine code finds them: the name
+        is short, and another one for each type. Of two parts with one name a process keeps the
+        first that it loads, also where they come from the caches of different kernels.
+        """
 
         def __init__(self, whole: Any) -> None:  # noqa: ANN401
             self.whole = whole
-            super().__init__(f"Reference({whole.instance_class.__name__})")
+            digest = sha256(str(whole).encode()).hexdigest()[:12]
+            super().__init__(f"Reference({whole.instance_class.__name__}, {digest})")
 
         @property
         def key(self) -> Any:  # noqa: ANN401
