@@ -18,7 +18,8 @@ import numpy as np
 
 from valmatch.draws.addressed import exponential_at, uniform_at
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import at, expanded, unallocating
+from valmatch.kernels.compilation import apart, at, expanded, unallocating
+from valmatch.kernels.references import by_reference
 from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
 from valmatch.models.ladder.counting import (
     count_day,
@@ -85,7 +86,22 @@ def advance(
     int
         DONE, or what there is no room for; then call again with more.
     """
-    rules, behaviour = world.rules, world.behaviour
+    return _advance(
+        until, world.rules, by_reference(world), by_reference(loop), queue, waits, by_reference(log)
+    )
+
+
+@driver(apart)
+def _advance(
+    until: float,
+    rules: Any,  # noqa: ANN401
+    world: World,
+    loop: Loop,
+    queue: Any,  # noqa: ANN401
+    waits: Floats,
+    log: Log,
+) -> int:
+    """Let everything happen before an hour, see `advance`."""
     state = loop.state[0]
     while True:
         due = RULE.next_review(rules, queue)
@@ -108,20 +124,20 @@ def advance(
             return NO_ROOM_FOR_MATCHES
         newcomer = NOBODY
         if ends <= now:
-            _end_match(now, behaviour, world.rater, loop, log)
+            _end_match(now, world, loop, log)
             continue
         if quits <= now:
             player = loop.patient[0]["player"]
             dissolved = RULE.leave(loop.players[at(player)]["queued"], player, rules, queue)
-            _give_up(now, behaviour, loop, log)
+            _give_up(now, world, loop, log)
             if not dissolved:
                 continue
             newcomer = DISSOLVED
         elif queues <= now:
-            player = _next_to_queue(behaviour, loop)
+            player = _next_to_queue(world, loop)
             if player == NOBODY:
                 continue
-            rating = _queue(now, player, behaviour, loop, log)
+            rating = _queue(now, player, world, loop, log)
             newcomer = RULE.join(now, rating, player, rules, queue)
         matches = RULE.review(now, newcomer, rules, queue)
         for match in range(matches):
@@ -140,7 +156,7 @@ def _next_queueing(loop: Loop) -> float:
     return min(starts, resumes)
 
 
-@expanded
+@apart
 def _enter_starts(loop: Loop) -> None:
     """Enter the session starts of the next slice of time into their heap."""
     state = loop.state[0]
@@ -158,8 +174,8 @@ def _enter_start(player: int, loop: Loop) -> None:
     )
 
 
-@expanded
-def _next_to_queue(behaviour: Behaviour, loop: Loop) -> int:
+@apart
+def _next_to_queue(world: World, loop: Loop) -> int:
     """Take the next queueing out of its book; return the player, NOBODY if the start is dropped."""
     state = loop.state[0]
     start, resume = loop.starting[0], loop.pausing[0]
@@ -183,7 +199,7 @@ def _next_to_queue(behaviour: Behaviour, loop: Loop) -> int:
     if entry["state"] == AWAY:
         _gather(player, loop)
         return player
-    state["dropped"] += int(now >= behaviour.warmup)
+    state["dropped"] += int(now >= world.behaviour.warmup)
     return NOBODY
 
 
@@ -230,10 +246,10 @@ def set_clocks(joining: Floats, loop: Loop) -> None:
             _expect_session(player, loop)
 
 
-@expanded
-def _queue(now: float, player: int, behaviour: Behaviour, loop: Loop, log: Log) -> float:
+@apart
+def _queue(now: float, player: int, world: World, loop: Loop, log: Log) -> float:
     """Give a player and who comes along their tickets; return the rating that the rule sees."""
-    state, entry = loop.state[0], loop.players[at(player)]
+    behaviour, state, entry = world.behaviour, loop.state[0], loop.players[at(player)]
     if behaviour.patience < np.inf:
         wait = behaviour.patience * exponential_at(loop.place, PATIENCE, player, entry["tickets"])
         state["patient"] = schedule(
@@ -263,10 +279,10 @@ def _give_ticket(now: float, player: int, behaviour: Behaviour, loop: Loop, log:
     state["tickets"] += 1
 
 
-@expanded
-def _give_up(now: float, behaviour: Behaviour, loop: Loop, log: Log) -> None:
+@apart
+def _give_up(now: float, world: World, loop: Loop, log: Log) -> None:
     """End the tickets and the session of the player whose patience ends, and of who is with him."""
-    state = loop.state[0]
+    behaviour, state = world.behaviour, loop.state[0]
     player = loop.patient[0]["player"]
     state["patient"] = cancel(player, state["patient"], loop.patient, loop.personal_places)
     together = loop.players[at(player)]["together"]
@@ -293,7 +309,7 @@ def _end_sessions(leader: int, behaviour: Behaviour, loop: Loop) -> None:
             entry["leader"] = player
 
 
-@expanded
+@apart
 def _start_match(now: float, world: World, loop: Loop, waits: Floats, log: Log) -> None:
     """Let the players of the lineup play."""
     state, behaviour = loop.state[0], world.behaviour
@@ -339,9 +355,10 @@ def _win_probability(behaviour: Behaviour, loop: Loop) -> float:
     return predicted_outcome(a / team_num, b / team_num, behaviour.spread)
 
 
-@expanded
-def _end_match(now: float, behaviour: Behaviour, rater: Rater, loop: Loop, log: Log) -> None:
+@apart
+def _end_match(now: float, world: World, loop: Loop, log: Log) -> None:
     """End the match that started first: rate its players, who go on or end their session."""
+    behaviour, rater = world.behaviour, world.rater
     state, slot = loop.state[0], loop.state[0]["first"]
     a_wins, size = loop.ring[at(slot)]["a_wins"] > 0, loop.lineup.size
     for k in range(size):
