@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import expanded, unallocating
+from valmatch.kernels.compilation import expanded, internal, unallocating
 from valmatch.policies.exp_minus import exp_minus
 from valmatch.policies.knowledge import Knowledge, Workspace, workspace
 from valmatch.policies.largest import largest, place_of_largest
@@ -37,7 +37,7 @@ def error_bound(variances: Floats, player: int, noise_variance: float, as_printe
     return bound * max(1.0, 1.0 / math.sqrt(noise)) if as_printed else bound
 
 
-@unallocating
+@internal
 def _excess(y: float) -> float:
     """Approximate `hazard_excess` so that the error times (1 - Phi(y)) (y + 2) is below 2.2e-9.
 
@@ -55,7 +55,7 @@ def _excess(y: float) -> float:
     return low + y4 * (middle + y4 * high)
 
 
-@unallocating
+@internal
 def _squared_quality(mean_0: float, variance_0: float, mean_k: float, variance_k: float) -> float:
     """Approximate 2 pi q^2 of (5), which saves a root; `variance_k` carries the noise of both."""
     inverse = 1.0 / (variance_0 + variance_k)
@@ -64,7 +64,7 @@ def _squared_quality(mean_0: float, variance_0: float, mean_k: float, variance_k
     return bell * bell * inverse
 
 
-@unallocating
+@internal
 def _outcomes(
     mean_0: float,
     variance_0: float,
@@ -118,7 +118,7 @@ def _outcomes(
         )
 
 
-@unallocating
+@internal
 def _outcomes_with_draws(
     mean_0: float,
     variance_0: float,
@@ -153,7 +153,7 @@ def _outcomes_with_draws(
         work.best_draw[j] = _squared_quality(drew[0], drew[1], drew[2], drew[3] + noise)
 
 
-@unallocating
+@internal
 def _two_best(quality: Floats) -> tuple[int, int]:
     """Return the indices of the largest and the second largest entry."""
     first, second = 0, 1
@@ -167,7 +167,7 @@ def _two_best(quality: Floats) -> tuple[int, int]:
     return first, second
 
 
-@unallocating
+@internal
 def _ceilings(
     mean_0: float,
     low: float,
@@ -192,7 +192,7 @@ def _ceilings(
         ceiling[k] = quality[k] * growth * (f * f) if z < 7.0 else math.inf
 
 
-@unallocating
+@internal
 def _raise_to_rival(
     mean_k: float, wide: float, mean_0: Floats, variance_0: Floats, best: Floats
 ) -> None:
@@ -203,7 +203,7 @@ def _raise_to_rival(
         best[j] += max(quality - best[j], 0.0)
 
 
-@unallocating
+@internal
 def _look_ahead(
     player: int,
     first: int,
@@ -244,7 +244,7 @@ def _look_ahead(
             best[k] = own
 
 
-@unallocating
+@internal
 def _combine(
     multiplier: float,
     quality: Floats,
@@ -260,7 +260,7 @@ def _combine(
         scores[j] = quality[j] + multiplier * future
 
 
-@unallocating
+@internal
 def _combine_with_draws(multiplier: float, work: Workspace) -> None:
     """Fill the scores with q_0j + multiplier F_j, of three outcomes."""
     for j in range(work.scores.size):
@@ -271,7 +271,7 @@ def _combine_with_draws(multiplier: float, work: Workspace) -> None:
         work.scores[j] = work.quality[j] + multiplier * future
 
 
-@unallocating
+@internal
 def _largest_plain(
     least: float,
     means: Floats,
@@ -301,7 +301,7 @@ def _largest_plain(
     return chosen
 
 
-@unallocating
+@internal
 def _look_ahead_from_all(
     player: int,
     slack: float,

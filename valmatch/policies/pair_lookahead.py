@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import at, expanded, inlined, unallocating
+from valmatch.kernels.compilation import at, expanded, inlined, internal, unallocating
 from valmatch.policies.myopic import pair_draw_chance
 from valmatch.policies.waiting import Ticket, Waiting
 from valmatch.ratings.trueskill import (
@@ -51,7 +51,7 @@ def expected_variance(
     return variance_i - variance_i * variance_i / total * _learnt(mean_i - mean_j, total)
 
 
-@unallocating
+@internal
 def _learnt(difference: float, total: float) -> float:
     """Return phi(x)^2 / (Phi(x) Phi(-x)), x = d / c: the product of both hazards."""
     y = abs(difference) / math.sqrt(total)
@@ -104,7 +104,7 @@ def pair_knowledge_gradient_variance(
     return quality + 0.5 * multiplier * added
 
 
-@unallocating
+@internal
 def _evenness(variance: float, noise_variance: float) -> float:
     """Return the draw chance of equal means, of two beliefs with this sum of variances."""
     return math.sqrt(2.0 * noise_variance / (variance + 2.0 * noise_variance))
@@ -214,7 +214,7 @@ def _insert(come: int, found: int, variances: Floats, row: Ints) -> int:
     return found + 1
 
 
-@unallocating
+@internal
 def _best_next(
     place: int,
     player: int,
@@ -263,7 +263,7 @@ def _window(place: int, first: int, second: int, band: int, n: int) -> tuple[int
     return max(low, 0), min(high, n)
 
 
-@unallocating
+@internal
 def _place_of(mean: float, player: int, means: Floats, tickets: Ints) -> int:
     """Return how many of those who wait come before a player of this mean."""
     low, high = 0, means.size

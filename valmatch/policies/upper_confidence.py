@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import expanded, unallocating
+from valmatch.kernels.compilation import expanded, internal, unallocating
 from valmatch.policies.exp_minus import ERROR, exp_minus
 from valmatch.policies.knowledge import Knowledge
 from valmatch.policies.largest import largest
@@ -82,7 +82,7 @@ def upper_confidence_plain(
     return chosen
 
 
-@unallocating
+@internal
 def _split(variance_0: float, noise_variance: float, both: bool) -> tuple[float, float]:
     """Return the width of the density, and player 0's part of the uncertain variance."""
     if both:
@@ -102,7 +102,7 @@ def error_bound(width: float, kappa: float) -> float:
     return mean + kappa * math.sqrt(square)
 
 
-@unallocating
+@internal
 def _approximate(
     mean_0: float,
     own: float,
