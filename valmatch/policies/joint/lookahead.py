@@ -142,7 +142,10 @@ def _bounded_gain(pairs: Pairs, i: int, j: int, count: int, floor: float) -> flo
     if bound < floor:
         return bound
     # Beyond the deviation nothing moves, however much is learnt.
-    bends = _bends(pairs, i, j, count, spread)
+    if count == 0 or pairs.gaps[at(count - 1)] > 0.0:
+        bends = _bends(pairs, i, j, count, spread)
+    else:
+        bends = _bends_at_once(pairs, p)
     bound = _ceiling_of_bends(pairs, bends, spread, most)
     if bound < floor:
         return bound
@@ -210,14 +213,14 @@ def _value(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
 
 @unallocating
 def _rivals(pairs: Pairs) -> int:
-    """Find those who may be the best, and their covariances relative to the leader's.
+    """Find who may be the best, the nearest first, and their covariances relative to the leader's.
 
     What is learnt of anything moves a lead by at most its standard deviation.
     """
-    n, leader, count = pairs.mean.size, place_of_largest(pairs.mean), 0
-    for k in range(n):
+    n, leader, count = pairs.mean.size, pairs.by_mean[0], 0
+    for k in pairs.by_mean[1:]:
         gap = pairs.mean[at(leader)] - pairs.mean[at(k)]
-        if k != leader and gap <= FAR * math.sqrt(variance_of(pairs, leader, k)):
+        if gap <= FAR * math.sqrt(variance_of(pairs, leader, k)):
             pairs.gaps[at(count)], pairs.inverse[at(count)] = gap, 1.0 / max(gap, _TINY)
             for i in range(n):
                 row = pairs.covariance[at(i)]
@@ -232,6 +235,17 @@ def _bends(pairs: Pairs, i: int, j: int, count: int, spread: float) -> int:
     first, second = pairs.parts[at(i), :count], pairs.parts[at(j), :count]
     reach = FAR / math.sqrt(spread)
     return envelope(pairs.gaps[:count], first, second, reach, pairs.bends)
+
+
+@inlined
+def _bends_at_once(pairs: Pairs, p: int) -> int:
+    """Do what `_bends` does where all rivals are level with the leader, as newcomers are."""
+    bends = 0
+    for steepest in (pairs.sides[at(p), 0], pairs.sides[at(p), 2]):
+        if steepest > 0.0:
+            pairs.bends[at(bends), 0], pairs.bends[at(bends), 1] = 0.0, steepest
+            bends += 1
+    return bends
 
 
 @unallocating
