@@ -6,8 +6,9 @@
 The first plays the worlds of a cell (`list` names them) and writes CELL.csv beside this file, or
 into the folder of --out, anew after each hundred worlds; with --keep FOLDER it goes on later where
 it was stopped. Folders are made. `--worlds N` plays other numbers of them. A world of 10 players
-takes a tenth of a second, one of 50 a second: minutes to a quarter of an hour a cell. The second
-puts the tables of the cells that have been played into the page. What is done is said on stderr.
+takes a tenth of a second, one of 50 a second, one of 200 some fifteen: minutes to half an hour a
+cell. The second puts the tables of the cells that have been played into the page. What is done is
+said on stderr.
 """
 
 from __future__ import annotations
