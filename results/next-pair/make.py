@@ -355,6 +355,8 @@ def main() -> None:
         page()
     elif given.cell is None:
         options.error("worlds: which CELL? (list names them)")
+    elif given.worlds is not None and given.worlds < 2:
+        options.error(f"--worlds {given.worlds}: standard errors need 2 or more")
     else:
         try:  # before hours of work
             for folder in filter(None, (given.out, given.keep)):
