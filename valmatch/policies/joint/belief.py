@@ -72,7 +72,7 @@ class Pairs(NamedTuple):
     bends : (2 n, 2) ndarray
         Scratch of an envelope.
     inverse : (n,) ndarray
-        Scratch: their inverses.
+        Scratch: the inverses of `gaps`.
     moved : (n,) ndarray
         k, if the covariance has lost k k' since pairs were valued.
     sides : (n (n - 1) / 2, 4) ndarray
