@@ -224,7 +224,7 @@ def rating_columns() -> Lines:
 def whole_log_columns() -> Lines:
     """Yield the table of the files of a rating of a whole log."""
     from valmatch.game_logs.batch import result, writing
-    from valmatch.game_logs.writing.folder import RATINGS
+    from valmatch.game_logs.rated_players import RATINGS
 
     kinds: dict[str, Any] = {
         RATINGS: result.PlayerRow,

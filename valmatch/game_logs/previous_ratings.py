@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.rated_players import COUNTS, LAST_GAME, RatedPlayer
-from valmatch.game_logs.writing.folder import RATINGS
+from valmatch.game_logs.rated_players import COUNTS, LAST_GAME, RATINGS, RatedPlayer
 from valmatch.inputs.csv_names import are_marked
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
 from valmatch.ratings.system import BatchSystem, System

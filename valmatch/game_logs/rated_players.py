@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+RATINGS = "ratings.csv"
+
 COUNTS = ("wins", "losses", "draws")
 """Columns of how many games a player's side won, was not among the best of, or shared the first
 place of."""

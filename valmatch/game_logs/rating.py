@@ -16,7 +16,7 @@ from valmatch.game_logs.games import joined, pieces, until_stopped
 from valmatch.game_logs.options import LogKeywords, LogOptions, RatingOptions, split
 from valmatch.game_logs.parameters import check_tuned, values_of
 from valmatch.game_logs.previous_ratings import PreviousRatings
-from valmatch.game_logs.rated_players import COUNTS, LAST_GAME, RatedPlayer
+from valmatch.game_logs.rated_players import COUNTS, LAST_GAME, RATINGS, RatedPlayer
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
@@ -35,7 +35,6 @@ from valmatch.game_logs.tuning import Tuning, tune
 from valmatch.game_logs.writing.folder import (
     HISTORY,
     PAIRS,
-    RATINGS,
     SUMMARY,
     claim,
     outdated,

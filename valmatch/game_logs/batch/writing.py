@@ -22,7 +22,8 @@ from valmatch.game_logs.batch.result import (
     columns_of,
     superiority_of,
 )
-from valmatch.game_logs.writing.folder import RATINGS, SUMMARY
+from valmatch.game_logs.rated_players import RATINGS
+from valmatch.game_logs.writing.folder import SUMMARY
 from valmatch.inputs.csv_names import mark
 from valmatch.storage.output import cell, to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder

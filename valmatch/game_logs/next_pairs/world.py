@@ -131,9 +131,10 @@ def play_world(
         Called between ratings; raises if the work is to end.
     """
     belief, n = plan.belief, plan.belief.mean.size
-    values, vectors = np.linalg.eigh(belief.covariance)
     normals = streams.stream(replication, _TRUTH).standard_normal(n)
-    truth = belief.mean + vectors @ (np.sqrt(np.maximum(values, 0.0)) * normals)
+    with one_thread():
+        values, vectors = np.linalg.eigh(belief.covariance)
+        truth = belief.mean + vectors @ (np.sqrt(np.maximum(values, 0.0)) * normals)
     found = play_on(plan, policy, truth, streams, replication, stop)
     return np.array([measures_of(one, truth) for one in found])
 

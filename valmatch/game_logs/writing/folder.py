@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from valmatch.errors import InputError, option
+from valmatch.game_logs.rated_players import RATINGS
 from valmatch.inputs.files import sha256
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_atomically
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from valmatch.game_logs.reading.log import GameLog
     from valmatch.game_logs.roster import Ranking
 
-RATINGS, HISTORY, PAIRS = "ratings.csv", "history.csv", "pairs.csv"
-SUMMARY = "summary.json"
+HISTORY, PAIRS, SUMMARY = "history.csv", "pairs.csv", "summary.json"
 
 CORRECTED = ("games_sha256", "ratings_sha256", "given")
 """Entries of its identity that differ once its log, or that of an earlier one, was corrected."""

@@ -309,7 +309,7 @@ def _widen_sides(pairs: Pairs) -> None:
     The covariance has lost k k', so that the slope of a rival r against the leader l, in the lines
     of i and j, has changed by (k_i - k_j) (k_r - k_l): most pairs need not be measured again.
     """
-    n, moved, leader = pairs.mean.size, pairs.moved, place_of_largest(pairs.mean)
+    n, moved, leader = pairs.mean.size, pairs.moved, pairs.by_mean[0]
     steeper, nearer, closest, rounded = 0.0, 0.0, 0.0, 0.0
     for r in range(n):
         rounded = max(rounded, _ROUNDED * pairs.covariance[at(r), at(r)])

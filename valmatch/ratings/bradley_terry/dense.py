@@ -14,6 +14,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import unallocating
+from valmatch.kernels.threads import one_thread
 from valmatch.ratings.bradley_terry.fit import FARTHEST, MOST_STEPS, POINTS
 
 _STEP = 1e-6 * POINTS
@@ -155,7 +156,8 @@ def frame_of_belief(mean: Floats, covariance: Floats, draw_weight: float) -> Fra
         nu; 0: there are no draws.
     """
     n = len(mean)
-    values, vectors = np.linalg.eigh(covariance)
+    with one_thread():
+        values, vectors = np.linalg.eigh(covariance)
     kept = values > 1e-12 * values[-1]
     basis = np.zeros((n + 2, int(kept.sum())))
     basis[:n] = POINTS * vectors[:, kept] * np.sqrt(values[kept])
