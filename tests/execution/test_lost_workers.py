@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.command import valmatch
+from tests.support.crashes import kill_a_worker
 from valmatch import RunError, replicate
 from valmatch.execution import chunks
 from valmatch.execution.chunks import result_of
@@ -59,12 +60,6 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, dict[s
         assert valmatch(*command, "--out", folder).code == 0
         found[name] = contents(folder)
     return found
-
-
-def kill_a_worker() -> None:
-    worker = multiprocessing.active_children()[0]
-    worker.kill()
-    worker.join(60)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -62,6 +63,16 @@ def run_and_kill(config: Config, n: int, folder: Path, seconds: float, lines: in
     time.sleep(seconds)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
+
+
+def kill_a_worker() -> None:
+    """Kill one of the worker processes of this process, and wait until it has died.
+
+    Call it once a run: while a pool clears away a dead process, Python may still list it.
+    """
+    worker = multiprocessing.active_children()[0]
+    worker.kill()
+    worker.join(60)
 
 
 def tear(path: Path, rng: Random) -> None:
