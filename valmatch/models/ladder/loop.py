@@ -170,7 +170,7 @@ def _enter_starts(loop: Loop) -> None:
 def _enter_start(player: int, loop: Loop) -> None:
     state = loop.state[0]
     state["starting"] = schedule(
-        loop.starts[at(player)], player, state["starting"], loop.starting, loop.starting_places
+        loop.starts[at(player)], player, state["starting"], loop.starting, None
     )
 
 
@@ -186,10 +186,10 @@ def _next_to_queue(world: World, loop: Loop) -> int:
     )
     if resumes:
         player = resume["player"]
-        state["pausing"] = cancel(player, state["pausing"], loop.pausing, loop.personal_places)
+        state["pausing"] = cancel(0, state["pausing"], loop.pausing, None)
         return player
     player, now = start["player"], start["time"]
-    state["starting"] = cancel(player, state["starting"], loop.starting, loop.starting_places)
+    state["starting"] = cancel(0, state["starting"], loop.starting, None)
     entry = loop.players[at(player)]
     if entry["state"] == LEFT:
         return NOBODY
@@ -253,7 +253,7 @@ def _queue(now: float, player: int, world: World, loop: Loop, log: Log) -> float
     if behaviour.patience < np.inf:
         wait = behaviour.patience * exponential_at(loop.place, PATIENCE, player, entry["tickets"])
         state["patient"] = schedule(
-            now + wait, player, state["patient"], loop.patient, loop.personal_places
+            now + wait, player, state["patient"], loop.patient, loop.patient_places
         )
     together = 0
     for member in range(player, player + entry["friends"]):
@@ -279,12 +279,19 @@ def _give_ticket(now: float, player: int, behaviour: Behaviour, loop: Loop, log:
     state["tickets"] += 1
 
 
+@expanded
+def _cancel_patience(player: int, loop: Loop) -> None:
+    """Take the end of a player's patience out of its heap."""
+    state, place = loop.state[0], loop.patient_places[at(player)]
+    state["patient"] = cancel(place, state["patient"], loop.patient, loop.patient_places)
+
+
 @apart
 def _give_up(now: float, world: World, loop: Loop, log: Log) -> None:
     """End the tickets and the session of the player whose patience ends, and of who is with him."""
     behaviour, state = world.behaviour, loop.state[0]
     player = loop.patient[0]["player"]
-    state["patient"] = cancel(player, state["patient"], loop.patient, loop.personal_places)
+    _cancel_patience(player, loop)
     together = loop.players[at(player)]["together"]
     if now >= behaviour.warmup:
         state["abandoned"] += together
@@ -337,7 +344,7 @@ def _start_match(now: float, world: World, loop: Loop, waits: Floats, log: Log) 
         loop.players[at(player)]["state"] = PLAYING
         loop.players[at(player)]["matches"] += 1
         if behaviour.patience < np.inf and loop.players[at(player)]["leader"] == player:
-            state["patient"] = cancel(player, state["patient"], loop.patient, loop.personal_places)
+            _cancel_patience(player, loop)
     state["playing"] += 1
     state["numbered"] += 1
 
@@ -399,9 +406,7 @@ def _go_on(now: float, player: int, won: bool, behaviour: Behaviour, loop: Loop)
             if loop.players[at(member)]["leader"] == player:
                 loop.players[at(member)]["state"] = PAUSING
         pause = behaviour.pause * exponential_at(loop.place, BREAK, player, game)
-        state["pausing"] = schedule(
-            now + pause, player, state["pausing"], loop.pausing, loop.personal_places
-        )
+        state["pausing"] = schedule(now + pause, player, state["pausing"], loop.pausing, None)
     else:
         _end_sessions(player, behaviour, loop)
 

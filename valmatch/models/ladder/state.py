@@ -8,7 +8,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.matching.queue_statistics import LINEUP
-from valmatch.models.ladder.event_heap import EVENT, Places, new_heap
+from valmatch.models.ladder.event_heap import Places, new_heap, nowhere
 from valmatch.models.ladder.rating import Rater, new_match
 from valmatch.ratings.games import Assessment, Games, Players, unassessed
 
@@ -213,8 +213,8 @@ class Loop(NamedTuple):
         Hour of each player's next session start, infinite for none.
     starting, pausing, patient : (n,) records of `EVENT`
         The heaps of session starts, breaks and patience.
-    starting_places, personal_places : (n,) ndarray of int32
-        Where players are in the first of them, and in one of the others.
+    patient_places : (n,) ndarray of int32
+        Where players are in the last of them.
     ring : records of `PLAYED`
         The matches at play, as far as there is room, see `with_larger_ring`.
     teams : (len(ring), 2 team_num) ndarray of int64
@@ -242,10 +242,9 @@ class Loop(NamedTuple):
     sessions: Sessions
     starts: Floats
     starting: Records
-    starting_places: Places
     pausing: Records
     patient: Records
-    personal_places: Places
+    patient_places: Places
     ring: Records
     teams: Ints
     matched: Records
@@ -308,8 +307,6 @@ def new_loop(
     """
     n = players.size
     match = new_match(team_num, minutes)
-    starting, starting_places = new_heap(n)
-    patient, personal_places = new_heap(n)
     return Loop(
         np.zeros(1, STATE),
         players,
@@ -317,11 +314,10 @@ def new_loop(
         shares,
         sessions,
         np.full(n, np.inf),
-        starting,
-        starting_places,
-        np.zeros(n, EVENT),
-        patient,
-        personal_places,
+        new_heap(n),
+        new_heap(n),
+        new_heap(n),
+        nowhere(n),
         np.zeros(LEAST_RING, PLAYED),
         np.zeros((LEAST_RING, 2 * team_num), np.int64),
         np.zeros(2 * team_num, LINEUP),
