@@ -20,6 +20,7 @@ from results.pages import fill, parser, table
 PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
 BENCHMARKS = (
     "tests/benchmarks/test_valorant_benchmarks.py",
+    "tests/benchmarks/test_ladder_benchmarks.py",
     "tests/benchmarks/test_ticket_benchmarks.py",
     "tests/benchmarks/test_rule_set_benchmarks.py",
 )
@@ -34,6 +35,9 @@ RULES = {
 }
 MULTIPLIERS = {1: "518", 10: "5,180", 100: "51,800", 1000: "518,000", 10000: "5.2 million"}
 """Expected players of a default day by rate multiplier."""
+
+LADDERS = {1_000: "1,000", 10_000: "10,000", 100_000: "100,000", 1_000_000: "1 million"}
+"""Players of a ladder."""
 
 TICKETS = {
     "150 waiting": "about 100 wait, up to 150",
@@ -73,6 +77,10 @@ def main() -> None:
         rounded(found[f"test_cost_per_player[{k}]"]["nanoseconds_per_player"]) for k in MULTIPLIERS
     ]
     players = ["players in a replication", *MULTIPLIERS.values()]
+    per_game = [
+        rounded(found[f"test_a_players_game[{players}]"]["nanoseconds_per_game"])
+        for players in LADDERS
+    ]
     tickets = [
         (title, rounded(found[f"test_a_stream_of_tickets[{name}]"]["tickets_per_second"]))
         for name, title in TICKETS.items()
@@ -88,6 +96,10 @@ def main() -> None:
         "time per player": table(
             ["rate multiplier", *(f"x{multiplier}" for multiplier in MULTIPLIERS)],
             [players, ["nanoseconds per player", *per_player]],
+        ),
+        "time per game": table(
+            ["players of a ladder", *LADDERS.values()],
+            [["nanoseconds per player and game", *per_game]],
         ),
     }
     fill(PAGE, texts)
