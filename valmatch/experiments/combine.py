@@ -24,7 +24,7 @@ from valmatch.experiments.run_manifests import ReplicateManifest, SimulationMani
 from valmatch.models.model import Model
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.curve_file import stretches, write_sums
-from valmatch.storage.manifest import Manifest, read_manifest
+from valmatch.storage.manifest import read_manifest
 from valmatch.storage.output import write_bytes
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format, sum_format
@@ -325,10 +325,7 @@ def read_manifests(
         if not folder.is_dir():
             raise InputError(f"{folder}: no such folder")
         try:
-            made_by = read_manifest(folder, Manifest).command
-            if made_by != command:
-                raise InputError(f"{folder}: made by {made_by} (allowed: folders of {command})")
-            manifests[folder] = read_manifest(folder, kind)
+            manifests[folder] = read_manifest(folder, kind, command)
         except FileNotFoundError:
             warn(f"{folder}: no {MANIFEST}, so no run has begun here")
             continue

@@ -54,10 +54,14 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _check_depth(value: object, levels: int) -> None:
-    """Refuse what is nested deeper than so many levels."""
-    if not isinstance(value, dict | list):
-        return
-    if not levels:
+    """Refuse what is nested deeper than so many levels, which are looked at one after the other."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(levels):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+    if level:
         raise ValueError(_TOO_DEEP)
-    for inner in value.values() if isinstance(value, dict) else value:
-        _check_depth(inner, levels - 1)

@@ -132,18 +132,37 @@ def command_of(folder: Path) -> str:
 M = TypeVar("M", bound=Manifest)
 
 
-def read_manifest(folder: Path, kind: type[M]) -> M:
+def read_manifest(folder: Path, kind: type[M], command: str | None = None) -> M:
     """Return the manifest of a run.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the run was.
+    kind : type
+        What the manifest holds.
+    command : str or None
+        The command that must have made the folder; None: any.
 
     Raises
     ------
     OSError
         If it is not there or cannot be read.
     InputError
-        If it is damaged, or an entry is of another type or out of range.
+        If another command made the folder; if the manifest is damaged, or an entry is of another
+        type or out of range.
     """
     path = folder / MANIFEST
     content = read_json(path, "not a manifest")
+    if command is not None:
+        made_by = _checked(path, content, Manifest).command
+        if made_by != command:
+            raise InputError(f"{folder}: made by {made_by} (allowed: folders of {command})")
+    return _checked(path, content, kind)
+
+
+def _checked(path: Path, content: dict[str, Any], kind: type[M]) -> M:
+    """Return what a manifest says, or refuse it."""
     try:
         return kind.model_validate(content)
     except ValidationError as error:
