@@ -4,8 +4,8 @@
 
 takes ten to twenty minutes on two cores that others may use, too, and some 500 MB under the
 temporary folder. It needs the extra `dask`, and Linux, which tells what a run's processes took.
-Each run is made three times, in turn with the others, short ones twice as often. The least seconds
-of a processor count, those of all its processes together.
+Each run is made six times, in turn with the others. The least seconds of a processor count, those
+of all its processes together.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PAGE = HERE / "README.md"
 RUNS = HERE / "runs.csv"
 
 CONFIG = "valorant"
-ROUNDS = 3
+ROUNDS = 6
 SMALL, LARGE = 40_000, 100_000
 SHARDS, EACH = 10_000, 4
 """Shards of the largest merging, and replications in each."""
@@ -217,9 +217,8 @@ def measure() -> None:
         place = Path(scratch)
         make_shards(place)
         say("shards made")
-        short = [run for run in PLAN if run.fitted]
         for number in range(ROUNDS):
-            for run in (*PLAN, *short):
+            for run in PLAN:
                 out = place / "out"
                 found[run.name].append(measured(command_of(run, place, out)))
                 shutil.rmtree(out)
