@@ -145,6 +145,10 @@ WARNED: list[tuple[object, str]] = [
     (changed(0, players=[{**PLAYER, "attributes": {"skil": 1}}]), "'skil' is not declared"),
     (changed(0, players=[{**PLAYER, "latency": {"eu": 9}}]), "no latency rule looks at them"),
     (changed(0, note="x"), "unknown key 'note'"),
+    (
+        changed(1, cancel=0.5),
+        "tickets[1].cancel: 0.5 is before the ticket comes, at 1: it ends as it comes",
+    ),
 ]
 
 

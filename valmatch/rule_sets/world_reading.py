@@ -281,6 +281,9 @@ class _Tickets:
         is_running = running is not None and running.value is True
         players = self.players(item, is_running)
         cancel = None if _is_null(item, "cancel") else item.number("cancel", least=0)
+        if cancel is not None and time is not None and cancel < time:
+            text = f"{cancel:g} is before the ticket comes, at {time:g}: it ends as it comes"
+            item.problems.warn(item.at("cancel"), item.inner("cancel"), text)
         answers = self.answers(item)
         if name is None or time is None or not players:
             return None
