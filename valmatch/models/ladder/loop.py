@@ -288,7 +288,7 @@ def _give_ticket(now: float, player: int, behaviour: Behaviour, loop: Loop, log:
 @expanded
 def _cancel_patience(player: int, loop: Loop) -> None:
     """Take the end of a player's patience out of its heap."""
-    state, place = loop.state[0], loop.patient_places[at(player)]
+    state, place = loop.state[0], int(loop.patient_places[at(player)])
     state["patient"] = cancel(place, state["patient"], loop.patient, loop.patient_places)
 
 
