@@ -425,7 +425,7 @@ def test_a_part_is_compiled_once_for_all_numbers_that_are_written() -> None:
 
 
 ONE_KERNEL = """
-import os, sys
+import os, resource, sys
 from pathlib import Path
 from numba.core import event
 from valmatch.kernels.compilation import njit
@@ -440,6 +440,8 @@ class Compiled(event.Listener):
         pass
 
 event.register("numba:compile", Compiled())
+if sys.argv[1] == "full":
+    resource.setrlimit(resource.RLIMIT_FSIZE, (99, 99))
 
 @njit
 def inner(value):
@@ -458,7 +460,8 @@ def kernel_process(folder: Path, what: str) -> subprocess.Popen[str]:
     (folder / "one.py").write_text(ONE_KERNEL)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
     command = [sys.executable, str(folder / "one.py"), what]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, env=environment, text=True, **pipes)
 
 
 def test_processes_that_start_together_compile_no_kernel_twice(tmp_path: Path) -> None:
@@ -475,3 +478,16 @@ def test_a_process_that_is_killed_while_it_compiles_holds_nobody_up(tmp_path: Pa
     assert killed.returncode == -9
     said, _ = kernel_process(tmp_path, "lives").communicate(timeout=120)
     assert said.count("compiled") == 4
+
+
+def test_a_cache_without_room_is_named_once_and_stops_nobody(tmp_path: Path) -> None:
+    for _ in range(2):
+        said, warned = kernel_process(tmp_path, "full").communicate(timeout=120)
+        assert said.count("compiled") == 4
+        assert said.endswith("8.0 8.0\n")
+        assert len(warned.splitlines()) == 1
+        assert warned.startswith(f"warning: kernels cannot be kept in {tmp_path / 'cache'}")
+        assert "File too large; every run compiles them again (NUMBA_CACHE_DIR names" in warned
+    assert not list((tmp_path / "cache").rglob("*.nbc"))
+    said, warned = kernel_process(tmp_path, "lives").communicate(timeout=120)
+    assert (said.count("compiled"), warned) == (4, "")

@@ -20,12 +20,16 @@ import hashlib
 import os
 import re
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cache, partial
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
+
+from valmatch.text.terminal import one_line
 
 UNUSED = 3600.0
 """Seconds without a start after which nobody should be writing the caches of a former state."""
@@ -160,6 +164,7 @@ def cached(kernel: Any) -> Any:  # noqa: ANN401 - numba has no types
             held = ExitStack()
             lock = partial(_locked, Path(index).with_suffix(".lock"))
             cache.load_overload = partial(_load, cache, rtsys, held, lock)
+            cache.save_overload = partial(_save, cache.save_overload, Path(index).parents[2])
             kernel.compile = partial(_compile, kernel.compile, global_compiler_lock, held)
     return kernel
 
@@ -183,6 +188,27 @@ def _load(
             held.enter_context(lock())
             found = cache._load_overload(signature, context)
         return found
+
+
+def _save(
+    save: Callable[[Any, Any], None],
+    folder: Path,
+    signature: Any,  # noqa: ANN401
+    compiled: Any,  # noqa: ANN401
+) -> None:
+    """Keep a kernel; where there is no room for it, say so and go on with what is in memory."""
+    try:
+        save(signature, compiled)
+    except OSError as error:
+        _say_not_kept(folder, error.strerror or str(error))
+
+
+@cache
+def _say_not_kept(folder: Path, why: str) -> None:
+    """Say once on stderr that kernels are not kept, and not by worker processes."""
+    if parent_process() is None:
+        text = f"kernels cannot be kept in {folder}: {why}; every run compiles them again"
+        print(one_line(f"warning: {text} (NUMBA_CACHE_DIR names another folder)"), file=sys.stderr)
 
 
 def _compile(
