@@ -441,6 +441,7 @@ class Compiled(event.Listener):
 
 event.register("numba:compile", Compiled())
 if sys.argv[1] == "full":
+    sys.dont_write_bytecode = True  # Python would take what fits for the whole
     resource.setrlimit(resource.RLIMIT_FSIZE, (99, 99))
 
 @njit
