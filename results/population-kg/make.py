@@ -124,7 +124,7 @@ class Judged(LadderModel):
 
     def run(self, inputs: InitialState) -> Outcome:
         """Return the responses, with those of the log."""
-        log = new_log(self._room(), 1)
+        log = new_log(self._room(), self._room(), 1)
         played = self.play(inputs, log)
         assert played.loop.state["tickets"][0] <= self._room()
         return Outcome({**self._responses(played), **self._qualities(inputs, played, log)})

@@ -27,8 +27,8 @@ def test_a_players_game(benchmark: BenchmarkFixture, players: int) -> None:
     model = build(load("ladder-elo", factors))
     assert isinstance(model, LadderModel)
     inputs = model.draw(Streams(1), 0)
-    played = model.play(inputs, new_log(0, 1))  # compile outside the measurement
-    benchmark.pedantic(model.play, (inputs, new_log(0, 1)), rounds=3)  # type: ignore[no-untyped-call]
+    played = model.play(inputs, new_log(0, 0, 1))  # compile outside the measurement
+    benchmark.pedantic(model.play, (inputs, new_log(0, 0, 1)), rounds=3)  # type: ignore[no-untyped-call]
     games = 2 * int(played.loop.state["numbered"][0])
     assert benchmark.stats is not None
     benchmark.extra_info["nanoseconds_per_game"] = 1e9 * float(benchmark.stats["min"]) / games

@@ -96,7 +96,7 @@ def test_a_comparison_of_several_goes_on_in_further_figures(compared: Path) -> N
     ]
     assert said == (
         f"{compared / 'several'}: differences-hours has no room for all panels:"
-        " differences-hours-2 have the rest\n"
+        " differences-hours-2 has the rest\n"
     )
     titles = []
     figures = drawn(compared / "several", compare)
@@ -235,7 +235,7 @@ def test_systems_of_replications_are_drawn_in_one_figure(ladders: Path) -> None:
     assert [file.stem for file in made] == [
         *("systems", "means", "means-2"), *["curves", "responses"] * 2
     ]  # fmt: skip
-    first = f"{ladders / 'replicate'}: means has no room for all panels: means-2 have the rest"
+    first = f"{ladders / 'replicate'}: means has no room for all panels: means-2 has the rest"
     assert first in said
 
 

@@ -385,7 +385,7 @@ def calibration_after_rounds(
     records, ratings = model._players(inputs.population)
     loop = new_loop(records, ratings, inputs.place, model._shares, NO_SESSIONS, 1, 1.0, 1)
     model._empty_queue(loop)
-    order, log = np.random.default_rng(seed), new_log(0, 1)
+    order, log = np.random.default_rng(seed), new_log(0, 0, 1)
     for hour in range(rounds):
         moments = (1 + order.permutation(players)) / (4 * players) if at_random else 0.25
         loop.starts[:] = hour + moments

@@ -19,8 +19,9 @@ from valmatch.execution.interruption import ended_by_signals
 from valmatch.execution.simulator import build, record
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
+from valmatch.kernels.scratch import Scratch
 from valmatch.models.model import Response, Table
-from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.output import ROWS_AT_ONCE, to_json, write_atomically, write_csv_parts
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import hint
@@ -129,6 +130,8 @@ def simulate(
     path = None if out is None else arguments.path("out", out)
     model = build(config, warn=warn)
     with RunFolder(path, "simulate", config, identity) if path else nullcontext() as folder:
+        if folder:
+            model.scratch = Scratch(folder.path)
         # However long the model searches, a signal ends it.
         result = ended_by_signals(partial(record, model, seed, replication))
         recording = Simulation(
@@ -145,7 +148,8 @@ def simulate(
             folder.add([f"{table.name}.csv" for table in result.tables])
             for table in result.tables:
                 path = folder.path / f"{table.name}.csv"
-                write_csv(path, table.columns, table.whole, raw_names)
+                parts = table.parts(ROWS_AT_ONCE)
+                write_csv_parts(path, table.names, parts, table.whole, raw_names)
             if not raw_names:
                 folder.note(marked_names=[f"{table.name}.csv" for table in result.tables])
             with write_atomically(folder.path / "responses.json") as file:

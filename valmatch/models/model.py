@@ -17,6 +17,7 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import RunError
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats
+from valmatch.kernels.scratch import MEMORY, Scratch
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.sampling import INDEPENDENT, Sampling
 
@@ -223,8 +224,6 @@ class Table:
     ----------
     name : str
         As given.
-    columns : dict of str to numpy.ndarray
-        Equally long arrays, NaN where there is no value.
     whole : frozenset of str
         As given.
     """
@@ -236,17 +235,77 @@ class Table:
         whole: Sequence[str] = (),
     ) -> None:
         self.name = name
-        self.columns = {key: _column(values) for key, values in columns.items()}
+        self._columns = {key: _column(values) for key, values in columns.items()}
         self.whole = frozenset(whole)
-        sizes = {key: column.shape for key, column in self.columns.items()}
+        sizes = {key: column.shape for key, column in self._columns.items()}
         if len(set(sizes.values())) > 1:
             raise ValueError(f"the columns of table {name!r} differ in length: {sizes}")
 
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Equally long arrays by name, NaN where there is no value."""
+        return self._columns
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the columns."""
+        return list(self._columns)
+
     def __len__(self) -> int:
-        return max((len(column) for column in self.columns.values()), default=0)
+        return max((len(column) for column in self._columns.values()), default=0)
 
     def __repr__(self) -> str:
-        return f"Table({self.name}: {len(self)} rows of {', '.join(self.columns)})"
+        return f"Table({self.name}: {len(self)} rows of {', '.join(self.names)})"
+
+    def part(self, rows: slice) -> Mapping[str, NDArray[Any]]:
+        """Return some rows of all columns."""
+        return {name: column[rows] for name, column in self._columns.items()}
+
+    def parts(self, count: int) -> Iterator[Mapping[str, NDArray[Any]]]:
+        """Yield all rows, so many at a time."""
+        for first in range(0, len(self), count):
+            yield self.part(slice(first, min(first + count, len(self))))
+
+
+class LargeTable(Table):
+    """A table whose rows are worked out when they are asked for, as it may not fit in memory.
+
+    Parameters
+    ----------
+    name, whole
+        As of `Table`.
+    size : int
+        How many rows it has.
+    part : callable
+        Returns the columns of a slice of its rows, which has both ends.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        size: int,
+        part: Callable[[slice], Mapping[str, NDArray[Any]]],
+        whole: Sequence[str] = (),
+    ) -> None:
+        self.name, self.whole = name, frozenset(whole)
+        self._size, self._part = size, part
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the columns."""
+        return list(self._part(slice(0, 0)))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def part(self, rows: slice) -> Mapping[str, NDArray[Any]]:
+        """Return some rows of all columns."""
+        return self._part(slice(*rows.indices(self._size)[:2]))
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """All rows, worked out anew each time."""
+        return dict(self.part(slice(None)))
 
 
 def _column(values: ArrayLike | Sequence[Any]) -> NDArray[Any]:
@@ -361,6 +420,8 @@ class Model(ABC, Generic[Inputs]):
         The curves that it gives besides, if any.
     warnings : sequence of str
         Remarks on the model's input, one line each.
+    scratch : Scratch
+        Where a recorded replication keeps what may be large; memory unless it is said.
     floors : mapping of str to tuple
         What theory knows of the least mean of a response: (value, under which condition).
     releases_gil : bool
@@ -376,6 +437,7 @@ class Model(ABC, Generic[Inputs]):
     drawn_by: frozenset[str]
     axes: Axes | None = None
     warnings: Sequence[str] = ()
+    scratch: Scratch = MEMORY
     floors: Mapping[str, tuple[float, str]] = MappingProxyType({})
     releases_gil: bool = False
     sampling: Sampling = INDEPENDENT

@@ -138,13 +138,36 @@ def write_csv(
         Whether texts are written as they are; else those that begin like formulas are marked, see
         `valmatch.inputs.csv_names.mark`.
     """
+    size = max(map(len, columns.values()), default=0)
+    slices = (slice(first, first + ROWS_AT_ONCE) for first in range(0, size, ROWS_AT_ONCE))
+    parts = ({name: values[rows] for name, values in columns.items()} for rows in slices)
+    write_csv_parts(path, list(columns), parts, whole, raw_names)
+
+
+def write_csv_parts(
+    path: Path,
+    names: Sequence[str],
+    parts: Iterable[Mapping[str, Sequence[Any] | NDArray[Any]]],
+    whole: Collection[str] = (),
+    raw_names: bool = True,
+) -> None:
+    """Write a CSV file, atomically, whose rows come some at a time.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    names : sequence of str
+        Its columns.
+    parts : iterable of mapping of str to sequence or array
+        Equally long pieces of the columns, at best `ROWS_AT_ONCE` rows of each.
+    whole, raw_names
+        As of `write_csv`.
+    """
     with write_atomically(path) as file:
-        file.write(csv_line(columns))
-        for first in range(0, max(map(len, columns.values()), default=0), ROWS_AT_ONCE):
-            rows = slice(first, first + ROWS_AT_ONCE)
-            cells = [
-                _cells(values[rows], name in whole, raw_names) for name, values in columns.items()
-            ]
+        file.write(csv_line(names))
+        for part in parts:
+            cells = [_cells(part[name], name in whole, raw_names) for name in names]
             text = io.StringIO()
             csv.writer(text, lineterminator="\n").writerows(zip(*cells, strict=True))
             file.write(text.getvalue())

@@ -67,7 +67,7 @@ def factors_of(name: str, **changes: Any) -> LadderFactors:  # noqa: ANN401
 def played(model: LadderModel, seed: int) -> Run:
     """Return a replication with its log."""
     inputs = model.draw(Streams(seed), 0)
-    log = new_log(20_000, model._factors.rule.team_num)
+    log = new_log(20_000, 20_000, model._factors.rule.team_num)
     run = model.play(inputs, log)
     assert run.loop.state["tickets"][0] <= 20_000
     return run
@@ -88,7 +88,7 @@ def tickets_of(model: LadderModel, run: Run, place: Any) -> Tickets:  # noqa: AN
     careers: dict[int, list[tuple[float, float, float]]] = {}
     for number in range(n):
         end = run.log.matches["time"][number] + factors.match.minutes / 60.0
-        if run.log.matches["place"][number] < 0:
+        if number >= run.loop.state["ended"][0]:
             continue
         for ticket, (mean, sigma) in zip(run.log.teams[number], run.log.after[number], strict=True):
             careers.setdefault(int(log["player"][ticket]), []).append((end, mean, sigma))

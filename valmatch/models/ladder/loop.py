@@ -429,7 +429,7 @@ def _log_start(now: float, p: float, predicted: float, a_wins: bool, loop: Loop,
         return
     match = log.matches[at(number)]
     match["time"], match["p"], match["predicted"] = now, p, predicted
-    match["a_wins"], match["place"] = int(a_wins), -1
+    match["a_wins"] = int(a_wins)
     for k in range(loop.lineup.size):
         entry = loop.players[at(loop.lineup[at(k)])]
         ticket = entry["ticket"]
@@ -444,7 +444,6 @@ def _log_end(number: int, loop: Loop, log: Log) -> None:
     """Log the match that ends."""
     if number >= log.matches.size:
         return
-    log.matches[at(number)]["place"] = loop.state[0]["ended"]
     for k in range(loop.lineup.size):
         entry = loop.players[at(loop.lineup[at(k)])]
         log.after[at(number), at(k), 0] = entry["mean"]

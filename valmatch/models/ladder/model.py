@@ -233,7 +233,7 @@ class LadderModel(Model[InitialState]):
 
     def run(self, inputs: InitialState) -> Outcome:
         """Return the responses, and the curves over the games of a career."""
-        played = self.play(inputs, new_log(0, self._factors.rule.team_num))
+        played = self.play(inputs, new_log(0, 0, self._factors.rule.team_num))
         loop = played.loop
         with np.errstate(invalid="ignore"):
             curves = loop.careers / loop.careers_n
@@ -248,14 +248,15 @@ class LadderModel(Model[InitialState]):
         """Return the responses with every player, game, ticket and day."""
         size = self._factors.rule.team_num
         # The log does not grow: what it has to hold is known after a first time without it.
-        state = self.play(inputs, new_log(0, size)).loop.state[0]
-        played = self.play(inputs, new_log(int(state["tickets"]), size))
+        state = self.play(inputs, new_log(0, 0, size)).loop.state[0]
+        tickets, matches = int(state["tickets"]), int(state["numbered"])
+        played = self.play(inputs, new_log(tickets, matches, size, self.scratch))
         names = self._names(inputs.population)
         population, drawn = inputs.population, not self._given.sessions.firsts.size
         tables = (
             players_table(names, population, played.loop, drawn),
-            games_table(names, played.loop, played.log, self._factors.match.minutes),
-            tickets_table(names, played.loop, played.log),
+            games_table(names, played.loop, played.log, self._factors.match.minutes, self.scratch),
+            tickets_table(names, played.loop, played.log, self.scratch),
             Table("days", _columns(played.days), whole=("matches", "active_players")),
         )
         return Record(self._responses(played), tables, self._remarks(played.days))
@@ -291,6 +292,7 @@ class LadderModel(Model[InitialState]):
         for moment in self._recorded_days():
             self._check()
             loop = self._go_on(24.0 * moment, loop, log)
+            self.scratch.release()
             if moment == factors.warmup_days:
                 start = mean_rating(loop.players)
             if moment == day + 1 or moment == factors.days:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
+from valmatch.kernels.scratch import MEMORY, Scratch
 from valmatch.matching.queue_statistics import LINEUP
 from valmatch.models.ladder.event_heap import Places, new_heap, nowhere
 from valmatch.models.ladder.rating import Rater, new_match
@@ -116,9 +117,7 @@ TICKET = np.dtype(
         ("together", "i8"),  # players who queued with it, himself among them
     ]
 )
-MATCH = np.dtype(
-    [("time", "f8"), ("p", "f8"), ("predicted", "f8"), ("a_wins", "i8"), ("place", "i8")]
-)
+MATCH = np.dtype([("time", "f8"), ("p", "f8"), ("predicted", "f8"), ("a_wins", "i8")])
 
 
 class Behaviour(NamedTuple):
@@ -265,7 +264,7 @@ class Log(NamedTuple):
     tickets : records of `TICKET`
         `ended` is NaN while it waits, `match` -1 without a match.
     matches : records of `MATCH`
-        `place`: number in the order of ending, -1 before.
+        In the order of their starts, which is that of their ends.
     teams : (len(matches), 2 team_num) ndarray of int64
         Tickets.
     before, after : (len(matches), 2 team_num, 2) ndarray of float64
@@ -341,12 +340,13 @@ def with_larger_ring(loop: Loop) -> Loop:
     return loop._replace(ring=ring, teams=teams)
 
 
-def new_log(room: int, team_num: int) -> Log:
+def new_log(tickets: int, matches: int, team_num: int, scratch: Scratch = MEMORY) -> Log:
     """Return a log with room for so many tickets and matches; 0 for no log."""
+    ratings = (matches, 2 * team_num, 2)
     return Log(
-        np.zeros(room, TICKET),
-        np.zeros(room, MATCH),
-        np.zeros((room, 2 * team_num), np.int64),
-        np.zeros((room, 2 * team_num, 2)),
-        np.zeros((room, 2 * team_num, 2)),
+        scratch.zeros(tickets, TICKET),
+        scratch.zeros(matches, MATCH),
+        scratch.zeros((matches, 2 * team_num), np.int64),
+        scratch.zeros(ratings, np.float64),
+        scratch.zeros(ratings, np.float64),
     )

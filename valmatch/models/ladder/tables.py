@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Records
+from valmatch.kernels.scratch import Scratch
 from valmatch.models.ladder.population import DrawnPlayers
 from valmatch.models.ladder.state import LEFT, Log, Loop
-from valmatch.models.model import Table
+from valmatch.models.model import LargeTable, Table
 
 
 def players_table(names: NDArray[Any], population: DrawnPlayers, loop: Loop, drawn: bool) -> Table:
@@ -46,51 +47,69 @@ def players_table(names: NDArray[Any], population: DrawnPlayers, loop: Loop, dra
     )
 
 
-def games_table(names: NDArray[Any], loop: Loop, log: Log, minutes: float) -> Table:
-    """Return a row for each player of each match that ended, in order of ending."""
-    size = log.teams.shape[1] // 2
-    ended = np.flatnonzero(log.matches["place"][: loop.state["numbered"][0]] >= 0)
-    ended = ended[np.argsort(log.matches["place"][ended], kind="stable")]
-    rows, matches = 2 * size * ended.size, log.matches[ended]
-    side_b = np.tile(np.repeat([False, True], size), ended.size)
-    tickets = log.tickets[log.teams[ended].ravel()]
-    won = np.repeat(matches["a_wins"] > 0, 2 * size) != side_b
-    return Table(
-        "games",
-        {
-            "game": np.repeat(ended, 2 * size),
-            "time": np.repeat(matches["time"] + minutes / 60.0, 2 * size),
+def games_table(
+    names: NDArray[Any], loop: Loop, log: Log, minutes: float, scratch: Scratch
+) -> Table:
+    """Return a row for each player of each match that ended, in order of ending.
+
+    Parameters
+    ----------
+    names : (n,) ndarray
+        What the players are called.
+    loop, log
+        How they end, and what happened.
+    minutes : float
+        Length of a match.
+    scratch : Scratch
+        Where the log is kept.
+    """
+    players = log.teams.shape[1]
+
+    def part(rows: slice) -> dict[str, NDArray[Any]]:
+        count = np.arange(rows.start, rows.stop)
+        game, place = count // players, count % players
+        matches, tickets = log.matches[game], log.tickets[log.teams[game, place]]
+        side_b = place >= players // 2
+        found = {
+            "game": game,
+            "time": matches["time"] + minutes / 60.0,
             "player": names[tickets["player"]],
             "team": np.where(side_b, "B", "A"),
-            "score": won.astype(np.int64),
-            "minutes": np.full(rows, minutes),
+            "score": ((matches["a_wins"] > 0) != side_b).astype(np.int64),
+            "minutes": np.full(count.size, minutes),
             "wait_minutes": 60.0 * (tickets["ended"] - tickets["time"]),
-            "p": np.where(side_b, 1.0, 0.0) + (1 - 2 * side_b) * np.repeat(matches["p"], 2 * size),
-            "rating_before": log.before[ended, :, 0].ravel(),
-            "rating_after": log.after[ended, :, 0].ravel(),
+            "p": np.where(side_b, 1.0, 0.0) + (1 - 2 * side_b) * matches["p"],
+            "rating_before": log.before[game, place, 0],
+            "rating_after": log.after[game, place, 0],
             **_party(loop, tickets),
-        },
-    )
+        }
+        scratch.release()
+        return found
+
+    return LargeTable("games", players * int(loop.state["ended"][0]), part)
 
 
-def tickets_table(names: NDArray[Any], loop: Loop, log: Log) -> Table:
-    """Return a row for each ticket of a player; one still waiting has not ended."""
-    tickets = log.tickets[: loop.state["tickets"][0]]
-    matched = tickets["match"] >= 0
-    return Table(
-        "tickets",
-        {
-            "ticket": np.arange(tickets.size),
+def tickets_table(names: NDArray[Any], loop: Loop, log: Log, scratch: Scratch) -> Table:
+    """Return a row for each ticket of a player; one still waiting has not ended.
+
+    Parameters are those of `games_table`.
+    """
+
+    def part(rows: slice) -> dict[str, NDArray[Any]]:
+        tickets = log.tickets[rows].copy()
+        scratch.release()
+        return {
+            "ticket": np.arange(rows.start, rows.stop),
             "player": names[tickets["player"]],
             "queued_hours": tickets["time"],
             "rating": tickets["rating"],
             "ended_hours": tickets["ended"],
-            "match": np.where(matched, tickets["match"], np.nan),
+            "match": np.where(tickets["match"] >= 0, tickets["match"], np.nan),
             "wait_minutes": 60.0 * (tickets["ended"] - tickets["time"]),
             **_party(loop, tickets),
-        },
-        whole=("match",),
-    )
+        }
+
+    return LargeTable("tickets", int(loop.state["tickets"][0]), part, whole=("match",))
 
 
 def _party(loop: Loop, tickets: Records) -> dict[str, NDArray[Any]]:
