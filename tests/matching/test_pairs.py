@@ -24,6 +24,7 @@ from tests.oracles.pairs import (
 )
 from tests.support.interpreted import interpreted
 from tests.support.ladders import POLICIES, random_pairs
+from tests.support.mean_orders import ordered
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching import pairs
@@ -35,7 +36,6 @@ from valmatch.policies import lookahead as opponent
 from valmatch.policies.myopic import nearness, pair_draw_chance, pair_oracle
 from valmatch.policies.pair_lookahead import (
     expected_variance,
-    narrowest_first,
     pair_knowledge_gradient,
     pair_knowledge_gradient_variance,
 )
@@ -310,24 +310,8 @@ def look_ahead(
     multiplier: float,
 ) -> float:
     """Return what a pair is worth by look-ahead."""
-    nearby = np.full((means.size + 1, 2 * band + 4), 7)  # the memory need not be clean
-    narrowest_first(variances, band, nearby)
-    return pair_knowledge_gradient(i, j, means, variances, tickets, nearby, band, noise, multiplier)
-
-
-def test_all_who_are_near_a_place_come_in_order_of_variance() -> None:
-    rng = np.random.default_rng(8)
-    for _ in range(200):
-        n, band = int(rng.integers(1, 30)), int(rng.integers(1, 9))
-        variances = rng.integers(1, 6, n).astype(np.float64)
-        nearby = np.full((n + 1, 2 * band + 4), 7)
-        narrowest_first(variances, band, nearby)
-        for place, row in enumerate(nearby):
-            near = range(max(0, place - band - 2), min(n, place + band + 2))
-            found = row[: len(near)]
-            assert sorted(found) == list(near)
-            assert list(variances[found]) == sorted(variances[found])
-            assert len(near) == row.size or row[len(near)] == NOBODY
+    order = ordered(means, variances, tickets, band, noise)
+    return pair_knowledge_gradient(i, j, order, multiplier)
 
 
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name != "random"])

@@ -17,9 +17,9 @@ from valmatch.kernels.compilation import at, expanded, shared, unallocating
 from valmatch.matching.band import ALONE, MOST, match_band
 from valmatch.matching.queue import no_waiting_teams
 from valmatch.matching.queue_statistics import LINEUP
-from valmatch.policies.pair_lookahead import narrowest_first
+from valmatch.policies.mean_order import prepare
 from valmatch.policies.registry import PAIR, Weigh, functions
-from valmatch.policies.waiting import WAITING, Ticket, Waiting
+from valmatch.policies.waiting import WAITING, MeanOrder, Ticket, Waiting, room_for
 
 Struct = Any
 """One row of a structured array; the kernels see it as a C struct."""
@@ -111,9 +111,8 @@ class QueueState(NamedTuple):
         Memory of sorting.
     ranked : records of `WAITING`
         Who waits, in order of what the rule sees.
-    means, variances, tickets, nearby : ndarray
-        Who waits, in order of the means of the beliefs; see
-        `valmatch.policies.pair_lookahead.narrowest_first`.
+    by_mean : MeanOrder
+        Memory for who waits in order of the means of the beliefs.
     weights, gains, choices, partners : ndarray
         See `valmatch.matching.band`.
     """
@@ -129,10 +128,7 @@ class QueueState(NamedTuple):
     spare: Ints
     keys: Floats
     ranked: Records
-    means: Floats
-    variances: Floats
-    tickets: Ints
-    nearby: Ints
+    by_mean: MeanOrder
     weights: Ints
     gains: Ints
     choices: Bytes
@@ -154,10 +150,7 @@ def new(capacity: int, rules: Parameters) -> QueueState:
         np.zeros(capacity, np.int64),
         np.zeros(capacity),
         np.zeros(capacity, WAITING),
-        np.zeros(capacity),
-        np.zeros(capacity),
-        np.zeros(capacity, np.int64),
-        np.zeros((capacity + 1, 2 * band + 4), np.int64),
+        room_for(capacity, band),
         np.zeros((capacity, band), np.int64),
         np.zeros((4, 2**band), np.int64),
         np.zeros((capacity, 2 ** (band - 1)), np.uint8),
@@ -246,7 +239,7 @@ def _tick(now: float, rules: Parameters, queue: QueueState) -> int:
     if n < 2:
         return 0
     _rank(rules, queue)
-    _weigh(now, rules, queue)
+    _weigh(now, _waiting(rules, queue), rules, queue)
     match_band(n, queue.weights, queue.gains, queue.choices, queue.partners)
     return _play(queue)
 
@@ -264,9 +257,9 @@ def _rank(rules: Parameters, queue: QueueState) -> None:
             k = queue.order[at(rank)]
             known = queue.people[at(queue.player[at(k)])]
             queue.partners[at(k)] = rank
-            queue.means[at(rank)], queue.tickets[at(rank)] = known["mean"], known["ticket"]
-            queue.variances[at(rank)] = known["sigma"] * known["sigma"]
-        narrowest_first(queue.variances[:n], rules.band, queue.nearby)
+            mine = queue.by_mean
+            mine.means[at(rank)], mine.tickets[at(rank)] = known["mean"], known["ticket"]
+            mine.variances[at(rank)] = known["sigma"] * known["sigma"]
     _sort(n, queue.seen, queue.order, queue.spare)
     for rank in range(n):
         k = queue.order[at(rank)]
@@ -301,20 +294,31 @@ def _sort(n: int, keys: Floats, order: Ints, spare: Ints) -> None:
         width *= 2
 
 
-@unallocating
-def _weigh(now: float, rules: Parameters, queue: QueueState) -> None:
-    """Give all pairs in the band their weights."""
-    n = queue.state[0]["waiting"]
+@expanded
+def _waiting(rules: Parameters, queue: QueueState) -> Waiting:
+    """Return what all pairs have in common."""
+    n, memory = queue.state[0]["waiting"], queue.by_mean
     mean_variance = 0.0
     for k in range(n):
         mean_variance += queue.ranked[at(k)]["variance"]
-    waiting = Waiting(
-        queue.means[:n],
-        queue.variances[:n],
-        queue.tickets[:n],
-        queue.nearby,
-        mean_variance / n,
+    order = MeanOrder(
+        memory.means[:n],
+        memory.variances[:n],
+        memory.tickets[:n],
         rules.band,
+        rules.noise,
+        memory.nearby,
+        memory.starts,
+        memory.scale,
+        memory.best,
+        memory.least,
+        memory.chances,
+    )
+    if rules.looks_ahead:
+        prepare(order)
+    return Waiting(
+        order,
+        mean_variance / n,
         rules.noise,
         rules.true_noise,
         rules.multiplier,
@@ -322,6 +326,12 @@ def _weigh(now: float, rules: Parameters, queue: QueueState) -> None:
         queue.place,
         rules.source,
     )
+
+
+@unallocating
+def _weigh(now: float, waiting: Waiting, rules: Parameters, queue: QueueState) -> None:
+    """Give all pairs in the band their weights."""
+    n = queue.state[0]["waiting"]
     for i in range(n):
         for k in range(rules.band):
             j = i + 1 + k

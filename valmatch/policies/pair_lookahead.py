@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import at, expanded, inlined, internal, unallocating
+from valmatch.kernels.compilation import at, expanded, internal, unallocating
+from valmatch.policies.mean_order import best_besides, best_next, place_of
 from valmatch.policies.myopic import pair_draw_chance
-from valmatch.policies.waiting import Ticket, Waiting
+from valmatch.policies.waiting import MeanOrder, Ticket, Waiting
 from valmatch.ratings.trueskill import (
     hazard_excess,
     normal_density,
     update,
     win_probability,
 )
-
-NOBODY = -1
 
 
 @unallocating
@@ -111,35 +107,21 @@ def _evenness(variance: float, noise_variance: float) -> float:
 
 
 @unallocating
-def pair_knowledge_gradient(
-    i: int,
-    j: int,
-    means: Floats,
-    variances: Floats,
-    tickets: Ints,
-    nearby: Ints,
-    band: int,
-    noise_variance: float,
-    multiplier: float,
-) -> float:
+def pair_knowledge_gradient(i: int, j: int, order: MeanOrder, multiplier: float) -> float:
     """Return the draw chance plus what the game adds to the best next draw chance of both players.
 
     Parameters
     ----------
-    i, j
+    i, j : int
         The two players: places among those who wait.
-    means, variances, tickets
-        Beliefs about all who wait in order of their means, ties by ticket; and their tickets.
-    nearby
-        As `narrowest_first` gives it for these variances and this band.
-    band
-        The next opponent is one of so many on each side of a player's mean, i and j taken out.
-    noise_variance
-        Variance of one performance around the skill.
-    multiplier
+    order : MeanOrder
+        All who wait, prepared.
+    multiplier : float
         gamma / (1 - gamma); with 0 this is the draw chance.
     """
-    mean_i, variance_i, mean_j, variance_j = means[i], variances[i], means[j], variances[j]
+    noise_variance = order.noise_variance
+    mean_i, variance_i = order.means[at(i)], order.variances[at(i)]
+    mean_j, variance_j = order.means[at(j)], order.variances[at(j)]
     p = win_probability(mean_i, variance_i, mean_j, variance_j, noise_variance)
     won = update(mean_i, variance_i, mean_j, variance_j, noise_variance)
     lost = update(mean_j, variance_j, mean_i, variance_i, noise_variance)
@@ -148,149 +130,18 @@ def pair_knowledge_gradient(
         (i, j, p, (won[0], won[1]), (lost[2], lost[3])),
         (j, i, p, (won[2], won[3]), (lost[0], lost[1])),
     ):
-        place = _place_of(win[0], x, means, tickets)
-        after_win = _best_next(place, x, y, win, means, variances, nearby, band, noise_variance)
-        place = _place_of(loss[0], x, means, tickets)
-        after_loss = _best_next(place, x, y, loss, means, variances, nearby, band, noise_variance)
-        now = (means[x], variances[x])
-        before = _best_next(x, x, y, now, means, variances, nearby, band, noise_variance)
+        after_win = best_next(place_of(win[0], x, order), x, y, win, order)
+        after_loss = best_next(place_of(loss[0], x, order), x, y, loss, order)
+        before = best_besides(x, y, order)
         gained += (chance * after_win + (1.0 - chance) * after_loss) - before
     quality = pair_draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
     return quality + 0.5 * multiplier * gained
 
 
-@unallocating
-def narrowest_first(variances: Floats, band: int, nearby: Ints) -> None:
-    """Give the players near each place, those of the smallest variance first.
-
-    Whoever looks for the best opponent near a place may then stop at the first whose variance alone
-    makes him worse than the best so far.
-
-    Parameters
-    ----------
-    variances : (n,) ndarray of float64
-        Of all who wait, in order of their means.
-    band : int
-        The next opponent is one of so many on each side.
-    nearby : (>= n + 1, 2 band + 4) ndarray of int64
-        Out: the places at most band + 2 before or after each, as two more may be taken out; -1
-        after the last.
-    """
-    n, reach = variances.size, band + 2
-    found = 0
-    for come in range(min(n, reach)):
-        found = _insert(come, found, variances, nearby[0])
-    for place in range(n + 1):
-        row = nearby[at(place)]
-        if place > 0:
-            found = _without(place - 1 - reach, nearby[at(place - 1)], row)
-            if place - 1 + reach < n:
-                found = _insert(place - 1 + reach, found, variances, row)
-        if found < row.size:
-            row[at(found)] = NOBODY
-
-
-@inlined
-def _without(gone: int, before: Ints, row: Ints) -> int:
-    """Copy the players of a row but one; return how many there are."""
-    found = 0
-    for k in before:
-        if k == NOBODY:
-            break
-        if k != gone:
-            row[at(found)] = k
-            found += 1
-    return found
-
-
-@inlined
-def _insert(come: int, found: int, variances: Floats, row: Ints) -> int:
-    """Put a player into a row of so many; return how many there are then."""
-    slot = found
-    while slot > 0 and variances[at(row[at(slot - 1)])] > variances[at(come)]:
-        row[at(slot)] = row[at(slot - 1)]
-        slot -= 1
-    row[at(slot)] = come
-    return found + 1
-
-
-@internal
-def _best_next(
-    place: int,
-    player: int,
-    opponent: int,
-    belief: tuple[float, float],
-    means: Floats,
-    variances: Floats,
-    nearby: Ints,
-    band: int,
-    noise_variance: float,
-) -> float:
-    """Return the largest draw chance of a player of this belief and place, 0 if there is nobody.
-
-    It is the largest where total exp(d^2 / total), which is at least total + d^2, is the least.
-    """
-    mean, variance = belief
-    low, high = _window(place, min(player, opponent), max(player, opponent), band, means.size)
-    best, least = NOBODY, np.inf
-    for slot in range(nearby.shape[1]):
-        k = nearby[at(place), at(slot)]
-        if k == NOBODY:
-            break
-        total = variance + variances[at(k)] + 2.0 * noise_variance
-        if total >= least:
-            break
-        difference = mean - means[at(k)]
-        square = difference * difference
-        if total + square < least and low <= k < high and k != player and k != opponent:
-            inverse = total * math.exp(square / total)
-            if inverse < least:
-                best, least = k, inverse
-    if best == NOBODY:
-        return 0.0
-    return pair_draw_chance(mean, variance, means[at(best)], variances[at(best)], noise_variance)
-
-
-@inlined
-def _window(place: int, first: int, second: int, band: int, n: int) -> tuple[int, int]:
-    """Return the range of the `band` players on each side of a place, besides two who lie in it."""
-    low = place - band
-    low -= int(low <= second < place)
-    low -= int(low <= first < place)
-    high = place + band
-    high += int(place <= first < high)
-    high += int(place <= second < high)
-    return max(low, 0), min(high, n)
-
-
-@internal
-def _place_of(mean: float, player: int, means: Floats, tickets: Ints) -> int:
-    """Return how many of those who wait come before a player of this mean."""
-    low, high = 0, means.size
-    while low < high:
-        middle = (low + high) // 2
-        other = means[at(middle)]
-        if other < mean or (other == mean and tickets[at(middle)] < tickets[at(player)]):
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
 @expanded
 def weigh(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
     """Return the draw chance of a pair, and what their game adds to their next ones."""
-    return pair_knowledge_gradient(
-        first["rank"],
-        second["rank"],
-        waiting.means,
-        waiting.variances,
-        waiting.tickets,
-        waiting.nearby,
-        waiting.band,
-        waiting.noise_variance,
-        waiting.multiplier,
-    )
+    return pair_knowledge_gradient(first["rank"], second["rank"], waiting.order, waiting.multiplier)
 
 
 @expanded

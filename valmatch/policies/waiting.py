@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,19 +26,72 @@ Ticket: TypeAlias = Any
 """A row of `WAITING`; kernels see it as a C struct."""
 
 
+class MeanOrder(NamedTuple):
+    """All who wait, in order of their means, ties by ticket.
+
+    Attributes
+    ----------
+    means, variances : (n,) ndarray of float64
+        Their beliefs.
+    tickets : (n,) ndarray of int64
+    band : int
+        An opponent is one of so many on each side of a player's place.
+    noise_variance : float
+        Variance of one performance around the skill.
+    nearby : (>= n + 1, 2 band + 4) ndarray of int64
+        The places at most band + 2 before or after each, as two more may be taken out, those of the
+        smallest variance first: whoever looks for the best opponent may stop at the first whose
+        variance alone makes him worse than the best so far. -1 after the last.
+    starts : (>= n + 1,) ndarray of int64
+        The range of the means is cut into n equal parts: the first place in each of them or a later
+        one, and n.
+    scale : (2,) ndarray of float64
+        The least mean, and parts a unit.
+    best : (>= n,) ndarray of int64
+        The best opponent of each, -1 where another is as good but for rounding.
+    least, chances : (>= n,) ndarray of float64
+        What `valmatch.policies.mean_order.best_next` minimises, of this opponent; his draw chance.
+    """
+
+    means: Floats
+    variances: Floats
+    tickets: Ints
+    band: int
+    noise_variance: float
+    nearby: Ints
+    starts: Ints
+    scale: Floats
+    best: Ints
+    least: Floats
+    chances: Floats
+
+
+def room_for(capacity: int, band: int) -> MeanOrder:
+    """Return memory for so many who wait; means, variances and tickets are to be filled in."""
+    return MeanOrder(
+        np.zeros(capacity),
+        np.zeros(capacity),
+        np.zeros(capacity, np.int64),
+        band,
+        math.nan,
+        np.zeros((capacity + 1, 2 * band + 4), np.int64),
+        np.zeros(capacity + 1, np.int64),
+        np.zeros(2),
+        np.zeros(capacity, np.int64),
+        np.zeros(capacity),
+        np.zeros(capacity),
+    )
+
+
 class Waiting(NamedTuple):
     """What is common to all pairs of a tick.
 
     Attributes
     ----------
-    means, variances, tickets : (n,) ndarray
-        All who wait in order of their means, ties by ticket; and their tickets.
-    nearby : (>= n + 1, 2 band + 4) ndarray of int64
-        See `valmatch.policies.pair_lookahead.narrowest_first`.
+    order : MeanOrder
+        All who wait in order of their means, prepared if the policy looks ahead.
     mean_variance : float
         Mean variance of all who wait.
-    band : int
-        How many places apart two may be who play.
     noise_variance, true_noise_variance : float
         Variance of a performance around the skill, as the policies take it; as it is.
     multiplier : float
@@ -50,12 +104,8 @@ class Waiting(NamedTuple):
         Source of the random numbers of two tickets.
     """
 
-    means: Floats
-    variances: Floats
-    tickets: Ints
-    nearby: Ints
+    order: MeanOrder
     mean_variance: float
-    band: int
     noise_variance: float
     true_noise_variance: float
     multiplier: float
