@@ -29,7 +29,7 @@ at: Any = int if interpreted() else np.uint64
 STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """No fastmath, because results must be reproducible; no GIL, because a thread may wait for it."""
 
-WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+WITHOUT_WRAPPERS: dict[str, bool] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 VARIANT = "variant"
 """Where a copy made by `variant` has its name, and the files of its parts."""
@@ -56,6 +56,14 @@ def unallocating(function: F) -> F:
     would count down what was never counted up.
     """
     return _compiled(function, _nrt=False)
+
+
+def address_taken(function: F) -> F:
+    """Compile a function that kernels call by address alone, see `kernels.addresses`.
+
+    As `unallocating`, without what calls from Python need.
+    """
+    return _compiled(function, _nrt=False, **WITHOUT_WRAPPERS)
 
 
 def inlined(function: F) -> F:

@@ -23,8 +23,8 @@ def _itself(group: T) -> T:
 
 
 @cache
-def _intrinsic() -> Any:  # noqa: ANN401 - numba has no types
-    """Return what makes a reference in a kernel, and teach numba the type of references."""
+def _teach() -> tuple[Any, Any]:
+    """Teach numba the type of references; return it, and what makes one in a kernel."""
     from numba.core import cgutils, types
     from numba.core.datamodel import PrimitiveModel  # type: ignore[attr-defined]
     from numba.core.typing.templates import AttributeTemplate
@@ -93,10 +93,15 @@ def _intrinsic() -> Any:  # noqa: ANN401 - numba has no types
 
         return Reference(group)(group), generate
 
-    return by_reference
+    return Reference, by_reference
 
 
-by_reference: Callable[[T], T] = _itself if interpreted() else _intrinsic()
+def reference_to(kind: Any) -> Any:  # noqa: ANN401 - numba has no types
+    """Return numba's type of references to named tuples of a type."""
+    return _teach()[0](kind)
+
+
+by_reference: Callable[[T], T] = _itself if interpreted() else _teach()[1]
 """In a kernel: let parts take a named tuple of arrays, and the named tuples in it, by reference.
 
 It is good until the kernel ends that has made it. The first part that takes it stands `apart`, see

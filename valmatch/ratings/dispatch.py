@@ -1,13 +1,13 @@
-"""Kernels that work with any rating system: one for each, or one for all of a list."""
+"""Kernels that work with any rating system: one for each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from valmatch.kernels.compilation import expanded, unallocating, variant
-from valmatch.ratings.system import System, Verbs
+from valmatch.kernels.compilation import address_taken, unallocating, variant
+from valmatch.ratings.system import Verbs
 
 Verb = Callable[..., Any]
 
@@ -26,46 +26,17 @@ def kernel_of(function: Verb, verbs: Verbs, deviation: int = -1) -> Verb:
     deviation : int
         What that name stands for.
     """
+    return unallocating(_variant(function, verbs, deviation))
+
+
+@cache
+def taken_by_address(function: Verb, verbs: Verbs) -> Verb:
+    """Return `kernel_of` a system as kernels call it by address, see `kernels.addresses`."""
+    return address_taken(_variant(function, verbs, -1))
+
+
+def _variant(function: Verb, verbs: Verbs, deviation: int) -> Verb:
     places = (f"{verb.__module__.split('.')[-1]}{verb.__name__}" for verb in verbs)
     parts: dict[str, Any] = {**verbs._asdict(), "deviation": deviation}
     name = "_".join((*places, str(deviation + 1)))
-    return unallocating(variant(function, name, **parts))
-
-
-def verbs_by_number(systems: Sequence[System]) -> Verbs:
-    """Return functions that take the place of a system before the arguments of its own.
-
-    They are put into the kernels that call them, with all of the systems: what one place stands
-    for must not change while the program runs.
-    """
-    of_all = zip(*(system.verbs for system in systems), strict=True)
-    return Verbs(*map(_by_number, of_all))
-
-
-def _by_number(verbs: Sequence[Verb]) -> Verb:
-    chosen = _last(verbs[-1])
-    for number, verb in reversed(list(enumerate(verbs[:-1]))):
-        chosen = _or(number, verb, chosen)
-    return chosen
-
-
-def _last(verb: Verb) -> Verb:
-    """Return a function that needs no number: it is the only one left."""
-
-    @expanded
-    def call(system: int, a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:  # noqa: ANN401
-        return verb(a, b, c, d, e)
-
-    return call
-
-
-def _or(number: int, verb: Verb, others: Verb) -> Verb:
-    """Return a function that calls `verb` for one number, and for all others what is left."""
-
-    @expanded
-    def call(system: int, a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:  # noqa: ANN401
-        if system == number:
-            return verb(a, b, c, d, e)
-        return others(system, a, b, c, d, e)
-
-    return call
+    return variant(function, name, **parts)

@@ -37,7 +37,7 @@ from valmatch.models.ladder.measures import (
 from valmatch.models.ladder.parties import party_measures, party_responses
 from valmatch.models.ladder.population import DrawnPlayers, draw_population
 from valmatch.models.ladder.profile import shares_before
-from valmatch.models.ladder.rating import KNOWN, rater_of
+from valmatch.models.ladder.rating import rater_of, with_functions
 from valmatch.models.ladder.rating_factors import SYSTEMS, values_of
 from valmatch.models.ladder.rule_sets import rule_set_of
 from valmatch.models.ladder.sources import PAIR
@@ -166,7 +166,7 @@ class LadderModel(Model[InitialState]):
         elif "rules" in files or factors.rule_set is not None:
             self.warnings += (f"rules: has no effect with matching {factors.rule.matching}",)
         self._advance = kernel_of(kernel.advance, self._rule)
-        system = SYSTEMS.get(factors.rating.system)  # None knows the skills
+        self._system = system = SYSTEMS.get(factors.rating.system)  # None knows the skills
         values = values_of(factors.rating, factors.rating_beta) if system else {}
         self._newcomer = system.newcomer(values) if system else [math.nan]
         self._deviation = system.deviation if system else -1
@@ -285,6 +285,8 @@ class LadderModel(Model[InitialState]):
             factors.match.minutes,
             factors.parties.largest,
         )
+        known = with_functions(self._world.rater, self._system, loop.match, loop.rated, loop.found)
+        self._world = self._world._replace(rater=known)
         set_clocks(inputs.population.joining, loop)
         self._empty_queue(loop)
         self._waits.clear()
@@ -339,7 +341,7 @@ class LadderModel(Model[InitialState]):
             players["friends"][leaders] = sizes
         players["rate"] = factors.sessions.per_day * population.activities
         ratings = np.tile(np.array(self._newcomer, np.float64), (players.size, 1))
-        known = self._world.rater.system == KNOWN
+        known = self._world.rater.known
         ratings[:, 0] = population.skills if known else factors.rating.mu
         if factors.population.start == "skill":
             old = population.skills.size - population.joining.size

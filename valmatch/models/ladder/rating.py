@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from valmatch.kernels.addresses import NOWHERE, Address, address_of, call
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import inlined
-from valmatch.ratings.dispatch import verbs_by_number
+from valmatch.ratings.dispatch import taken_by_address
 from valmatch.ratings.games import (
     Assessment,
     Games,
@@ -17,15 +18,15 @@ from valmatch.ratings.games import (
     one_game,
     open_game,
 )
-from valmatch.ratings.registry import systems_of_results
-from valmatch.ratings.system import System, Values
+from valmatch.ratings.system import NO_VERBS, System, Values
 from valmatch.ratings.zonestats import score_per_hour
 
 KNOWN = -1
 """The system that knows the skills, instead of the place of one among `_SYSTEMS`."""
 
-_SYSTEMS = systems_of_results()
-_strengths, _chances, _update = verbs_by_number(_SYSTEMS)
+
+strengths, chances, update = NO_VERBS
+"""The functions of the system that what follows is compiled for."""
 
 
 class Rater(NamedTuple):
@@ -33,29 +34,56 @@ class Rater(NamedTuple):
 
     Attributes
     ----------
-    system : int
-        Its place among the systems that the ladder knows, or `KNOWN`.
+    known : bool
+        Whether it is the system that knows the skills, and needs no functions.
     deviation : int
         The column of its state that is the deviation of the rating; -1 without one.
     numbers : numpy.ndarray
         What its functions take when they rate.
     stored : numpy.ndarray
         What they take when they predict: by the deviations as they are stored.
+    predict, rate : Address
+        Its functions, see `with_functions`.
     """
 
-    system: int
+    known: bool
     deviation: int
     numbers: Floats
     stored: Floats
+    predict: Address
+    rate: Address
 
 
 def rater_of(system: System | None, values: Values) -> Rater:
     """Return a rating system with the values of its parameters; None is that which knows."""
     if system is None:
-        return Rater(KNOWN, -1, np.zeros(1), np.zeros(1))
+        return Rater(True, -1, np.zeros(1), np.zeros(1), NOWHERE, NOWHERE)
     still = {**values, **dict.fromkeys(system.drift, 0.0)}
     numbers, stored = (np.array(system.numbers(own), np.float64) for own in (values, still))
-    return Rater(_SYSTEMS.index(system), system.deviation, numbers, stored)
+    return Rater(False, system.deviation, numbers, stored, NOWHERE, NOWHERE)
+
+
+def with_functions(
+    rater: Rater, system: System | None, match: Games, rated: Players, found: Assessment
+) -> Rater:
+    """Return a rater whose functions are compiled for what a replication keeps.
+
+    Parameters
+    ----------
+    rater : Rater
+        The system with its parameters.
+    system : System or None
+        Its declaration; None of that which knows.
+    match, rated, found
+        As of `predict`.
+    """
+    if system is None:
+        return rater
+    predicts, rates = (taken_by_address(one, system.verbs) for one in (_predict, _rate))
+    return rater._replace(
+        predict=address_of(predicts, match, rated, rater.stored, found),
+        rate=address_of(rates, match, rated, rater.numbers, found),
+    )
 
 
 def new_match(team_num: int, minutes: float) -> Games:
@@ -86,11 +114,16 @@ def predict(
     found : Assessment
         Working memory.
     """
-    if rater.system == KNOWN:
+    if rater.known:
         return p
     match.times[0] = now
-    _strengths(rater.system, 0, match, rated, rater.stored, found)
-    return _chances(rater.system, 0, 1, match, rater.stored, found)[0]
+    return call(rater.predict, (match, rated, rater.stored, found))
+
+
+def _predict(match: Games, rated: Players, stored: Floats, found: Assessment) -> float:
+    """Return the probability that side A wins."""
+    strengths(0, match, rated, stored, found)
+    return float(chances(0, 1, match, stored, found)[0])
 
 
 @inlined
@@ -102,14 +135,19 @@ def rate(
     Parameters are those of `predict`. A match that cannot be rated with finite numbers changes no
     rating.
     """
-    if rater.system == KNOWN:
+    if rater.known:
         return
     match.times[0] = now
     match.points[0], match.points[1] = (1.0, 0.0) if a_wins else (0.0, 1.0)
+    call(rater.rate, (match, rated, rater.numbers, found))
+
+
+def _rate(match: Games, rated: Players, numbers: Floats, found: Assessment) -> float:
+    """Rate a match by the points of its sides; return whether it could be."""
     for row in range(match.players.size):
         match.rates[row] = score_per_hour(match.points[match.sides[row]], match.minutes[row])
-    _strengths(rater.system, 0, match, rated, rater.numbers, found)
+    strengths(0, match, rated, numbers, found)
     open_game(0, match, found)
-    expected, _ = _chances(rater.system, 0, 1, match, rater.numbers, found)
+    expected, _ = chances(0, 1, match, numbers, found)
     add_scores(0, 1, expected, match, found)
-    _update(rater.system, 0, match, rated, rater.numbers, found)
+    return 1.0 if update(0, match, rated, numbers, found) else 0.0
