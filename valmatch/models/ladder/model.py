@@ -285,8 +285,6 @@ class LadderModel(Model[InitialState]):
             factors.match.minutes,
             factors.parties.largest,
         )
-        known = with_functions(self._world.rater, self._system, loop.match, loop.rated, loop.found)
-        self._world = self._world._replace(rater=known)
         set_clocks(inputs.population.joining, loop)
         self._empty_queue(loop)
         self._waits.clear()
@@ -318,6 +316,8 @@ class LadderModel(Model[InitialState]):
 
     def _go_on(self, until: float, loop: Loop, log: Log) -> Loop:
         """Let everything happen before a moment; return the loop, with room as it was asked for."""
+        rater = with_functions(self._world.rater, self._system, loop.match, loop.rated, loop.found)
+        self._world = self._world._replace(rater=rater)
         while True:
             found = self._advance(until, self._world, loop, self._queue, self._waits.room, log)
             halting.check()

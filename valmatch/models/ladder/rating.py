@@ -66,7 +66,7 @@ def rater_of(system: System | None, values: Values) -> Rater:
 def with_functions(
     rater: Rater, system: System | None, match: Games, rated: Players, found: Assessment
 ) -> Rater:
-    """Return a rater whose functions are compiled for what a replication keeps.
+    """Return a rater whose functions are compiled for what a replication keeps, once for all.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def with_functions(
     match, rated, found
         As of `predict`.
     """
-    if system is None:
+    if system is None or rater.predict != NOWHERE:
         return rater
     predicts, rates = (taken_by_address(one, system.verbs) for one in (_predict, _rate))
     return rater._replace(
