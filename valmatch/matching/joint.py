@@ -27,6 +27,7 @@ STATE = np.dtype(
         ("seen_prioritized", "i8"),  # if that found nothing; else 0
     ]
 )
+EMPTY = np.zeros(1, STATE)
 
 
 class QueueState(NamedTuple):
@@ -80,7 +81,7 @@ def new(capacity: int, rules: Rules) -> QueueState:
 @shared
 def reset(queue: QueueState) -> None:
     """Empty the queue for the next replication."""
-    queue.state.view(np.uint8)[:] = 0
+    queue.state[0] = EMPTY[0]
 
 
 def grown(queue: QueueState, rules: Rules) -> QueueState:

@@ -32,6 +32,7 @@ STATISTICS = np.dtype(
         ("player_diff", "f8"),  # Elo points, rating ranges of matched teams
     ]
 )
+NOTHING = np.zeros(1, STATISTICS)
 
 
 class Counts(NamedTuple):
@@ -63,7 +64,7 @@ def new_counts(waits: Floats, log: Floats) -> Counts:
 @shared
 def clear(statistics: Records) -> None:
     """Set all sums to 0 for the next replication."""
-    statistics.view(np.uint8)[:] = 0
+    statistics[0] = NOTHING[0]
 
 
 @inlined

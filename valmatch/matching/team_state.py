@@ -127,8 +127,7 @@ def new(capacity: int, rules: Rules) -> QueueState:
 @shared
 def reset(queue: QueueState) -> None:
     """Empty the queue for the next replication."""
-    # As bytes, because numpy copies structured arrays field by field.
-    queue.state.view(np.uint8)[:] = EMPTY.view(np.uint8)
+    queue.state[0] = EMPTY[0]
     queue.ratings[:] = np.nan
 
 

@@ -16,6 +16,7 @@ from valmatch.matching.queue_statistics import LINEUP
 from valmatch.matching.rules import Rules
 
 STATE = np.dtype([("waiting", "i8"), ("formed", "i8")])
+EMPTY = np.zeros(1, STATE)
 """Players who wait; teams formed so far."""
 
 
@@ -46,7 +47,7 @@ def grown(queue: QueueState, rules: Rules) -> QueueState:
 @shared
 def reset(queue: QueueState) -> None:
     """Let nobody wait."""
-    queue.state.view(np.uint8)[:] = 0
+    queue.state[0] = EMPTY[0]
 
 
 @inlined
