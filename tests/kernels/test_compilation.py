@@ -387,6 +387,7 @@ def doubled(value: float) -> float:
     return 2 * value
 
 
+@pytest.mark.usefixtures("compiled_anew")
 def test_parts_are_compiled_in_the_kernels_that_call_them() -> None:
     """A part has no machine code of its own, and so none that calls from Python could run."""
 

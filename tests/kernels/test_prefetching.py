@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
 
 from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import njit
@@ -33,15 +36,16 @@ def test_no_value_changes() -> None:
     assert matrix.tobytes() == before[1].tobytes()
 
 
-@njit
 def _ask(records: Records, matrix: Floats, index: int) -> None:
     prefetch(records, index)
     prefetch(matrix, index)
 
 
+@pytest.mark.usefixtures("compiled_anew")
 def test_every_line_of_a_record_is_asked_for() -> None:
-    _ask(np.zeros(2, WIDE), np.zeros((2, 2)), 1)
-    (text,) = _ask.inspect_llvm().values()  # type: ignore[attr-defined]
+    kernel: Any = njit(_ask)
+    kernel(np.zeros(2, WIDE), np.zeros((2, 2)), 1)
+    (text,) = kernel.inspect_llvm().values()
     calls = [line for line in text.splitlines() if "call void @llvm.prefetch" in line]
     # 80 bytes lie in two or three lines; a number lies in one.
     assert len(calls) == 3 + 1

@@ -129,9 +129,11 @@ def test_parts_from_the_caches_of_two_processes_are_not_taken_for_each_other(
         assert spreads_of_process(*numbers) == "10.0 10.0\n"
 
 
+@pytest.mark.usefixtures("compiled_anew")
 def test_a_part_is_inlined_by_what_it_says_not_by_who_calls_it() -> None:
     """Numba would inline what a part calls that is inlined itself, and all that this calls."""
-    _by_reference(outer(1))
+    kernel: Any = _by_reference
+    njit(kernel.py_func)(outer(1))
     for part, whether in ((_counted, False), (_scaled, True), (_total, False)):
         compiled: Any = part
         assert {one.fndesc.inline for one in compiled.overloads.values()} == {whether}
