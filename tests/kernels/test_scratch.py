@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import subprocess
 import sys
@@ -62,10 +64,16 @@ def test_what_is_released_is_out_of_memory(kept: Scratch) -> None:
     assert array.sum() == 8_000_000
 
 
+@pytest.mark.parametrize("has_call", [False, True])
 def test_a_file_is_made_by_writing_where_the_system_cannot_reserve(
-    kept: Scratch, monkeypatch: pytest.MonkeyPatch
+    kept: Scratch, monkeypatch: pytest.MonkeyPatch, has_call: bool
 ) -> None:
-    monkeypatch.delattr(scratch.os, "posix_fallocate")  # type: ignore[attr-defined]
+    def unsupported(*_: int) -> None:
+        raise OSError(errno.EOPNOTSUPP, "not here")
+
+    monkeypatch.setattr(os, "posix_fallocate", unsupported)
+    if not has_call:
+        monkeypatch.delattr(os, "posix_fallocate")
     array = kept.zeros(400_000, np.float64)
     array += 1.0
     assert array.sum() == 400_000

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import mmap
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -47,7 +48,7 @@ class Scratch:
             return np.zeros(shape, dtype)
         try:
             with tempfile.TemporaryFile(dir=self._folder) as file:
-                _take_room(file.fileno(), size)
+                _take_room(file, size)
                 kept = mmap.mmap(file.fileno(), size)
         except OSError as error:
             room = f"{size / 2**30:.1f} GiB of what happens"
@@ -66,11 +67,16 @@ MEMORY = Scratch()
 """Keeps everything in memory."""
 
 
-def _take_room(file: int, size: int) -> None:
+def _take_room(file: IO[bytes], size: int) -> None:
     """Make a file of zeros of so many bytes, with room for them on the disk."""
     if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(file, 0, size)
-        return
+        try:
+            os.posix_fallocate(file.fileno(), 0, size)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # of a file system without it
+                raise
     piece = bytes(1 << 20)
     for first in range(0, size, len(piece)):
-        os.write(file, piece[: size - first])
+        file.write(piece[: size - first])
+    file.flush()
