@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import re
 import subprocess
@@ -77,6 +78,19 @@ def test_a_file_is_made_by_writing_where_the_system_cannot_reserve(
     array = kept.zeros(400_000, np.float64)
     array += 1.0
     assert array.sum() == 400_000
+
+
+def test_memory_is_taken_where_files_cannot_be_memory(
+    kept: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unsupported(*_: int) -> None:
+        raise OSError(errno.ENODEV, "not here")
+
+    monkeypatch.setattr(mmap, "mmap", unsupported)
+    array = kept.zeros(1_000, np.float64)
+    array += 1.0
+    kept.release()
+    assert array.sum() == 1_000
 
 
 def test_no_room_is_said_before_anything_happens(kept: Scratch, tmp_path: Path) -> None:

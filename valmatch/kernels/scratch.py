@@ -7,6 +7,7 @@ import math
 import mmap
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -49,10 +50,12 @@ class Scratch:
         try:
             with tempfile.TemporaryFile(dir=self._folder) as file:
                 _take_room(file, size)
-                kept = mmap.mmap(file.fileno(), size)
+                kept = _mapped(file, size)
         except OSError as error:
             room = f"{size / 2**30:.1f} GiB of what happens"
             raise RunError(f"{self._folder}: no room for {room}: {error.strerror}") from None
+        if kept is None:
+            return np.zeros(shape, dtype)
         self._maps.append(kept)
         return np.frombuffer(kept, dtype).reshape(shape)
 
@@ -65,6 +68,13 @@ class Scratch:
 
 MEMORY = Scratch()
 """Keeps everything in memory."""
+
+
+def _mapped(file: IO[bytes], size: int) -> mmap.mmap | None:
+    """Return a file as memory; None on a file system whose files cannot be that."""
+    with suppress(OSError):
+        return mmap.mmap(file.fileno(), size)
+    return None
 
 
 def _take_room(file: IO[bytes], size: int) -> None:
