@@ -1,0 +1,411 @@
+"""Compare the speed of this code with that of an earlier state, in turn, and take it apart.
+
+    python results/limits/make.py
+
+takes some 40 minutes on two cores. It needs the history of the repository, from which it clones the
+earlier state. Both run in the same environment, in turn; the least of each counts.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from results.pages import fill, make_parts, read, table
+from valmatch.storage.output import write_csv
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+PAGE = HERE / "README.md"
+COMPARED, PARTS, WORKERS = (HERE / f"{name}.csv" for name in ("compared", "parts", "workers"))
+
+THEN = "d8d7f0f"
+"""The state of the code by whose speed the aims were set."""
+
+OF_PROTOTYPE = {"slope": 1.45, "in the process": 1.57}
+"""Times the replications of a prototype that it made then, whose 1.9 times were aimed at."""
+
+ROUNDS, FIRST_ROUNDS = 6, 3
+SLOW_ROUNDS = 4
+
+DAY = """
+import time
+from valmatch.config.loading import load
+try:
+    from valmatch.execution.simulator import build, run
+except ImportError:
+    from valmatch.simulator import build, run
+model = build(load("valorant", {factors}))
+run(model, 1, range(2))
+least = 1e9
+for k in range(12):
+    start = time.process_time()
+    run(model, 1, range(k * {count}, (k + 1) * {count}))
+    least = min(least, time.process_time() - start)
+print(least / {count})
+"""
+LADDER = """
+import time
+from valmatch.config.loading import load
+try:
+    from valmatch.execution.simulator import build, run
+except ImportError:
+    from valmatch.simulator import build, run
+model = build(load("{config}", {factors}))
+names = [response.name for response in model.responses]
+run(model, 1, range(1))
+least = 1e9
+for k in range(3):
+    start = time.process_time()
+    found = run(model, 1, range(1)).responses[0]
+    least = min(least, time.process_time() - start)
+print(least / found[names.index("n_tickets")])
+"""
+
+
+def ladder(players: int, days: float, *factors: str, config: str = "ladder-elo") -> str:
+    """Return a script that prints the seconds a ticket of a ladder without newcomers."""
+    size = (f"population.players={players}", "population.newcomers_per_day=0")
+    time = (f"days={days}", "warmup_days=0")
+    return LADDER.format(config=config, factors=(*size, *time, *factors))
+
+
+PAIRS = ("rule.policy=knowledge_gradient", "rule.matching=pairs", "rule.team_num=1")
+
+
+class Task(NamedTuple):
+    """What is timed.
+
+    Attributes
+    ----------
+    title : str
+        As the table has it.
+    script : str
+        Prints the seconds; "" for a whole process.
+    command : sequence of str
+        Of `valmatch`, as a whole process whose seconds of a processor count.
+    fresh : bool
+        Whether nothing is compiled before.
+    aim : float
+        The ratio that was aimed at: new time to old; NaN where none was named.
+    rounds : int
+        How often each is run.
+    """
+
+    title: str
+    script: str = ""
+    command: Sequence[str] = ()
+    fresh: bool = False
+    aim: float = float("nan")
+    rounds: int = ROUNDS
+
+
+def first_use(config: str, aim: float) -> Task:
+    """Return the first use of a config after installation."""
+    command = ("replicate", config, "-n", "1", "--workers", "1", "--quiet")
+    return Task(f"first use of `{config}`", "", command, True, aim, FIRST_ROUNDS)
+
+
+def tasks(log: Path) -> list[Task]:
+    """Return what is compared; `log` has a million rows of games."""
+    rate = ("rate", str(log), "--quiet", "--system")
+    once = ("ladder", 370_000, 0.15, *PAIRS, "rule.tick_seconds=120")
+    return [
+        Task("a default day", DAY.format(factors=(), count=1000), aim=OF_PROTOTYPE["slope"] / 1.9),
+        Task(
+            "a day of ten times the players", DAY.format(factors=("rate_multiplier=10",), count=100)
+        ),
+        Task("a ticket of 20,000 players", ladder(20_000, 10), aim=2.3 / 4.0),
+        Task("a ticket of 200,000 players", ladder(200_000, 2), aim=1.5 / 4.0, rounds=SLOW_ROUNDS),
+        Task("a ticket of pairs, 1,000 waiting", ladder(*once[1:], config=once[0])),
+        Task("`optimize valorant-20min`", "", ("optimize", "valorant-20min", "--quiet"), aim=0.69),
+        Task("`rate`, 1,000,000 rows, Elo", "", (*rate, "elo"), rounds=SLOW_ROUNDS),
+        Task("`rate`, 1,000,000 rows, TrueSkill", "", (*rate, "trueskill"), rounds=SLOW_ROUNDS),
+        first_use("valorant", 10.0 / 19.3),
+        first_use("ladder", 10.0 / 26.0),
+        first_use("kg-fig4", float("nan")),
+    ]
+
+
+def write_log(path: Path) -> None:
+    """Write 500,000 duels of 100,000 players."""
+    rng = np.random.default_rng(1)
+    players = rng.integers(0, 100_000, (500_000, 2))
+    players[:, 1] += players[:, 0] == players[:, 1]
+    scores = rng.integers(0, 20, (500_000, 2))
+    lines = ["game,player,team,score,minutes\n"]
+    for game, (ours, points) in enumerate(zip(players.tolist(), scores.tolist(), strict=True)):
+        lines += [f"g{game},p{ours[side]},{side},{points[side]},10\n" for side in range(2)]
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+@contextmanager
+def both_states() -> Iterator[dict[str, Path]]:
+    """Clone the earlier state and the present one."""
+    with tempfile.TemporaryDirectory() as folder:
+        places = {"then": Path(folder, "then"), "now": Path(folder, "now")}
+        for name, place in places.items():
+            subprocess.run(["git", "clone", "-q", str(ROOT), str(place)], check=True)
+            state = THEN if name == "then" else "HEAD"
+            subprocess.run(["git", "-C", str(place), "checkout", "-q", state], check=True)
+        yield places
+
+
+def seconds(task: Task, place: Path) -> float:
+    """Return the seconds that a task takes in a clone."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "PYTHONPATH": str(place)}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # sources would be compiled each time
+        if task.fresh:
+            environment["NUMBA_CACHE_DIR"] = folder
+        given = ["-c", task.script]
+        if task.command:
+            given = ["-m", "valmatch", *task.command, "--out", f"{folder}/out"]
+        before = cpu_of_children()
+        done = subprocess.run(
+            [sys.executable, *given], cwd=place, env=environment, text=True, check=True,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        return float(done.stdout) if task.script else cpu_of_children() - before
+
+
+def cpu_of_children() -> float:
+    """Return the seconds of a processor that ended children have taken."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def compare() -> None:
+    """Run both states in turn."""
+    columns: dict[str, list[object]] = {
+        name: [] for name in ("task", "then", "now", "ratio", "aim", "rounds")
+    }
+    with both_states() as places, tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "log.csv")
+        write_log(log)
+        for task in tasks(log):
+            found: dict[str, list[float]] = {"then": [], "now": []}
+            if not task.fresh:
+                for place in places.values():
+                    seconds(task, place)  # compile
+            for number in range(task.rounds):
+                for name in ("then", "now") if number % 2 else ("now", "then"):
+                    found[name].append(seconds(task, places[name]))
+            then, now = (min(found[name]) for name in ("then", "now"))
+            row = (task.title, then, now, now / then, task.aim, task.rounds)
+            for name, cell in zip(columns, row, strict=True):
+                columns[name].append(cell)
+            write_csv(COMPARED, columns)
+            print(task.title, f"{now / then:.2f}", file=sys.stderr)
+
+
+def workers() -> None:
+    """Run 100,000 replications with one worker and with two, and two such runs at once."""
+    columns: dict[str, list[float]] = {"one": [], "two": [], "at_once": []}
+    for _ in range(SLOW_ROUNDS):
+        columns["one"].append(walls(1, 1))
+        columns["two"].append(walls(2, 1))
+        columns["at_once"].append(walls(1, 2))
+    write_csv(WORKERS, columns)
+
+
+def walls(count: int, processes: int) -> float:
+    """Return the seconds until processes with so many workers each have ended."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as running:
+        start = time.perf_counter()
+        for number in range(processes):
+            command = [sys.executable, "-m", "valmatch", "replicate", "valorant", "-n", "100000"]
+            options = ["--workers", str(count), "--quiet", "--out", f"{folder}/{number}"]
+            running.enter_context(
+                subprocess.Popen([*command, *options], cwd=ROOT, stdout=subprocess.DEVNULL)
+            )
+        running.close()
+        return time.perf_counter() - start
+
+
+PROFILED = """
+import cProfile, pstats, sys
+sys.argv = {argv}
+from valmatch.__main__ import main
+profile = cProfile.Profile()
+try:
+    profile.runcall(main)
+except SystemExit:
+    pass
+found = {{}}
+for (file, line, name), (_, _, own, total, _) in pstats.Stats(profile).stats.items():
+    place = f"{{file}} {{name}}"
+    matching = (part for part, texts in {groups}.items() if any(text in place for text in texts))
+    part = next(matching, "the rest")
+    found[part] = found.get(part, 0.0) + own
+for part, own in found.items():
+    print(part, own, sep="\t", file=sys.stderr)
+"""
+COMPILED = """
+import sys, time
+import numba.core.event as event
+
+class Listener(event.Listener):
+    def __init__(self):
+        self.stack, self.found = [], {{}}
+
+    def on_start(self, one):
+        self.stack.append([one.data["dispatcher"].py_func.__module__, time.process_time(), 0.0])
+
+    def on_end(self, one):
+        module, start, inner = self.stack.pop()
+        took = time.process_time() - start
+        if self.stack:
+            self.stack[-1][2] += took
+        part = ".".join(module.split(".")[:{depth}]) if module.startswith("valmatch") else "numba"
+        functions, own = self.found.get(part, (0, 0.0))
+        self.found[part] = (functions + 1, own + took - inner)
+
+listener = Listener()
+event.register("numba:compile", listener)
+sys.argv = {argv}
+from valmatch.__main__ import main
+try:
+    main()
+except SystemExit:
+    pass
+for part, (functions, own) in listener.found.items():
+    print(f"{{part}} ({{functions}})", own, sep="\t", file=sys.stderr)
+print("the rest", time.process_time() - sum(own for _, own in listener.found.values()),
+      sep="\t", file=sys.stderr)
+"""
+DAY_PARTS = """
+import sys, time
+from valmatch.config.loading import load
+from valmatch.draws.streams import Streams
+from valmatch.execution.simulator import build, run
+
+days, large = 1000, 100
+model, spent = build(load("valorant")), [0.0]
+make = model._make_days
+
+def timed(*given):
+    start = time.process_time()
+    found = make(*given)
+    spent[0] += time.process_time() - start
+    return found
+
+run(model, 1, range(2))
+model._make_days = timed
+least = (1e9, 1e9)
+for k in range(15):
+    spent[0], start = 0.0, time.process_time()
+    run(model, 1, range(k * days, (k + 1) * days))
+    least = min(least, (time.process_time() - start, spent[0]))
+whole, made = (seconds / days for seconds in least)
+process = build(load("valorant", (f"rate_multiplier={{large}}",)))._process
+drawn = 1e9
+for k in range(15):
+    start = time.process_time()
+    players = sum(chunk.times.size for chunk in process.chunks(Streams(1), k))
+    drawn = min(drawn, (time.process_time() - start) / large)
+for part, own in (("players drawn", drawn), ("matching", made - drawn),
+                  ("quantiles of waits, records of responses", whole - made)):
+    print(part, own, sep="\t", file=sys.stderr)
+"""
+GROUPS = {
+    "Gaussian processes": ["solvers/gaussian_process"],
+    "the search besides": ["valmatch/optimization"],
+    "replications": [
+        "valmatch/matching",
+        "valmatch/models",
+        "valmatch/draws",
+        "valmatch/execution",
+    ],
+    "importing, what modules and classes run as they are imported": [
+        *("importlib", "marshal", "builtins.compile", "_imp.", "builtins.exec", "__build_class__"),
+        *("/re/", "typing", "inspect.py", "enum.py", "dataclasses.py", "pydantic"),
+    ],
+    "numba, which loads compiled kernels": ["/numba/", "/llvmlite/"],
+    "numpy and scipy": ["numpy", "scipy"],
+}
+"""Of an optimisation by names of files and functions; the first that fits counts."""
+
+
+def parts() -> None:
+    """Take a day, an optimisation and two first uses apart."""
+    columns: dict[str, list[object]] = {name: [] for name in ("task", "part", "seconds", "share")}
+    first = {"valorant": 3, "ladder": 3}
+    with tempfile.TemporaryDirectory() as folder:
+        argv = ["valmatch", "optimize", "valorant-20min", "--quiet", "--out", f"{folder}/a"]
+        scripts = {"day": DAY_PARTS.format()}
+        scripts["optimize"] = PROFILED.format(argv=argv, groups=GROUPS)
+        for config, depth in first.items():
+            argv = ["valmatch", "replicate", config, "-n", "1", "--workers", "1", "--quiet"]
+            argv += ["--out", f"{folder}/{config}"]
+            scripts[config] = COMPILED.format(argv=argv, depth=depth)
+        warm = ("optimize", "valorant-20min", "--quiet", "--out", f"{folder}/warm")
+        subprocess.run([sys.executable, "-m", "valmatch", *warm], cwd=ROOT, check=True,
+                       stdout=subprocess.DEVNULL)  # fmt: skip
+        for task, script in scripts.items():
+            fresh = {"NUMBA_CACHE_DIR": f"{folder}/cache-{task}"} if task in first else {}
+            done = subprocess.run(
+                [sys.executable, "-c", script], env={**os.environ, **fresh}, cwd=ROOT, text=True,
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True,
+            )  # fmt: skip
+            rows = [line.split("\t") for line in done.stderr.splitlines() if "\t" in line]
+            whole = sum(float(own) for _, own in rows)
+            for part, own in sorted(rows, key=lambda row: -float(row[1])):
+                cells = (task, part, float(own), float(own) / whole)
+                for name, cell in zip(columns, cells, strict=True):
+                    columns[name].append(cell)
+    write_csv(PARTS, columns)
+
+
+def amount(number: float) -> str:
+    """Return seconds in a unit that fits."""
+    units = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
+    unit, size = next((one for one in units.items() if number >= one[1]), ("ns", 1e-9))
+    return f"{float(f'{number / size:.2g}'):g} {unit}"
+
+
+def page() -> None:
+    """Put the tables into the page."""
+    compared = [
+        (row["task"], amount(float(row["then"])), amount(float(row["now"])),
+         f"{float(row['ratio']):.2f}", f"{float(row['aim']):.2f}" if row["aim"] else "")
+        for row in read(COMPARED)
+    ]  # fmt: skip
+    texts = {
+        "compared": table(["", "then", "now", "now / then", "aim"], compared),
+        **{task: _parts_of(task) for task in ("day", "optimize", "valorant", "ladder")},
+    }
+    rows = [[f"{float(cell):.1f}" for cell in row.values()] for row in read(WORKERS)]
+    head = ["one worker, s", "two workers, s", "two runs with one worker at once, s"]
+    fill(PAGE, {**texts, "workers": table(head, rows)})
+
+
+def _parts_of(task: str) -> str:
+    rows = [row for row in read(PARTS) if row["task"] == task]
+    cells = [
+        (row["part"], amount(float(row["seconds"])), f"{100.0 * float(row['share']):.0f} %")
+        for row in rows
+        if float(row["share"]) > 0.01
+    ]
+    return table(["part", "time", "share"], cells)
+
+
+RUNS: Mapping[str, Callable[[], None]] = {
+    "compare": compare,
+    "workers": workers,
+    "parts": parts,
+    "page": page,
+}
+
+if __name__ == "__main__":
+    make_parts(__doc__, RUNS)
