@@ -80,7 +80,10 @@ def ladder(players: int, days: float, *factors: str, config: str = "ladder-elo")
     return LADDER.format(config=config, factors=(*size, *time, *factors))
 
 
-PAIRS = ("rule.policy=knowledge_gradient", "rule.matching=pairs", "rule.team_num=1")
+PAIRS = (
+    *("rule.policy=knowledge_gradient", "rule.matching=pairs", "rule.team_num=1"),
+    "rule.tick_seconds=120",
+)
 
 
 class Task(NamedTuple):
@@ -119,7 +122,6 @@ def first_use(config: str, aim: float) -> Task:
 def tasks(log: Path) -> list[Task]:
     """Return what is compared; `log` has a million rows of games."""
     rate = ("rate", str(log), "--quiet", "--system")
-    once = ("ladder", 370_000, 0.15, *PAIRS, "rule.tick_seconds=120")
     return [
         Task("a default day", DAY.format(factors=(), count=1000), aim=OF_PROTOTYPE["slope"] / 1.9),
         Task(
@@ -127,7 +129,7 @@ def tasks(log: Path) -> list[Task]:
         ),
         Task("a ticket of 20,000 players", ladder(20_000, 10), aim=2.3 / 4.0),
         Task("a ticket of 200,000 players", ladder(200_000, 2), aim=1.5 / 4.0, rounds=SLOW_ROUNDS),
-        Task("a ticket of pairs, 1,000 waiting", ladder(*once[1:], config=once[0])),
+        Task("a ticket of pairs, 1,000 waiting", ladder(370_000, 0.15, *PAIRS, config="ladder")),
         Task("`optimize valorant-20min`", "", ("optimize", "valorant-20min", "--quiet"), aim=0.69),
         Task("`rate`, 1,000,000 rows, Elo", "", (*rate, "elo"), rounds=SLOW_ROUNDS),
         Task("`rate`, 1,000,000 rows, TrueSkill", "", (*rate, "trueskill"), rounds=SLOW_ROUNDS),

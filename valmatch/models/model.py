@@ -289,6 +289,7 @@ class LargeTable(Table):
     ) -> None:
         self.name, self.whole = name, frozenset(whole)
         self._size, self._part = size, part
+        self._columns = {}
 
     @property
     def names(self) -> Sequence[str]:
@@ -304,8 +305,10 @@ class LargeTable(Table):
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """All rows, worked out anew each time."""
-        return dict(self.part(slice(None)))
+        """All rows, worked out when they are first asked for."""
+        if not self._columns:
+            self._columns = dict(self.part(slice(None)))
+        return self._columns
 
 
 def _column(values: ArrayLike | Sequence[Any]) -> NDArray[Any]:
