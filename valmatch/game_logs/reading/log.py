@@ -7,6 +7,7 @@ import hashlib
 import shutil
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.games import joined, pieces, reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.options import COMMON, LogFormat, LogOptions
+from valmatch.game_logs.reading.ahead import Ahead
 from valmatch.game_logs.reading.arrange import Arranged, Reason, arrange, starts_of_games
 from valmatch.game_logs.reading.cells import Cells, split
 from valmatch.game_logs.reading.choice import EVERYBODY, Choice, Chooser
@@ -176,7 +178,7 @@ class GameLog:
     ) -> None:
         self.path = None if str(path) == "-" else path
         self.name = str(path) if self.path else "standard input"
-        self._file = _opened(path)
+        self._file, self._ahead = _opened(path), Ahead()
         self._further: FurtherColumns | None = None
         self._skip, self._most_bad = most_bad is not None, most_bad or 0.0
         self._most_players = most_players
@@ -259,10 +261,13 @@ class GameLog:
 
     def close(self) -> None:
         """Close the file."""
+        self._ahead.close()
         self._file.close()
 
     def games(self, progress: Callable[[int], None] = lambda done: None) -> Iterator[Games]:
         """Yield the games in play order, in parts; may be called again.
+
+        Names may be known of players who come in the next part only: it is read meanwhile.
 
         Parameters
         ----------
@@ -278,6 +283,9 @@ class GameLog:
         ordered = True
         if self.timed or (self._skip and self.game_names):
             ordered = self._survey()
+        if ordered and self.size > BLOCK:
+            yield from self._read_ahead(progress)
+            return
         if ordered:
             yield from self._read(progress)
             return
@@ -305,6 +313,16 @@ class GameLog:
         """Yield the games in the order of the file."""
         for games, _ in self._with_facts(progress):
             yield games
+
+    def _read_ahead(self, progress: Callable[[int], None]) -> Iterator[Games]:
+        """Yield the games in the order of the file, of which the next are read meanwhile."""
+        done: deque[int] = deque()
+        for games in self._ahead.over(self._read(done.append)):
+            while done:
+                progress(done.popleft())
+            yield games
+        while done:
+            progress(done.popleft())
 
     def whole(self, progress: Callable[[int], None]) -> tuple[Games, Facts]:
         """Return all games, and what else is known of them, in the order of the file.
