@@ -125,7 +125,7 @@ def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
     if team == IN_POOL:
         state["pool_prioritized"] -= int(left < state["head"])
         low = first_within(0.0, queue.players[at(left)]["rating"], rules, queue)
-        leave_pool(low, rules, queue)
+        leave_pool(low, 1, rules, queue)
         return False
     remove_team(team, queue)
     for k in range(team_size(rules)):
@@ -272,7 +272,7 @@ def _form_team(low: int, rules: Rules, queue: QueueState) -> None:
     state["formed"] += 1
     state["pool_prioritized"] -= prioritized
     state["teams_prioritized"] += int(prioritized > 0)
-    leave_pool(low, rules, queue)
+    leave_pool(low, team_size(rules), rules, queue)
     _add_team(slot, total, queue)
 
 

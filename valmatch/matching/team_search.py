@@ -52,20 +52,29 @@ def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState
     most = team_size(rules) - 1
     width = wide if relaxed else rules.player_diff
     nobody_prioritized = team_size(rules) * penalty(rules)
-    best, best_key = NOBODY, NO_TEAM
+    low, key = NOBODY, NO_TEAM
+    if not _some_window(newcomer - most, newcomer + 1, wide, rules, queue):
+        return low
     for k in range(newcomer - most, newcomer + 1):
         spread = queue.ratings[at(k + most)] - queue.ratings[at(k)]
         if spread <= wide:
-            key = 0
-            for i in range(k, k + team_size(rules)):
-                key += queue.players[at(queue.places[at(i)])]["key"]
-            if spread > width and key >= nobody_prioritized:
+            total = _sum_of_keys(k, rules, queue)
+            if spread > width and total >= nobody_prioritized:
                 continue
-            if key < best_key or (key == best_key and _team_precedes(k, best, rules, queue)):
-                best, best_key = k, key
-    if best != NOBODY:
-        _order(best, BEST, rules, queue)
-    return best
+            if total < key or (total == key and _team_precedes(k, low, rules, queue)):
+                low, key = k, total
+    if low != NOBODY:
+        _order(low, BEST, rules, queue)
+    return low
+
+
+@inlined
+def _sum_of_keys(low: int, rules: Rules, queue: QueueState) -> int:
+    """Return the sum of keys of the team from `low` on in the pool."""
+    total = 0
+    for k in range(low, low + team_size(rules)):
+        total += queue.players[at(queue.places[at(k)])]["key"]
+    return total
 
 
 @inlined
@@ -114,7 +123,8 @@ def best_team(
     low, key = NOBODY, NO_TEAM
     if rules.around:
         return _best_around(arrived, slack, relaxed, rules, queue)
-    if state["pool"] <= SMALL and not _some_window(wide, rules, queue):
+    first, stop = team_size(rules), team_size(rules) + state["pool"]
+    if state["pool"] <= SMALL and not _some_window(first, stop, wide, rules, queue):
         return low
     # A small pool is scanned as a whole, which offers no window twice.
     whole = everything or state["pool"] <= SMALL
@@ -139,11 +149,13 @@ def best_team(
 
 
 @inlined
-def _some_window(width: float, rules: Rules, queue: QueueState) -> bool:
-    """Return whether any rating window of `width` holds a team's worth of players."""
-    state = queue.state[0]
-    some, first = False, team_size(rules)
-    for k in range(first, first + state["pool"]):
+def _some_window(first: int, stop: int, width: float, rules: Rules, queue: QueueState) -> bool:
+    """Return whether any rating window of `width` from a place in first..stop-1 on holds a team.
+
+    All are looked at, as nobody could predict which one is the first.
+    """
+    some = False
+    for k in range(first, stop):
         some |= queue.ratings[at(k + team_size(rules) - 1)] - queue.ratings[at(k)] <= width
     return some
 
@@ -236,6 +248,8 @@ def _offer(
     """
     state = queue.state[0]
     size, most = 0, team_size(rules) - 1
+    if end - start == most:
+        return _offer_team(start, widened, low, key, rules, queue)
     for k in range(start, end + 1):
         place = queue.places[at(k)]
         if size > most:
@@ -259,6 +273,23 @@ def _offer(
         return low, key
     for k in range(team_size(rules)):
         queue.marks[BEST, at(k)] = queue.marks[CANDIDATE, at(k)]
+    return start, sum_of_keys
+
+
+@inlined
+def _offer_team(
+    start: int, widened: bool, low: int, key: int, rules: Rules, queue: QueueState
+) -> tuple[int, int]:
+    """Let the team from `start` on in the pool compete for best team; see `_offer`."""
+    sum_of_keys = _sum_of_keys(start, rules, queue)
+    nobody_prioritized = team_size(rules) * penalty(rules)
+    if sum_of_keys > key or (widened and sum_of_keys >= nobody_prioritized):
+        return low, key
+    if sum_of_keys == key:
+        _order(start, CANDIDATE, rules, queue)
+        if not _precedes(rules, queue):
+            return low, key
+    _order(start, BEST, rules, queue)
     return start, sum_of_keys
 
 

@@ -166,19 +166,24 @@ def enter_pool(place: int, rating: float, rules: Rules, queue: QueueState) -> in
 
 
 @inlined
-def leave_pool(low: int, rules: Rules, queue: QueueState) -> None:
-    """Close the gaps that the members of a new team leave in the pool, from `low` on."""
+def leave_pool(low: int, count: int, rules: Rules, queue: QueueState) -> None:
+    """Close the gaps that so many players have left in the pool, from `low` on."""
     state = queue.state[0]
-    remaining, stop = low, team_size(rules) + state["pool"]
-    for k in range(low, stop):
-        queue.ratings[at(remaining)], queue.places[at(remaining)] = (
-            queue.ratings[at(k)],
-            queue.places[at(k)],
-        )
-        remaining += int(queue.players[at(queue.places[at(k)])]["team"] == IN_POOL)
-    for k in range(remaining, stop):
+    k, remaining, stop = low, low, team_size(rules) + state["pool"]
+    while k - remaining < count:
+        if queue.players[at(queue.places[at(k)])]["team"] == IN_POOL:
+            queue.ratings[at(remaining)], queue.places[at(remaining)] = (
+                queue.ratings[at(k)],
+                queue.places[at(k)],
+            )
+            remaining += 1
+        k += 1
+    for k in range(remaining, stop - count):
+        queue.ratings[at(k)] = queue.ratings[at(k + count)]
+        queue.places[at(k)] = queue.places[at(k + count)]
+    for k in range(stop - count, stop):
         queue.ratings[at(k)] = np.nan
-    state["pool"] = remaining - team_size(rules)
+    state["pool"] -= count
 
 
 @inlined
