@@ -2,7 +2,7 @@
 
     python results/limits/make.py
 
-takes some 40 minutes on two cores. It needs the history of the repository, from which it clones the
+takes some 45 minutes on two cores. It needs the history of the repository, from which it clones the
 earlier state. Both run in the same environment, in turn; the least of each counts.
 """
 
@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +28,9 @@ from valmatch.storage.output import write_csv
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PAGE = HERE / "README.md"
-COMPARED, PARTS, WORKERS = (HERE / f"{name}.csv" for name in ("compared", "parts", "workers"))
+COMPARED, PARTS, WORKERS, AGAIN = (
+    HERE / f"{name}.csv" for name in ("compared", "parts", "workers", "again")
+)
 
 THEN = "d8d7f0f"
 """The state of the code by whose speed the aims were set."""
@@ -91,12 +94,16 @@ class Task(NamedTuple):
 
     Attributes
     ----------
+    kind : str
+        What is compared anew with it.
     title : str
         As the table has it.
     script : str
         Prints the seconds; "" for a whole process.
     command : sequence of str
-        Of `valmatch`, as a whole process whose seconds of a processor count.
+        Of `valmatch`, as a whole process.
+    clock : bool
+        Whether the seconds of the clock count, and not those of a processor.
     fresh : bool
         Whether nothing is compiled before.
     aim : float
@@ -105,9 +112,11 @@ class Task(NamedTuple):
         How often each is run.
     """
 
+    kind: str
     title: str
     script: str = ""
     command: Sequence[str] = ()
+    clock: bool = False
     fresh: bool = False
     aim: float = float("nan")
     rounds: int = ROUNDS
@@ -116,27 +125,41 @@ class Task(NamedTuple):
 def first_use(config: str, aim: float) -> Task:
     """Return the first use of a config after installation."""
     command = ("replicate", config, "-n", "1", "--workers", "1", "--quiet")
-    return Task(f"first use of `{config}`", "", command, True, aim, FIRST_ROUNDS)
+    return Task(
+        "first", f"first use of `{config}`", command=command, fresh=True, aim=aim,
+        rounds=FIRST_ROUNDS,
+    )  # fmt: skip
+
+
+def rating(log: Path, title: str, system: str, aim: float) -> Task:
+    """Return the rating of a log, of which a part is read by one core while another works."""
+    command = ("rate", str(log), "--quiet", "--system", system)
+    return Task("rate", f"`rate`, 1,000,000 rows, {title}", command=command, clock=True, aim=aim)
+
+
+KINDS = ("day", "ladder", "optimize", "rate", "first")
 
 
 def tasks(log: Path) -> list[Task]:
     """Return what is compared; `log` has a million rows of games."""
-    rate = ("rate", str(log), "--quiet", "--system")
+    large = DAY.format(factors=("rate_multiplier=10",), count=100)
+    pairs = ladder(370_000, 0.15, *PAIRS, config="ladder")
+    optimize = ("optimize", "valorant-20min", "--quiet")
     return [
-        Task("a default day", DAY.format(factors=(), count=1000), aim=OF_PROTOTYPE["slope"] / 1.9),
-        Task(
-            "a day of ten times the players", DAY.format(factors=("rate_multiplier=10",), count=100)
-        ),
-        Task("a ticket of 20,000 players", ladder(20_000, 10), aim=2.3 / 4.0),
-        Task("a ticket of 200,000 players", ladder(200_000, 2), aim=1.5 / 4.0, rounds=SLOW_ROUNDS),
-        Task("a ticket of pairs, 1,000 waiting", ladder(370_000, 0.15, *PAIRS, config="ladder")),
-        Task("`optimize valorant-20min`", "", ("optimize", "valorant-20min", "--quiet"), aim=0.69),
-        Task("`rate`, 1,000,000 rows, Elo", "", (*rate, "elo"), rounds=SLOW_ROUNDS),
-        Task("`rate`, 1,000,000 rows, TrueSkill", "", (*rate, "trueskill"), rounds=SLOW_ROUNDS),
+        Task("day", "a default day", DAY.format(factors=(), count=1000),
+             aim=OF_PROTOTYPE["slope"] / 1.9),
+        Task("day", "a day of ten times the players", large),
+        Task("ladder", "a ticket of 20,000 players", ladder(20_000, 10), aim=2.3 / 4.0),
+        Task("ladder", "a ticket of 200,000 players", ladder(200_000, 2), aim=1.5 / 4.0,
+             rounds=SLOW_ROUNDS),
+        Task("ladder", "a ticket of pairs, 1,000 waiting", pairs),
+        Task("optimize", "`optimize valorant-20min`", command=optimize, aim=0.69),
+        rating(log, "Elo", "elo", 2.0 / 2.3),
+        rating(log, "TrueSkill", "trueskill", 1.0),
         first_use("valorant", 10.0 / 19.3),
         first_use("ladder", 10.0 / 26.0),
         first_use("kg-fig4", float("nan")),
-    ]
+    ]  # fmt: skip
 
 
 def write_log(path: Path) -> None:
@@ -173,12 +196,13 @@ def seconds(task: Task, place: Path) -> float:
         given = ["-c", task.script]
         if task.command:
             given = ["-m", "valmatch", *task.command, "--out", f"{folder}/out"]
-        before = cpu_of_children()
+        before, start = cpu_of_children(), time.perf_counter()
         done = subprocess.run(
             [sys.executable, *given], cwd=place, env=environment, text=True, check=True,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        return float(done.stdout) if task.script else cpu_of_children() - before
+        clock, cpu = time.perf_counter() - start, cpu_of_children() - before
+        return float(done.stdout) if task.script else clock if task.clock else cpu
 
 
 def cpu_of_children() -> float:
@@ -187,15 +211,16 @@ def cpu_of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def compare() -> None:
-    """Run both states in turn."""
-    columns: dict[str, list[object]] = {
-        name: [] for name in ("task", "then", "now", "ratio", "aim", "rounds")
-    }
+def compare(kind: str) -> None:
+    """Run both states in turn; the rows of other kinds stay."""
     with both_states() as places, tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log.csv")
         write_log(log)
-        for task in tasks(log):
+        plan = tasks(log)
+        rows = {row["task"]: list(row.values()) for row in read(COMPARED)}
+        for task in plan:
+            if task.kind != kind:
+                continue
             found: dict[str, list[float]] = {"then": [], "now": []}
             if not task.fresh:
                 for place in places.values():
@@ -205,10 +230,11 @@ def compare() -> None:
                     found[name].append(seconds(task, places[name]))
             then, now = (min(found[name]) for name in ("then", "now"))
             row = (task.title, then, now, now / then, task.aim, task.rounds)
-            for name, cell in zip(columns, row, strict=True):
-                columns[name].append(cell)
-            write_csv(COMPARED, columns)
+            rows[task.title] = ["" if cell != cell else str(cell) for cell in row]
             print(task.title, f"{now / then:.2f}", file=sys.stderr)
+        ordered = [rows[task.title] for task in plan if task.title in rows]
+    columns = ("task", "then", "now", "ratio", "aim", "rounds")
+    write_csv(COMPARED, dict(zip(columns, map(list, zip(*ordered, strict=True)), strict=True)))
 
 
 def workers() -> None:
@@ -320,6 +346,97 @@ for part, own in (("players drawn", drawn), ("matching", made - drawn),
                   ("quantiles of waits, records of responses", whole - made)):
     print(part, own, sep="\t", file=sys.stderr)
 """
+DAYS_AGAIN = """
+import sys, time
+import numpy as np
+from valmatch.config.loading import load
+from valmatch.draws.streams import Streams
+from valmatch.execution.simulator import build
+from valmatch.matching.queue_statistics import clear
+
+count = 400
+model, streams = build(load("valorant")), Streams(1)
+days = [list(model.draw(streams, k)) for k in range(count)]
+days = [[np.concatenate([getattr(chunk, name) for chunk in day]) for name in ("times", "ratings")]
+        for day in days]
+room = max(times.size for times, _ in days)
+counts = model._counts._replace(waits=np.empty(room), log=model._no_log)
+rules, queue = model._rules, model._rule.new(room, model._rules)
+
+def matching(different):
+    start, players = time.process_time(), 0
+    for k in range(count):
+        times, ratings = days[k % different]
+        model._rule.reset(queue)
+        clear(counts.statistics)
+        players += model._run(times, ratings, 0, True, rules, queue, counts)
+    return (time.process_time() - start) / players
+
+matching(count)
+least = {{}}
+for _ in range(15):
+    for different in (count, 16, 4, 1):
+        least[different] = min(least.get(different, 1e9), matching(different))
+for different, own in least.items():
+    print(different, own, sep="\t", file=sys.stderr)
+"""
+LADDER_PARTS = """
+import sys, time
+import numpy as np
+from valmatch.config.loading import load
+from valmatch.draws.addressed import exponential_at, uniform_at
+from valmatch.draws.streams import Streams
+from valmatch.execution.simulator import build, run
+from valmatch.kernels.compilation import njit
+from valmatch.models.ladder.event_heap import cancel, new_heap, schedule
+
+calls, waiting = 1_000_000, 512
+size = ("population.players=20000", "population.newcomers_per_day=0")
+model = build(load("ladder-elo", (*size, "days=10", "warmup_days=0")))
+names = [response.name for response in model.responses]
+
+@njit
+def draws(place, calls):
+    total = 0.0
+    for k in range(calls):
+        total += uniform_at(place, 3, k % 20000, k // 20000)
+        total += exponential_at(place, 4, k % 20000, k // 20000)
+    return total
+
+@njit
+def hold(heap, waits, calls):
+    size = 0
+    for k in range(heap.size - 1):
+        size = schedule(waits[k], k, size, heap, None)
+    for k in range(calls):
+        now, player = heap[0]["time"], heap[0]["player"]
+        size = cancel(0, size, heap, None)
+        size = schedule(now + waits[k % waits.size], player, size, heap, None)
+    return size
+
+def least(work):
+    work()
+    took = 1e9
+    for _ in range(5):
+        start = time.process_time()
+        found = work()
+        took = min(took, time.process_time() - start)
+    return took, found
+
+waits, place = np.random.default_rng(1).exponential(size=1 << 16), Streams(1).place(0)
+whole, found = least(lambda: run(model, 1, range(1)).responses[0])
+ticket = whole / found[names.index("n_tickets")]
+drawn = 1.4 * least(lambda: draws(place, calls))[0] / calls
+heaped = least(lambda: hold(new_heap(waiting), waits, calls))[0] / calls
+for part, own in (("2.8 draws", drawn), ("an event into a heap of 512, one out", heaped),
+                  ("matching, rating, players, responses", ticket - drawn - heaped)):
+    print(part, own, sep="\t", file=sys.stderr)
+"""
+RATE_GROUPS = {
+    "waiting for what is read": ["'acquire' of '_thread", "threading.py", "concurrent/futures"],
+    "writing": ["writing/", "to_json", "'decode' of", "'write' of", "fsync", "names.py"],
+    "rating": ["playing.py", "roster.py", "/ratings/"],
+}
 GROUPS = {
     "Gaussian processes": ["solvers/gaussian_process"],
     "the search besides": ["valmatch/optimization"],
@@ -340,33 +457,61 @@ GROUPS = {
 
 
 def parts() -> None:
-    """Take a day, an optimisation and two first uses apart."""
+    """Take a day, a ticket, an optimisation, a rating and two first uses apart."""
     columns: dict[str, list[object]] = {name: [] for name in ("task", "part", "seconds", "share")}
     first = {"valorant": 3, "ladder": 3}
     with tempfile.TemporaryDirectory() as folder:
-        argv = ["valmatch", "optimize", "valorant-20min", "--quiet", "--out", f"{folder}/a"]
-        scripts = {"day": DAY_PARTS.format()}
-        scripts["optimize"] = PROFILED.format(argv=argv, groups=GROUPS)
+        log = Path(folder, "log.csv")
+        write_log(log)
+        importing = {name: GROUPS[name] for name in GROUPS if name.startswith("importing")}
+        profiled = {
+            "optimize": (["optimize", "valorant-20min"], GROUPS),
+            "rate": (["rate", str(log), "--system", "elo"], {**RATE_GROUPS, **importing}),
+        }
+        scripts = {"day": DAY_PARTS.format(), "ticket": LADDER_PARTS}
+        for task, (words, groups) in profiled.items():
+            argv = ["valmatch", *words, "--quiet", "--out", f"{folder}/{task}"]
+            scripts[task] = PROFILED.format(argv=argv, groups=groups)
+            warm = [
+                sys.executable,
+                "-m",
+                "valmatch",
+                *words,
+                "-q",
+                "--out",
+                f"{folder}/warm-{task}",
+            ]
+            subprocess.run(warm, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         for config, depth in first.items():
             argv = ["valmatch", "replicate", config, "-n", "1", "--workers", "1", "--quiet"]
             argv += ["--out", f"{folder}/{config}"]
             scripts[config] = COMPILED.format(argv=argv, depth=depth)
-        warm = ("optimize", "valorant-20min", "--quiet", "--out", f"{folder}/warm")
-        subprocess.run([sys.executable, "-m", "valmatch", *warm], cwd=ROOT, check=True,
-                       stdout=subprocess.DEVNULL)  # fmt: skip
         for task, script in scripts.items():
             fresh = {"NUMBA_CACHE_DIR": f"{folder}/cache-{task}"} if task in first else {}
-            done = subprocess.run(
-                [sys.executable, "-c", script], env={**os.environ, **fresh}, cwd=ROOT, text=True,
-                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True,
-            )  # fmt: skip
-            rows = [line.split("\t") for line in done.stderr.splitlines() if "\t" in line]
-            whole = sum(float(own) for _, own in rows)
-            for part, own in sorted(rows, key=lambda row: -float(row[1])):
-                cells = (task, part, float(own), float(own) / whole)
-                for name, cell in zip(columns, cells, strict=True):
+            rows = printed(script, fresh)
+            whole = sum(own for _, own in rows)
+            for part, own in sorted(rows, key=lambda row: -row[1]):
+                for name, cell in zip(columns, (task, part, own, own / whole), strict=True):
                     columns[name].append(cell)
     write_csv(PARTS, columns)
+
+
+def again() -> None:
+    """Match days that are all different, and few days again and again."""
+    rows = printed(DAYS_AGAIN.format(), {})
+    write_csv(
+        AGAIN, dict(zip(("days", "seconds"), map(list, zip(*rows, strict=True)), strict=True))
+    )
+
+
+def printed(script: str, more: Mapping[str, str]) -> list[tuple[str, float]]:
+    """Return what a script prints: names and seconds."""
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, **more}, cwd=ROOT, text=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True,
+    )  # fmt: skip
+    lines = [line.split("\t") for line in done.stderr.splitlines() if "\t" in line]
+    return [(part, float(own)) for part, own in lines]
 
 
 def amount(number: float) -> str:
@@ -385,8 +530,10 @@ def page() -> None:
     ]  # fmt: skip
     texts = {
         "compared": table(["", "then", "now", "now / then", "aim"], compared),
-        **{task: _parts_of(task) for task in ("day", "optimize", "valorant", "ladder")},
+        **{task: _parts_of(task) for task in dict.fromkeys(row["task"] for row in read(PARTS))},
     }
+    days = [[row["days"], amount(float(row["seconds"]))] for row in read(AGAIN)]
+    texts["again"] = table(["different days, in turn", "matching a player"], days)
     rows = [[f"{float(cell):.1f}" for cell in row.values()] for row in read(WORKERS)]
     head = ["one worker, s", "two workers, s", "two runs with one worker at once, s"]
     fill(PAGE, {**texts, "workers": table(head, rows)})
@@ -403,8 +550,9 @@ def _parts_of(task: str) -> str:
 
 
 RUNS: Mapping[str, Callable[[], None]] = {
-    "compare": compare,
+    **{kind: partial(compare, kind) for kind in KINDS},
     "workers": workers,
+    "again": again,
     "parts": parts,
     "page": page,
 }
