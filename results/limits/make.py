@@ -3,13 +3,14 @@
     python results/limits/make.py
 
 takes some 45 minutes on two cores. It needs the history of the repository, from which it clones the
-earlier state. Both run in the same environment, in turn; the least of each counts.
+earlier state. Both run in the same environment, in turn.
 """
 
 from __future__ import annotations
 
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -41,46 +42,43 @@ OF_PROTOTYPE = {"slope": 1.45, "in the process": 1.57}
 ROUNDS, FIRST_ROUNDS = 6, 3
 SLOW_ROUNDS = 4
 
-DAY = """
-import time
+IN_TURN = """
+import os, sys, time
 from valmatch.config.loading import load
 try:
     from valmatch.execution.simulator import build, run
 except ImportError:
     from valmatch.simulator import build, run
-model = build(load("valorant", {factors}))
-run(model, 1, range(2))
-least = 1e9
-for k in range(12):
-    start = time.process_time()
-    run(model, 1, range(k * {count}, (k + 1) * {count}))
-    least = min(least, time.process_time() - start)
-print(least / {count})
-"""
-LADDER = """
-import time
-from valmatch.config.loading import load
-try:
-    from valmatch.execution.simulator import build, run
-except ImportError:
-    from valmatch.simulator import build, run
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, {{max(os.sched_getaffinity(0))}})
 model = build(load("{config}", {factors}))
 names = [response.name for response in model.responses]
-run(model, 1, range(1))
-least = 1e9
-for k in range(3):
+each = names.index("{each}") if "{each}" else None
+
+def measure(k):
     start = time.process_time()
-    found = run(model, 1, range(1)).responses[0]
-    least = min(least, time.process_time() - start)
-print(least / found[names.index("n_tickets")])
+    found = run(model, 1, range(k * {count}, (k + 1) * {count})).responses
+    work = {count} if each is None else found[:, each].sum()
+    return (time.process_time() - start) / work
+
+measure(0)
+for k, _ in enumerate(sys.stdin):
+    print(measure(k), flush=True)
 """
+"""Measures as often as it is asked to, on the same core as others of its kind."""
 
 
-def ladder(players: int, days: float, *factors: str, config: str = "ladder-elo") -> str:
-    """Return a script that prints the seconds a ticket of a ladder without newcomers."""
+def days(*factors: str, count: int) -> str:
+    """Return a script that measures the seconds of a day, so many at a time."""
+    return IN_TURN.format(config="valorant", factors=factors, count=count, each="")
+
+
+def ladder(players: int, length: float, *factors: str, config: str = "ladder-elo") -> str:
+    """Return a script that measures the seconds of a ticket of a ladder without newcomers."""
     size = (f"population.players={players}", "population.newcomers_per_day=0")
-    time = (f"days={days}", "warmup_days=0")
-    return LADDER.format(config=config, factors=(*size, *time, *factors))
+    time = (f"days={length}", "warmup_days=0")
+    every = (*size, *time, *factors)
+    return IN_TURN.format(config=config, factors=every, count=1, each="n_tickets")
 
 
 PAIRS = (
@@ -99,7 +97,7 @@ class Task(NamedTuple):
     title : str
         As the table has it.
     script : str
-        Prints the seconds; "" for a whole process.
+        Measures when it is asked to, see `IN_TURN`; "" for a whole process.
     command : sequence of str
         Of `valmatch`, as a whole process.
     clock : bool
@@ -109,7 +107,9 @@ class Task(NamedTuple):
     aim : float
         The ratio that was aimed at: new time to old; NaN where none was named.
     rounds : int
-        How often each is run.
+        How many processes of each there are.
+    turns : int
+        How often each process measures, in turn with one of the other state.
     """
 
     kind: str
@@ -120,6 +120,7 @@ class Task(NamedTuple):
     fresh: bool = False
     aim: float = float("nan")
     rounds: int = ROUNDS
+    turns: int = 20
 
 
 def first_use(config: str, aim: float) -> Task:
@@ -142,17 +143,16 @@ KINDS = ("day", "ladder", "optimize", "rate", "first")
 
 def tasks(log: Path) -> list[Task]:
     """Return what is compared; `log` has a million rows of games."""
-    large = DAY.format(factors=("rate_multiplier=10",), count=100)
     pairs = ladder(370_000, 0.15, *PAIRS, config="ladder")
     optimize = ("optimize", "valorant-20min", "--quiet")
     return [
-        Task("day", "a default day", DAY.format(factors=(), count=1000),
-             aim=OF_PROTOTYPE["slope"] / 1.9),
-        Task("day", "a day of ten times the players", large),
-        Task("ladder", "a ticket of 20,000 players", ladder(20_000, 10), aim=2.3 / 4.0),
-        Task("ladder", "a ticket of 200,000 players", ladder(200_000, 2), aim=1.5 / 4.0,
-             rounds=SLOW_ROUNDS),
-        Task("ladder", "a ticket of pairs, 1,000 waiting", pairs),
+        Task("day", "a default day", days(count=400), aim=OF_PROTOTYPE["slope"] / 1.9),
+        Task("day", "a day of ten times the players", days("rate_multiplier=10", count=40)),
+        Task("ladder", "a ticket of 20,000 players", ladder(20_000, 5), aim=2.3 / 4.0,
+             rounds=SLOW_ROUNDS, turns=8),
+        Task("ladder", "a ticket of 200,000 players", ladder(200_000, 1), aim=1.5 / 4.0,
+             rounds=SLOW_ROUNDS, turns=8),
+        Task("ladder", "a ticket of pairs, 1,000 waiting", pairs, rounds=SLOW_ROUNDS, turns=8),
         Task("optimize", "`optimize valorant-20min`", command=optimize, aim=0.69),
         rating(log, "Elo", "elo", 2.0 / 2.3),
         rating(log, "TrueSkill", "trueskill", 1.0),
@@ -187,22 +187,78 @@ def both_states() -> Iterator[dict[str, Path]]:
 
 
 def seconds(task: Task, place: Path) -> float:
-    """Return the seconds that a task takes in a clone."""
+    """Return the seconds that a whole process takes in a clone."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "PYTHONPATH": str(place)}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # sources would be compiled each time
+        environment = environment_of(place)
         if task.fresh:
             environment["NUMBA_CACHE_DIR"] = folder
-        given = ["-c", task.script]
-        if task.command:
-            given = ["-m", "valmatch", *task.command, "--out", f"{folder}/out"]
+        command = [sys.executable, "-m", "valmatch", *task.command, "--out", f"{folder}/out"]
         before, start = cpu_of_children(), time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, *given], cwd=place, env=environment, text=True, check=True,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        subprocess.run(command, cwd=place, env=environment, check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
         clock, cpu = time.perf_counter() - start, cpu_of_children() - before
-        return float(done.stdout) if task.script else clock if task.clock else cpu
+        return clock if task.clock else cpu
+
+
+def environment_of(place: Path) -> dict[str, str]:
+    """Return the environment in which a clone is used."""
+    environment = {**os.environ, "PYTHONPATH": str(place)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # sources would be compiled each time
+    return environment
+
+
+def whole(task: Task, places: Mapping[str, Path]) -> tuple[float, float, float]:
+    """Return the least seconds of whole processes, then and now, and their ratio."""
+    found: dict[str, list[float]] = {"then": [], "now": []}
+    if not task.fresh:
+        for place in places.values():
+            seconds(task, place)  # compile
+    for number in range(task.rounds):
+        for name in ("then", "now") if number % 2 else ("now", "then"):
+            found[name].append(seconds(task, places[name]))
+    then, now = min(found["then"]), min(found["now"])
+    return then, now, now / then
+
+
+def in_turn(task: Task, places: Mapping[str, Path]) -> tuple[float, float, float]:
+    """Return the median measured then and now, and the mean ratio of pairs of processes.
+
+    Two processes take turns, so that both see the same moods of the machine: the ratio of a pair is
+    the median of those of its turns.
+    """
+    found: dict[str, list[float]] = {"then": [], "now": []}
+    ratios: list[float] = []
+    for number in range(task.rounds):
+        with ExitStack() as stack:
+            processes = {
+                name: stack.enter_context(
+                    subprocess.Popen(
+                        [sys.executable, "-c", task.script], cwd=place, env=environment_of(place),
+                        text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                        stderr=subprocess.DEVNULL,
+                    )
+                )
+                for name, place in places.items()
+            }  # fmt: skip
+            turns = []
+            for turn in range(task.turns):
+                order = ("then", "now") if (turn + number) % 2 else ("now", "then")
+                took = {name: asked(processes[name]) for name in order}
+                for name in order:
+                    found[name].append(took[name])
+                turns.append(took["now"] / took["then"])
+            ratios.append(statistics.median(turns))
+    then, now = (statistics.median(found[name]) for name in ("then", "now"))
+    return then, now, statistics.mean(ratios)
+
+
+def asked(process: subprocess.Popen[str]) -> float:
+    """Return what a process measures when it is asked to."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+    return float(process.stdout.readline())
 
 
 def cpu_of_children() -> float:
@@ -221,17 +277,10 @@ def compare(kind: str) -> None:
         for task in plan:
             if task.kind != kind:
                 continue
-            found: dict[str, list[float]] = {"then": [], "now": []}
-            if not task.fresh:
-                for place in places.values():
-                    seconds(task, place)  # compile
-            for number in range(task.rounds):
-                for name in ("then", "now") if number % 2 else ("now", "then"):
-                    found[name].append(seconds(task, places[name]))
-            then, now = (min(found[name]) for name in ("then", "now"))
-            row = (task.title, then, now, now / then, task.aim, task.rounds)
+            compared = (in_turn if task.script else whole)(task, places)
+            row = (task.title, *compared, task.aim, task.rounds)
             rows[task.title] = ["" if cell != cell else str(cell) for cell in row]
-            print(task.title, f"{now / then:.2f}", file=sys.stderr)
+            print(task.title, f"{compared[-1]:.2f}", file=sys.stderr)
         ordered = [rows[task.title] for task in plan if task.title in rows]
     columns = ("task", "then", "now", "ratio", "aim", "rounds")
     write_csv(COMPARED, dict(zip(columns, map(list, zip(*ordered, strict=True)), strict=True)))
