@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -29,8 +30,8 @@ from valmatch.storage.output import write_csv
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PAGE = HERE / "README.md"
-COMPARED, PARTS, WORKERS, AGAIN = (
-    HERE / f"{name}.csv" for name in ("compared", "parts", "workers", "again")
+COMPARED, PARTS, WORKERS, AGAIN, LIBRARIES = (
+    HERE / f"{name}.csv" for name in ("compared", "parts", "workers", "again", "libraries")
 )
 
 THEN = "d8d7f0f"
@@ -553,6 +554,30 @@ def again() -> None:
     )
 
 
+IMPORTED = "numpy, scipy.special, numba, pydantic, typer, rich.progress, yaml"
+"""What an optimisation imports that is not part of the package."""
+
+
+def libraries() -> None:
+    """Start Python, import libraries, and optimise, in turn."""
+    with tempfile.TemporaryDirectory() as folder:
+        optimize = ["-m", "valmatch", "optimize", "valorant-20min", "-q", "--out", f"{folder}/out"]
+        plan = {
+            "Python by itself": ["-c", ""],
+            "its libraries imported": ["-c", f"import {IMPORTED}"],
+            "`optimize valorant-20min`": optimize,
+        }
+        least = dict.fromkeys(plan, float("inf"))
+        for _ in range(2 * ROUNDS):
+            for name, words in plan.items():
+                shutil.rmtree(f"{folder}/out", ignore_errors=True)
+                before = cpu_of_children()
+                subprocess.run([sys.executable, *words], cwd=ROOT, env=environment_of(ROOT),
+                               stdout=subprocess.DEVNULL, check=True)  # fmt: skip
+                least[name] = min(least[name], cpu_of_children() - before)
+    write_csv(LIBRARIES, {"what": list(least), "seconds": list(least.values())})
+
+
 def printed(script: str, more: Mapping[str, str]) -> list[tuple[str, float]]:
     """Return what a script prints: names and seconds."""
     done = subprocess.run(
@@ -582,6 +607,8 @@ def page() -> None:
         **{task: _parts_of(task) for task in dict.fromkeys(row["task"] for row in read(PARTS))},
     }
     days = [[row["days"], amount(float(row["seconds"]))] for row in read(AGAIN)]
+    imported = [[row["what"], amount(float(row["seconds"]))] for row in read(LIBRARIES)]
+    texts["libraries"] = table(["process", "seconds of a processor"], imported)
     texts["again"] = table(["different days, in turn", "matching a player"], days)
     rows = [[f"{float(cell):.1f}" for cell in row.values()] for row in read(WORKERS)]
     head = ["one worker, s", "two workers, s", "two runs with one worker at once, s"]
@@ -602,6 +629,7 @@ RUNS: Mapping[str, Callable[[], None]] = {
     **{kind: partial(compare, kind) for kind in KINDS},
     "workers": workers,
     "again": again,
+    "libraries": libraries,
     "parts": parts,
     "page": page,
 }
