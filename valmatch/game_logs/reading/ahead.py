@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextvars import copy_context
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,17 +27,17 @@ class Ahead:
         from concurrent.futures import ThreadPoolExecutor  # of no use to short logs
 
         self._pool = self._pool or ThreadPoolExecutor(1, "reading")
-        context = copy_context()  # what numpy, and who makes messages, know of the circumstances
-
-        def following() -> list[T]:
-            return context.run(lambda: list(islice(parts, 1)))
-
-        coming = self._pool.submit(following)
+        coming = self._pool.submit(_following, parts)
         while part := coming.result():
-            coming = self._pool.submit(following)
+            coming = self._pool.submit(_following, parts)
             yield from part
 
     def close(self) -> None:
         """Wait for the part that is being read, and end the thread."""
         if self._pool:
             self._pool.shutdown()
+
+
+def _following(parts: Iterator[T]) -> list[T]:
+    """Return the next part; nothing where there is none."""
+    return list(islice(parts, 1))
