@@ -4,8 +4,9 @@
 
 takes ten to twenty minutes on two cores that others may use, too, and some 500 MB under the
 temporary folder. It needs the extra `dask`, and Linux, which tells what a run's processes took.
-Each run is made six times, in turn with the others. The least seconds of a processor count, those
-of all its processes together.
+Each run is made six times, in turn with the others of its command. What counts is the median of
+the seconds of a processor of all its processes together, at the pace of a core that is 1 fast
+(`pace.py`).
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 from results.pages import fill, make_parts, read, say, table
+from results.scale.pace import pinned
 from valmatch.config.loading import load
 from valmatch.execution.shards import Shard
 from valmatch.execution.simulator import build
@@ -55,6 +59,9 @@ DAY = 518
 """Players of a default day."""
 
 
+COLUMNS = ("cpu seconds", "seconds", "megabytes")
+"""Of the file of runs: what `Measured` has."""
+
 ENDED = (0, 75)
 """Exit codes of runs; 75 where shards of a larger run are merged, of which others are missing."""
 
@@ -83,6 +90,7 @@ class Run(NamedTuple):
 COSTS = {
     "start": "a process: its start, and the end",
     "replication": "a replication of a day of 518 players",
+    "beside": "a replication while another one is made, more",
     "row": "a row that is kept and summed",
     "workers": "two worker processes more",
     "cluster": "a Dask cluster of two processes more",
@@ -97,7 +105,8 @@ COSTS = {
 def replicating(name: str, n: int, *words: str, fitted: bool = False, more: str = "") -> Run:
     """Return a run of `replicate`."""
     rows = 0 if "--summary-only" in words else n
-    terms: dict[str, float] = {"start": 1, "replication": n, "row": rows}
+    beside = n if "--workers" in words else 0
+    terms: dict[str, float] = {"start": 1, "replication": n, "beside": beside, "row": rows}
     command = ("replicate", CONFIG, "-n", str(n), "-q", *words)
     return Run(name, terms | ({more: 1} if more else {}), fitted, command)
 
@@ -117,6 +126,7 @@ PLAN = (
     replicating("one replication, sums", 1, SUMS, fitted=True),
     replicating(f"{SMALL:,}, sums", SMALL, SUMS, fitted=True),
     replicating(f"{SMALL:,}, rows", SMALL, fitted=True),
+    replicating(f"{SMALL:,}, sums, two workers (threads)", SMALL, SUMS, *TWO, fitted=True),
     replicating("two, two processes, sums", 2, SUMS, *LOCAL, fitted=True, more="workers"),
     replicating("two, Dask with two processes, sums", 2, SUMS, *DASK, fitted=True, more="cluster"),
     merging(300, "sums", fitted=True),
@@ -147,6 +157,14 @@ class Measured(NamedTuple):
 
 
 def measured(command: Sequence[str]) -> Measured:
+    """Run a command on as many cores as it has workers, and say what it took at pace 1."""
+    with pinned(range(2) if "--workers" in command else range(1)) as pace:
+        one = run_to_end(command)
+    speed = pace.speed()
+    return Measured(one.cpu * speed, one.wall * speed, one.memory)
+
+
+def run_to_end(command: Sequence[str]) -> Measured:
     """Run a command to its end, and that of all processes that it has started."""
     began = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -207,37 +225,46 @@ def command_of(run: Run, shards: Path, out: Path) -> Sequence[str]:
     return (*start, "combine", str(out), *folders, "-q")
 
 
-def measure() -> None:
-    """Make all runs in turn, round after round."""
+def measure(command: str) -> None:
+    """Make all runs of a command in turn, round after round."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(SUBREAPER, 1, 0, 0, 0):
         sys.exit("needs Linux: processes whose parents have ended could not be waited for")
-    found: dict[str, list[Measured]] = {run.name: [] for run in PLAN}
+    runs = [run for run in PLAN if run.words[0] == command]
+    found: dict[str, list[Measured]] = {run.name: [] for run in runs}
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
-        make_shards(place)
-        say("shards made")
+        if command == "combine":
+            make_shards(place)
+            say("shards made")
         for number in range(ROUNDS):
-            for run in PLAN:
+            for run in runs:
                 out = place / "out"
                 found[run.name].append(measured(command_of(run, place, out)))
                 shutil.rmtree(out)
             say(f"round {number + 1} of {ROUNDS}")
             write(found)
-    page()
 
 
 def write(found: dict[str, list[Measured]]) -> None:
-    """Write the least of each run."""
-    best = [Measured(*map(min, zip(*found[run.name], strict=True))) for run in PLAN]
+    """Write the median of each run; those of other commands stay."""
+    written = {row["run"]: row for row in read(RUNS)} if RUNS.exists() else {}
+    of_run = {
+        name: Measured(*(float(row[column]) for column in COLUMNS)) for name, row in written.items()
+    }
+    for name, measures in found.items():
+        of_run[name] = Measured(*map(median, zip(*measures, strict=True)))
+    runs = [run for run in PLAN if run.name in of_run]
+    found_of = [of_run[run.name] for run in runs]
     write_csv(
         RUNS,
         {
-            "run": [run.name for run in PLAN],
-            "fitted": ["yes" if run.fitted else "no" for run in PLAN],
-            "cpu seconds": [round(one.cpu, 3) for one in best],
-            "seconds": [round(one.wall, 3) for one in best],
-            "megabytes": [round(one.memory, 1) for one in best],
+            "run": [run.name for run in runs],
+            "fitted": ["yes" if run.fitted else "no" for run in runs],
+            **{
+                column: [round(one[k], places) for one in found_of]
+                for k, (column, places) in enumerate(zip(COLUMNS, (3, 3, 1), strict=True))
+            },
         },
     )
 
@@ -331,4 +358,5 @@ def page() -> None:
 
 
 if __name__ == "__main__":
-    make_parts(__doc__, {"measure": measure, "page": page})
+    of_command = {name: partial(measure, name) for name in ("replicate", "combine")}
+    make_parts(__doc__, {**of_command, "page": page})
