@@ -85,6 +85,42 @@ def test_the_best_opponent_is_that_of_a_plain_search() -> None:
     assert min(alike, besides) > 300
 
 
+def whole_search(place: int, player: int, opponent: int, mean: float, variance: float,
+                 order: MeanOrder) -> float:  # fmt: skip
+    """Return the draw chance of the first in the row of the place of the least product."""
+    others = [k for k in range(order.means.size) if k not in (player, opponent)]
+    allowed = [k for k in others if k < place][-order.band :]
+    allowed += [k for k in others if k >= place][: order.band]
+    best, least = NOBODY, math.inf
+    for k in order.nearby[place].tolist():
+        if k == NOBODY:
+            break
+        if k in allowed:
+            total = variance + float(order.variances[k]) + 2.0 * NOISE
+            ratio = (mean - float(order.means[k])) ** 2 / total
+            inverse = total * math.exp(ratio) if ratio < 700.0 else math.inf
+            if inverse < least:
+                best, least = k, inverse
+    if best == NOBODY:
+        return 0.0
+    known = float(order.means[best]), float(order.variances[best])
+    return pair_draw_chance(mean, variance, *known, NOISE)
+
+
+def test_a_search_that_rules_out_is_that_of_all_to_the_last_bit() -> None:
+    rng = np.random.default_rng(12)
+    for _ in range(400):
+        n, band = int(rng.integers(2, 30)), int(rng.integers(1, 9))
+        order = random_order(rng, n, band, NOISE)
+        for _ in range(10):
+            x, y = (int(k) for k in rng.choice(n, 2, replace=False))
+            mean = float(order.means[x] + rng.normal(0.0, 10.0 ** rng.uniform(-9.0, 4.0)))
+            variance = float(order.variances[x] * rng.uniform())
+            place = place_of(mean, x, order)
+            found = best_next(place, x, y, (mean, variance), order)
+            assert found == whole_search(place, x, y, mean, variance, order)
+
+
 def test_who_is_as_good_but_for_rounding_is_not_called_the_best() -> None:
     variances = np.array([100.0, 100.0, 100.0])
     even = ordered(np.array([-1.0, 0.0, 1.0]), variances, np.arange(3), 2, NOISE)

@@ -14,6 +14,7 @@ import pytest
 import trueskill
 
 from valmatch.ratings.trueskill import (
+    both_outcomes,
     draw_quality,
     draw_quality_normalised,
     hazard_excess,
@@ -196,3 +197,15 @@ def test_kernels_agree_with_their_interpreted_twins() -> None:
     assert_interpreted_twin_agrees(draw_quality, games)
     assert_interpreted_twin_agrees(draw_quality_normalised, games)
     assert_interpreted_twin_agrees(true_draw_probability, [(g[0], g[2], g[4]) for g in games])
+
+
+def test_both_outcomes_at_once_are_those_one_by_one_to_the_last_bit() -> None:
+    rng = np.random.default_rng(5)
+    apart = [0.0, 5e-324, -5e-324, 1e-12, 40.0, -40.0, 1e6, -1e6]
+    for difference in [*apart, *(rng.normal(0.0, 2.0, 500) * 10.0 ** rng.uniform(-3, 3, 500))]:
+        i = (float(difference), float(rng.uniform(0.0, 1e3)))
+        j, noise = (0.0, float(rng.uniform(0.0, 1e3))), float(rng.uniform(0.1, 1e3))
+        p, won, lost = both_outcomes(*i, *j, noise)
+        assert p == win_probability(*i, *j, noise)
+        assert won == update(*i, *j, noise)
+        assert (lost[2:], lost[:2]) == (update(*j, *i, noise)[:2], update(*j, *i, noise)[2:])

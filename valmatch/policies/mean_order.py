@@ -13,6 +13,9 @@ from valmatch.policies.waiting import MeanOrder
 
 NOBODY = -1
 
+FEW = 3
+"""So many are looked at one by one."""
+
 CLEARLY = 1.0 + 1e-12
 """By this factor one must exceed another to do so whatever the rounding of both."""
 
@@ -93,15 +96,25 @@ def place_of(mean: float, player: int, order: MeanOrder) -> int:
     """Return how many of those who wait come before a player of this mean."""
     part = _part_of(mean, order)
     low, high = order.starts[at(part)], order.starts[at(part + 1)]
-    while low < high:
+    while high - low > FEW:
         middle = (low + high) // 2
-        other = order.means[at(middle)]
-        earlier = order.tickets[at(middle)] < order.tickets[at(player)]
-        if other < mean or (other == mean and earlier):
+        if _comes_before(middle, mean, player, order):
             low = middle + 1
         else:
             high = middle
-    return low
+    # Which of a few come before nobody can predict, so that they are counted without branches.
+    place, last = low, order.means.size - 1
+    for k in range(low, low + FEW):
+        place += int(_comes_before(min(k, last), mean, player, order)) & int(k < high)
+    return place
+
+
+@inlined
+def _comes_before(other: int, mean: float, player: int, order: MeanOrder) -> bool:
+    """Return whether one who waits comes before a player of this mean."""
+    if order.means[at(other)] == mean:
+        return order.tickets[at(other)] < order.tickets[at(player)]
+    return order.means[at(other)] < mean
 
 
 @internal
@@ -111,12 +124,14 @@ def best_next(
     """Return the largest draw chance of a player of this belief and place, 0 if there is nobody.
 
     The player himself and the opponent of the game before are taken out. The chance is the largest
-    where total exp(d^2 / total), which is at least total + d^2, is the least.
+    where total exp(d^2 / total), which is at least total + d^2, is the least. Of the first who is
+    found it is worked out only if needed: it is at most total + d^2 + d^4 / total if d^2 <= total.
     """
     mean, variance = belief
     first, second = min(player, opponent), max(player, opponent)
     low, high = _window(place, first, second, order.band, order.means.size)
-    best, least = NOBODY, np.inf
+    best, least, known = NOBODY, np.inf, True
+    best_total, best_square = 0.0, 0.0
     for slot in range(order.nearby.shape[1]):
         k = order.nearby[at(place), at(slot)]
         if k == NOBODY:
@@ -127,8 +142,14 @@ def best_next(
         difference = mean - order.means[at(k)]
         square = difference * difference
         if total + square < least and low <= k < high and k != player and k != opponent:
+            if best == NOBODY and square <= total:
+                best, best_total, best_square = k, total, square
+                least, known = (total + square + square * square / total) * CLEARLY, False
+                continue
+            if not known:
+                least, known = best_total * math.exp(best_square / best_total), True
             inverse = total * math.exp(square / total)
-            if inverse < least:
+            if total + square < least and inverse < least:
                 best, least = k, inverse
     if best == NOBODY:
         return 0.0

@@ -12,12 +12,7 @@ from valmatch.kernels.compilation import at, expanded, internal, unallocating
 from valmatch.policies.mean_order import best_besides, best_next, place_of
 from valmatch.policies.myopic import pair_draw_chance
 from valmatch.policies.waiting import MeanOrder, Ticket, Waiting
-from valmatch.ratings.trueskill import (
-    hazard_excess,
-    normal_density,
-    update,
-    win_probability,
-)
+from valmatch.ratings.trueskill import both_outcomes, hazard_excess, normal_density
 
 
 @unallocating
@@ -122,13 +117,11 @@ def pair_knowledge_gradient(i: int, j: int, order: MeanOrder, multiplier: float)
     noise_variance = order.noise_variance
     mean_i, variance_i = order.means[at(i)], order.variances[at(i)]
     mean_j, variance_j = order.means[at(j)], order.variances[at(j)]
-    p = win_probability(mean_i, variance_i, mean_j, variance_j, noise_variance)
-    won = update(mean_i, variance_i, mean_j, variance_j, noise_variance)
-    lost = update(mean_j, variance_j, mean_i, variance_i, noise_variance)
+    p, won, lost = both_outcomes(mean_i, variance_i, mean_j, variance_j, noise_variance)
     gained = 0.0
     for x, y, chance, win, loss in (
-        (i, j, p, (won[0], won[1]), (lost[2], lost[3])),
-        (j, i, p, (won[2], won[3]), (lost[0], lost[1])),
+        (i, j, p, (won[0], won[1]), (lost[0], lost[1])),
+        (j, i, p, (won[2], won[3]), (lost[2], lost[3])),
     ):
         after_win = best_next(place_of(win[0], x, order), x, y, win, order)
         after_loss = best_next(place_of(loss[0], x, order), x, y, loss, order)

@@ -183,6 +183,58 @@ def update(
 
 
 @njit
+def both_outcomes(
+    mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
+) -> tuple[float, tuple[float, float, float, float], tuple[float, float, float, float]]:
+    """Return `win_probability` of player i, and both players' beliefs after he wins, or loses.
+
+    These are the same numbers as those of `win_probability` and `update`, by one density and one
+    hazard for all. The beliefs are (mean_i, variance_i, mean_j, variance_j).
+
+    Parameters
+    ----------
+    mean_i, variance_i, mean_j, variance_j
+        Beliefs N(mean, variance) about the two skills before the game.
+    noise_variance
+        Variance of one performance around the skill.
+
+    Examples
+    --------
+    >>> sigma, beta = 25.0 / 3.0, 25.0 / 6.0
+    >>> p, won, lost = both_outcomes(25.0, sigma**2, 25.0, sigma**2, beta**2)
+    >>> p, [round(x, 3) for x in lost]
+    (0.5, [20.795, 51.761, 29.205, 51.761])
+    """
+    total = variance_i + variance_j + 2.0 * noise_variance
+    root = math.sqrt(total)
+    x = (mean_i - mean_j) / root
+    y = abs(x)
+    excess, density = hazard_excess(y), normal_density(y)
+    hazard = y + excess
+    tail = density / hazard
+    v = density / (1.0 - tail)
+    expected, upset = (v, v * (v + y)), (hazard, hazard * excess)
+    win, loss = upset if x < 0.0 else expected, upset if x > 0.0 else expected
+    step, shrink = win[0] / root, win[1] / total
+    back, shrunk = loss[0] / root, loss[1] / total
+    return (
+        tail if x < 0.0 else 1.0 - tail,
+        (
+            mean_i + variance_i * step,
+            variance_i * (1.0 - variance_i * shrink),
+            mean_j - variance_j * step,
+            variance_j * (1.0 - variance_j * shrink),
+        ),
+        (
+            mean_i - variance_i * back,
+            variance_i * (1.0 - variance_i * shrunk),
+            mean_j + variance_j * back,
+            variance_j * (1.0 - variance_j * shrunk),
+        ),
+    )
+
+
+@njit
 def draw_quality(
     mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
 ) -> float:
