@@ -84,8 +84,9 @@ def ladder(players: int, length: float, *factors: str, config: str = "ladder-elo
 
 PAIRS = (
     *("rule.policy=knowledge_gradient", "rule.matching=pairs", "rule.team_num=1"),
-    "rule.tick_seconds=120",
+    *("sessions.per_day=30", "sessions.continue_prob=0.95", "rule.tick_seconds=120"),
 )
+"""Players who play some ten games each, so that beliefs about them differ."""
 
 
 class Task(NamedTuple):
@@ -144,7 +145,7 @@ KINDS = ("day", "ladder", "optimize", "rate", "first")
 
 def tasks(log: Path) -> list[Task]:
     """Return what is compared; `log` has a million rows of games."""
-    pairs = ladder(370_000, 0.15, *PAIRS, config="ladder")
+    pairs = ladder(12_000, 0.2, *PAIRS, config="ladder")
     optimize = ("optimize", "valorant-20min", "--quiet")
     return [
         Task("day", "a default day", days(count=400), aim=OF_PROTOTYPE["slope"] / 1.9),
@@ -153,7 +154,7 @@ def tasks(log: Path) -> list[Task]:
              rounds=SLOW_ROUNDS, turns=8),
         Task("ladder", "a ticket of 200,000 players", ladder(200_000, 1), aim=1.5 / 4.0,
              rounds=SLOW_ROUNDS, turns=8),
-        Task("ladder", "a ticket of pairs, 1,000 waiting", pairs, rounds=SLOW_ROUNDS, turns=8),
+        Task("ladder", "a ticket of pairs, 800 waiting", pairs, rounds=SLOW_ROUNDS, turns=8),
         Task("optimize", "`optimize valorant-20min`", command=optimize, aim=0.69),
         rating(log, "Elo", "elo", 2.0 / 2.3),
         rating(log, "TrueSkill", "trueskill", 1.0),
