@@ -158,7 +158,7 @@ class Measured(NamedTuple):
 
 def measured(command: Sequence[str]) -> Measured:
     """Run a command on as many cores as it has workers, and say what it took at pace 1."""
-    with pinned(range(2) if "--workers" in command else range(1)) as pace:
+    with pinned(2 if "--workers" in command else 1) as pace:
         one = run_to_end(command)
     speed = pace.speed()
     return Measured(one.cpu * speed, one.wall * speed, one.memory)

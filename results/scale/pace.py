@@ -1,4 +1,4 @@
-"""How fast the cores of this machine are while something else runs on them.
+"""The speed of the cores of this machine while something else runs on them.
 
 A core of a virtual machine shares its clock and its cache with others and takes, from one second
 to the next, up to 1.6 times as long for the same work. A short loop that is timed on the same
@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import fmean
 
@@ -26,15 +26,24 @@ STEP_SECONDS = 20e-9
 
 
 class Pace:
-    """How fast cores have been, by the loops that were timed on them."""
+    """The speed of some cores, by the loops that were timed on them."""
 
-    def __init__(self) -> None:
-        self._speeds: dict[int, list[float]] = {}
+    def __init__(self, cores: list[int]) -> None:
+        self._speeds: dict[int, list[float]] = {core: [] for core in cores}
         self._ended = threading.Event()
+        self._watchers = [threading.Thread(target=self._watch, args=(core,)) for core in cores]
+        for watcher in self._watchers:
+            watcher.start()
 
     def speed(self) -> float:
         """Return the mean speed of the cores; 1 where a step takes `STEP_SECONDS`."""
         return fmean(fmean(of_core) for of_core in self._speeds.values())
+
+    def end(self) -> None:
+        """Time no more loops."""
+        self._ended.set()
+        for watcher in self._watchers:
+            watcher.join()
 
     def _watch(self, core: int) -> None:
         """Time the loop on a core until the run has ended."""
@@ -48,19 +57,14 @@ class Pace:
 
 
 @contextmanager
-def pinned(cores: Sequence[int]) -> Iterator[Pace]:
-    """Keep this thread, and what it starts, on some cores, and watch how fast they are."""
-    pace, before = Pace(), os.sched_getaffinity(0)
+def pinned(count: int) -> Iterator[Pace]:
+    """Keep this thread, and what it starts, on so many cores, and watch how fast they are."""
+    before = os.sched_getaffinity(0)
+    cores = sorted(before)[:count]
     os.sched_setaffinity(0, cores)
-    watchers = []
-    for core in cores:
-        pace._speeds[core] = []
-        watchers.append(threading.Thread(target=pace._watch, args=(core,)))
-        watchers[-1].start()
+    pace = Pace(cores)
     try:
         yield pace
     finally:
-        pace._ended.set()
-        for watcher in watchers:
-            watcher.join()
+        pace.end()
         os.sched_setaffinity(0, before)
