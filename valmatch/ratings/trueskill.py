@@ -202,7 +202,7 @@ def both_outcomes(
     --------
     >>> sigma, beta = 25.0 / 3.0, 25.0 / 6.0
     >>> p, won, lost = both_outcomes(25.0, sigma**2, 25.0, sigma**2, beta**2)
-    >>> p, [round(x, 3) for x in lost]
+    >>> round(p, 3), [round(x, 3) for x in lost]
     (0.5, [20.795, 51.761, 29.205, 51.761])
     """
     total = variance_i + variance_j + 2.0 * noise_variance
