@@ -45,22 +45,13 @@ SLOW_ROUNDS = 4
 
 IN_TURN = """
 import os, sys, time
-from valmatch.config.loading import load
-try:
-    from valmatch.execution.simulator import build, run
-except ImportError:
-    from valmatch.simulator import build, run
 if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, {{max(os.sched_getaffinity(0))}})
-model = build(load("{config}", {factors}))
-names = [response.name for response in model.responses]
-each = names.index("{each}") if "{each}" else None
-
+{preparing}
 def measure(k):
     start = time.process_time()
-    found = run(model, 1, range(k * {count}, (k + 1) * {count})).responses
-    work = {count} if each is None else found[:, each].sum()
-    return (time.process_time() - start) / work
+    amount = work(k)
+    return (time.process_time() - start) / amount
 
 measure(0)
 for k, _ in enumerate(sys.stdin):
@@ -68,18 +59,75 @@ for k, _ in enumerate(sys.stdin):
 """
 """Measures as often as it is asked to, on the same core as others of its kind."""
 
+REPLICATIONS = """
+from valmatch.config.loading import load
+try:
+    from valmatch.execution.simulator import build, run
+except ImportError:
+    from valmatch.simulator import build, run
+model = build(load("{config}", {factors}))
+names = [response.name for response in model.responses]
+each = names.index("{each}") if "{each}" else None
+
+def work(k):
+    found = run(model, 1, range(k * {count}, (k + 1) * {count})).responses
+    return {count} if each is None else found[:, each].sum()
+"""
+WEIGHING = """
+import numpy as np
+try:
+    from valmatch.policies.pair_weights import knowledge_gradient, narrowest_first
+except ImportError:
+    from results.limits.look_ahead import WAITING, whole, world
+    worlds = [world(seed) for seed in range({worlds})]
+else:
+    from numba import njit
+    WAITING, BAND = 800, 8
+
+    @njit(error_model="numpy", nogil=True)
+    def whole(means, variances, tickets, nearby):
+        narrowest_first(variances, BAND, nearby)
+        total = 0.0
+        for i in range(means.size):
+            for j in range(i + 1, min(i + 1 + BAND, means.size)):
+                total += knowledge_gradient(
+                    i, j, means, variances, tickets, nearby, BAND, 150.0**2, 19.0
+                )
+        return total
+
+    def world(seed):
+        rng = np.random.default_rng(seed)
+        means = np.sort(rng.normal(1500.0, 300.0, WAITING))
+        variances = rng.uniform(40.0, 300.0, WAITING) ** 2
+        nearby = np.zeros((WAITING + 1, 2 * BAND + 4), np.int64)
+        return means, variances, rng.permutation(WAITING), nearby
+
+    worlds = [world(seed) for seed in range({worlds})]
+
+def work(k):
+    for one in worlds:
+        whole(*one)
+    return len(worlds) * WAITING
+"""
+"""Of the earlier state as of this one: all pairs near each other are weighed."""
+
+
+def replications(config: str, factors: Sequence[str], count: int, each: str) -> str:
+    """Return a script that measures the seconds of replications, or of one of what they count."""
+    given = {"config": config, "factors": tuple(factors), "count": count, "each": each}
+    return IN_TURN.format(preparing=REPLICATIONS.format(**given))
+
 
 def days(*factors: str, count: int) -> str:
     """Return a script that measures the seconds of a day, so many at a time."""
-    return IN_TURN.format(config="valorant", factors=factors, count=count, each="")
+    return replications("valorant", factors, count, "")
 
 
 def ladder(players: int, length: float, *factors: str, config: str = "ladder-elo") -> str:
     """Return a script that measures the seconds of a ticket of a ladder without newcomers."""
     size = (f"population.players={players}", "population.newcomers_per_day=0")
     time = (f"days={length}", "warmup_days=0")
-    every = (*size, *time, *factors)
-    return IN_TURN.format(config=config, factors=every, count=1, each="n_tickets")
+    return replications(config, (*size, *time, *factors), 1, "n_tickets")
 
 
 PAIRS = (
@@ -140,12 +188,13 @@ def rating(log: Path, title: str, system: str, aim: float) -> Task:
     return Task("rate", f"`rate`, 1,000,000 rows, {title}", command=command, clock=True, aim=aim)
 
 
-KINDS = ("day", "ladder", "optimize", "rate", "first")
+KINDS = ("day", "ladder", "pairs", "optimize", "rate", "first")
 
 
 def tasks(log: Path) -> list[Task]:
     """Return what is compared; `log` has a million rows of games."""
     pairs = ladder(12_000, 0.2, *PAIRS, config="ladder")
+    weighing = IN_TURN.format(preparing=WEIGHING.format(worlds=100))
     optimize = ("optimize", "valorant-20min", "--quiet")
     return [
         Task("day", "a default day", days(count=400), aim=OF_PROTOTYPE["slope"] / 1.9),
@@ -155,6 +204,7 @@ def tasks(log: Path) -> list[Task]:
         Task("ladder", "a ticket of 200,000 players", ladder(200_000, 1), aim=1.5 / 4.0,
              rounds=SLOW_ROUNDS, turns=8),
         Task("ladder", "a ticket of pairs, 800 waiting", pairs, rounds=SLOW_ROUNDS, turns=8),
+        Task("pairs", "pairs weighed, a player of 800", weighing, aim=2.0 / 6.7),
         Task("optimize", "`optimize valorant-20min`", command=optimize, aim=0.69),
         rating(log, "Elo", "elo", 2.0 / 2.3),
         rating(log, "TrueSkill", "trueskill", 1.0),
@@ -312,244 +362,54 @@ def walls(count: int, processes: int) -> float:
         return time.perf_counter() - start
 
 
-PROFILED = """
-import cProfile, pstats, sys
-sys.argv = {argv}
-from valmatch.__main__ import main
-profile = cProfile.Profile()
-try:
-    profile.runcall(main)
-except SystemExit:
-    pass
-found = {{}}
-for (file, line, name), (_, _, own, total, _) in pstats.Stats(profile).stats.items():
-    place = f"{{file}} {{name}}"
-    matching = (part for part, texts in {groups}.items() if any(text in place for text in texts))
-    part = next(matching, "the rest")
-    found[part] = found.get(part, 0.0) + own
-for part, own in found.items():
-    print(part, own, sep="\t", file=sys.stderr)
-"""
-COMPILED = """
-import sys, time
-import numba.core.event as event
+MODULES = {"day": "day_parts", "ticket": "ladder_parts", "pairs": "look_ahead"}
+"""What is taken apart by a script of its own."""
 
-class Listener(event.Listener):
-    def __init__(self):
-        self.stack, self.found = [], {{}}
-
-    def on_start(self, one):
-        self.stack.append([one.data["dispatcher"].py_func.__module__, time.process_time(), 0.0])
-
-    def on_end(self, one):
-        module, start, inner = self.stack.pop()
-        took = time.process_time() - start
-        if self.stack:
-            self.stack[-1][2] += took
-        part = ".".join(module.split(".")[:{depth}]) if module.startswith("valmatch") else "numba"
-        functions, own = self.found.get(part, (0, 0.0))
-        self.found[part] = (functions + 1, own + took - inner)
-
-listener = Listener()
-event.register("numba:compile", listener)
-sys.argv = {argv}
-from valmatch.__main__ import main
-try:
-    main()
-except SystemExit:
-    pass
-for part, (functions, own) in listener.found.items():
-    print(f"{{part}} ({{functions}})", own, sep="\t", file=sys.stderr)
-print("the rest", time.process_time() - sum(own for _, own in listener.found.values()),
-      sep="\t", file=sys.stderr)
-"""
-DAY_PARTS = """
-import sys, time
-from valmatch.config.loading import load
-from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build, run
-
-days, large = 1000, 100
-model, spent = build(load("valorant")), [0.0]
-make = model._make_days
-
-def timed(*given):
-    start = time.process_time()
-    found = make(*given)
-    spent[0] += time.process_time() - start
-    return found
-
-run(model, 1, range(2))
-model._make_days = timed
-least = (1e9, 1e9)
-for k in range(15):
-    spent[0], start = 0.0, time.process_time()
-    run(model, 1, range(k * days, (k + 1) * days))
-    least = min(least, (time.process_time() - start, spent[0]))
-whole, made = (seconds / days for seconds in least)
-process = build(load("valorant", (f"rate_multiplier={{large}}",)))._process
-drawn = 1e9
-for k in range(15):
-    start = time.process_time()
-    players = sum(chunk.times.size for chunk in process.chunks(Streams(1), k))
-    drawn = min(drawn, (time.process_time() - start) / large)
-for part, own in (("players drawn", drawn), ("matching", made - drawn),
-                  ("quantiles of waits, records of responses", whole - made)):
-    print(part, own, sep="\t", file=sys.stderr)
-"""
-DAYS_AGAIN = """
-import sys, time
-import numpy as np
-from valmatch.config.loading import load
-from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build
-from valmatch.matching.queue_statistics import clear
-
-count = 400
-model, streams = build(load("valorant")), Streams(1)
-days = [list(model.draw(streams, k)) for k in range(count)]
-days = [[np.concatenate([getattr(chunk, name) for chunk in day]) for name in ("times", "ratings")]
-        for day in days]
-room = max(times.size for times, _ in days)
-counts = model._counts._replace(waits=np.empty(room), log=model._no_log)
-rules, queue = model._rules, model._rule.new(room, model._rules)
-
-def matching(different):
-    start, players = time.process_time(), 0
-    for k in range(count):
-        times, ratings = days[k % different]
-        model._rule.reset(queue)
-        clear(counts.statistics)
-        players += model._run(times, ratings, 0, True, rules, queue, counts)
-    return (time.process_time() - start) / players
-
-matching(count)
-least = {{}}
-for _ in range(15):
-    for different in (count, 16, 4, 1):
-        least[different] = min(least.get(different, 1e9), matching(different))
-for different, own in least.items():
-    print(different, own, sep="\t", file=sys.stderr)
-"""
-LADDER_PARTS = """
-import sys, time
-import numpy as np
-from valmatch.config.loading import load
-from valmatch.draws.addressed import exponential_at, uniform_at
-from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build, run
-from valmatch.kernels.compilation import njit
-from valmatch.models.ladder.event_heap import cancel, new_heap, schedule
-
-calls, waiting = 1_000_000, 512
-size = ("population.players=20000", "population.newcomers_per_day=0")
-model = build(load("ladder-elo", (*size, "days=10", "warmup_days=0")))
-names = [response.name for response in model.responses]
-
-@njit
-def draws(place, calls):
-    total = 0.0
-    for k in range(calls):
-        total += uniform_at(place, 3, k % 20000, k // 20000)
-        total += exponential_at(place, 4, k % 20000, k // 20000)
-    return total
-
-@njit
-def hold(heap, waits, calls):
-    size = 0
-    for k in range(heap.size - 1):
-        size = schedule(waits[k], k, size, heap, None)
-    for k in range(calls):
-        now, player = heap[0]["time"], heap[0]["player"]
-        size = cancel(0, size, heap, None)
-        size = schedule(now + waits[k % waits.size], player, size, heap, None)
-    return size
-
-def least(work):
-    work()
-    took = 1e9
-    for _ in range(5):
-        start = time.process_time()
-        found = work()
-        took = min(took, time.process_time() - start)
-    return took, found
-
-waits, place = np.random.default_rng(1).exponential(size=1 << 16), Streams(1).place(0)
-whole, found = least(lambda: run(model, 1, range(1)).responses[0])
-ticket = whole / found[names.index("n_tickets")]
-drawn = 1.4 * least(lambda: draws(place, calls))[0] / calls
-heaped = least(lambda: hold(new_heap(waiting), waits, calls))[0] / calls
-for part, own in (("2.8 draws", drawn), ("an event into a heap of 512, one out", heaped),
-                  ("matching, rating, players, responses", ticket - drawn - heaped)):
-    print(part, own, sep="\t", file=sys.stderr)
-"""
-RATE_GROUPS = {
-    "waiting for what is read": ["'acquire' of '_thread", "threading.py", "concurrent/futures"],
-    "writing": ["writing/", "to_json", "'decode' of", "'write' of", "fsync", "names.py"],
-    "rating": ["playing.py", "roster.py", "/ratings/"],
-}
-GROUPS = {
-    "Gaussian processes": ["solvers/gaussian_process"],
-    "the search besides": ["valmatch/optimization"],
-    "replications": [
-        "valmatch/matching",
-        "valmatch/models",
-        "valmatch/draws",
-        "valmatch/execution",
-    ],
-    "importing, what modules and classes run as they are imported": [
-        *("importlib", "marshal", "builtins.compile", "_imp.", "builtins.exec", "__build_class__"),
-        *("/re/", "typing", "inspect.py", "enum.py", "dataclasses.py", "pydantic"),
-    ],
-    "numba, which loads compiled kernels": ["/numba/", "/llvmlite/"],
-    "numpy and scipy": ["numpy", "scipy"],
-}
-"""Of an optimisation by names of files and functions; the first that fits counts."""
+TAKEN_APART = (*MODULES, "optimize", "rate", "valorant", "ladder")
 
 
-def parts() -> None:
-    """Take a day, a ticket, an optimisation, a rating and two first uses apart."""
-    columns: dict[str, list[object]] = {name: [] for name in ("task", "part", "seconds", "share")}
-    first = {"valorant": 3, "ladder": 3}
+def profiles() -> None:
+    """Take an optimisation and a rating apart."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log.csv")
         write_log(log)
-        importing = {name: GROUPS[name] for name in GROUPS if name.startswith("importing")}
-        profiled = {
-            "optimize": (["optimize", "valorant-20min"], GROUPS),
-            "rate": (["rate", str(log), "--system", "elo"], {**RATE_GROUPS, **importing}),
-        }
-        scripts = {"day": DAY_PARTS.format(), "ticket": LADDER_PARTS}
-        for task, (words, groups) in profiled.items():
-            argv = ["valmatch", *words, "--quiet", "--out", f"{folder}/{task}"]
-            scripts[task] = PROFILED.format(argv=argv, groups=groups)
-            warm = [
-                sys.executable,
-                "-m",
-                "valmatch",
-                *words,
-                "-q",
-                "--out",
-                f"{folder}/warm-{task}",
-            ]
-            subprocess.run(warm, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-        for config, depth in first.items():
-            argv = ["valmatch", "replicate", config, "-n", "1", "--workers", "1", "--quiet"]
-            argv += ["--out", f"{folder}/{config}"]
-            scripts[config] = COMPILED.format(argv=argv, depth=depth)
-        for task, script in scripts.items():
-            fresh = {"NUMBA_CACHE_DIR": f"{folder}/cache-{task}"} if task in first else {}
-            rows = printed(script, fresh)
-            whole = sum(own for _, own in rows)
-            for part, own in sorted(rows, key=lambda row: -row[1]):
-                for name, cell in zip(columns, (task, part, own, own / whole), strict=True):
-                    columns[name].append(cell)
-    write_csv(PARTS, columns)
+        for words in (["optimize", "valorant-20min"], ["rate", str(log), "--system", "elo"]):
+            call = [*words, "--quiet", "--out"]
+            printed(["-m", "valmatch", *call, f"{folder}/warm-{words[0]}"])
+            found = printed(["-m", "results.limits.profiled", *call, f"{folder}/{words[0]}"])
+            write_parts(words[0], found)
+
+
+def first_uses() -> None:
+    """Take two first uses apart."""
+    for config in ("valorant", "ladder"):
+        with tempfile.TemporaryDirectory() as folder:
+            call = ["replicate", config, "-n", "1", "--workers", "1", "-q", "--out", folder]
+            fresh = {"NUMBA_CACHE_DIR": f"{folder}/kernels"}
+            write_parts(config, printed(["-m", "results.limits.compiled", *call], fresh))
+
+
+def parts_of(task: str) -> None:
+    """Let a script of its own take something apart."""
+    write_parts(task, printed(["-m", f"results.limits.{MODULES[task]}"]))
+
+
+def write_parts(task: str, found: Sequence[tuple[str, float]]) -> None:
+    """Write the parts of a task, the largest first; those of others stay."""
+    rows = {other: [row for row in read(PARTS) if row["task"] == other] for other in TAKEN_APART}
+    whole = sum(own for _, own in found)
+    rows[task] = [
+        {"task": task, "part": part, "seconds": str(own), "share": str(own / whole)}
+        for part, own in sorted(found, key=lambda row: -row[1])
+    ]
+    columns = ("task", "part", "seconds", "share")
+    every = [row for some in rows.values() for row in some]
+    write_csv(PARTS, {name: [row[name] for row in every] for name in columns})
 
 
 def again() -> None:
     """Match days that are all different, and few days again and again."""
-    rows = printed(DAYS_AGAIN.format(), {})
+    rows = printed(["-m", "results.limits.days_again"])
     write_csv(
         AGAIN, dict(zip(("days", "seconds"), map(list, zip(*rows, strict=True)), strict=True))
     )
@@ -579,10 +439,10 @@ def libraries() -> None:
     write_csv(LIBRARIES, {"what": list(least), "seconds": list(least.values())})
 
 
-def printed(script: str, more: Mapping[str, str]) -> list[tuple[str, float]]:
-    """Return what a script prints: names and seconds."""
+def printed(words: Sequence[str], more: Mapping[str, str] | None = None) -> list[tuple[str, float]]:
+    """Return what Python prints: names and seconds."""
     done = subprocess.run(
-        [sys.executable, "-c", script], env={**os.environ, **more}, cwd=ROOT, text=True,
+        [sys.executable, *words], env={**os.environ, **(more or {})}, cwd=ROOT, text=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True,
     )  # fmt: skip
     lines = [line.split("\t") for line in done.stderr.splitlines() if "\t" in line]
@@ -628,10 +488,12 @@ def _parts_of(task: str) -> str:
 
 RUNS: Mapping[str, Callable[[], None]] = {
     **{kind: partial(compare, kind) for kind in KINDS},
+    **{f"{task}-parts": partial(parts_of, task) for task in MODULES},
     "workers": workers,
     "again": again,
     "libraries": libraries,
-    "parts": parts,
+    "profiles": profiles,
+    "first-uses": first_uses,
     "page": page,
 }
 

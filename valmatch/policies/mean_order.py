@@ -9,11 +9,11 @@ import numpy as np
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import at, inlined, internal, unallocating
 from valmatch.policies.myopic import pair_draw_chance
-from valmatch.policies.waiting import MeanOrder
+from valmatch.policies.waiting import PARTS, MeanOrder
 
 NOBODY = -1
 
-FEW = 3
+FEW = 2
 """So many are looked at one by one."""
 
 CLEARLY = 1.0 + 1e-12
@@ -75,10 +75,10 @@ def _cut_into_parts(order: MeanOrder) -> None:
     """Fill in where the parts of the range of the means begin."""
     n = order.means.size
     length = order.means[at(n - 1)] - order.means[0]
-    scale = n / length if length > 0.0 else 0.0
+    scale = PARTS * n / length if length > 0.0 else 0.0
     order.scale[0], order.scale[1] = order.means[0], scale if scale < np.inf else 0.0
     place = 0
-    for part in range(n + 1):
+    for part in range(PARTS * n + 1):
         while place < n and _part_of(order.means[at(place)], order) < part:
             place += 1
         order.starts[at(part)] = place
@@ -88,7 +88,7 @@ def _cut_into_parts(order: MeanOrder) -> None:
 def _part_of(mean: float, order: MeanOrder) -> int:
     """Return the part of the range that a mean is in; it never falls as means rise."""
     part = (mean - order.scale[0]) * order.scale[1]
-    return int(min(max(part, 0.0), float(order.means.size - 1)))
+    return int(min(max(part, 0.0), float(PARTS * order.means.size - 1)))
 
 
 @internal

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from valmatch.kernels.compilation import at, expanded, internal, unallocating
+from valmatch.kernels.compilation import at, expanded, inlined, internal, unallocating
 from valmatch.policies.mean_order import best_besides, best_next, place_of
 from valmatch.policies.myopic import pair_draw_chance
 from valmatch.policies.waiting import MeanOrder, Ticket, Waiting
@@ -101,7 +101,7 @@ def _evenness(variance: float, noise_variance: float) -> float:
     return math.sqrt(2.0 * noise_variance / (variance + 2.0 * noise_variance))
 
 
-@unallocating
+@inlined
 def pair_knowledge_gradient(i: int, j: int, order: MeanOrder, multiplier: float) -> float:
     """Return the draw chance plus what the game adds to the best next draw chance of both players.
 

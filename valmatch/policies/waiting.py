@@ -26,6 +26,10 @@ Ticket: TypeAlias = Any
 """A row of `WAITING`; kernels see it as a C struct."""
 
 
+PARTS = 2
+"""So many parts of the range of the means for each who waits, in which places are looked for."""
+
+
 class MeanOrder(NamedTuple):
     """All who wait, in order of their means, ties by ticket.
 
@@ -42,9 +46,9 @@ class MeanOrder(NamedTuple):
         The places at most band + 2 before or after each, as two more may be taken out, those of the
         smallest variance first: whoever looks for the best opponent may stop at the first whose
         variance alone makes him worse than the best so far. -1 after the last.
-    starts : (>= n + 1,) ndarray of int64
-        The range of the means is cut into n equal parts: the first place in each of them or a later
-        one, and n.
+    starts : (>= PARTS n + 1,) ndarray of int64
+        The range of the means is cut into PARTS n equal parts: the first place in each of them or a
+        later one, and n.
     scale : (2,) ndarray of float64
         The least mean, and parts a unit.
     best : (>= n,) ndarray of int64
@@ -75,7 +79,7 @@ def room_for(capacity: int, band: int) -> MeanOrder:
         band,
         math.nan,
         np.zeros((capacity + 1, 2 * band + 4), np.int64),
-        np.zeros(capacity + 1, np.int64),
+        np.zeros(PARTS * capacity + 1, np.int64),
         np.zeros(2),
         np.zeros(capacity, np.int64),
         np.zeros(capacity),
