@@ -452,8 +452,9 @@ def printed(words: Sequence[str], more: Mapping[str, str] | None = None) -> list
 def amount(number: float) -> str:
     """Return seconds in a unit that fits."""
     units = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
-    unit, size = next((one for one in units.items() if number >= one[1]), ("ns", 1e-9))
-    return f"{float(f'{number / size:.2g}'):g} {unit}"
+    rounded = float(f"{number:.2g}")
+    unit, size = next((one for one in units.items() if rounded >= one[1]), ("ns", 1e-9))
+    return f"{rounded / size:g} {unit}"
 
 
 def page() -> None:
