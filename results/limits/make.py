@@ -2,7 +2,7 @@
 
     python results/limits/make.py
 
-takes some 45 minutes on two cores. It needs the history of the repository, from which it clones the
+takes an hour on two cores. It needs the history of the repository, from which it clones the
 earlier state. Both run in the same environment, in turn.
 """
 
@@ -338,26 +338,30 @@ def compare(kind: str) -> None:
     write_csv(COMPARED, dict(zip(columns, map(list, zip(*ordered, strict=True)), strict=True)))
 
 
+MANY = {100_000: SLOW_ROUNDS, 1_000_000: 2}
+"""Replications of a run, and how often it is made."""
+
+
 def workers() -> None:
-    """Run 100,000 replications with one worker and with two, and two such runs at once."""
-    columns: dict[str, list[float]] = {"one": [], "two": [], "at_once": []}
-    for _ in range(SLOW_ROUNDS):
-        columns["one"].append(walls(1, 1))
-        columns["two"].append(walls(2, 1))
-        columns["at_once"].append(walls(1, 2))
+    """Make replications with one worker and with two, and two such runs at once."""
+    names = ("replications", "one", "two", "at_once")
+    columns: dict[str, list[float]] = {name: [] for name in names}
+    for count, rounds in MANY.items():
+        for _ in range(rounds):
+            row = (count, walls(count, 1, 1), walls(count, 2, 1), walls(count, 1, 2))
+            for name, cell in zip(names, row, strict=True):
+                columns[name].append(cell)
     write_csv(WORKERS, columns)
 
 
-def walls(count: int, processes: int) -> float:
+def walls(replications: int, workers: int, processes: int) -> float:
     """Return the seconds until processes with so many workers each have ended."""
+    run = ["replicate", "valorant", "-n", str(replications), "--workers", str(workers), "--quiet"]
     with tempfile.TemporaryDirectory() as folder, ExitStack() as running:
         start = time.perf_counter()
         for number in range(processes):
-            command = [sys.executable, "-m", "valmatch", "replicate", "valorant", "-n", "100000"]
-            options = ["--workers", str(count), "--quiet", "--out", f"{folder}/{number}"]
-            running.enter_context(
-                subprocess.Popen([*command, *options], cwd=ROOT, stdout=subprocess.DEVNULL)
-            )
+            command = [sys.executable, "-m", "valmatch", *run, "--out", f"{folder}/{number}"]
+            running.enter_context(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL))
         running.close()
         return time.perf_counter() - start
 
@@ -472,8 +476,17 @@ def page() -> None:
     imported = [[row["what"], amount(float(row["seconds"]))] for row in read(LIBRARIES)]
     texts["libraries"] = table(["process", "seconds of a processor"], imported)
     texts["again"] = table(["different days, in turn", "matching a player"], days)
-    rows = [[f"{float(cell):.1f}" for cell in row.values()] for row in read(WORKERS)]
-    head = ["one worker, s", "two workers, s", "two runs with one worker at once, s"]
+    rows = [
+        (f"{int(row['replications']):,}",
+         *(f"{float(row[name]):.1f}" for name in ("one", "two", "at_once")))
+        for row in read(WORKERS)
+    ]  # fmt: skip
+    head = [
+        "replications",
+        "one worker, s",
+        "two workers, s",
+        "two runs with one worker at once, s",
+    ]
     fill(PAGE, {**texts, "workers": table(head, rows)})
 
 
