@@ -53,14 +53,15 @@ def before(order: MeanOrder, best: Ints) -> float:
     for i in range(order.means.size):
         for j in range(i + 1, min(i + 1 + order.band, order.means.size)):
             total += best_besides(i, j, order) + best_besides(j, i, order)
-            total += pair_draw_chance(
-                order.means[at(i)],
-                order.variances[at(i)],
-                order.means[at(j)],
-                order.variances[at(j)],
-                order.noise_variance,
-            )
+            total += _chance(order.means[at(i)], order.variances[at(i)], j, order)
     return total
+
+
+@inlined
+def _chance(mean: float, variance: float, k: int, order: MeanOrder) -> float:
+    """Return the draw chance of this belief with one who waits."""
+    other_mean, other_variance = order.means[at(k)], order.variances[at(k)]
+    return pair_draw_chance(mean, variance, other_mean, other_variance, order.noise_variance)
 
 
 @inlined
@@ -112,15 +113,8 @@ def told(order: MeanOrder, best: Ints) -> float:
                 (p, won[2], won[3]),
                 (1.0 - p, lost[2], lost[3]),
             ):
-                k = best[at(number)]
+                total += chance * _chance(mean, variance, best[at(number)], order)
                 number += 1
-                total += chance * pair_draw_chance(
-                    mean,
-                    variance,
-                    order.means[at(k)],
-                    order.variances[at(k)],
-                    order.noise_variance,
-                )
     return total
 
 
@@ -151,23 +145,22 @@ def _who(place: int, belief: tuple[float, float], chance: float, order: MeanOrde
     for k in order.nearby[at(place)]:
         if k == NOBODY:
             break
-        if chance == pair_draw_chance(
-            belief[0],
-            belief[1],
-            order.means[at(k)],
-            order.variances[at(k)],
-            order.noise_variance,
-        ):
+        if chance == _chance(belief[0], belief[1], k, order):
             return int(k)
     raise ValueError("nobody has this chance")
 
 
-def world(seed: int) -> tuple[MeanOrder, Ints]:
-    """Return players who wait, prepared, and the best next opponents of their pairs."""
+def waiting(seed: int) -> tuple[Floats, Floats, Ints]:
+    """Return the means and variances of beliefs about players who wait, and their tickets."""
     rng = np.random.default_rng(seed)
     means: Floats = np.sort(rng.normal(1500.0, 300.0, WAITING))
     variances: Floats = rng.uniform(40.0, 300.0, WAITING) ** 2
-    order = ordered(means, variances, rng.permutation(WAITING), BAND, NOISE_VARIANCE)
+    return means, variances, rng.permutation(WAITING)
+
+
+def world(seed: int) -> tuple[MeanOrder, Ints]:
+    """Return players who wait, prepared, and the best next opponents of their pairs."""
+    order = ordered(*waiting(seed), BAND, NOISE_VARIANCE)
     best = np.empty(4 * BAND * WAITING, np.int64)
     return order, best[: find_all(order, best)]
 

@@ -75,39 +75,37 @@ def work(k):
 """
 WEIGHING = """
 import numpy as np
+from numba import njit
+band, noise_variance, multiplier = {band}, {noise_variance}, {multiplier}
+file = np.load("{file}")
+waiting = list(zip(file["means"], file["variances"], file["tickets"]))
 try:
     from valmatch.policies.pair_weights import knowledge_gradient, narrowest_first
 except ImportError:
-    from results.limits.look_ahead import WAITING, whole, world
-    worlds = [world(seed) for seed in range({worlds})]
+    from tests.support.mean_orders import ordered
+    from results.limits.look_ahead import whole
+    worlds = [(ordered(*one, band, noise_variance), one[2]) for one in waiting]
 else:
-    from numba import njit
-    WAITING, BAND = 800, 8
-
     @njit(error_model="numpy", nogil=True)
     def whole(means, variances, tickets, nearby):
-        narrowest_first(variances, BAND, nearby)
+        narrowest_first(variances, band, nearby)
         total = 0.0
         for i in range(means.size):
-            for j in range(i + 1, min(i + 1 + BAND, means.size)):
+            for j in range(i + 1, min(i + 1 + band, means.size)):
                 total += knowledge_gradient(
-                    i, j, means, variances, tickets, nearby, BAND, 150.0**2, 19.0
+                    i, j, means, variances, tickets, nearby, band, noise_variance, multiplier
                 )
         return total
 
-    def world(seed):
-        rng = np.random.default_rng(seed)
-        means = np.sort(rng.normal(1500.0, 300.0, WAITING))
-        variances = rng.uniform(40.0, 300.0, WAITING) ** 2
-        nearby = np.zeros((WAITING + 1, 2 * BAND + 4), np.int64)
-        return means, variances, rng.permutation(WAITING), nearby
+    worlds = [(*one, np.zeros((one[0].size + 1, 2 * band + 4), np.int64)) for one in waiting]
 
-    worlds = [world(seed) for seed in range({worlds})]
+found = sum(whole(*one) for one in worlds)
+assert abs(found / {found} - 1.0) < 1e-9, found
 
 def work(k):
     for one in worlds:
         whole(*one)
-    return len(worlds) * WAITING
+    return file["means"].size
 """
 """Of the earlier state as of this one: all pairs near each other are weighed."""
 
@@ -135,6 +133,26 @@ PAIRS = (
     *("sessions.per_day=30", "sessions.continue_prob=0.95", "rule.tick_seconds=120"),
 )
 """Players who play some ten games each, so that beliefs about them differ."""
+
+
+def weighing(file: Path) -> str:
+    """Return a script that measures the seconds of a player whose pairs are weighed.
+
+    Those who wait are written to a file, from which both states read them.
+    """
+    from results.limits import look_ahead
+
+    seeds = range(look_ahead.WORLDS)
+    columns = zip(*(look_ahead.waiting(seed) for seed in seeds), strict=True)
+    means, variances, tickets = (np.array(column) for column in columns)
+    np.savez(file, means=means, variances=variances, tickets=tickets)
+    given = {
+        "band": look_ahead.BAND,
+        "noise_variance": look_ahead.NOISE_VARIANCE,
+        "multiplier": look_ahead.MULTIPLIER,
+        "found": sum(look_ahead.whole(*look_ahead.world(seed)) for seed in seeds),
+    }
+    return IN_TURN.format(preparing=WEIGHING.format(file=file, **given))
 
 
 class Task(NamedTuple):
@@ -191,10 +209,9 @@ def rating(log: Path, title: str, system: str, aim: float) -> Task:
 KINDS = ("day", "ladder", "pairs", "optimize", "rate", "first")
 
 
-def tasks(log: Path) -> list[Task]:
-    """Return what is compared; `log` has a million rows of games."""
+def tasks(log: Path, waiting: Path) -> list[Task]:
+    """Return what is compared; `log` has a million rows of games, `waiting` is to be written."""
     pairs = ladder(12_000, 0.2, *PAIRS, config="ladder")
-    weighing = IN_TURN.format(preparing=WEIGHING.format(worlds=100))
     optimize = ("optimize", "valorant-20min", "--quiet")
     return [
         Task("day", "a default day", days(count=400), aim=OF_PROTOTYPE["slope"] / 1.9),
@@ -204,7 +221,7 @@ def tasks(log: Path) -> list[Task]:
         Task("ladder", "a ticket of 200,000 players", ladder(200_000, 1), aim=1.5 / 4.0,
              rounds=SLOW_ROUNDS, turns=8),
         Task("ladder", "a ticket of pairs, 800 waiting", pairs, rounds=SLOW_ROUNDS, turns=8),
-        Task("pairs", "pairs weighed, a player of 800", weighing, aim=2.0 / 6.7),
+        Task("pairs", "pairs weighed, a player of 800", weighing(waiting), aim=2.0 / 6.7),
         Task("optimize", "`optimize valorant-20min`", command=optimize, aim=0.69),
         rating(log, "Elo", "elo", 2.0 / 2.3),
         rating(log, "TrueSkill", "trueskill", 1.0),
@@ -324,7 +341,7 @@ def compare(kind: str) -> None:
     with both_states() as places, tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log.csv")
         write_log(log)
-        plan = tasks(log)
+        plan = tasks(log, Path(folder, "waiting.npz"))
         rows = {row["task"]: list(row.values()) for row in read(COMPARED)}
         for task in plan:
             if task.kind != kind:
