@@ -182,14 +182,16 @@ def refitted(name: str, more: Sequence[str]) -> Predict:
                     raise ValueError(made.err.strip().splitlines()[-1])
                 with (to_come / "predictions.csv").open(newline="", encoding="utf-8") as file:
                     rows = [row for row in csv.DictReader(file) if row["side"] == "1"]
-                expected[first:last] = [float(row["expected"]) for row in rows]
+                written = np.array([float(row["expected"]) for row in rows])
+                turned = log.games.homes[first:last] == 1
+                expected[first:last] = np.where(turned, 1.0 - written, written)
         return expected
 
     return predict
 
 
 def _write(log: Played, first: int, last: int, path: Path) -> None:
-    """Write some games as a log, those on neutral ground as such."""
+    """Write some games as a log: the side at home first, games on neutral ground as such."""
     homes = log.games.homes[first:last]
     head = ["home", "away", "neutral", "result"]
     if not (log.games.homes >= 0).any():
@@ -198,7 +200,10 @@ def _write(log: Played, first: int, last: int, path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow([*head, "time"] if log.timed else head)
         for k, (a, b) in enumerate(log.pairs[first:last].tolist()):
-            result = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}[float(log.scores[first + k])]
+            score = float(log.scores[first + k])
+            if homes[k] == 1:
+                a, b, score = b, a, 1.0 - score
+            result = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}[score]
             row = [log.names[a], log.names[b], "no" if homes[k] >= 0 else "yes", result]
             if log.timed:
                 at = float(log.games.times[first + k])
