@@ -441,8 +441,23 @@ def missing_table() -> str:
     return table(["level", "state", "cells", "made", "with the equal wait", "not made"], lines)
 
 
+def tuned_values(system: str, choice: str, name: str) -> Floats:
+    """Return what tuning gave a number of a choice, by level and state."""
+    rows = where(read(HERE / "cells.csv"), system=system, choice=choice)
+    tuned = [row["tuned"].split("; ") for row in rows if STATES[row["state"]].tuned]
+    return np.array([float(one.split()[1]) for own in tuned for one in own if name in one])
+
+
 def page() -> None:
     """Put the tables and numbers into the page."""
+    kappas, gammas, closed = (
+        tuned_values("trueskill", choice, name)
+        for choice, name in (
+            ("ucb", "kappa"),
+            ("knowledge_gradient", "gamma"),
+            ("knowledge_gradient_variance", "gamma"),
+        )
+    )
     equal = where(read(HERE / "cells.csv"), equal_wait="yes")
     share = max(abs(float(row["off"])) for row in equal)
     texts = {
@@ -451,6 +466,10 @@ def page() -> None:
         "width": f"{WIDTH:.2f}",
         "off": f"{100 * share:.1f}",
         "near": f"{worth_of_waiting(share):.4f}",
+        "tunings": f"{kappas.size}",
+        "kappa": f"{np.median(kappas):.2f}, at most {kappas.max():.2f}",
+        "gamma": f"{np.median(gammas):.2f}, at most {gammas.max():.2f}",
+        "gamma of the closed form": f"{closed.min():.3f} to {closed.max():.3f}",
         "compared": f"{sections(compared_table)}\n",
         "cells": f"{sections(cells_table)}\n",
     }

@@ -353,14 +353,29 @@ def claims_table(claims: list[Row], setting: str, part: str) -> str:
     return table(head, lines)
 
 
-def fill_page(claims: list[Row], noise: list[Row]) -> None:
+def confirmed_by_prior(windows: list[Row], setting: str, claim: str) -> str:
+    """Return in how many comparisons of each prior the corrected equations confirm a claim."""
+    at = {"update": "corrected", "setting": setting, "claim": claim}
+    counts = [
+        row["confirm"]
+        for seed in SEEDS
+        for row in claim_rows([one for one in windows if one["seed"] == seed])
+        if at.items() <= row.items()
+    ]
+    return ", ".join(map(str, counts))
+
+
+def fill_page(windows: list[Row], claims: list[Row], noise: list[Row]) -> None:
     """Put the tables into the page, each below its mark."""
     tables = {
         f"claims: {setting}, {part}": claims_table(claims, setting, part)
         for setting, part in product(SETTINGS, ("extremes", "middle"))
     }
-    runs = f"{len([*jobs(HERE), *prior_jobs(HERE)])}"
-    fill(HERE / "README.md", {**tables, "noise": noise_table(noise), "runs": runs})
+    texts = {"noise": noise_table(noise), "runs": f"{len([*jobs(HERE), *prior_jobs(HERE)])}"}
+    for setting in ("equal", "equal_by_skill"):
+        claim = "6 ranks 12, 37: win ratio nearer 0.5"
+        texts[f"claim 6 by prior: {setting}"] = confirmed_by_prior(windows, setting, claim)
+    fill(HERE / "README.md", {**tables, **texts})
 
 
 def write(name: str, rows: list[Row]) -> None:
@@ -397,13 +412,13 @@ def make_seeds(scratch: Path) -> None:
     write("claims.csv", claims)
     noise = list(noise_rows(windows))
     write("noise.csv", noise)
-    fill_page(claims, noise)
+    fill_page(windows, claims, noise)
     draw_figures(scratch)
 
 
 def page() -> None:
     """Put what the files say into the page."""
-    fill_page(numbers("claims"), numbers("noise"))
+    fill_page(numbers("windows"), numbers("claims"), numbers("noise"))
     fill_priors(numbers("priors"), numbers("prior-claims"), numbers("prior-noise"))
 
 

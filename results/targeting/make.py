@@ -3,8 +3,9 @@
     python results/targeting/make.py
 
 takes half a minute on one core, and up to two minutes more where kernels have to be compiled
-first. `cells` after it makes the two tables, `page` fills the page, and `--check` says whether the
-page holds the tables. How far it is is said on stderr.
+first. `cells` after it makes the tables of the plan, `gains` that of what the look-ahead sees, `page`
+fills the page, and `--check` says whether the page holds the tables. How far it is is said on
+stderr.
 """
 
 from __future__ import annotations
@@ -14,13 +15,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from results import opponent_priors as priors
 from results.pages import counted, fill, make_parts, read, table, where
 from valmatch.config.loading import load
+from valmatch.draws.streams import Streams
 from valmatch.execution.simulator import build, run
-from valmatch.kernels.arrays import Floats
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.compilation import unallocating
+from valmatch.policies.target.aim import expected_quality
+from valmatch.policies.target.lookahead import target_gain
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent
@@ -59,10 +66,15 @@ WIDTH, ONE_WIDTH = priors.half_widths(COMPARISONS), priors.half_widths(1)
 """Standard errors of half an interval: of differences, which hold together; of a mean alone."""
 
 
+def model_of(cell: Cell, policies: Sequence[str]) -> Any:
+    """Return the model of a cell."""
+    words = [f"target={cell.target}", f"prior={cell.prior}", f"policies=[{', '.join(policies)}]"]
+    return build(load(CONFIG, words))
+
+
 def simulate(cell: Cell) -> dict[str, Floats]:
     """Return the responses of the sample paths of a cell by name."""
-    words = [f"target={cell.target}", f"prior={cell.prior}", f"policies=[{', '.join(POLICIES)}]"]
-    model = build(load(CONFIG, words))
+    model = model_of(cell, POLICIES)
     values = run(model, cell.seed, range(PATHS)).responses.T
     return dict(zip([one.name for one in model.responses], values, strict=True))
 
@@ -126,6 +138,63 @@ def cells() -> None:
         write_csv(HERE / f"{name}.csv", {key: [row[key] for row in rows] for key in rows[0]})
 
 
+@unallocating
+def largest_gains(
+    means: Floats,
+    variances: Floats,
+    chosen: Ints,
+    after: Floats,
+    limits: tuple[float, float, float],
+    gains: Floats,
+) -> None:
+    """Fill in the largest gain before each measurement of a path; `after` are beliefs after it."""
+    target, tolerance, noise_variance = limits
+    for step in range(chosen.size):
+        best, second, place = 0.0, 0.0, -1
+        for j in range(means.size):
+            quality = expected_quality(means[j], variances[j], target, tolerance)
+            if quality > best:
+                best, second, place = quality, best, j
+            elif quality > second:
+                second = quality
+        gains[step] = 0.0
+        for j in range(means.size):
+            rival = second if j == place else best
+            gain = target_gain(means[j], variances[j], rival, target, tolerance, noise_variance)
+            gains[step] = max(gains[step], gain)
+        means[chosen[step]], variances[chosen[step]] = after[0, step], after[1, step]
+
+
+def gains_of(cell: Cell) -> Floats:
+    """Return the largest gain that the knowledge gradient sees, path by path and step by step."""
+    model, streams = model_of(cell, [KG]), Streams(cell.seed)
+    factors: Any = load(CONFIG, [f"target={cell.target}"]).factors
+    limits = (float(factors.target), float(factors.tolerance), float(factors.noise_variance))
+    gains = np.empty((PATHS, factors.n_measurements))
+    for path in range(PATHS):
+        record = model.record(model.draw(streams, path))
+        known, made = (table.columns for table in record.tables)
+        largest_gains(
+            known["prior_mean"].copy(),
+            known["prior_variance"].copy(),
+            made["measured"],
+            np.array([made["mean"], made["variance"]]),
+            limits,
+            gains[path],
+        )
+    return gains
+
+
+def gains() -> None:
+    """Make gains.csv: how often the knowledge gradient computes a gain of 0, and early gains."""
+    rows = []
+    for cell, found in counted("cells", ((cell, gains_of(cell)) for cell in CELLS), len(CELLS)):
+        facts = {"target": cell.target, "prior": cell.prior, "decisions": found.size}
+        zeros, early = (found == 0.0).sum(), float(np.median(found[:, AFTER[0] - 1]))
+        rows.append(facts | {"zero": int(zeros), "median_50": float(f"{early:.3g}")})
+    write_csv(HERE / "gains.csv", {key: [row[key] for row in rows] for key in rows[0]})
+
+
 def title(cell: Cell) -> str:
     """Return how a column of a cell is headed."""
     return f"target {cell.target}, {cell.prior}"
@@ -178,7 +247,7 @@ def page() -> None:
     fill(HERE / "README.md", {name: f"\n{text}\n" for name, text in texts.items()})
 
 
-PARTS: dict[str, Callable[[], object]] = {"cells": cells, "page": page}
+PARTS: dict[str, Callable[[], object]] = {"cells": cells, "gains": gains, "page": page}
 
 
 if __name__ == "__main__":
