@@ -36,10 +36,14 @@ SMALLER = {
     "ladder-pairs": 10_000,
     "valorant-1-bounds": 60_000,
     "valorant-1-hours": 60_000,
+    "valorant-20min-pairs": 40_000,
     "valorant-fours": 40_000,
     "valorant-log": 40_000,
     "tickets-tune": 200,
 }
+SAME = {"valorant-20min-n150": "valorant-20min"}
+"""Problems that differ from others in their random solutions alone have the row of these."""
+
 SOLVERS = ("auto", "cobyqa")
 SEEDS = 1, 2, 3
 """Searches end in different basins: each solver starts from each of these seeds."""
@@ -144,6 +148,7 @@ def _mean(row: dict[str, str], name: str) -> str:
 
 def write(rows: dict[str, dict[str, str]]) -> None:
     """Write the CSV file and the table of the page, in the order of the shipped configs."""
+    rows |= {name: {**rows[other], "config": name} for name, other in SAME.items()}
     kept = [rows[name] for name in shipped_problems() if name in rows]
     names = ordered(list(dict.fromkeys(name for row in kept for name in row)))
     write_csv(table_file(), {name: [row.get(name, "") for row in kept] for name in names})
@@ -166,11 +171,12 @@ def main() -> None:
     given.add_argument("scratch", type=Path, metavar="SCRATCH")
     given.add_argument("configs", nargs="*", metavar="CONFIG")
     asked = given.parse_args()
-    scratch, chosen = asked.scratch, asked.configs or list(shipped_problems())
+    scratch = asked.scratch
+    chosen = [SAME.get(name, name) for name in asked.configs or shipped_problems()]
     with table_file().open(newline="") as file:
         rows = {row["config"]: dict(row) for row in csv.DictReader(file)}
     with ThreadPoolExecutor(2) as pool:
-        for config in chosen:
+        for config in dict.fromkeys(chosen):
             tasks = [(config, solver, seed, scratch) for seed in SEEDS for solver in SOLVERS]
             made = counted(config, pool.map(solved, tasks), len(tasks))
             runs = [run for run in made if point_of(run)]

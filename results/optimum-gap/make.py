@@ -22,6 +22,7 @@ from statistics import median
 
 import numpy as np
 
+from results import capacity
 from results.pages import add_page, fill, read
 from valmatch.config.config import Config
 from valmatch.config.loading import load
@@ -182,6 +183,7 @@ def page() -> None:
     texts["fall"] = f"{(ends[0] - ends[1]) / (20.0 - 15.0):.0f}"
     head = "| problem | budget | runs | median gap | nine of ten below | certified | wrongly |"
     lines = [head, "|---" * 7 + "|", *map(line, groups)]
+    texts["capacity"] = capacity.runs_table("auto")
     fill(PAGE, {"table": "\n".join(lines) + "\n", **texts})
 
 

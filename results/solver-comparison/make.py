@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from results import capacity
 from results.pages import add_page, fill, read, where
 from valmatch.optimization.best_known import table_file
 from valmatch.storage.output import cell, write_csv
@@ -166,7 +167,8 @@ def page() -> None:
     }
     found = {name: f"{gap:.1%}" for name, gap in gaps.items() if f"<!-- {name} -->" in text}
     large = large_table(read(HERE / "large.csv"))
-    fill(PAGE, {"table": f"{table(rows)}\n", "large": f"{large}\n", **found})
+    tables = {"table": f"{table(rows)}\n", "large": f"{large}\n"}
+    fill(PAGE, {**tables, "capacity": capacity.runs_table(), **found})
 
 
 def main() -> None:

@@ -3,9 +3,9 @@
     python results/targeting/make.py
 
 takes half a minute on one core, and up to two minutes more where kernels have to be compiled
-first. `cells` after it makes the tables of the plan, `gains` that of what the look-ahead sees, `page`
-fills the page, and `--check` says whether the page holds the tables. How far it is is said on
-stderr.
+first. `cells` after it makes the tables of the plan, `gains` that of the gains that the look-ahead
+computes, `page` fills the page, and `--check` says whether the page holds the tables. How far it is
+is said on stderr.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from valmatch.draws.streams import Streams
 from valmatch.execution.simulator import build, run
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import unallocating
+from valmatch.models.model import Model
 from valmatch.policies.target.aim import expected_quality
 from valmatch.policies.target.lookahead import target_gain
 from valmatch.storage.output import write_csv
@@ -66,7 +67,7 @@ WIDTH, ONE_WIDTH = priors.half_widths(COMPARISONS), priors.half_widths(1)
 """Standard errors of half an interval: of differences, which hold together; of a mean alone."""
 
 
-def model_of(cell: Cell, policies: Sequence[str]) -> Any:
+def model_of(cell: Cell, policies: Sequence[str]) -> Model[Any]:
     """Return the model of a cell."""
     words = [f"target={cell.target}", f"prior={cell.prior}", f"policies=[{', '.join(policies)}]"]
     return build(load(CONFIG, words))
