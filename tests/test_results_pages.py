@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from results import living_matchmakers, pages
+from results import capacity, living_matchmakers, pages
 from tests.support.command import valmatch
 from valmatch.config.loading import load, shipped_configs
 from valmatch.draws.streams import Streams
+from valmatch.execution import simulator
 from valmatch.models.tickets.model import TicketsModel
 from valmatch.optimization.best_known import best_known, shipped_problems
 from valmatch.ratings import registry
@@ -404,6 +405,22 @@ def test_a_comparison_of_one_problem_leaves_the_others(tmp_path: Path) -> None:
     assert [row["solver"] for row in fresh] == [*solvers]
     assert {row["runs"] for row in fresh} == {"2"}
     assert "| `valorant-x2` (tuned on) | auto | " in (page / "README.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["capacity-3", "capacity-6"])
+def test_the_best_of_a_capacity_problem_is_known(name: str) -> None:
+    posed, start = capacity.PROBLEMS[name], np.full(len(capacity.PROBLEMS[name].costs), 20.0)
+    assert posed.expected(start) == pytest.approx((70.0, 1.45))
+    # At the limit along any direction, no point costs less.
+    for x in np.random.default_rng(1).uniform(0.5, 60.0, (1000, start.size)):
+        cost, load = posed.expected(x)
+        assert cost * load / capacity.LIMIT >= posed.best
+    best = np.sqrt(np.divide(posed.loads, posed.costs))
+    cost, load = posed.expected(best)
+    assert cost * load / capacity.LIMIT == pytest.approx(posed.best)
+    model = simulator.build(capacity.config_of(name))
+    values = simulator.run(model, 1, range(2000)).responses[:, 1]
+    assert abs(values.mean() - 1.45) < 4.0 * values.std() / 2000**0.5
 
 
 @pytest.mark.slow
