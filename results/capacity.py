@@ -6,6 +6,7 @@ The best point is known: x is in proportion to sqrt(w / c).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,6 +165,6 @@ def _line(rows: Sequence[Mapping[str, str]]) -> list[str]:
         sum(gap > 100.0 * (start / posed.best - 1.0) + ROUNDING for gap in gaps),
     )
     n, *others = map(str, counts)
-    shown = f"{median(gaps):.0f} %", f"{max(gaps):.0f} %"
+    shown = [f"{gap:,.0f} %" if gap < math.inf else "infinite" for gap in (median(gaps), max(gaps))]
     budget = f"{int(rows[0]['budget']):,}"
     return [f"`{rows[0]['problem']}`", budget, rows[0]["solver"], n, *shown, *others]
