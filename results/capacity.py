@@ -7,11 +7,13 @@ The best point is known: x is in proportion to sqrt(w / c).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, Literal
+from unittest import mock
 
 import numpy as np
 from pydantic import Field
@@ -119,9 +121,14 @@ class CapacityModel(Model[Floats]):
         return Record(self.run(inputs).responses, [Table("terms", {"load": self._terms * inputs})])
 
 
-OWN[MODEL] = ModelEntry(
-    CapacityFactors, "capacities that are paid for", "results.capacity:CapacityModel"
-)
+ENTRY = ModelEntry(CapacityFactors, "capacities that are paid for", f"{__name__}:CapacityModel")
+
+
+@contextmanager
+def registered() -> Iterator[None]:
+    """Let configs name the model."""
+    with mock.patch.dict(OWN, {MODEL: ENTRY}):
+        yield
 
 
 def config_of(name: str) -> Config:

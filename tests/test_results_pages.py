@@ -418,7 +418,8 @@ def test_the_best_of_a_capacity_problem_is_known(name: str) -> None:
     best = np.sqrt(np.divide(posed.loads, posed.costs))
     cost, load = posed.expected(best)
     assert cost * load / capacity.LIMIT == pytest.approx(posed.best)
-    model = simulator.build(capacity.config_of(name))
+    with capacity.registered():
+        model = simulator.build(capacity.config_of(name))
     values = simulator.run(model, 1, range(2000)).responses[:, 1]
     assert abs(values.mean() - 1.45) < 4.0 * values.std() / 2000**0.5
 

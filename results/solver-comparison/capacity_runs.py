@@ -42,9 +42,11 @@ Task = tuple[str, int, str, int]
 def row_of(task: Task) -> Mapping[str, object]:
     """Return the row of a run; without a certified point its gap is infinite."""
     name, budget, solver, k = task
-    config, posed = capacity.config_of(name), capacity.PROBLEMS[name]
-    problem = problem_of(config, build(config))
-    run = run_solver(config, problem, RunSpec(solver, k), Settings(budget, SEED, ALPHA))
+    posed = capacity.PROBLEMS[name]
+    with capacity.registered():
+        config = capacity.config_of(name)
+        problem = problem_of(config, build(config))
+        run = run_solver(config, problem, RunSpec(solver, k), Settings(budget, SEED, ALPHA))
     point = problem.point(run.certificate.unit)
     cost, load = posed.expected(np.array([point[one] for one in posed.names]))
     certified = run.certificate.feasible is True
