@@ -332,7 +332,7 @@ def _rate_whole(
     from valmatch.game_logs.batch.options import BatchOptions
     from valmatch.game_logs.batch.rating import rate_whole
 
-    named = {name: value for name, value in given.items() if value not in (None, False)}
+    named = {k: v for k, v in given.items() if v is not None and v is not False}  # 0 is a value
     batch = BatchOptions(**named, parameters=parameters)
     with log.listeners() as heard:
         result = rate_whole(log.games, log.options, batch, raw_names, heard)

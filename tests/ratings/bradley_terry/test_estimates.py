@@ -82,6 +82,8 @@ def log(
     return games
 
 
+NOBODY = np.zeros(0, np.int64)
+
 WORLDS = {
     "draws": World(log(1), 6, davidson=True),
     "halves": World(log(2), 6),
@@ -161,7 +163,61 @@ def test_anchors_link_and_their_part_is_the_one_that_is_rated() -> None:
     assert found.ratings[3:].tolist() == [1800.0, 1700.0]
 
 
-def test_draws_without_a_circle_of_wins_have_no_weight() -> None:
+def leads_round(world: World, draw: float) -> bool:
+    """Return whether some circle of wins, each 1, and draws adds up to more than 0 (Floyd)."""
+    n = world.n_players
+    longest = np.full((n, n), -np.inf)
+    for game in world.games:
+        (a, b), lead = (side.players[0] for side in game.sides), game.sides[0].score
+        for tail, head, score in ((a, b, lead), (b, a, 1.0 - lead)):
+            step = {0.0: -np.inf, 0.5: draw, 1.0: 1.0}[score]
+            longest[tail, head] = max(longest[tail, head], step)
+    for k in range(n):
+        longest = np.maximum(longest, longest[:, [k]] + longest[k])
+    return bool((np.diag(longest) > 0.0).any())
+
+
+def test_draws_have_a_weight_where_some_circle_has_more_wins_than_draws() -> None:
+    """Otherwise places in steps of at least 1 a win and at most 1 a draw make nu grow forever."""
+    rng, counts = np.random.default_rng(62), {"separated": 0, "no circle of wins": 0}
+    for _ in range(120):
+        n = int(rng.integers(3, 7))
+        pairs = [rng.permutation(n)[:2].tolist() for _ in range(rng.integers(n, 2 * n))]
+        drawn = rng.random(len(pairs)) < 0.5
+        drawn[0] = True
+        games = [duel(a, b, 0.5 if d else 1.0) for (a, b), d in zip(pairs, drawn, strict=True)]
+        world = World(games, n, davidson=True)
+        contests = contests_of(world)
+        if not link(contests, levels_of(contests), contests.weights, NOBODY, False).rated.all():
+            continue
+        if not leads_round(world, draw=-1.0):
+            counts["separated"] += 1
+            with pytest.raises(NoEstimate) as error:
+                rated(world)
+            assert error.value.separated
+            assert error.value.parameters.tolist() == [n]
+            continue
+        found = rated(world)
+        if not leads_round(world, draw=-np.inf):
+            counts["no circle of wins"] += 1
+            place = plain.maximum(world)
+            np.testing.assert_allclose(found.ratings, place[:n], atol=2e-3)
+            assert np.log(found.draw_weight) == pytest.approx(place[-1], abs=1e-5)
+    assert min(counts.values()) >= 5, counts
+
+
+def test_a_draw_of_two_sides_does_not_bound_who_only_meet_in_orders() -> None:
+    """Wins in a circle of orders say nothing of the weight of draws."""
+    orders = [
+        Game([Side([k], float(score)) for score, k in enumerate(np.roll([0, 1, 2], turn))])
+        for turn in range(3)
+    ]
+    with pytest.raises(NoEstimate) as error:
+        rated(World([*orders, duel(0, 1, 0.5), duel(1, 2, 0.5)], 3))
+    assert error.value.parameters[0] == 3
+
+
+def test_draws_of_two_of_whom_one_never_lost_have_no_weight() -> None:
     world = World([duel(0, 1, 1.0, 5.0), duel(0, 1, 0.5, 3.0)], 2)
     with pytest.raises(NoEstimate) as error:
         rated(world)

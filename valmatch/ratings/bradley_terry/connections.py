@@ -263,8 +263,8 @@ def _reached(edges: sparse.csr_array, start: int) -> Bools:
     return found
 
 
-def decisive_cycle(contests: Contests, levels: Levels, games: Bools, anchors: Ints) -> bool:
-    """Return whether wins alone lead from somebody back to him, so that draws have a finite weight.
+def wins_lead_back(contests: Contests, levels: Levels, games: Bools, anchors: Ints) -> bool:
+    """Return whether wins alone lead from somebody back to them.
 
     Parameters
     ----------

@@ -10,10 +10,11 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.ratings.bradley_terry.connections import Levels, Linked, decisive_cycle
+from valmatch.ratings.bradley_terry.connections import Levels, Linked
 from valmatch.ratings.bradley_terry.contests import Contests, Design
 from valmatch.ratings.bradley_terry.fit import Fit, NoEstimate, Problem, fit
 from valmatch.ratings.bradley_terry.likelihood import Tallies, tallies_of
+from valmatch.ratings.bradley_terry.separation import draws_are_separated
 
 DAVIDSON, HALF = "davidson", "half"
 """What a draw is: a result of its own, or half a win."""
@@ -181,8 +182,8 @@ def estimate(
     drawn = float(tallies.draws.sum()) > 0.0
     davidson = model.draws == DAVIDSON or (not model.draws and drawn)
     if davidson and not model.rates_all:
-        cycle = decisive_cycle(design.contests, levels, linked.games, model.anchors.players)
-        if not (drawn and cycle):
+        anchors = model.anchors.players
+        if draws_are_separated(design, levels, tallies, linked.games, anchors):
             raise NoEstimate(True, np.array([design.leads.shape[1]]))
     problem = model.problem(design, linked, tallies, davidson)
     if before is not None:
