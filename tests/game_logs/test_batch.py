@@ -247,11 +247,13 @@ def test_a_table_to_paste_holds_no_markup(tmp_path: Path) -> None:
 def test_the_bootstrap_is_a_check_of_the_intervals(tmp_path: Path) -> None:
     log = FIXTURES / "squads.csv"
     found = []
-    for folder in ("a", "b"):
+    for folder, seed in (("a", 0), ("b", 0), ("c", 1)):
         options = ("--prior", "250", "--bootstrap", "40", "--out", tmp_path / folder)
-        assert valmatch("rate", log, *BATCH, *options, "--seed", "3").code == 0
+        assert valmatch("rate", log, *BATCH, *options, "--seed", seed).code == 0
         found.append((tmp_path / folder / "bootstrap.csv").read_bytes())
-    assert found[0] == found[1]
+    assert found[0] == found[1] != found[2]
+    manifest = json.loads((tmp_path / "a" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["seed"] == 0
     checked = rows(tmp_path / "a" / "bootstrap.csv")
     assert {row["unrated"] for row in checked} == {"0.0"}
     errors = {
@@ -447,6 +449,16 @@ def test_a_bootstrap_without_intervals_says_so(tmp_path: Path) -> None:
     done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--bootstrap", "40")
     assert done.code == 0
     assert "no interval of the bootstrap has an end on both sides" in " ".join(done.out.split())
+
+
+def test_a_bootstrap_whose_zero_moves_is_not_compared(tmp_path: Path) -> None:
+    """In about half of the refits one of three players has no rating."""
+    lines = "player_a,player_b,result\n" + "a,b,1-0\nb,a,1-0\n" * 30 + "a,c,1-0\nc,b,1-0\n"
+    (tmp_path / "log.csv").write_text(lines, encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--bootstrap", "40", "--level", "0.2")
+    said = " ".join(done.out.split())
+    assert "not compared: 1 of 3 players lack a rating in some refits" in said
+    assert "times as wide" not in said
 
 
 def test_clusters_without_a_game_used_leave_nothing_undefined(tmp_path: Path) -> None:

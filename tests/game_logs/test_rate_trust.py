@@ -97,6 +97,32 @@ def test_k_has_a_sane_bound(tmp_path: Path) -> None:
     assert manifest["parameters"]["K"] == 32.0
 
 
+@pytest.mark.parametrize("others", [[], ["home_advantage", "K"]])
+def test_the_first_chance_of_draws_is_adopted_by_itself(others: list[str], tmp_path: Path) -> None:
+    """Without it draws have no probability, so that there is nothing to compare it with."""
+    rng = np.random.default_rng(0)
+    games = [[*rng.choice(12, 2, replace=False), *rng.integers(0, 2, 2)] for _ in range(60)]
+    log = write(tmp_path / "log.csv", [[[*map(str, game)]] for game in games], HOME)
+    names = ",".join([*others, "draw_probability"])
+    done = valmatch("rate", log, "--system", "elo", "--tune", names, "--out", tmp_path / "out")
+    summary, manifest = (
+        json.loads((tmp_path / "out" / name).read_text())
+        for name in ("summary.json", "manifest.json")
+    )
+    tuning = summary["tuning"]
+    fitted = tuning["tuned"]["parameters"]["draw_probability"]
+    said = " ".join(done.out.split())
+    assert f"tuned draw_probability = {fitted:.6g}: adopted (without it a draw has no" in said
+    assert ("(95%)" in said) == bool(others)
+    assert ("(95%): not adopted" in said) == bool(others)
+    assert tuning["judged"]["parameters"] == others
+    assert tuning["adopted_parameters"] == ["draw_probability"]
+    published = {"scale": 400.0, "K": 32.0, "home_advantage": 0.0}
+    assert (
+        manifest["parameters"] == summary["parameters"] == published | {"draw_probability": fitted}
+    )
+
+
 def test_a_fit_that_helps_is_adopted(tmp_path: Path) -> None:
     log = write(tmp_path / "log.csv", duels(2, 1500, 20, 300.0), "winner,loser")
     given = {"K": 0.5}

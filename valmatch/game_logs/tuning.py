@@ -108,9 +108,16 @@ class Tuning:
     @property
     def adopted_names(self) -> list[str]:
         """The fitted parameters whose fitted values are adopted."""
-        return [
-            name for name in self.fitted if self.parameters[name] == self.tuned.parameters[name]
-        ]
+        return self._equal(self.parameters)
+
+    @property
+    def untested(self) -> list[str]:
+        """Those that nothing was compared with: unchanged, or the first chance of draws."""
+        return self._equal(self.against)
+
+    def _equal(self, values: Mapping[str, float]) -> list[str]:
+        """Return the fitted parameters whose fitted values are these."""
+        return [name for name in self.fitted if self.tuned.parameters[name] == values[name]]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as ``summary.json`` holds them."""
@@ -124,7 +131,9 @@ class Tuning:
                 "std_error": self.difference_std_error,
             },
             "adopted": self.adopted,
+            "adopted_parameters": self.adopted_names,
             "judged": {
+                "parameters": [name for name in self.fitted if name not in self.untested],
                 "against": dict(self.against),
                 "measure": self.measure,
                 **self.score_change.as_dict(),
@@ -184,6 +193,8 @@ def tune(
     trials = _Trials(start, parts, stop, three_way=DRAWS in names)
     system, values = start.system, start.values
     axes, best = _search(axes, dict(values), trials, remarks)
+    for name, value in values.items():  # a search that ends where it began is off by rounding
+        best[name] = value if math.isclose(best[name], value, rel_tol=1e-12) else best[name]
     published, before, _ = trials.trial({p.name: p.published for p in system.parameters})
     tuned, after, sums = trials.trial(best)
     gain = after - before

@@ -46,14 +46,25 @@ def show_rating(header: str, result: RatedLog, min_games: int = 0) -> None:
 
 def _show_tuning(title: str, tuning: Tuning) -> None:
     """Print what was fitted, how it does on the rest, and whether it is adopted."""
-    values = ", ".join(f"{name} = {tuning.tuned.parameters[name]:.6g}" for name in tuning.fitted)
+    fitted = {name: f"{name} = {tuning.tuned.parameters[name]:.6g}" for name in tuning.fitted}
     change = tuning.score_change
     spread = "" if change.half_width is None else f" ± {change.half_width:.4f}"
     measure = tuning.measure.replace("three_", "three-").replace("_", " ")
     verdict = "adopted" if tuning.adopted else "not adopted"
     gain = f"{measure} of the rest {formatted(change.mean, '+.4f')}{spread} (95%): {verdict}"
+    lines = [f"{fitted.pop(name)}: {_untested(name)}" for name in tuning.untested]
+    if fitted:
+        lines.append(f"{', '.join(fitted.values())}: {gain}")
     print()
-    print(textwrap.fill(f"{title} {values or 'nothing'}: {gain}", WIDTH))
+    for line in lines or ["nothing"]:
+        print(textwrap.fill(f"{title} {line}", WIDTH))
+
+
+def _untested(name: str) -> str:
+    """Say why a fitted value was compared with none."""
+    if name == "draw_probability":
+        return "adopted (without it a draw has no probability)"
+    return "unchanged"
 
 
 def _show_leaderboard(ranking: Ranking, min_games: int) -> None:

@@ -190,10 +190,16 @@ def _of_bootstrap(found: BatchRating) -> Iterator[str]:
         for row in found.bootstrap
         if row.high is not None and row.low is not None and widths.get(row.player)
     ]
-    if ratios:
-        yield f"intervals of the bootstrap: {statistics.median(ratios):.2f} times as wide (median)"
-    else:
+    sometimes = sum(row.unrated > 0.0 for row in found.bootstrap)
+    if not ratios:
         yield (
             "no interval of the bootstrap has an end on both sides: refits leave too many without a"
             " rating"
         )
+    elif sometimes and found.facts["zero"] == "mean":
+        yield (
+            f"intervals of the bootstrap are not compared: {sometimes:,} of"
+            f" {len(found.bootstrap):,} players lack a rating in some refits, which moves the zero"
+        )
+    else:
+        yield f"intervals of the bootstrap: {statistics.median(ratios):.2f} times as wide (median)"

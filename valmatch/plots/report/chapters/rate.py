@@ -116,15 +116,19 @@ def _scores_in_words(scores: Mapping[str, Any]) -> str:
 
 def _tuning_in_words(tuning: Mapping[str, Any]) -> str:
     """Say what was fitted, and whether it is adopted."""
-    values = tuning["tuned"]["parameters"]
-    fitted = joined([f"{name} = {values[name]:.6g}" for name in tuning["fitted"]]) or "nothing"
-    judged = tuning["judged"]
-    change = f"{named(judged['measure'])} of the rest"
-    if judged["mean"] is not None:
-        change += f" {judged['mean']:+.4f}"
-    if judged["ci_low"] is not None:
-        change += f" (95% interval {judged['ci_low']:+.4f} to {judged['ci_high']:+.4f})"
-    return f"Tuned {fitted}: {change}: {'adopted' if tuning['adopted'] else 'not adopted'}."
+    values, judged = tuning["tuned"]["parameters"], tuning["judged"]
+    fitted = {name: f"{name} = {values[name]:.6g}" for name in tuning["fitted"]}
+    tested = [fitted.pop(name) for name in judged.get("parameters", [*fitted])]
+    found = [f"Tuned {joined([*fitted.values()])}: adopted."] if fitted else []
+    if tested:
+        change = f"{named(judged['measure'])} of the rest"
+        if judged["mean"] is not None:
+            change += f" {judged['mean']:+.4f}"
+        if judged["ci_low"] is not None:
+            change += f" (95% interval {judged['ci_low']:+.4f} to {judged['ci_high']:+.4f})"
+        verdict = "adopted" if tuning["adopted"] else "not adopted"
+        found.append(f"Tuned {joined(tested)}: {change}: {verdict}.")
+    return " ".join(found) or "Tuned nothing."
 
 
 def _leaderboard(run: RunFiles) -> Sheet:
