@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,46 @@ def plain(folder: Path) -> Path:
 
 SCORES = {1: ("3", "1"), 0: ("-1.5", "0"), 2: ("2", "2.0")}
 RESULTS = {1: "1-0", 0: "0-1", 2: "1/2-1/2"}
+
+
+SYSTEMS = {
+    "whole_history": (),
+    "bradley_terry": ("--cluster-days", "30"),
+    "glicko2": ("--set", "period=604800"),
+}
+
+
+def rated_by_days(folder: Path, written: str) -> tuple[dict[str, object], str]:
+    """Rate some games by all systems and predict one; return what was found, and what was said."""
+    found: dict[str, object] = {}
+    rows, said = [], ""
+    for k, day in enumerate(["2024-01-01", "2024-02-05", "2025-03-05", "2025-03-09"]):
+        moment = datetime.fromisoformat(day).replace(tzinfo=UTC)
+        time = moment.strftime(written.replace("%s", f"{moment.timestamp():.0f}"))
+        rows.append([[*(("ann", "bob") if k % 2 else ("bob", "ann")), "1-0", time]])
+    columns = "player_a,player_b,result,time"
+    log = write(folder / "log.csv", rows[:3], columns)
+    to_come = write(folder / "to-come.csv", rows[3:4], columns)
+    for system, options in SYSTEMS.items():
+        out = folder / system
+        done = valmatch("rate", log, "--system", system, *options, "--out", out)
+        assert done.code == 0, done.err
+        said += done.err
+        found[system] = predict_games(out, to_come).summary()
+        for name in ("ratings.csv", "summary.json"):
+            found[f"{system}/{name}"] = (out / name).read_text()
+    return found, said
+
+
+@pytest.mark.parametrize("written", ["%Y%m%d", "%Y%m%d%H", "%Y%m%d%H%M%S", "%s", "%s000"])
+def test_days_are_understood_however_they_are_written(written: str, tmp_path: Path) -> None:
+    (tmp_path / "iso").mkdir()
+    (tmp_path / "numbers").mkdir()
+    expected, said = rated_by_days(tmp_path / "iso", "%Y-%m-%d")
+    assert "read as" not in said
+    found, said = rated_by_days(tmp_path / "numbers", written)
+    assert found == expected
+    assert said.count("time: read as") == len(SYSTEMS)
 
 
 @pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill"])

@@ -224,8 +224,11 @@ RESULT_ERRORS = [
     ("winner,loser,winner_score,loser_score", "a,b,1,2\n", "2:5: winner_score: '1' contradicts"),
     ("winner,loser,winner_score,loser_score,draw", "a,b,3,2,yes\n", "2:5: winner_score: '3' contr"),
     ("game,winner,loser", "g,a,b\nh,a,b\ng,a,b\n", "4:1: game: game 'g' has been there before"),
-    ("winner,loser,time", "a,b,soon\n", "2:5: time: 'soon' (allowed: a number or an ISO 8601"),
+    ("winner,loser,time", "a,b,soon\n", "2:5: time: 'soon' (allowed: a date-time such as"),
     ("winner,loser,time", "a,b,1\na,b,2024-01-01\n", "3:5: time: '2024-01-01' (allowed"),
+    ("winner,loser,time", "a,b,0\na,b,20240101\n", "2:5: time: '0' (allowed: dates such as 2024"),
+    ("winner,loser,time", "a,b,7\na,b,1.7e9\n", "2:5: time: '7' (allowed: seconds since 1970, as"),
+    ("winner,loser,time", "a,b,1.7e12\na,b,1.7e15\na,b,1.7e12\n", "3:5: time: '1.7e15' (allowed"),
     ("winner,loser", 'a,"b\n', "2:1: a quoted cell of this row has no closing quote"),
     ("winner,loser,minutes", '"a\nb",c,0\n', "3:6: minutes: '0' (allowed"),
 ]

@@ -111,7 +111,7 @@ LOG = "winner,loser,time\nann,bob,2024-01-01\nbob,cy,2024-01-03\ncy,ann,2024-02-
         (LOG, ["--train", "0.5"], "--train: whole_history rates a whole log at once"),
         (LOG, ["--level", "0"], "--level"),
         (LOG.replace("2024", "1e300 2024").replace("1e300 2024-01-01", "1e300"), [], "log.csv"),
-        ("winner,loser,time\nann,bob,1\nbob,ann,1e15\n", [], "time: beyond day"),
+        ("winner,loser,time\nann,bob,1\nbob,ann,2\nbob,ann,-1e15\n", [], "time: beyond day"),
     ],
 )
 def test_bad_input_is_a_line_and_nothing_is_written(

@@ -17,7 +17,7 @@ from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.choice import HINTED
 from valmatch.game_logs.reading.further import Further
 from valmatch.game_logs.reading.log import GameLog, open_log
-from valmatch.game_logs.remarks import games_left_out
+from valmatch.game_logs.remarks import remarks_on
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.kernels.arrays import Ints
@@ -154,7 +154,7 @@ def duels_of(
         games, facts = log.whole(listeners.progress)
         numbers = [_number(log, *named) for named in zip(players, _NAMED, strict=True)]
         own, points = _between(games, *numbers)
-        for remark in games_left_out(log):
+        for remark in remarks_on(log):
             listeners.warn(remark)
         name = log.name
     if not len(own):

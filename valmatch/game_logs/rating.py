@@ -23,9 +23,9 @@ from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
 from valmatch.game_logs.remarks import (
     check_scores,
     few_periods,
-    games_left_out,
     nobody_at_home,
     periods_begun,
+    remarks_on,
     uneven_games,
     worse_than_a_coin,
 )
@@ -460,7 +460,7 @@ def _remarks(result: RatedLog, totals: _Totals, log: GameLog, start: _Start) -> 
     InputError
         If nothing was rated.
     """
-    yield from games_left_out(log)
+    yield from remarks_on(log)
     if not totals.rows:
         raise InputError(f"{log.name}: holds no game that can be rated")
     system, scores_of_all = start.system, result.predictions["all"]

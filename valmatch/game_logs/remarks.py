@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from valmatch.errors import InputError, option
+from valmatch.game_logs.reading.datetimes import DATES, NUMBERS
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Scores
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import System
+from valmatch.text.notes import Note
 
 COIN = math.log(2.0)
 """The log loss of who always expects half a win."""
@@ -24,9 +26,12 @@ _NEAR = 1e-3
 """A fit to what cannot be predicted comes so close to the coin."""
 
 
-def games_left_out(log: GameLog) -> list[str]:
-    """Return remarks on the games of a log that were not rated."""
+def remarks_on(log: GameLog) -> list[str]:
+    """Return remarks on how a log was read, and on its games that were not rated."""
     found = log.bad.remarks()
+    if log.kind_of_times not in (None, NUMBERS, DATES):
+        time = log.columns.names[log.columns.places["time"]]
+        found.append(Note(f"{log.name}: {time}: read as {log.kind_of_times}"))
     if log.unrated:
         unrated = _counted(log.unrated, "game")
         found.append(f"{unrated} not rated: fewer than two sides with enabled players")

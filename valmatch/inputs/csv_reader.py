@@ -19,7 +19,7 @@ from valmatch.inputs.bad_rows import RowError
 from valmatch.inputs.csv_columns import SEPARATORS
 from valmatch.inputs.csv_names import are_marked, unmark
 from valmatch.inputs.csv_text import open_text, other_separator
-from valmatch.text.datetimes import seconds_of
+from valmatch.text.datetimes import PER_SECOND, moment_of_digits, seconds_of, unit_since_1970
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shown
 
@@ -129,14 +129,23 @@ class Row(NamedTuple):
             raise self.wrong(column, f"{shown(self.cells[column])} (allowed: a whole number)")
         return int(value)
 
-    def time(self, column: str) -> tuple[float, bool]:
-        """Return a time, and whether it is a date, in seconds since 1970; NaN of an empty cell."""
+    def time(self, column: str, since: int | None = None) -> tuple[float, bool]:
+        """Return a time, and whether it is in seconds since 1970; NaN of an empty cell.
+
+        A number may be the digits of a date, of a year from `since` on.
+        """
         cell = self.cells.get(column, "")
         number = real_number(cell)
-        time = seconds_of(cell) if number is None else number
+        if number is not None:
+            moment = math.nan if since is None else moment_of_digits(number, since)
+            if not math.isnan(moment):
+                return moment, True
+            unit = unit_since_1970(number)
+            return (number / PER_SECOND[unit], True) if unit else (number, False)
+        time = seconds_of(cell)
         if cell and math.isnan(time):
             raise self.wrong(column, f"{shown(cell)} (allowed: a number or an ISO 8601 moment)")
-        return time, number is None
+        return time, True
 
     def flag(self, column: str) -> bool:
         """Return what a cell says: yes or no."""

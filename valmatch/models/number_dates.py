@@ -8,10 +8,8 @@ import numpy as np
 
 from valmatch.inputs.csv_reader import Row
 from valmatch.kernels.arrays import Floats
+from valmatch.text.datetimes import date_of_digits
 from valmatch.text.terminal import shown
-
-DIGITS = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
-"""Date-times that are written as one number, by its digits."""
 
 DAY_ZERO = datetime(1899, 12, 30)
 """From which on spreadsheets count days."""
@@ -31,13 +29,8 @@ def check_digits(row: Row, column: str, number: float, allowed: str) -> None:
     InputError
         Naming the cell, and what is allowed.
     """
-    digits = str(int(number)) if number.is_integer() else ""
-    try:
-        found = datetime.strptime(digits, DIGITS.get(len(digits), "%"))
-    except ValueError:
-        return
-    # Ten digits are also seconds since 1970, of the years from 2033 on.
-    if not (2000 if len(digits) == 10 else 1970) <= found.year < 2100:
+    found = date_of_digits(number)
+    if found is None:
         return
     meant = found.isoformat(" ", "minutes").removesuffix(" 00:00")
     raise row.wrong(

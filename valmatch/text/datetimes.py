@@ -6,6 +6,39 @@ import math
 import re
 from datetime import UTC, datetime
 
+SECONDS, MILLISECONDS = "seconds since 1970", "milliseconds since 1970"
+"""What a large number of a file of users counts."""
+
+LEAST = {MILLISECONDS: 1e11, SECONDS: 1e8}
+"""The year 1973; as hours, ten thousand years."""
+
+PER_SECOND = {MILLISECONDS: 1e3, SECONDS: 1.0}
+
+_DIGITS = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
+"""Date-times that are written as one number, by its digits."""
+
+
+def unit_since_1970(number: float) -> str | None:
+    """Return what a number counts since 1970, by its size; None if it is too small for a moment."""
+    return next((unit for unit, least in LEAST.items() if number >= least), None)
+
+
+def date_of_digits(number: float, since: int = 1970) -> datetime | None:
+    """Return the date-time whose digits a number is, of a year from `since` to 2099; else None."""
+    digits = str(int(number)) if number.is_integer() else ""
+    try:
+        found = datetime.strptime(digits, _DIGITS.get(len(digits), "%"))
+    except ValueError:
+        return None
+    # Ten digits are also seconds since 1970, of the years from 2033 on.
+    return found if (2000 if len(digits) == 10 else since) <= found.year < 2100 else None
+
+
+def moment_of_digits(number: float, since: int) -> float:
+    """Return the seconds since 1970, in UTC, of the date-time whose digits a number is; or NaN."""
+    found = date_of_digits(number, since)
+    return math.nan if found is None else found.replace(tzinfo=UTC).timestamp()
+
 
 def datetime_of(text: str) -> datetime | None:
     """Return the date-time of a text by ISO 8601, or a day of PGN; None if it is neither."""

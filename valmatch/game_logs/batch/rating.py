@@ -23,7 +23,7 @@ from valmatch.game_logs.batch.rows import ERRORS, Found, result_of
 from valmatch.game_logs.options import LogOptions, WholeLogKeywords, split
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
-from valmatch.game_logs.remarks import games_left_out
+from valmatch.game_logs.remarks import remarks_on
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
@@ -185,7 +185,7 @@ def rate_whole(
             model, tuned, trouble = _model(log, read, batch, listeners, stop)
             found = replace(_fitted(log, read, batch, model, trouble), tuned=tuned)
             result = result_of(found, batch)
-        for remark in games_left_out(log):
+        for remark in remarks_on(log):
             listeners.warn(remark)
         if stop():
             raise KeyboardInterrupt

@@ -17,7 +17,7 @@ from valmatch.game_logs.games import reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.previous_ratings import RatingManifest
 from valmatch.game_logs.reading.cells import Cells, read_numbers, split
-from valmatch.game_logs.reading.datetimes import are_moments, read_moments
+from valmatch.game_logs.reading.datetimes import DATES, kind_of_times, read_moments
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.writing.csv_text import unmark_cells
 from valmatch.game_logs.writing.folder import HISTORY
@@ -156,7 +156,7 @@ def _times(buffer: Bytes, cells: Cells, slot: int | None) -> tuple[Floats, bool]
     if slot is None:
         return np.zeros(len(cells.widths)), False
     limits = cells.starts[:, slot], cells.ends[:, slot]
-    dated = bool(are_moments(buffer, *limits))
+    dated = kind_of_times(buffer, *limits) == DATES
     return (read_moments if dated else read_numbers)(buffer, *limits), dated
 
 

@@ -25,9 +25,9 @@ from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.remarks import (
     check_scores,
     few_periods,
-    games_left_out,
     nobody_at_home,
     periods_begun,
+    remarks_on,
     uneven_games,
     worse_than_a_coin,
 )
@@ -157,7 +157,7 @@ def compare_systems(
         stop = stack.enter_context(stop_on_signal())
         parts = until_stopped(log.games(listeners.progress), stop)
         held = [games for games in parts if games.n_games]
-        for remark in games_left_out(log):
+        for remark in remarks_on(log):
             warn(remark)
         if not held:
             raise InputError(f"{log.name}: holds no game that can be rated")

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from valmatch.errors import InputError, option
 from valmatch.game_logs.options import LogFormat
 from valmatch.game_logs.reading.columns import LONG, Format, find_columns
+from valmatch.game_logs.reading.datetimes import SINCE
 from valmatch.inputs.csv_columns import cells_of
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
 from valmatch.text.terminal import shown
@@ -218,7 +219,7 @@ def _wide(rows: Iterable[Row], known: set[str]) -> Iterator[Fixture]:
 
 def _timed(game: Fixture, row: Row) -> Fixture:
     """Return a fixture at the time of its row."""
-    time, dated = row.time("time")
+    time, dated = row.time("time", SINCE)
     return game._replace(time=time, dated=dated)
 
 

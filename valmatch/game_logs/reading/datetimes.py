@@ -1,4 +1,4 @@
-"""Date-times of games, read from ISO 8601 text by compiled functions."""
+"""Times of games: numbers, or moments, of which ISO 8601 text is read by compiled functions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ import numpy as np
 from valmatch.game_logs.reading.cells import read_numbers
 from valmatch.kernels.arrays import Bytes, Floats, Ints
 from valmatch.kernels.compilation import inlined, njit
-from valmatch.text.datetimes import seconds_of
+from valmatch.text.datetimes import (
+    LEAST,
+    MILLISECONDS,
+    PER_SECOND,
+    SECONDS,
+    date_of_digits,
+    moment_of_digits,
+    seconds_of,
+    unit_since_1970,
+)
 
 _SPACE, _MINUS, _COLON, _T, _Z, _ZERO, _NINE = b" -:TZ09"
 
@@ -15,18 +24,47 @@ _UNSURE = -(2**62)  # no time in seconds
 _DAYS = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])  # of each month
 
 
-def are_moments(buffer: Bytes, starts: Ints, ends: Ints) -> bool | None:
-    """Return whether times are moments, not numbers, by the first cell that holds either.
+NUMBERS, DATES, DIGITS = "plain numbers", "date-times", "dates such as 20240131"
+"""What times may be, besides seconds and milliseconds since 1970."""
+
+SINCE = 1800
+"""The first year that digits are read as."""
+
+_LAST = 253_402_300_800.0  # seconds since 1970 at the end of the year 9999
+
+
+def kind_of_times(buffer: Bytes, starts: Ints, ends: Ints) -> str | None:
+    """Return what times are, by the first cell that holds any; of numbers by the middle one.
 
     Parameters are those of `read_moments`. None if no cell does.
     """
     for k in range(len(starts)):
         cell = slice(k, k + 1)
         if not np.isnan(read_numbers(buffer, starts[cell], ends[cell]))[0]:
-            return False
+            numbers = np.sort(read_numbers(buffer, starts, ends))  # NaN at last
+            middle = float(numbers[np.count_nonzero(numbers == numbers) // 2])
+            return DIGITS if date_of_digits(middle, SINCE) else unit_since_1970(middle) or NUMBERS
         if not np.isnan(read_moments(buffer, starts[cell], ends[cell]))[0]:
-            return True
+            return DATES
     return None
+
+
+def read_times(kind: str | None, buffer: Bytes, starts: Ints, ends: Ints) -> Floats:
+    """Return times of one kind: plain numbers, or else seconds since 1970; NaN of all others.
+
+    The other parameters are those of `read_moments`.
+    """
+    if kind == DATES:
+        return read_moments(buffer, starts, ends)
+    numbers = read_numbers(buffer, starts, ends)
+    if kind == DIGITS:
+        values, places = np.unique(numbers, return_inverse=True)
+        return np.array([moment_of_digits(value, SINCE) for value in values.tolist()])[places]
+    if kind is not None and kind in PER_SECOND:
+        seconds = numbers / PER_SECOND[kind]
+        most = LEAST[MILLISECONDS] if kind == SECONDS else _LAST
+        return np.where((numbers >= LEAST[kind]) & (seconds < most), seconds, np.nan)
+    return numbers
 
 
 def read_moments(buffer: Bytes, starts: Ints, ends: Ints) -> Floats:

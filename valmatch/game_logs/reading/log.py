@@ -32,7 +32,7 @@ from valmatch.game_logs.reading.columns import (
     SCORES,
     find_columns,
 )
-from valmatch.game_logs.reading.datetimes import are_moments
+from valmatch.game_logs.reading.datetimes import NUMBERS, kind_of_times
 from valmatch.game_logs.reading.further import (
     NOTHING,
     WHOLE_FORMATS,
@@ -117,8 +117,9 @@ class GameLog:
     players; if a side has more than one player, the side with the most points.
 
     The rows of a game stand together, in any order. Games are in play order, or else have a
-    `time` (a number or an ISO 8601 moment, UTC where no zone is given; in long format the
-    earliest of a game's rows counts); equal times leave the order of the file.
+    `time`, all of one kind: ISO 8601 moments, UTC where no zone is given, dates such as 20240131,
+    seconds or milliseconds since 1970 (numbers from 1e8 and from 1e11 on), or other numbers. In
+    long format the earliest of a game's rows counts; equal times leave the order of the file.
 
     Parameters
     ----------
@@ -160,6 +161,8 @@ class GameLog:
         As given.
     chooser : Chooser
         Knows how many games were left out by the choice of players.
+    kind_of_times : str or None
+        What times are, see `kind_of_times`; None as long as none has been read.
 
     Raises
     ------
@@ -217,7 +220,7 @@ class GameLog:
         people = {"player"} if "player" in self._slot else _NAMES - {"game"}
         self._people = [slot for meaning, slot in self._slot.items() if meaning in people]
         self._split: set[int] | None = None  # games in pieces, where they are left out
-        self._moments: bool | None = None  # whether times are moments, once one has been read
+        self.kind_of_times: str | None = None  # once one has been read
         self._reset()
 
     def _reset(self) -> None:
@@ -257,7 +260,7 @@ class GameLog:
     @property
     def dated(self) -> bool:
         """Whether times are moments, in seconds since 1970, as far as the log has been read."""
-        return bool(self._moments)
+        return self.kind_of_times not in (None, NUMBERS)
 
     def close(self) -> None:
         """Close the file."""
@@ -374,11 +377,11 @@ class GameLog:
 
     def _times(self, block: _Block, rows: Rows) -> Floats:
         """Return the time of each game."""
-        if self._moments is None and self.timed:
+        if self.kind_of_times is None and self.timed:
             slot = self._slot["time"]
             starts, ends = block.cells.starts[:, slot], block.cells.ends[:, slot]
-            self._moments = are_moments(block.buffer, starts, ends)
-        times = rows.times(self.dated)
+            self.kind_of_times = kind_of_times(block.buffer, starts, ends)
+        times = rows.times(self.kind_of_times)
         return np.minimum.reduceat(times, block.game_rows[:-1])
 
     def _header(self) -> tuple[list[str], int, int]:
@@ -509,7 +512,7 @@ class GameLog:
             Reason.NUMBER: f"{column}: {cell!r} (allowed: a finite number)",
             Reason.MINUTES: f"{column}: {cell!r} (allowed: a number of minutes > 0)",
             Reason.FLAG: f"{column}: {cell!r} (allowed: yes, no, true, false, 1, 0)",
-            Reason.TIME: f"{column}: {cell!r} (allowed: a number or an ISO 8601 moment)",
+            Reason.TIME: f"{column}: {cell!r} (allowed: {self._times_allowed()})",
             Reason.RESULT: f"{column}: {cell!r} contradicts the other score and the result"
             " (allowed: more than the loser's, as much in a draw)",
             Reason.OUTCOME: f"{column}: {cell!r} (allowed: {self._results()})",
@@ -538,6 +541,12 @@ class GameLog:
     def _results(self) -> str:
         """Return how a result may be written."""
         return "1-0, 0-1, 1/2-1/2" + (", or H, A, D" if self.at_home else "")
+
+    def _times_allowed(self) -> str:
+        """Return what times may be."""
+        if self.kind_of_times is None:
+            return "a date-time such as 2026-03-07T18:30, or a number"
+        return f"{self.kind_of_times}, as in other rows"
 
     def _place(self, text: bytes, line: int, at: int) -> str:
         """Return ``file:line:column`` of a byte of a piece that starts at `line`."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.arrange import Entries, Reason
 from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, read_results
-from valmatch.game_logs.reading.datetimes import read_moments
+from valmatch.game_logs.reading.datetimes import read_times
 from valmatch.game_logs.reading.further import Facts, FurtherColumns
 from valmatch.kernels.arrays import Bools, Bytes, Floats, Ints
 from valmatch.ratings.system import FAR
@@ -104,19 +104,13 @@ class Rows:
             return np.full(2 * len(self.reasons), np.nan)
         return np.column_stack([self._scores(column) for column in columns]).ravel()
 
-    def times(self, moments: bool) -> Floats:
-        """Return the time of each row in seconds or in whatever unit its number has, or 0.
-
-        Parameters
-        ----------
-        moments : bool
-            Whether times are moments instead of numbers.
-        """
+    def times(self, kind: str | None) -> Floats:
+        """Return the time of each row, see `read_times`; 0 where the log has none."""
         slot = self._slot.get("time")
         if slot is None:
             return np.zeros(len(self.reasons))
         starts, ends = self._cells.starts[:, slot], self._cells.ends[:, slot]
-        values = (read_moments if moments else read_numbers)(self._buffer, starts, ends)
+        values = read_times(kind, self._buffer, starts, ends)
         self._note(np.isnan(values), Reason.TIME, slot)
         return values
 

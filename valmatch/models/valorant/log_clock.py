@@ -13,23 +13,15 @@ from valmatch.errors import option
 from valmatch.inputs.csv_reader import Row
 from valmatch.kernels.arrays import Floats
 from valmatch.models.number_dates import check_digits, check_serial_days
-from valmatch.text.datetimes import datetime_of
+from valmatch.text.datetimes import MILLISECONDS, datetime_of, unit_since_1970
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shown
 
 Time: TypeAlias = float | datetime
 """Hours, or a moment in UTC."""
 
-HOURS, SECONDS, MILLISECONDS, DATES = (
-    "hours since the start of the log",
-    "seconds since 1970",
-    "milliseconds since 1970",
-    "date-times",
-)
-"""What the times of a log may be."""
-
-LEAST_SECONDS, LEAST_MILLISECONDS = 1e8, 1e11
-"""The year 1973; as hours, ten thousand years."""
+HOURS, DATES = "hours since the start of the log", "date-times"
+"""What the times of a log may be, besides seconds and milliseconds since 1970."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -87,7 +79,7 @@ class LogClock:
                 f"{what} (allowed: a finite number of {HOURS}, a date-time such as"
                 " 2026-03-07T18:30:00+01:00, or seconds or milliseconds since 1970)",
             )
-        kind = DATES if number is None else _kind(number)
+        kind = DATES if number is None else unit_since_1970(number) or HOURS
         if number is not None and (kind == HOURS or not self._kind):
             check_digits(row, column, number, ALLOWED)
         if kind != (self._kind or kind):
@@ -194,13 +186,6 @@ class LogClock:
     def _offset(self) -> tzinfo:
         offset = self._first.utcoffset() if self._first else None
         return timezone(offset) if offset is not None else UTC
-
-
-def _kind(number: float) -> str:
-    """Return what a number counts, by its size."""
-    if number >= LEAST_MILLISECONDS:
-        return MILLISECONDS
-    return SECONDS if number >= LEAST_SECONDS else HOURS
 
 
 def _since_1970(number: float, kind: str) -> datetime:
