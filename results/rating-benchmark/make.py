@@ -4,7 +4,7 @@
 
 LOGS is a folder with the logs that the page names, such as `football.csv`; the page says where they
 are from, and how they are made. Those that are there are measured, with the packages that are
-installed (extras `peers` and `openskill`); rows of the others stay. That takes some two minutes a
+installed (extra `peers`); rows of the others stay. That takes some two minutes a
 log on a free core. What is done is said on stderr. With `--page` nothing is measured and the tables
 are put into the page, with `--check` the script says whether they are there.
 """

@@ -23,7 +23,6 @@ from valmatch.inputs.arguments import PathLike
 from valmatch.kernels.arrays import Ints
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.ratings.games import Games
-from valmatch.ratings.system import MOST_PLAYERS
 from valmatch.statistics.sequential_tests import SequentialTest, sequential_test
 from valmatch.text.suggestions import correction
 from valmatch.text.terminal import shown
@@ -150,7 +149,7 @@ def duels_of(
     announce_compilation(find_cells)
     clusters = () if pairs_by is None else (pairs_by,)
     further = Further(clusters=clusters, clustered_by="pairs_by")
-    with closing(open_log(path, options, MOST_PLAYERS, further)) as log:
+    with closing(open_log(path, options, further=further)) as log:
         games, facts = log.whole(listeners.progress)
         numbers = [_number(log, *named) for named in zip(players, _NAMED, strict=True)]
         own, points = _between(games, *numbers)

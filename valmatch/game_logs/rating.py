@@ -238,7 +238,7 @@ def rate_log(
         warn(remark)
     announce_compilation(find_cells)
     with ExitStack() as stack:
-        log = stack.enter_context(closing(open_log(path, options, start.system.most_players)))
+        log = stack.enter_context(closing(open_log(path, options, start.system.largest)))
         check_scores(start.system, log)
         if start.system.name == "zonestats" and "minutes" not in log.columns.places:
             counted = f"{DEFAULT_MINUTES:g} minutes in a game"

@@ -40,6 +40,14 @@ Range = tuple[float, float]
 MOST_PLAYERS = 5_000
 """Players of a game, all pairs of whom are compared within a second."""
 
+
+class Largest(NamedTuple):
+    """The largest game that a system rates."""
+
+    players: int = MOST_PLAYERS
+    sides: int = MOST_PLAYERS
+
+
 Z = 1.959963984540054
 """Standard deviations of half a 95% interval."""
 
@@ -198,16 +206,13 @@ class System(ABC):
         Whether a side is as strong as the sum of its players, not as their mean.
     tuned_first : sequence of str
         Parameters whose fit does most for a log of another scale.
-    most_players : int
-        Players that a game may have.
+    largest : Largest
+        The largest game that it rates.
     pairs_at_once : int
         Pairs of players that are rated within a second, between two looks at whether to stop.
     needs_scores : bool
         Whether it rates by the scores of the sides, so that it is not in the ladder, whose matches
         are won or lost.
-    crowd_model : str
-        The model of the openskill library that rates games of more than two sides; "" of a system
-        that rates them itself.
     """
 
     name: str
@@ -220,10 +225,9 @@ class System(ABC):
     drift: Sequence[str] = ()
     adds_up = False
     tuned_first: Sequence[str] = ()
-    most_players = MOST_PLAYERS
+    largest = Largest()
     pairs_at_once = 20_000_000
     needs_scores = False
-    crowd_model = ""
 
     @abstractmethod
     def newcomer(self, values: Values) -> Sequence[float]:
@@ -348,7 +352,7 @@ class SkillSystem(System):
     conservative = True
     adds_up = True
     tuned_first = ("mu", "sigma", "beta")
-    most_players = 500
+    largest = Largest(players=500)
 
     def newcomer(self, values: Values) -> Sequence[float]:
         """Return mean and standard deviation of the belief about a player without a game."""

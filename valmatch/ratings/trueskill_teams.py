@@ -15,7 +15,16 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import inlined, njit
 from valmatch.ratings.games import Assessment, Games, Players
-from valmatch.ratings.system import SKILL, Chances, Parameter, SkillSystem, Values, Verbs, Z
+from valmatch.ratings.system import (
+    SKILL,
+    Chances,
+    Largest,
+    Parameter,
+    SkillSystem,
+    Values,
+    Verbs,
+    Z,
+)
 from valmatch.ratings.trueskill import normal_cdf, v_and_w
 from valmatch.ratings.trueskill_draws import v_and_w_draw
 
@@ -160,17 +169,14 @@ def _update(game: int, games: Games, players: Players, numbers: Floats, found: A
 
 
 class TrueSkill(SkillSystem):
-    """TrueSkill with draws; games of more than two sides need the `openskill` package.
-
-    Those are rated by its Thurstone-Mosteller model, of the same skills and performances.
-    """
+    """TrueSkill of two sides, with draws."""
 
     name = "trueskill"
     parameters: Sequence[Parameter] = (*SKILL, Parameter("draw_probability", 0.1, 0.0, 0.99))
     verbs = Verbs(_strengths, _chances, _update)
     drift = ("tau",)
     pairs_at_once = 2_000
-    crowd_model = "ThurstoneMostellerFull"
+    largest = Largest(players=500, sides=2)
 
     def numbers(self, values: Values) -> Sequence[float]:
         """Return beta, tau and the draw margin in standard deviations of an even game."""

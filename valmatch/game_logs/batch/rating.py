@@ -36,7 +36,6 @@ from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.rating import Model
 from valmatch.ratings.bradley_terry.studentized_range import quantile as range_quantile
 from valmatch.ratings.registry import BATCH_NAMES
-from valmatch.ratings.system import MOST_PLAYERS
 from valmatch.statistics.estimates import t_quantile
 
 if TYPE_CHECKING:
@@ -167,7 +166,7 @@ def rate_whole(
     values = batch.values
     announce_compilation(find_cells)
     with ExitStack() as stack:
-        log = open_log(path, options, MOST_PLAYERS, batch.further)
+        log = open_log(path, options, further=batch.further)
         stack.enter_context(closing(log))
         folder = None
         if options.out is not None:

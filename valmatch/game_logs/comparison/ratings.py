@@ -39,7 +39,7 @@ from valmatch.inputs.arguments import PathLike
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import system_named
-from valmatch.ratings.system import System
+from valmatch.ratings.system import Largest, System
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
 
@@ -145,9 +145,9 @@ def compare_systems(
     """Compare how well rating systems predict the games of a log; see `compare_ratings`."""
     contest, warn = _contest(names, parameters, options), listeners.warn
     announce_compilation(find_cells)
-    most_players = min(system.most_players for system in contest.systems)
+    largest = Largest(*map(min, zip(*(system.largest for system in contest.systems), strict=True)))
     with ExitStack() as stack:
-        log = stack.enter_context(closing(open_log(path, options, most_players)))
+        log = stack.enter_context(closing(open_log(path, options, largest)))
         for system in contest.systems:
             check_scores(system, log)
         folder = None

@@ -273,7 +273,7 @@ def _check(
     known: Sequence[RatedPlayer],
 ) -> None:
     """Check that games can be predicted."""
-    _check_sizes(games, system.most_players)
+    _check_sizes(games, system.largest.players)
     kinds = {player.dated for player in known if not math.isnan(player.last)}
     for game in games:
         if not math.isnan(game.time) and kinds - {game.dated}:

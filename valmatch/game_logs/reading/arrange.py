@@ -11,6 +11,7 @@ from valmatch.game_logs.names import same_bytes
 from valmatch.kernels.arrays import Bools, Bytes, Floats, Ints
 from valmatch.kernels.compilation import inlined, njit
 from valmatch.ratings.games import Games
+from valmatch.ratings.system import Largest
 from valmatch.ratings.zonestats import score_per_hour
 
 
@@ -35,6 +36,7 @@ class Reason(IntEnum):
     WEIGHT = 15
     COVARIATE = 16
     DIFFERS = 17
+    SIDES = 18
 
 
 class Entries(NamedTuple):
@@ -133,7 +135,7 @@ def arrange(
     names: Ints,
     times: Floats,
     split: Bools,
-    most_players: int,
+    largest: Largest,
 ) -> Arranged:
     """Check games and put their enabled players in order.
 
@@ -149,8 +151,8 @@ def arrange(
         Moment of each game.
     split : (games,) ndarray of bool
         Whether further rows of the game stand elsewhere.
-    most_players : int
-        A game of more players cannot be used.
+    largest : Largest
+        A larger game cannot be used.
     """
     n_games, n_entries = len(names), len(entries.players)
     faults = np.zeros((3, n_games), np.int64)
@@ -169,7 +171,7 @@ def arrange(
         np.empty(n_entries),
     )
     chosen = np.empty(n_entries, np.int64)
-    n, unrated = _arrange(buffer, entries, split, most_players, faults, taken, chosen, room)
+    n, unrated = _arrange(buffer, entries, split, largest, faults, taken, chosen, room)
     usable = taken[:n]
     n_sides = int(room.game_starts[n])
     rows = slice(0, int(room.side_starts[n_sides]))
@@ -195,7 +197,7 @@ def _arrange(
     buffer: Bytes,
     entries: Entries,
     split: Bools,
-    most_players: int,
+    largest: Largest,
     faults: Ints,
     taken: Ints,
     chosen: Ints,
@@ -218,7 +220,7 @@ def _arrange(
         if split[game]:
             faults[0, game], faults[1, game] = Reason.SPLIT, entries.game_rows[game]
             continue
-        if hi - lo > most_players:
+        if hi - lo > largest.players:
             faults[0, game], faults[1, game] = Reason.SIZE, entries.game_rows[game]
             continue
         _sort_by_name(buffer, entries, lo, hi, order)
@@ -228,6 +230,9 @@ def _arrange(
         count = _number_sides(buffer, entries, size, order, side_of, heads)
         if count < 2:
             unrated += 1
+            continue
+        if count > largest.sides:
+            faults[0, game], faults[1, game] = Reason.SIDES, entries.game_rows[game]
             continue
         _sort_by_side(size, order, side_of)
         for k in range(size):

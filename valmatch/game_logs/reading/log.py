@@ -49,10 +49,13 @@ from valmatch.inputs.csv_names import are_marked
 from valmatch.inputs.csv_text import as_text, open_text
 from valmatch.kernels.arrays import Bytes, Floats, Ints
 from valmatch.ratings.games import Games
-from valmatch.ratings.system import FAR, MOST_PLAYERS
+from valmatch.ratings.system import FAR, Largest
 
 BLOCK = 1 << 20  # bytes read at a time
 _MOST_ERRORS = 10
+
+ANY = Largest()
+"""The largest game where nothing else limits it."""
 
 _LABELS = {
     Reason.WIDTH: "wrong number of cells",
@@ -72,6 +75,7 @@ _LABELS = {
     Reason.WEIGHT: "no weight",
     Reason.COVARIATE: "covariate out of range",
     Reason.DIFFERS: "contradicts itself",
+    Reason.SIDES: "too many sides",
 }
 
 
@@ -130,8 +134,8 @@ class GameLog:
     most_bad : float or None
         The share of all games that may be left out as they cannot be used; None: the first of these
         ends the reading.
-    most_players : int
-        A game of more players cannot be used.
+    largest : Largest
+        A larger game cannot be used.
     further : Further or None
         What else is read of each game, for `whole`.
     choice : Choice
@@ -175,7 +179,7 @@ class GameLog:
         path: Path,
         format_: LogFormat = COMMON,
         most_bad: float | None = None,
-        most_players: int = MOST_PLAYERS,
+        largest: Largest = ANY,
         further: Further | None = None,
         choice: Choice = EVERYBODY,
     ) -> None:
@@ -184,7 +188,7 @@ class GameLog:
         self._file, self._ahead = _opened(path), Ahead()
         self._further: FurtherColumns | None = None
         self._skip, self._most_bad = most_bad is not None, most_bad or 0.0
-        self._most_players = most_players
+        self._largest = largest
         self._separator = format_.delimiter
         try:
             header, self._start, self._line = self._header()
@@ -361,7 +365,7 @@ class GameLog:
             facts = None
             if self._further is not None:
                 facts = rows.further(block.game_rows, self._further, self._clusters)
-            arranged = arrange(block.buffer, entries, names, times, split, self._most_players)
+            arranged = arrange(block.buffer, entries, names, times, split, self._largest)
             self.unrated += arranged.unrated
             if arranged.reasons.any():
                 self._judge(block, names, arranged)
@@ -499,7 +503,7 @@ class GameLog:
         row, slot = int(arranged.rows[game]), int(arranged.slots[game])
         if reason is Reason.TWICE:
             slot = self._slot[self.columns.format.required[1]]
-        elif reason in (Reason.SPLIT, Reason.ONE_SIDE, Reason.SIZE):
+        elif reason in (Reason.SPLIT, Reason.ONE_SIDE, Reason.SIZE, Reason.SIDES):
             slot = self._slot.get("game", 0)
         meaning = list(self._slot)[slot]
         column = self.columns.names[self.columns.places[meaning]]
@@ -528,7 +532,10 @@ class GameLog:
             Reason.TWICE: f"{column}: {cell!r} is in this game twice",
             Reason.ONE_SIDE: f"{column}: game {cell!r} has one side only (allowed: two or more)",
             Reason.SIZE: f"{column}: game {cell!r} has too many players (allowed:"
-            f" {self._most_players:,}, as all pairs of them are compared)",
+            f" {self._largest.players:,}, as all pairs of them are compared)",
+            Reason.SIDES: f"{column}: game {cell!r} has too many sides (allowed:"
+            f" {self._largest.sides}; {option('system')} openskill, elo or bradley_terry takes"
+            " more)",
         }[reason]
         named = start >= len(block.text)  # the name of an alias
         at = int(block.cells.rows[row]) if reason is Reason.WIDTH or named else start
@@ -575,7 +582,7 @@ def _first_rows(cells: Cells, n: int) -> Cells:
 
 
 def open_log(
-    path: Path, options: LogOptions, most_players: int, further: Further | None = None
+    path: Path, options: LogOptions, largest: Largest = ANY, further: Further | None = None
 ) -> GameLog:
-    """Return a log to be read as options say, whose games have at most so many players."""
-    return GameLog(path, options.format, options.most_bad, most_players, further, options.choice)
+    """Return a log to be read as options say."""
+    return GameLog(path, options.format, options.most_bad, largest, further, options.choice)
