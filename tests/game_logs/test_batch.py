@@ -236,6 +236,49 @@ def test_games_to_come_are_predicted_at_the_estimate(tmp_path: Path) -> None:
     assert second["sides"][0]["win_low"] is None
 
 
+WINLESS = "winner,loser\nbob,cy\ncy,bob\nbob,dan\ncy,dan\nbob,dan\neve,fay\nfay,eve\n"
+"""dan lost all games, two of them to bob; nobody met eve and fay."""
+
+
+def test_games_of_which_ratings_say_nothing_have_no_prediction(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(WINLESS, encoding="utf-8")
+    fixtures = "home,away\nbob,cy\ndan,zoe\n"
+    (tmp_path / "games.csv").write_text(fixtures, encoding="utf-8")
+    pairs = ("--pair", "bob,dan", "--pair", "bob,eve")
+    for prior, without, said in (
+        ((), {"2", "3", "4"}, "'dan' has no finite rating (below; rate with --prior D"),
+        (("--prior", "200"), {"4"}, "no game links 'bob' and 'eve'"),
+    ):
+        out = tmp_path / f"rated{len(prior)}"
+        valmatch("rate", tmp_path / "log.csv", *BATCH, *prior, "--out", out)
+        to = tmp_path / f"predicted{len(prior)}"
+        done = valmatch("predict", out, tmp_path / "games.csv", *pairs, "--out", to)
+        assert done.code == 0
+        n = len(without)
+        assert f"{n} game{'s' * (n > 1)} without a prediction: {said}" in " ".join(done.err.split())
+        assert "1 newcomer" in done.out
+        assert "nan" not in done.out
+        sides = rows(to / "predictions.csv")
+        assert [row["game"] for row in sides] == [f"{1 + k // 2}" for k in range(8)]
+        assert {row["game"] for row in sides if row["win"] == ""} == without
+        assert {row["game"] for row in sides if row["expected"] == ""} == without
+        assert valmatch("report", to, "-o", tmp_path / f"{len(prior)}.html").code == 0
+        assert "nan%" not in (tmp_path / f"{len(prior)}.html").read_text(encoding="utf-8")
+
+
+def test_who_is_first_is_not_said_where_somebody_is_unbeaten(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("winner,loser\na,b\na,b\nb,c\nc,b\n", encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--out", tmp_path / "out")
+    assert done.code == 3
+    said = " ".join(done.out.split())
+    assert "tied for first among the rated (2): 'b', 'c'" in said
+    assert "1 above the others and never beaten by them ('a')" in said
+    assert valmatch("report", tmp_path / "out", "-o", tmp_path / "page.html").code == 0
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "a: never beaten by who is rated, no finite rating. Of the rated, player b has" in text
+    assert "is first" not in text
+
+
 def test_a_table_to_paste_holds_no_markup(tmp_path: Path) -> None:
     log = "winner,loser\na|b*,c\nc,a|b*\n"
     (tmp_path / "log.csv").write_text(log, encoding="utf-8")

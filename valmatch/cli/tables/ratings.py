@@ -117,11 +117,12 @@ def show_predictions(result: PredictedGames) -> None:
     """Print the probabilities of the results of games to come."""
     rows = result.columns()
     names = ["game", "side", "win"]
-    columns = [rows["game"], rows["players"], [f"{x:.1%}" for x in rows["win"]]]
-    if None not in rows["win_low"]:
+    columns = [rows["game"], rows["players"], [formatted(x, ".1%") for x in rows["win"]]]
+    known = [low for low, win in zip(rows["win_low"], rows["win"], strict=True) if win is not None]
+    if known and None not in known:
         names.append("95%")
         ends = zip(rows["win_low"], rows["win_high"], strict=True)
-        columns.append([f"{low:.1%} to {high:.1%}" for low, high in ends])
+        columns.append(["" if low is None else f"{low:.1%} to {high:.1%}" for low, high in ends])
     if any(draw is not None for draw in rows["draw"]):
         names.append("draw")
         columns.append([formatted(x, ".1%") for x in rows["draw"]])

@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.game_logs.batch.contests import HOME, day_of
 from valmatch.game_logs.batch.options import TIME_UNITS
 from valmatch.game_logs.batch.posterior_file import POSTERIOR, check_same, read_posterior
 from valmatch.game_logs.batch.result import DRAW_WEIGHT
 from valmatch.game_logs.batch.writing import COEFFICIENTS
 from valmatch.game_logs.prediction.fixtures import Fixture
-from valmatch.game_logs.prediction.forecasts import Forecast, of_sides
+from valmatch.game_logs.prediction.forecasts import Forecast, of_sides, undefined
 from valmatch.game_logs.previous_ratings import KINDS
 from valmatch.game_logs.writing.folder import SUMMARY
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
@@ -26,6 +26,10 @@ from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.bradley_terry.likelihood import duel_chances
 from valmatch.ratings.system import BatchSystem, Chances, Z
+from valmatch.text.terminal import shown
+
+NAMED = 5
+"""Reasons for which games have no prediction that are told."""
 
 
 class WholeRatings:
@@ -44,6 +48,8 @@ class WholeRatings:
     ----------
     names : list of str
         The rated players.
+    everybody : list of str
+        All who played.
     covariates : list of str
         Those that have coefficients.
 
@@ -54,9 +60,15 @@ class WholeRatings:
     """
 
     def __init__(self, path: Path, system: BatchSystem, warn: Callable[[str], None]) -> None:
-        rows = [row for row in _rows(path, ("player", "rating")) if row.cells["rating"]]
+        every = _rows(path, ("player", "rating", "group", "status"))
+        rows = [row for row in every if row.cells["rating"]]
         if not rows:
             raise InputError(f"{path}: nobody has a rating")
+        self.everybody = [row.text("player") for row in every]
+        self._groups = {row.text("player"): row.cells["group"] for row in every}
+        self._unrated = {
+            row.text("player"): row.cells["status"] for row in every if not row.cells["rating"]
+        }
         self.names = [row.text("player") for row in rows]
         self._places = {name: k for k, name in enumerate(self.names)}
         self._ratings = np.array([row.number("rating") for row in rows])
@@ -79,9 +91,10 @@ class WholeRatings:
         return held.covariance
 
     def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
-        """Predict games; who is not rated is as strong as the mean, and there is no interval.
+        """Predict games; who never played is as strong as the mean, and there is no interval.
 
-        Both sides of a game are taken to have the same of covariates that it does not say.
+        Both sides of a game are taken to have the same of covariates that it does not say. A game
+        has no prediction where somebody has no finite rating, or no game links two of its players.
         """
         unknown = [
             name
@@ -90,7 +103,31 @@ class WholeRatings:
         ]
         if unknown:
             self._warn(f"predicted as if both sides had the same {', '.join(unknown)}")
-        return [self._one(fixture) for fixture in fixtures]
+        reasons = [self._undefined(fixture) for fixture in fixtures]
+        if why := list(dict.fromkeys(filter(None, reasons))):
+            more = f" and {len(why) - NAMED:,} more" if len(why) > NAMED else ""
+            n = len(reasons) - reasons.count("")
+            self._warn(
+                f"{n:,} game{'s' * (n != 1)} without a prediction: {'; '.join(why[:NAMED])}{more}"
+            )
+        return [
+            undefined(fixture, self._newcomers(fixture)) if reason else self._one(fixture)
+            for fixture, reason in zip(fixtures, reasons, strict=True)
+        ]
+
+    def _undefined(self, fixture: Fixture) -> str:
+        """Say why the ratings say nothing of a game; or nothing."""
+        players = [name for side in fixture.sides for name in side if name in self._groups]
+        for name in players:
+            if status := self._unrated.get(name):
+                helps = f"rate with {option('prior')} D to give everybody one"
+                return f"{shown(name)} has no finite rating ({status}; {helps})"
+            if self._groups[name] != self._groups[players[0]]:
+                return f"no game links {shown(players[0])} and {shown(name)}"
+        return ""
+
+    def _newcomers(self, fixture: Fixture) -> list[str]:
+        return [name for side in fixture.sides for name in side if name not in self._groups]
 
     def _one(self, fixture: Fixture) -> Forecast:
         pairs = list(permutations(range(len(fixture.sides)), 2))
@@ -111,8 +148,7 @@ class WholeRatings:
             np.where(np.isnan(errors), np.nan, low.first),
             np.where(np.isnan(errors), np.nan, high.first),
         )
-        unknown = [name for side in fixture.sides for name in side if name not in self._places]
-        return of_sides(fixture, chances, unknown)
+        return of_sides(fixture, chances, self._newcomers(fixture))
 
     def _lead(self, fixture: Fixture, a: int, b: int) -> float:
         """Return the lead of a side over another in points."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby
+from itertools import chain, count, groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -64,23 +64,26 @@ class Fixture(NamedTuple):
     covariates: Mapping[str, Sequence[float]] = MappingProxyType({})
 
 
-def parse_pairs(texts: Sequence[str], known: Iterable[str]) -> list[Fixture]:
+def parse_pairs(
+    texts: Sequence[str], known: Iterable[str], others: Sequence[Fixture] = ()
+) -> list[Fixture]:
     """Return the fixtures that texts such as ``ann,bob`` or ``ann;bob,cy;dan`` stand for.
 
-    Nobody plays at home in them.
+    Nobody plays at home in them. They are numbered on from the other games to predict.
 
     Raises
     ------
     InputError
         If a text names fewer than two sides, a side without a player, or a player twice.
     """
-    names, found = set(known), []
-    for number, text in enumerate(texts, 1):
+    names, found, taken = set(known), [], {game.game for game in others}
+    free = (name for name in map(str, count(len(others) + 1)) if name not in taken)
+    for text in texts:
         where = f"{option('pair')} {shown(text)}"
         cells = cells_of(text)
         if len(cells) < 2:
             raise InputError(f"{where}: has one side (allowed: two or more, such as ann,bob)")
-        found.append(_fixture(where, f"{number}", [_players(cell, names) for cell in cells]))
+        found.append(_fixture(where, next(free), [_players(cell, names) for cell in cells]))
     return found
 
 

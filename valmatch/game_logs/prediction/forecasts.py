@@ -24,7 +24,7 @@ class Forecast(NamedTuple):
     wins : (sides,) ndarray of float64
         Probability of each side to win. Of more than two sides, from the expected scores p_ij
         between each two of them: proportional to 1 / (1 + sum_j p_ji / p_ij), which is Luce's rule
-        where there is one behind them.
+        where there is one behind them. NaN where the ratings say nothing of the game, as all below.
     draw : float
         Probability of a draw; NaN where the system knows none, or of more than two sides.
     low, high : (sides,) ndarrays of float64
@@ -43,6 +43,12 @@ class Forecast(NamedTuple):
     high: Floats
     expected: Floats
     newcomers: Sequence[str]
+
+
+def undefined(fixture: Fixture, newcomers: Sequence[str]) -> Forecast:
+    """Return the forecast of a game of which the ratings say nothing."""
+    nothing = np.full(len(fixture.sides), np.nan)
+    return Forecast(fixture, nothing, np.nan, nothing, nothing, nothing, newcomers)
 
 
 def of_sides(fixture: Fixture, chances: Chances, newcomers: Sequence[str]) -> Forecast:

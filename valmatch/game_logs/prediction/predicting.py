@@ -81,11 +81,11 @@ class PredictedGames(Result):
             **({"time": times} if any(times) else {}),
             "side": [k + 1 for _, k in rows],
             "players": [";".join(side) for side in sides],
-            "win": [float(game.wins[k]) for game, k in rows],
+            "win": [_or_none(game.wins[k]) for game, k in rows],
             "draw": [_or_none(game.draw) for game, _ in rows],
             "win_low": [_or_none(game.low[k]) for game, k in rows],
             "win_high": [_or_none(game.high[k]) for game, k in rows],
-            "expected": [float(game.expected[k]) for game, k in rows],
+            "expected": [_or_none(game.expected[k]) for game, k in rows],
             "newcomers": [
                 ";".join(player for player in side if player in unknown)
                 for side, unknown in zip(sides, newcomers, strict=True)
@@ -114,10 +114,10 @@ def _as_dict(game: Forecast) -> dict[str, Any]:
         "sides": [
             {
                 "players": list(side),
-                "win": float(game.wins[k]),
+                "win": _or_none(game.wins[k]),
                 "win_low": _or_none(game.low[k]),
                 "win_high": _or_none(game.high[k]),
-                "expected": float(game.expected[k]),
+                "expected": _or_none(game.expected[k]),
                 "newcomers": [player for player in side if player in game.newcomers],
             }
             for k, side in enumerate(game.fixture.sides)
@@ -196,7 +196,7 @@ def predict_games(
         listeners.warn(previous.remark(chosen, parameters))
     names = [player.player for player in players]
     games = read_fixtures(path, options.format, names) if path else []
-    games += parse_pairs(pairs, names)
+    games += parse_pairs(pairs, names, games)
     _check(games, chosen, previous, players)
     at_home, neutral = any(game.at_home for game in games), any(game.neutral for game in games)
     if remark := nobody_at_home(values, at_home, neutral):
@@ -234,8 +234,8 @@ def _predict_whole(
     if path is None and not pairs:
         raise InputError(f"{option('fixtures')} or {option('pair')}: says which games to predict")
     known = WholeRatings(previous.path, system, listeners.warn)
-    games = read_fixtures(path, options.format, known.names, known.covariates) if path else []
-    games += parse_pairs(pairs, known.names)
+    games = read_fixtures(path, options.format, known.everybody, known.covariates) if path else []
+    games += parse_pairs(pairs, known.everybody, games)
     _check_sizes(games, MOST_PLAYERS)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
     if options.out is not None:

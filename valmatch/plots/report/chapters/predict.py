@@ -43,11 +43,13 @@ def _chapter(run: RunFiles, given: Mapping[str, Any]) -> Chapter:
     for row in range(len(table)):
         win, low, high = (numbers[key][row] for key in ("win", "win_low", "win_high"))
         side, game = texts["players"][row], texts["game"][row]
-        cells = [f"{win:.1%}"]
+        cells = [f"{win:.1%}" if win == win else ""]
         cells += [f"{low:.1%} to {high:.1%}" if low == low else ""] if known else []
         draw = numbers["draw"][row]
         cells += [f"{draw:.1%}" if draw == draw else ""] if draws else []
         sheet.add(game, side, *cells, texts["newcomers"][row])
+        if win != win:
+            continue
         interval = f" (95% interval {low:.1%} to {high:.1%})" if low == low else ""
         best = favourites.get(game, (-1.0, ""))
         favourites[game] = max(best, (win, f"{side} wins game {game} with {win:.1%}{interval}"))

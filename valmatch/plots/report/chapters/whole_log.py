@@ -29,7 +29,7 @@ DRAWN = 3
 """Players whose paths are drawn."""
 
 NAMED = 5
-"""Players tied for first who are named."""
+"""Players of a kind who are named."""
 
 MEANT = (
     "tied for first: nobody is shown to be better, by ranges of ranks that hold for all players"
@@ -46,7 +46,7 @@ def chapter(run: RunFiles, log: str, given: Mapping[str, Any]) -> Chapter:
     )
     made = Chapter(f"Rating of {log} by {system}", asked, meant=MEANT)
     rated, others = rows_shown(run)
-    made.found = _found(given, rated, games)
+    made.found = _found(given, rated, games, others.get("above", []))
     made.blocks.append(Block("Players", sheet=_players(rated, given), items=_left_out(others)))
     if any(row["low"] for row in rated):
         title = f"Ratings with their {given['level']:.0%} intervals"
@@ -137,26 +137,38 @@ def _half(row: Mapping[str, str]) -> str:
     return f"{0.5 * (float(row['high']) - float(row['low'])):.1f}" if row["low"] else ""
 
 
-def _found(given: Mapping[str, Any], rated: Sequence[Mapping[str, str]], games: int) -> str:
-    """Say who is first, who cannot be told from him, and how many have a rating."""
+def _found(
+    given: Mapping[str, Any],
+    rated: Sequence[Mapping[str, str]],
+    games: int,
+    unbeaten: Sequence[str],
+) -> str:
+    """Say who is first, who cannot be told from them, and how many have a rating."""
     n = f"n = {games:,} games"
     if not rated:
         return f"Nobody can be rated by these games (no interval, {n})."
     best, tied = rated[0], list(given["tied_for_first"] or ())
     half = _half(best)
     said = f"Player {best['player']} is first with a rating of {float(best['rating']):.1f}"
+    if unbeaten:
+        said = f"{_named(unbeaten)}: never beaten by who is rated, no finite rating. Of the rated,"
+        said += f" player {best['player']} has the highest rating, {float(best['rating']):.1f}"
     said += f" ± {half}" if half else ""
     if int(given["rated"]) == 1:
         said += ", and nobody else has a rating"
     elif len(tied) == 1:
         said += ", and better than all others"
     elif tied:
-        more = f" and {len(tied) - NAMED:,} more" if len(tied) > NAMED else ""
-        names = joined(tied) if not more else ", ".join(tied[:NAMED]) + more
-        said += f"; {len(tied):,} are tied for first ({names})"
+        said += f"; {len(tied):,} are tied for first ({_named(tied)})"
     said += f"; {given['rated']:,} of {counted(int(given['players']), 'player')} are rated"
     level = f"{given['level']:.0%} intervals" if half else "no interval"
     return f"{said}; {level}, {n}."
+
+
+def _named(players: Sequence[str]) -> str:
+    """Return the first of some names, and how many more there are."""
+    more = len(players) - NAMED
+    return f"{', '.join(players[:NAMED])} and {more:,} more" if more > 0 else joined(players)
 
 
 def _players(rated: Sequence[Mapping[str, str]], given: Mapping[str, Any]) -> Sheet | None:
