@@ -272,7 +272,7 @@ def test_who_is_first_is_not_said_where_somebody_is_unbeaten(tmp_path: Path) -> 
     assert done.code == 3
     said = " ".join(done.out.split())
     assert "tied for first among the rated (2): 'b', 'c'" in said
-    assert "1 above the others and never beaten by them ('a')" in said
+    assert "1 above the others (never beaten by them); unbeaten: 'a'" in said
     assert valmatch("report", tmp_path / "out", "-o", tmp_path / "page.html").code == 0
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "a: never beaten by who is rated, no finite rating. Of the rated, player b has" in text

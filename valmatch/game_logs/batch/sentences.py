@@ -16,8 +16,8 @@ FEW_CLUSTERS = 20
 _NAMED = 10
 
 _WHY = {
-    ABOVE: "above the others and never beaten by them",
-    BELOW: "below them and never won against them",
+    ABOVE: "above the others (never beaten by them)",
+    BELOW: "below them (never won against them)",
     UNLINKED: "not linked to them",
 }
 
@@ -174,10 +174,10 @@ def _of_limits(found: BatchRating, batch: BatchOptions) -> Iterator[str]:
         yield from _of_bootstrap(found)
     missing = [row for row in found.players if row.rating is None]
     if missing:
-        names = {status: [r.player for r in missing if r.status == status] for status in _WHY}
-        why = "; ".join(
-            f"{len(own):,} {_WHY[status]} ({_listed(own)})" for status, own in names.items() if own
-        )
+        counts = {status: sum(row.status == status for row in missing) for status in _WHY}
+        why = ", ".join(f"{n:,} {_WHY[status]}" for status, n in counts.items() if n)
+        if unbeaten := [row.player for row in missing if row.status == ABOVE]:
+            why += f"; unbeaten: {_listed(unbeaten)}"
         yield f"{len(missing):,} without a rating: {why}; {option('prior')} D rates all"
 
 
