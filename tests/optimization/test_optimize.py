@@ -314,8 +314,8 @@ def test_the_judge_of_an_experiment_sees_more_than_the_tests_of_its_runs() -> No
     seen = [post_replications(budget) for budget in (100, 1_000, 10_000, 100_000, 10**6)]
     assert seen == sorted(seen)
     assert (seen[0], seen[-1]) == (500, 20_000)
-    assert seen[1] == 5 * replications_of_test(400)
-    assert seen[2] == 5 * replications_of_test(4_000)
+    assert seen[1] == 5 * replications_of_test(300)
+    assert seen[2] == 5 * replications_of_test(3_000)
 
 
 def test_frontier_has_a_point_for_each_bound(tmp_path: Path) -> None:

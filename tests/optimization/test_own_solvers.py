@@ -73,8 +73,8 @@ def test_a_solver_proposes_and_observes_until_its_budget_is_spent() -> None:
     (run,) = study.runs
     looks = [one.n for one in run.evaluations]
     assert set(looks) == {looks[0]}
-    assert run.evaluations[-1].spent + looks[0] > 120  # nothing more would have fitted
-    assert solver.budget == 120 - looks[0]
+    assert run.evaluations[-1].spent + looks[0] > 140  # nothing more would have fitted
+    assert solver.budget == 140 - looks[0]
     assert study.summary()["solver"] == "Watched"
     assert study.status == "complete"
     point = solver.told[1][0][2]

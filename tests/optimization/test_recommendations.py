@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support import known_loads
+from tests.support.known_loads import BOXES, LOADS
 from tests.support.known_rules import RULES, registered
 from tests.support.sweeps import swept
 from valmatch.cli.tables.optimization import show_front, show_study
@@ -23,6 +25,7 @@ from valmatch.optimization.certification.selection import Evaluate
 from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.proposals import Level, NextTest, Proposal, Propose
 from valmatch.optimization.solvers.search import PointEstimates, Request
 from valmatch.optimization.studies.pareto import pareto_front
@@ -74,6 +77,33 @@ def test_a_start_that_is_not_beaten_is_recommended_and_it_is_said(
     said = " ".join(capsys.readouterr().out.split())
     assert "start: it is what is recommended, as it is not beaten beyond the interval" in said
     assert "changes the objective by" in said
+
+
+@pytest.mark.parametrize(("title", "seed"), [("six heavy", 6), ("line", 1)])
+def test_where_noise_goes_with_the_mean_the_start_is_not_left_for_worse(
+    title: str, seed: int
+) -> None:
+    rule = LOADS[title]
+    with known_loads.registered():
+        config = rule.config(title)
+        problem = problem_of(config, build(config))
+        run = run_solver(config, problem, RunSpec("auto", 0), Settings(1_000, seed, 0.05))
+    cost, load = rule.expected(problem.point(run.certificate.unit))
+    assert cost <= rule.expected(problem.point(problem.start))[0] * (1.0 + 1e-9)
+    assert run.certificate.feasible is True
+    assert load <= rule.limit
+    assert run.spent == 1_000
+
+
+def test_yes_and_no_over_the_limit_are_not_certified_and_it_is_said_what_it_takes() -> None:
+    with known_loads.registered():
+        for seed in range(1, 6):
+            study = optimize(BOXES["box event"].config("box event"), budget=200, seed=seed)
+            assert study.verdict is not None
+            assert study.verdict.feasible is not True
+            if len(np.unique(study.runs[0].certificate.outcomes[:, 1])) == 1:
+                # log(.05) / log(1 - .02 / 1.03)
+                assert "the same event: a test is passed by 153 such or more" in study.verdict.why
 
 
 def test_a_start_far_from_the_best_is_left() -> None:

@@ -8,16 +8,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from tests.support.certifying import Certified, certify
 from valmatch.kernels.arrays import Floats
+from valmatch.models.model import ANY
+from valmatch.optimization.certification.bounds import RESERVE, factor, of_few_values
 from valmatch.optimization.certification.selection import (
-    RESERVE,
     AdjustedOutcomes,
-    Certificate,
-    certify,
+    FeasibilityTest,
     replications_of_test,
 )
 from valmatch.optimization.controls import without_controls
+from valmatch.optimization.problem import Constraint
+from valmatch.optimization.solvers.noise import Noise
 from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.estimates import t_quantile
 
@@ -49,14 +53,14 @@ def skewed(rng: np.random.Generator) -> Floats:
     return rng.gamma(4.0, 1.0, (2_000, 2)) - 4.0
 
 
-Noise = Callable[[np.random.Generator], Floats]
+Draw = Callable[[np.random.Generator], Floats]
 
 
 def stage(
     rng: np.random.Generator,
     objective: Callable[[float], float],
     excess: Callable[[float], float],
-    draw: Noise = normal,
+    draw: Draw = normal,
 ) -> Callable[[Floats, int], Floats]:
     """Return an evaluation with noise that is common to all points."""
     noise = draw(rng)
@@ -74,8 +78,8 @@ def certified(
     points: list[float],
     budget: int = 300,
     objective: Callable[[float], float] = lambda x: -x,
-    noise: Noise = normal,
-) -> Certificate:
+    noise: Draw = normal,
+) -> Certified:
     rng = np.random.default_rng(seed)
     stages = stage(rng, objective, excess, noise), stage(rng, objective, excess, noise)
     return certify(finalists(points), stages, budget, ALPHA)
@@ -84,7 +88,7 @@ def certified(
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [normal, skewed])
 @pytest.mark.parametrize("points", [[0.5], [0.1, 0.3, 0.5, 0.7, 0.9]])
-def test_infeasible_points_pass_less_often_than_stated(noise: Noise, points: list[float]) -> None:
+def test_infeasible_points_pass_less_often_than_stated(noise: Draw, points: list[float]) -> None:
     # All points violate by a hair: the hardest case for the test.
     runs = 1000
     passes = (certified(k, lambda x: 1e-9, points, noise=noise).feasible for k in range(runs))
@@ -94,19 +98,65 @@ def test_infeasible_points_pass_less_often_than_stated(noise: Noise, points: lis
 
 def test_bounds_widen_with_the_skewness_on_their_side_alone() -> None:
     rng = np.random.default_rng(3)
-    outcomes = rng.gamma(4.0, 1.0, (60, 1)) * [1.0, -1.0]
-    below, above = AdjustedOutcomes(outcomes, without_controls).margins(ALPHA)
+    outcomes = rng.gamma(4.0, 1.0, (60, 1)) * [0.0, 1.0, -1.0]
+    noise = Noise.unknown([Constraint("c", "c", 1, 0.0)] * 2)
+    below, above = AdjustedOutcomes(outcomes, without_controls).margins(ALPHA, noise)
     student = t_quantile(1.0 - RESERVE * ALPHA, 59) * outcomes.std(axis=0, ddof=1) / math.sqrt(60)
-    np.testing.assert_allclose([below[0], above[1]], student, rtol=1e-12)
+    np.testing.assert_allclose([below[0], above[1]], student[1:], rtol=1e-12)
     assert above[0] == pytest.approx(below[1])
-    assert above[0] > 1.02 * student[0]
-    same = AdjustedOutcomes(np.full((9, 1), 2.5), without_controls).margins(ALPHA)
-    assert (float(same[0][0]), float(same[1][0])) == (0.0, 0.0)
-    # Where means of equal outcomes are rounded, too.
-    rounded = np.concatenate(
-        AdjustedOutcomes(np.full((72, 1), 0.1), without_controls).margins(ALPHA)
-    )
-    assert np.abs(rounded).max() < 1e-12
+    assert above[0] > 1.02 * student[1]
+    # Means of equal outcomes are rounded, too.
+    equal = AdjustedOutcomes(np.full((72, 3), 0.1), without_controls).margins(ALPHA, noise)
+    assert np.abs(equal).max() < 1e-12
+
+
+def test_the_bound_of_a_small_skewed_sample_goes_over_to_that_of_cantelli() -> None:
+    narrow = factor(0.2, 0.2, 60, 59, ALPHA)
+    assert narrow == pytest.approx(t_quantile(1.0 - RESERVE * ALPHA, 59), rel=0.03)
+    between = factor(3.0, 3.0, 400, 399, ALPHA), factor(0.0, 6.0, 400, 399, ALPHA)
+    widest = math.sqrt((1.0 - RESERVE * ALPHA) / (RESERVE * ALPHA))
+    assert narrow < between[0] < between[1] < factor(6.0, 6.0, 40, 39, ALPHA) == widest
+
+
+YES, NO = 0.98, -0.02
+"""Excesses of yes and no over a limit of 2 %."""
+
+
+@pytest.mark.parametrize(
+    ("values", "limits", "history", "passes"),
+    [
+        ([NO] * 200, (0.0, 1.0), None, True),  # .98^200 = .018
+        ([NO] * 100, (0.0, 1.0), None, False),  # .13
+        ([NO] * 200, ANY, (NO, YES), True),  # the search has seen both
+        ([NO] * 5_000, ANY, None, False),  # nothing says how often there is another
+        ([NO] * 4_999 + [YES], ANY, None, False),  # nor where it was seen once
+        ([NO] * 4_990 + [YES] * 10, ANY, None, True),
+        ([NO] * 9, ANY, "constant", True),
+    ],
+)
+def test_what_has_few_values_passes_by_exact_bounds_or_not_at_all(
+    values: list[float],
+    limits: tuple[float, float],
+    history: tuple[float, float] | str | None,
+    passes: bool,
+) -> None:
+    noise = Noise.unknown([Constraint("c", "c", 1, 0.02, limits)])
+    if history == "constant":
+        noise.constant[0] = True
+    elif isinstance(history, tuple):
+        noise.low[0], noise.high[0] = history
+    outcomes = np.column_stack([np.zeros(len(values)), values])
+    test = FeasibilityTest(np.zeros(1), AdjustedOutcomes(outcomes, without_controls), 0.05, noise)
+    assert (test.passes, test.fails) == (passes, False)
+
+
+def test_bounds_of_yes_and_no_are_those_of_clopper_and_pearson() -> None:
+    noise = Noise.unknown([Constraint("c", "c", 1, 0.02)])
+    found = of_few_values(np.array([NO] * 195 + [YES] * 5), noise, 0, 0.05)
+    assert found is not None
+    assert found[1] + 0.02 == pytest.approx(stats.beta.ppf(0.95, 6, 195))
+    assert found[0] + 0.02 == pytest.approx(stats.beta.ppf(0.05, 5, 196))
+    assert of_few_values(np.arange(3.0), noise, 0, 0.05) is None
 
 
 def test_the_best_feasible_point_is_found() -> None:
@@ -158,7 +208,7 @@ def test_without_constraints_every_point_is_feasible() -> None:
     free = replace(
         points, means=points.means[:, :1], errors=points.errors[:, :1], test=points.test[:1]
     )
-    found = certify(free, (evaluate, evaluate), 100, ALPHA)
+    found = certify(free, (evaluate, evaluate), 100, ALPHA, noise=Noise.unknown([]))
     assert (found.feasible, found.unit[0]) == (True, 0.2)
 
 

@@ -214,7 +214,7 @@ def test_auto_is_the_best_in_the_experiments() -> None:
 
 
 def test_search_budget_leaves_room_for_certification() -> None:
-    assert search_budget(1000) == 600
+    assert search_budget(1000) == 700
     assert search_budget(1) == 1
 
 
@@ -387,7 +387,7 @@ def test_undefined_points_say_nothing_of_outcomes_but_where_they_are_defined() -
     assert (deviation > 0.0).all()
     # The best point is the last one where outcomes are defined, and none is placed beyond.
     assert 0.65 < model.best(0.0)[0] < 0.79
-    proposal = model.propose(NextTest(20, 1.6, 1.0))
+    proposal = model.propose(NextTest(20, np.full(1, 1.6), 1.0))
     assert 0.4 < proposal.unit[0] < 0.75
     assert proposal.excess.shape == proposal.doubt.shape == (1,)
     assert proposal.holds

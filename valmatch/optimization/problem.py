@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
+from valmatch.models.model import ANY
 
 START, TODAY = "start", "today's rule"
 """The points that a config gives, by their names."""
@@ -133,12 +134,21 @@ class Constraint:
         +1 for response <= bound, -1 for response >= bound.
     bound : float
         In the unit of the response.
+    limits : tuple of float
+        The least and the largest value that the response can have.
     """
 
     name: str
     response: str
     sign: int
     bound: float
+    limits: tuple[float, float] = ANY
+
+    @property
+    def limits_of_excess(self) -> tuple[float, float]:
+        """The least and the largest excess over the bound that there can be."""
+        low, high = sorted(self.sign * (limit - self.bound) for limit in self.limits)
+        return low, high
 
 
 @dataclass(frozen=True)

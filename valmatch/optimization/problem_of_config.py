@@ -23,7 +23,7 @@ from valmatch.config.sections import ConstraintOptions, VariableOptions
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors, allowed, plain_number, schema_at
 from valmatch.models.missing_response import no_response
-from valmatch.models.model import Model
+from valmatch.models.model import Model, Response
 from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.text.suggestions import by_last_part, hint
@@ -55,7 +55,7 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
             raise InputError(
                 f"{config.at(f'optimize.{key}')}: missing (at least one is needed{shipped})"
             )
-    responses = [response.name for response in model.responses]
+    responses = {response.name: response for response in model.responses}
     posed = [_variable(config, name, given) for name, given in variables.items()]
     _check_together(config, model, posed)
     return Problem(
@@ -269,13 +269,14 @@ def _check_together(config: Config, model: Model[object], variables: Sequence[Va
 
 
 def _constraint(
-    config: Config, name: str, given: ConstraintOptions, responses: Collection[str]
+    config: Config, name: str, given: ConstraintOptions, responses: Mapping[str, Response]
 ) -> Constraint:
     response = _known(config, f"constraints.{name}.response", given.response, responses)
+    limits = responses[response].limits
     if given.at_most is not None:
-        return Constraint(name, response, 1, given.at_most)
+        return Constraint(name, response, 1, given.at_most, limits)
     assert given.at_least is not None  # one of them is given
-    return Constraint(name, response, -1, given.at_least)
+    return Constraint(name, response, -1, given.at_least, limits)
 
 
 def _known(config: Config, path: str, response: str, responses: Collection[str]) -> str:

@@ -36,85 +36,42 @@ RUN, STAGE = 1 << 40, 1 << 38
 
 @dataclass(frozen=True)
 class RunSpec:
-    """A run of a solver that is to be made.
+    """A run of a solver that is to be made."""
 
-    Attributes
-    ----------
-    solver : str
-        Its name.
-    macrorep : int
-        Index of the run among those of this solver; runs of the same index meet the same
-        replications, whatever the solver.
-    factory : callable or None
-        Makes the solver, if it was given as a function.
-    """
-
-    solver: str
+    solver: str  # its name
+    # index of the run among those of this solver; runs of the same index meet the same
+    # replications, whatever the solver
     macrorep: int
-    factory: SolverFactory | None = None
+    factory: SolverFactory | None = None  # makes the solver, if it was given as a function
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What all runs of a study have in common.
+    """What all runs of a study have in common."""
 
-    Attributes
-    ----------
-    budget : int
-        Replications of a run, search and certification, as many as `RANGES` allow.
-    seed : int
-        Seed of all random numbers.
-    alpha : float
-        Probability of calling an infeasible point feasible, at most.
-    """
-
-    budget: int
-    seed: int
-    alpha: float
+    budget: int  # replications of a run, search and certification, as many as `RANGES` allow
+    seed: int  # seed of all random numbers
+    alpha: float  # probability of calling an infeasible point feasible, at most
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One evaluation that a search requested.
+    """One evaluation that a search requested."""
 
-    Attributes
-    ----------
-    unit : numpy.ndarray
-        The point in the unit cube.
-    n : int
-        Replications it has now.
-    mean : numpy.ndarray
-        (1 + constraints,): mean outcomes; NaN where a replication is undefined.
-    spent : int
-        Replications that the search has taken so far.
-    incumbent : numpy.ndarray
-        What the solver would recommend now.
-    """
-
-    unit: Floats
-    n: int
-    mean: Floats
-    spent: int
-    incumbent: Floats
+    unit: Floats  # the point in the unit cube
+    n: int  # replications it has now
+    mean: Floats  # (1 + constraints,): mean outcomes; NaN where a replication is undefined
+    spent: int  # replications that the search has taken so far
+    incumbent: Floats  # what the solver would recommend now
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """Points whose responses are known exactly, as on one log.
+    """Points whose responses are known exactly, as on one log."""
 
-    Attributes
-    ----------
-    names : sequence of str
-        The responses.
-    units : numpy.ndarray
-        (points, variables): in the unit cube, in the order of their evaluation.
-    responses : numpy.ndarray
-        (points, responses).
-    """
-
-    names: Sequence[str]
-    units: Floats
-    responses: Floats
+    names: Sequence[str]  # the responses
+    units: Floats  # (points, variables): in the unit cube, in the order of their evaluation
+    responses: Floats  # (points, responses)
 
     @classmethod
     def of(cls, names: Sequence[str], points: Sequence[tuple[Floats, Floats]]) -> Evaluated:
@@ -133,15 +90,7 @@ class Evaluated:
         )
 
     def best(self, problem: Problem, alpha: float) -> Certificate:
-        """Return the best feasible point of a problem; without one, that of least violation.
-
-        Parameters
-        ----------
-        problem : Problem
-            What is optimised, in terms of these responses; of equal points the first is taken.
-        alpha : float
-            Probability of calling an infeasible point feasible, at most.
-        """
+        """Return the best feasible point of a problem; without one, that of least violation."""
         outcomes = problem.outcomes(dict(zip(self.names, self.responses.T, strict=True)))
         defined = np.logical_not(np.isnan(outcomes).any(axis=1))
         means = np.where(defined[:, None], outcomes, 0.0)
@@ -156,33 +105,15 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class SolverRun:
-    """A finished run of a solver.
+    """A finished run of a solver."""
 
-    Attributes
-    ----------
-    task : RunSpec
-        What was run.
-    evaluations : list of Evaluation
-        The requests of the search in order.
-    certificate : Certificate
-        The point that the run came to and its test.
-    spent : int
-        Replications in all.
-    failure : str
-        What ended the search too early, "" if nothing did.
-    ended : str
-        Why budget is left where evaluations are exact, "" if none is.
-    exact : Evaluated or None
-        All that was evaluated, where evaluations are exact.
-    """
-
-    task: RunSpec
-    evaluations: list[Evaluation]
-    certificate: Certificate
-    spent: int
-    failure: str = ""
-    ended: str = ""
-    exact: Evaluated | None = None
+    task: RunSpec  # what was run
+    evaluations: list[Evaluation]  # the requests of the search in order
+    certificate: Certificate  # the point that the run came to and its test
+    spent: int  # replications in all
+    failure: str = ""  # what ended the search too early, "" if nothing did
+    ended: str = ""  # why budget is left where evaluations are exact, "" if none is
+    exact: Evaluated | None = None  # all that was evaluated, where evaluations are exact
 
 
 def failures(runs: Sequence[SolverRun]) -> list[str]:
@@ -206,21 +137,7 @@ def run_solver(
     settings: Settings,
     execution: Execution = HERE,
 ) -> SolverRun:
-    """Search with one solver and certify what it found.
-
-    Parameters
-    ----------
-    config : Config
-        What is simulated.
-    problem : Problem
-        What is optimised.
-    task : RunSpec
-        The solver and the index of the run.
-    settings : Settings
-        What all runs have in common.
-    execution : Execution
-        How replications are made.
-    """
+    """Search with one solver and certify what it found."""
     budget, exact = settings.budget, config.one_history
 
     def evaluator(stage: int, limit: int, start: int = 0) -> Evaluator:

@@ -13,6 +13,7 @@ from valmatch.models.model import ANY, Model, Response
 from valmatch.optimization.certification.selection import Certificate
 from valmatch.optimization.problem import Constraint, Problem, Term
 from valmatch.optimization.solver_run import SolverRun
+from valmatch.optimization.solvers.noise import OFTEN
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Resampled
@@ -200,8 +201,10 @@ def _why(
         if not constraints:
             return "there are no constraints"
         return (
-            f"every constraint holds by its one-sided bound on {n} fresh replications{adjusted}; an"
-            f" infeasible point would pass with probability at most {best.alpha:.3g}"
+            f"every constraint holds by its one-sided bound on {best.tested or n} fresh"
+            f" replications{adjusted}; an infeasible point would pass with probability at most"
+            f" {best.alpha:.3g}, as far as the runs made show the tail: of large values too rare to"
+            " be met, nothing is known"
         )
     excess = np.nanmean(best.adjusted[:, 1:], axis=0)
     worst, found = constraints[int(excess.argmax())]
@@ -213,8 +216,31 @@ def _why(
         f" {plain_number(worst.bound)}"
     )
     if best.feasible is None:
-        return f"{seen}: too close to call, try a larger budget"
+        lacking = _lacking(best, [constraint for constraint, _ in constraints])
+        return f"{seen}: {lacking or 'too close to call, try a larger budget'}"
     return f"no feasible point was found, {seen}{_floor(model, worst)}"
+
+
+def _lacking(best: Certificate, constraints: Sequence[Constraint]) -> str:
+    """Say what it takes to decide where a response showed too few values; "" where it did not."""
+    for constraint, column in zip(constraints, best.outcomes[:, 1:].T, strict=True):
+        values, counts = np.unique(column, return_counts=True)
+        if len(values) > 2 or (len(values) == 2 and counts.min() >= OFTEN):
+            continue
+        most = constraint.limits_of_excess[1]
+        alike = (
+            f"all replications gave the same {constraint.response}"
+            if len(values) == 1
+            else f"{constraint.response} had two values, one of them once"
+        )
+        if len(values) == 1 and values[0] < 0.0 < most < np.inf:
+            least = np.log(best.alpha) / np.log1p(values[0] / (most - values[0]))
+            return f"undecided, as {alike}: a test is passed by {np.ceil(least):,.0f} such or more"
+        return (
+            f"undecided, as {alike}, and nothing says how often there are others: it takes limits"
+            " of its values in the model, or a budget at which each of two values is seen twice"
+        )
+    return ""
 
 
 def _limit(model: Model[object], best: Certificate) -> str:

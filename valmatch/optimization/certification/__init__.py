@@ -1,1 +1,1 @@
-"""Tests on fresh replications that certify what a search has found."""
+"""PathTests on fresh replications that certify what a search has found."""

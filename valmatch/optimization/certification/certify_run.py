@@ -1,249 +1,240 @@
-"""Certification of a run: the points that the config gives, then those that the search has found.
+"""Certification of a run: of what the search recommends, and of what is tested whatever it says.
 
-The start and today's rule are tested first where the search leaves it open whether one of them is
-the best: it may hold, and is not clearly beaten. They are fixed before any replication is made, so
-that they share their replications; each test may err with half of the probability that is left,
-and one that is passed leaves all of it (a fallback procedure, as in `sequential_tests`). The points
-of the search are tested on replications after these, with what is left. The best of them then meets
-the replications that the best given point was tested on: it is what the run comes to only if the
-interval of the paired differences says that it is better.
+The start, today's rule and the best point that the search has evaluated are always tested, beside
+the path of points that the search's model places (`path`); a search without a model has finalists
+in their place (`selection`). What the model says of these points decides nothing: how much of the
+error probability their tests have follows from their own replications. A point that the config
+gives stays what a run comes to unless the best of the others is better beyond the interval of the
+paired differences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
+from valmatch.optimization.certification.bounds import factor
+from valmatch.optimization.certification.path import (
+    FIRST,
+    LEAST,
+    Beside,
+    Candidates,
+    Fresh,
+    PathTests,
+    Surer,
+    certify_along,
+    lengths,
+)
 from valmatch.optimization.certification.selection import (
     MOST,
+    AdjustedOutcomes,
     Certificate,
     FeasibilityTest,
-    certify,
     chance_by_search,
-)
-from valmatch.optimization.certification.sequential_tests import (
-    LIKELY,
-    Fresh,
-    Rival,
-    certify_in_turn,
-    is_better,
+    pick,
 )
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.solvers.proposals import Level, Proposal
+from valmatch.optimization.solvers.noise import Noise
+from valmatch.optimization.solvers.proposals import NextTest, Proposal, Propose
 from valmatch.optimization.solvers.search import PointEstimates, Solver
 from valmatch.statistics.estimates import Estimate, estimate
 
 FINALISTS = 4
 
-SHARE = 0.25, 0.2
-"""Share of the replications of a given point: of the only one, of each of two."""
+SURENESS = (1.6, 0.5), (4.0, 3.0, 2.2, 1.5, 0.9, 0.4, -0.1, -0.6, -1.1, -1.7, -2.4, -3.2)
+"""How sure the points of a path are to pass: where points have little in common, and much."""
 
-DUEL = 0.5
-"""Share of the replications of a given point that its challenger meets, at least."""
+MUCH = 0.9
+"""The correlation that is much."""
 
-ERROR = 0.5
-"""Share of the probability left by which the test of a given point may err."""
-
-LEAST = 5
-"""Replications of a given point, at least."""
+SURER = 2.0
+"""How sure a point is to pass that is tested where no other one did."""
 
 CLEARLY = 3.0
-"""Standard errors by which the search sees a given point beaten that is not tested."""
+"""Standard errors by which the search sees a point beaten that needs no long test."""
+
+LIKELY = 0.1
+"""Chance of passing of a point that gets one, at least."""
+
+ERROR = 0.05, 0.8
+"""Shares of alpha that the test of a point beside the path may err by, at least and at most."""
 
 
 @dataclass(frozen=True)
 class FreshReplications:
-    """The replications that points are tested on.
+    """The replications that points are tested on."""
 
-    Attributes
-    ----------
-    first, second : callable
-        Index of the first replication -> evaluations from there on, with their controls: those that
-        finalists are chosen by, and those that they are tested on. The search used neither.
-    budget : int
-        Replications for both.
-    alpha : float
-        Probability of calling an infeasible point feasible, at most.
-    tested : int
-        Replications of a test, as the search knew them.
-    """
-
+    # index of the first replication -> evaluations from there on, with their controls: those that
+    # finalists are chosen by, and those that they are tested on. The search used neither
     first: Fresh
     second: Fresh
-    budget: int
-    alpha: float
-    tested: int
+    budget: int  # replications for both
+    alpha: float  # probability of calling an infeasible point feasible, at most
+    tested: int  # replications of a test, as the search knew them
 
 
 def certify_run(problem: Problem, solver: Solver, fresh: FreshReplications) -> Certificate:
-    """Test the points that a search has found beside those that the config gives.
-
-    Parameters
-    ----------
-    problem : Problem
-        What was solved; has the given points.
-    solver : Solver
-        The search, done.
-    fresh : FreshReplications
-        Where points are tested.
-    """
+    """Test what a search recommends beside the points that the config gives."""
     known = solver.estimates()
-    n, units = _contenders(problem, solver, known, fresh)
-    tests, alpha = _tests_of_given(units, n, fresh)
-    passed = [test for test in tests.values() if test.passes]
-    duel = int(DUEL * n) if passed else 0
-    after = replace(fresh, budget=fresh.budget - n * len(units) - duel, alpha=alpha)
-    found = _of_search(problem, solver, after, n, tests)
-    found = replace(found, alpha=fresh.alpha, spent=found.spent + n * len(units))
-    if not passed:
-        return _named(problem, _least_violation(found, tests))
-    best = min(passed, key=lambda test: test.objective)
-    stays = replace(_of_test(best, found), feasible=True)
-    if found.feasible is not True or problem.point(found.unit) == problem.point(best.unit):
-        return _named(problem, stays)
-    m = min(n, fresh.budget - found.spent)
-    change = _change(found.unit, best, m, fresh)
-    spent = found.spent + m
-    if is_better(change):
-        return _named(problem, replace(found, spent=spent))
-    return _named(problem, replace(stays, spent=spent, unbeaten=change))
+    noise = known.noise or Noise.unknown(problem.constraints)
+    best, spent, surer = solver.incumbent(), 0, None
+    points = list(problem.given.values())
+    if solver.propose and not np.isnan(noise.low).all():
+        path = [best]  # no model follows yes and no, which take all replications
+    elif solver.propose:
+        path, surer = _placed(solver.propose, known, noise, fresh)
+        points.append(best)
+    else:
+        finalists = solver.finalists(FINALISTS)
+        path, spent = pick(finalists, *fresh.first(0), fresh.budget, fresh.alpha, noise)
+    left = fresh.budget - spent
+    # With few replications there are enough for the first of them.
+    others = _others(problem, points, path)[: max(0, left // LEAST - len(path))]
+    n = max(1, left // (len(path) + len(others)))
+    beside = [_beside(unit, known, known.of(best), fresh, n) for unit in others]
+    tests = certify_along(Candidates(path, beside, surer), fresh.second, left, fresh.alpha, noise)
+    found = _certificate(problem, tests, fresh, left)
+    return replace(found, spent=found.spent + spent, name=problem.name_of(found.unit))
 
 
-def _contenders(
-    problem: Problem, solver: Solver, known: PointEstimates, fresh: FreshReplications
-) -> tuple[int, dict[str, Floats]]:
-    """Return the given points that may be the best, with the replications of each."""
-    units = problem.given
-    n = min(MOST[1], int(SHARE[len(units) > 1] * fresh.budget))
-    if n < LEAST:
-        return 0, {}
-    # Finalists are tested once only: what they leave open is not found out later.
-    best = known.of(solver.incumbent()) if solver.propose else None
-    open_ = {
-        name: unit for name, unit in units.items() if _may_be_best(known, unit, best, n, fresh)
-    }
-    return (n, open_) if open_ else (0, {})
+def _placed(
+    propose: Propose, known: PointEstimates, noise: Noise, fresh: FreshReplications
+) -> tuple[list[Floats], Surer]:
+    """Return points that a model places, each bolder than the one before, and a surer one."""
+    sureness: Sequence[float] = SURENESS[noise.common > MUCH]
+    # The first point gets half of the replications, at least.
+    sureness = sureness[:: math.ceil(2 * LEAST * len(sureness) / fresh.budget)]
+    many, few = lengths(fresh.budget, len(sureness), noise.common)
+    n = round(1.0 / ((1.0 - noise.common**2) / few + noise.common**2 / many))
+    proposals: list[Proposal] = []
+    for sure in sureness:
+        proposal = propose(NextTest(n, _factors(noise, n, FIRST * fresh.alpha), sure))
+        if not proposals or proposal.objective < proposals[-1].objective:
+            proposals.append(proposal)
+    first = proposals[0]
+
+    def surer(test: FeasibilityTest, n: int, alpha: float) -> Floats:
+        factors = _factors(noise, n, alpha)
+        if test.undefined:
+            return propose(NextTest(n, factors, SURER, undefined=test.unit)).unit
+        mean, error = test.sample.mean, test.sample.errors
+        if known.units_of:
+            mean, error = known.units_of.convert(mean, error)
+        level = first.level.after(first, mean[1:], error[1:])
+        return propose(NextTest(n, factors, SURER, level)).unit
+
+    return [proposal.unit for proposal in proposals], surer
 
 
-def _may_be_best(
-    known: PointEstimates,
+def _factors(noise: Noise, n: int, alpha: float) -> Floats:
+    """Return how many errors the bound of each constraint will lie above its mean."""
+    return np.array([factor(one, one, n, n - 1, alpha) for one in noise.skewness])
+
+
+def _others(problem: Problem, points: Sequence[Floats], path: Sequence[Floats]) -> list[Floats]:
+    """Return the points that are not on the path, each once."""
+    known, others = [problem.point(unit) for unit in path], []
+    for unit in points:
+        if problem.point(unit) not in known:
+            known.append(problem.point(unit))
+            others.append(unit)
+    return others
+
+
+def _beside(
     unit: Floats,
+    known: PointEstimates,
     best: PointEstimates | None,
+    fresh: FreshReplications,
     n: int,
-    fresh: FreshReplications,
-) -> bool:
-    """Return whether a search leaves it open that a given point is the best feasible one."""
+) -> Beside:
+    """Return a point that is tested beside the path, by what is known of it and of the best.
+
+    The likelier it passes, the larger is its share of alpha. Few replications show that it holds
+    where it has much to spare; it needs more where it may be the best one.
+    """
     seen = known.of(unit)
-    if seen is None:  # it is undefined, or a search that has its own ways never saw it
-        return not (known.units == unit).all(axis=1).any()
-    if chance_by_search(seen, fresh.tested, n, ERROR * fresh.alpha) < LIKELY:
-        return False
+    if seen is None:
+        return Beside(unit, ERROR[0], short=bool((known.units == unit).all(axis=1).any()))
+    chance = chance_by_search(seen, fresh.tested, n, fresh.alpha)
+    share = min(ERROR[1], max(ERROR[0], chance))
     if best is None or (best.means[0, 1:] > 0.0).any():
-        return True
-    error = np.hypot(seen.errors[0, 0], best.errors[0, 0])
-    return bool(seen.means[0, 0] - best.means[0, 0] <= CLEARLY * error)
+        return Beside(unit, share)
+    error = CLEARLY * np.hypot(seen.errors[0, 0], best.errors[0, 0])
+    worse = seen.means[0, 0] - best.means[0, 0] > error
+    two_valued = known.noise is not None and not np.isnan(known.noise.low).all()
+    itself = bool((unit == best.units[0]).all())
+    short = not two_valued and (worse or itself or chance < LIKELY)
+    return Beside(unit, share, bool(short))
 
 
-def _tests_of_given(
-    units: Mapping[str, Floats], n: int, fresh: FreshReplications
-) -> tuple[dict[str, FeasibilityTest], float]:
-    """Test given points on the same replications; return what they leave of alpha."""
-    alpha, tests = fresh.alpha, {}
-    evaluate, controls = fresh.second(0)
-    for name, unit in units.items():
-        tests[name] = FeasibilityTest(unit, evaluate(unit, n), ERROR * alpha, controls)
-        if not tests[name].passes:
-            alpha -= ERROR * alpha
-    return tests, alpha
-
-
-def _of_search(
-    problem: Problem,
-    solver: Solver,
-    fresh: FreshReplications,
-    start: int,
-    given: Mapping[str, FeasibilityTest],
+def _certificate(
+    problem: Problem, tests: PathTests, fresh: FreshReplications, budget: int
 ) -> Certificate:
-    """Certify what the search has found, on replications from `start` on."""
-    if solver.propose is None:
-        (choose, of_first), (test, of_second) = fresh.first(0), fresh.second(start)
-        found = certify(
-            solver.finalists(FINALISTS),
-            (choose, test),
-            fresh.budget,
-            fresh.alpha,
-            (of_first, of_second),
-        )
-        return replace(found, first=start)
-    known = solver.estimates()
-    level = None
-    for test_of_given in given.values():
-        level = _level_after(known, test_of_given, level)
-    rivals = [
-        Rival(unit, seen, fresh.tested, given=bool(name))
-        for name, unit in {"": solver.incumbent(), **problem.given}.items()
-        if name not in given and (seen := known.of(unit)) is not None
-    ]
-    found = certify_in_turn(
-        solver.propose,
-        lambda first: fresh.second(start + first),
-        fresh.budget,
-        fresh.alpha,
-        rivals,
-        level,
-        any(test_of_given.passes for test_of_given in given.values()),
-    )
-    return replace(found, first=start + found.first)
+    """Return what a run comes to; replications that are left tell more of it.
+
+    A given point that seems to hold without having passed stays, too, if no point that passed is
+    better: undecided.
+    """
+    passed = [test for test in tests.beside if test.passes]
+    given = [test for test in passed if problem.name_of(test.unit)]
+    others = [test for test in [*passed, tests.passed] if test and test not in given]
+    seeming = [test for test in tests.beside if problem.name_of(test.unit) and test.seems_to_hold]
+    rivals, left = given or seeming, budget - tests.spent
+    if not rivals or not others:
+        every = given or others or tests.all
+        best = min(every, key=lambda test: (test.violation, test.objective))
+        return _shown(best, tests, fresh, len(best.outcomes), left)
+    stays, best = (min(side, key=lambda test: test.objective) for side in (rivals, others))
+    common = 0 if best is tests.last else min(len(stays.outcomes), len(best.outcomes))
+    n = common + left // 2 if common else min(len(stays.outcomes), left)
+    tests.spent += max(0, n - len(stays.outcomes))
+    tests.spent += max(0, n - len(best.outcomes)) if common else n
+    change = _change(best.unit, stays.unit, n, fresh)
+    better = is_better(change, beyond=bool(given))
+    chosen = best if better else stays
+    known = len(chosen.outcomes) if chosen is tests.last else max(n, len(chosen.outcomes))
+    shown = _shown(chosen, tests, fresh, known, budget - tests.spent)
+    return shown if better else replace(shown, unbeaten=change)
 
 
-def _level_after(known: PointEstimates, test: FeasibilityTest, level: Level | None) -> Level | None:
-    """Return what the test of a given point says of the level of all points."""
-    seen = known.of(test.unit)
-    if seen is None or test.undefined:
-        return level
-    shared = known.shared[1:]
-    before = level or Level(np.zeros_like(shared), shared)
-    own = np.sqrt(np.maximum(0.0, seen.errors[0, 1:] ** 2 - shared**2))
-    proposal = Proposal(test.unit, seen.means[0, 1:], own, before, True)
-    return before.after(proposal, test.sample.mean[1:], test.sample.errors[1:])
-
-
-def _change(
-    challenger: Floats, given: FeasibilityTest, n: int, fresh: FreshReplications
-) -> Estimate:
+def _change(challenger: Floats, given: Floats, n: int, fresh: FreshReplications) -> Estimate:
     """Estimate by how much a point changes the objective of a given one, day by day."""
     evaluate, _ = fresh.second(0)
-    change = evaluate(challenger, n)[:, 0] - given.outcomes[:n, 0]
+    change = evaluate(challenger, n)[:, 0] - evaluate(given, n)[:, 0]
     return estimate(change, 1.0 - fresh.alpha)
 
 
-def _least_violation(found: Certificate, tests: Mapping[str, FeasibilityTest]) -> Certificate:
-    """Return what was found, or where nothing passed the point of least violation."""
-    if found.feasible is True or not tests:
-        return found
-    seen_to_fail = found.feasible is False and all(test.fails for test in tests.values())
-    found = replace(found, feasible=False if seen_to_fail else None)
-    least = min(tests.values(), key=lambda test: (test.violation, test.objective))
-    violation = np.inf
-    if not found.undefined:
-        violation = float(found.adjusted.mean(axis=0)[1:].max(initial=0.0))
-    return _of_test(least, found) if least.violation < violation else found
+def is_better(change: Estimate, beyond: bool = True) -> bool:
+    """Return whether an objective that is changed is less, beyond the interval if it must be."""
+    least = change.ci_high if beyond else change.mean
+    return not change.undefined and least is not None and least < 0.0
 
 
-def _of_test(test: FeasibilityTest, found: Certificate) -> Certificate:
-    """Return the certificate of a given point."""
-    return replace(
-        found,
-        unit=test.unit,
-        outcomes=test.outcomes,
-        adjusted=test.adjusted,
-        undefined=test.undefined,
-        first=0,
+def _shown(
+    test: FeasibilityTest, tests: PathTests, fresh: FreshReplications, known: int, left: int
+) -> Certificate:
+    """Return the certificate of a point by the replications that it has, and those left."""
+    first = tests.start if test is tests.last else 0
+    evaluate, controls = fresh.second(first)
+    beside, tested = test.sample.beside, len(test.outcomes)
+    n = max(known, min(known + left, len(beside.outcomes) if beside else MOST[1]))
+    sample = AdjustedOutcomes(evaluate(test.unit, n), controls, beside)
+    feasible = True if test.passes else None
+    if not test.passes and all(one.fails for one in tests.all):
+        feasible = False
+    return Certificate(
+        test.unit,
+        sample.outcomes,
+        sample.adjusted,
+        feasible,
+        sample.undefined,
+        tests.spent + n - known,
+        fresh.alpha,
+        first,
+        tested=tested,
     )
-
-
-def _named(problem: Problem, found: Certificate) -> Certificate:
-    return replace(found, name=problem.name_of(found.unit))

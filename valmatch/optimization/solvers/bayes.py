@@ -36,13 +36,15 @@ SHORTER = 2
 # replications fell out holds for all points. The others get this many times a first look.
 LEVEL = 0.1
 SHARPER = 8
+# The start gets this share of the budget in that phase, unless it is seen to violate a constraint.
+START = 0.05
 # Doubts by which the constraints hold at the points of the final phase.
 MARGIN = 0.4
 # A search is settled where an improvement is expected of less than this share of what the room for
 # a test costs, and the processes know the best point to this share of the error that all points
 # have in common; it ends after so many looks in a row that find it settled. Then the final phase
 # gets this share of the budget, half of it for its first point, and certification gets the rest.
-LITTLE = 0.1
+LITTLE = 0.02
 PRECISE = 0.05
 CALM = 2
 SETTLED = 0.3
@@ -52,8 +54,12 @@ EDGE = 0.24
 # Candidates per choice: half over the whole cube, half around this many of the best points.
 CANDIDATES = 400
 CENTRES = 5
-# Times as many candidates for a point that is tested.
+# Times as many candidates for a point that is tested; widths of the steps that refine it, and the
+# share of the coordinates that move. Its constraints hold with so many of its doubts.
 TESTED = 3
+WIDTHS = 0.1, 0.04, 0.016, 0.0064
+MOVED = 0.7
+DOUBTS = 0.5
 # Hyperparameters: their first values, gradient steps, growth of the data that calls for more.
 FIRST_THETA = math.log(0.5), math.log(0.01)
 FIRST_STEPS = 30
@@ -79,6 +85,10 @@ def bayes(task: SearchTask) -> Steps:
         left = min(left, round(SETTLED * task.budget))
         further = left // 2
     end = task.spent + left
+    start = task.archive.estimates().of(task.start)
+    if start is not None and (start.means[0, 1:] <= 0.0).all():
+        longer = max(len(task.archive.outcomes(task.start)), round(START * task.budget))
+        yield Request(task.start, longer)
     while task.spent < end:
         unit = model.best(MARGIN)
         known = len(task.archive.outcomes(unit))
@@ -193,12 +203,15 @@ class Surrogate:
         moves = rng.random(shape) < rng.uniform(0.4, 1.0, (shape[0], 1))
         widths = 10.0 ** rng.uniform(-2.2, -0.6, (shape[0], 1))
         near = np.clip(around + moves * widths * rng.standard_normal(shape), 0.0, 1.0)
-        candidates = np.vstack([rng.random(shape), near])
+        return self._whole(np.vstack([rng.random(shape), near]))
+
+    def _whole(self, units: Floats) -> Floats:
+        """Move points to whole numbers where variables are."""
         for j, variable in enumerate(self._task.problem.variables):
             if variable.whole:
-                column = candidates[:, j].tolist()
-                candidates[:, j] = [variable.to_unit(variable.from_unit(u)) for u in column]
-        return candidates
+                column = units[:, j].tolist()
+                units[:, j] = [variable.to_unit(variable.from_unit(u)) for u in column]
+        return units
 
     def improving(self) -> Floats | None:
         """Return the new candidate of greatest expected feasible improvement; None without one."""
@@ -219,15 +232,7 @@ class Surrogate:
         return next((unit for unit in ordered if len(archive.outcomes(unit)) == 0), None)
 
     def _settled(self, mean: Floats, deviation: Floats, expected: float, best: float) -> bool:
-        """Return whether more points would gain less than a surer test of those that are known.
-
-        Parameters
-        ----------
-        mean, deviation : (1 + constraints, points) ndarray of float64
-            What is known of candidates.
-        expected, best : float
-            Expected feasible improvement at most; the best objective that is known.
-        """
+        """Return whether more points would gain less than a surer test of those that are known."""
         chosen = _ranking(self._with_room(mean, deviation, MARGIN))[0]
         precise = (deviation[1:, chosen] <= PRECISE * self.doubt[1:]).all()
         return bool(precise) and expected <= LITTLE * (mean[0, chosen] - best)
@@ -252,25 +257,48 @@ class Surrogate:
         if test.undefined is not None:
             self._task.archive.exclude(test.undefined)
         self.learn()
+        level = test.level or self._level()
         units = [self.candidates() for _ in range(TESTED)]
         candidates = np.vstack([*units, self.known.units[self.order[: 2 * CENTRES]]])
-        mean, deviation = self.predict(candidates)
-        scale = self.scale[1:, None]
-        excess, doubt = np.sinh(mean[1:]) * scale, np.cosh(mean[1:]) * deviation[1:] * scale
-        level = test.level or self._level()
+        for width in (*WIDTHS, 0.0):
+            objective, bounds, excess, doubt = self._bounds(candidates, test, level)
+            best = _ranking(np.vstack([objective, bounds]))[0]
+            if width:
+                candidates = np.vstack(
+                    [candidates[best : best + 1], self._around(candidates[best], width)]
+                )
         many = len(level.shift)
-        shift, shared = np.zeros((2, len(scale), 1))
+        return Proposal(
+            candidates[best],
+            excess[:many, best],
+            doubt[:many, best],
+            level,
+            bool((bounds[:, best] <= 0.0).all()),
+            float(objective[best] * self.scale[0]),
+        )
+
+    def _bounds(
+        self, units: Floats, test: NextTest, level: Level
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return objectives, and what the bounds of a test may be, with excesses and doubts."""
+        mean, deviation = self.predict(units)
+        scale, many = self.scale[1:, None], len(level.shift)
+        excess, doubt = np.sinh(mean[1:]) * scale, np.cosh(mean[1:]) * deviation[1:] * scale
+        shift, shared, factors = np.zeros((3, len(scale), 1))
         shift[:many, 0], shared[:many, 0] = level.shift, level.doubt
+        factors[:many, 0], factors[many:] = test.factors, test.sure
         error = (self.test[1:, None] * scale) * math.sqrt(self._task.archive.test / test.n)
         error[many:] = EDGE
-        spare = test.sure * np.sqrt(doubt**2 + shared**2 + error**2)
-        bounds = excess + shift + spare + test.quantile * error
-        best = _ranking(np.vstack([mean[:1], bounds / scale]))[0]
-        holds = bool((bounds[:, best] <= 0.0).all())
-        expected = excess[:many, best], doubt[:many, best]
-        return Proposal(
-            candidates[best], *expected, level, holds, float(mean[0, best] * self.scale[0])
-        )
+        spare = test.sure * np.hypot(shared, error)
+        doubts = DOUBTS * doubt
+        doubts[many:] = 0.0
+        return mean[0], (excess + shift + doubts + spare + factors * error) / scale, excess, doubt
+
+    def _around(self, unit: Floats, width: float) -> Floats:
+        """Return points around one."""
+        rng, shape = self._task.rng, (CANDIDATES // 2, self._task.dimensions)
+        moves = rng.random(shape) < MOVED
+        return self._whole(np.clip(unit + moves * width * rng.standard_normal(shape), 0.0, 1.0))
 
     def _level(self) -> Level:
         """Return what the replications of the search leave open of the excesses of all points."""

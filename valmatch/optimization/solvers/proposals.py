@@ -13,53 +13,28 @@ from valmatch.kernels.arrays import Floats
 
 
 class NextTest(NamedTuple):
-    """What the next test is, and how likely its point is to pass it.
+    """What the next test is, and how likely its point is to pass it."""
 
-    Attributes
-    ----------
-    n : int
-        Fresh replications.
-    quantile : float
-        Standard errors between a mean and its confidence bound.
-    sure : float
-        Standard deviations of what the bound may turn out to be that are left below 0.
-    level : Level or None
-        What the tests before have shown; None before the first.
-    undefined : numpy.ndarray or None
-        The point of a test before whose outcomes are undefined.
-    """
-
-    n: int
-    quantile: float
+    n: int  # fresh replications
+    factors: Floats  # (constraints,): standard errors between a mean and its confidence bound
+    # standard deviations of what the bound may turn out to be, but for the doubts of the point,
+    # that are left below 0; fewer than 0 for a bold one
     sure: float
-    level: Level | None = None
-    undefined: Floats | None = None
+    level: Level | None = None  # what the tests before have shown; None before the first
+    undefined: Floats | None = None  # the point of a test before whose outcomes are undefined
 
 
 class Proposal(NamedTuple):
-    """A point to be tested.
+    """A point to be tested."""
 
-    Attributes
-    ----------
-    unit : numpy.ndarray
-        In the unit cube.
-    excess, doubt : numpy.ndarray
-        (constraints,): expected excesses with the standard deviations of what sets this point apart
-        from all others.
-    level : Level
-        What was known of the excesses of all points.
-    holds : bool
-        Whether it is as likely to pass as was wanted; if not, no point is known that is.
-    objective : float
-        Its expected objective; -inf where nothing is said of it.
-    """
-
-    unit: Floats
+    unit: Floats  # in the unit cube
+    # (constraints,): expected excesses, in the units of the search, with the standard deviations
+    # of what sets this point apart from all others
     excess: Floats
     doubt: Floats
-    level: Level
-    holds: bool
-    objective: float = -math.inf
+    level: Level  # what was known of the excesses of all points
+    holds: bool  # whether it is as likely to pass as was wanted; if not, no point is known that is
+    objective: float = -math.inf  # its expected objective; -inf where nothing is said of it
 
 
 Propose: TypeAlias = Callable[[NextTest], Proposal]
@@ -72,26 +47,13 @@ class Level:
 
     All points of a search meet the same replications: what these have in common shows in no
     comparison of points.
-
-    Attributes
-    ----------
-    shift, doubt : numpy.ndarray
-        (constraints,): the expectation with its standard deviation.
     """
 
-    shift: Floats
+    shift: Floats  # (constraints,): the expectation with its standard deviation
     doubt: Floats
 
     def after(self, proposal: Proposal, excess: Floats, error: Floats) -> Level:
-        """Return what is known after a test on fresh replications, by the rule of Bayes.
-
-        Parameters
-        ----------
-        proposal : Proposal
-            The point that was tested.
-        excess, error : (constraints,) ndarray of float64
-            What the test found, with its standard error.
-        """
+        """Return what is known after a test on fresh replications, by the rule of Bayes."""
         before = self.doubt**2
         whole = np.maximum(before + proposal.doubt**2 + error**2, 1e-300)
         shift = self.shift + before / whole * (excess - proposal.excess - self.shift)

@@ -21,7 +21,7 @@ from valmatch.text.suggestions import correction
 from valmatch.text.terminal import shown
 
 # Share of a whole budget that is kept for simulating the finalists on fresh replications.
-CERTIFICATION_SHARE = 0.4
+CERTIFICATION_SHARE = 0.3
 
 GROUP = "valmatch.solvers"
 """Entry points by which other packages bring solvers: ``name = "module:factory"``."""

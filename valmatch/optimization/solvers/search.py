@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from valmatch.kernels.arrays import Bools, Floats
 from valmatch.optimization.controls import Controls, regression, without_controls
 from valmatch.optimization.problem import Problem
+from valmatch.optimization.solvers.noise import OFTEN, Noise, Units
 from valmatch.optimization.solvers.proposals import Propose
 
 # A search that asks for this many known results in a row has nothing left to learn.
@@ -25,24 +26,18 @@ NEEDED = 1.8
 SAFE = 1.2
 # What sets points apart is measured on this many of those with the most replications.
 NEAR = 20
+# Two points have less than this in common, at most.
+MOST_COMMON = 0.999
 # A finalist at a margin has at least this share of the replications of the point with the most.
 SEEN = 0.25
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a solver wants to know.
+    """What a solver wants to know."""
 
-    Attributes
-    ----------
-    unit : numpy.ndarray
-        Point of the unit cube.
-    n : int
-        Its first `n` replications are wanted.
-    """
-
-    unit: Floats
-    n: int
+    unit: Floats  # point of the unit cube
+    n: int  # its first `n` replications are wanted
 
 
 class Solver(Protocol):
@@ -77,31 +72,20 @@ Steps: TypeAlias = Generator[Request, Floats, None]
 
 @dataclass(frozen=True)
 class PointEstimates:
-    """What is known of the evaluated points, in the order in which they were first evaluated.
+    """What is known of the evaluated points, in the order in which they were first evaluated."""
 
-    Attributes
-    ----------
-    units : numpy.ndarray
-        (points, variables): in the unit cube.
-    counts : numpy.ndarray
-        (points,): replications made.
-    means : numpy.ndarray
-        (points, 1 + constraints): mean outcomes, as if every point had met the same replications; 0
-        where undefined.
-    errors : numpy.ndarray
-        (points, 1 + constraints): standard errors; 0 where undefined.
-    test : numpy.ndarray
-        (1 + constraints,): standard errors that fresh replications of a finalist will have.
-    defined : numpy.ndarray
-        (points,): whether all replications of the point gave all outcomes.
-    """
-
-    units: Floats
-    counts: NDArray[np.int64]
+    units: Floats  # (points, variables): in the unit cube
+    counts: NDArray[np.int64]  # (points,): replications made
+    # (points, 1 + constraints): mean outcomes in `units_of`, as if every point had met the same
+    # replications; 0 where undefined
     means: Floats
-    errors: Floats
+    errors: Floats  # (points, 1 + constraints): standard errors; 0 where undefined
+    # (1 + constraints,): standard errors that fresh replications of a finalist will have
     test: Floats
-    defined: Bools
+    defined: Bools  # (points,): whether all replications of the point gave all outcomes
+    noise: Noise | None = None  # what the noise is like, where that is known
+    # in which units means and errors are; None for those of the outcomes
+    units_of: Units | None = None
 
     @property
     def doubts(self) -> Floats:
@@ -133,20 +117,7 @@ class PointEstimates:
         return np.where(np.isinf(least), 0.0, least)
 
     def violation(self, margin: float = 0.0, needed: float = 0.0) -> Floats:
-        """Return the sum of the violations, each in units of that constraint's spread.
-
-        Parameters
-        ----------
-        margin : float
-            Doubts that a constraint must hold with.
-        needed : float
-            Standard errors of the test that it must hold with beyond these.
-
-        Returns
-        -------
-        (points,) float64
-            0 for feasible points, inf for undefined ones.
-        """
+        """Return the sum of the violations, each in units of that constraint's spread."""
         spare = margin * self.doubts[:, 1:] + needed * self.test[1:]
         excess = np.maximum(0.0, self.means[:, 1:] + spare)
         total: Floats = (excess / spread(self.means[self.defined, 1:])).sum(axis=1)
@@ -166,21 +137,11 @@ def spread(values: Floats) -> Floats:
 
 
 class _Level(NamedTuple):
-    """What control variates say of the replications that all points share.
+    """What control variates say of the replications that all points share."""
 
-    Attributes
-    ----------
-    shift : numpy.ndarray
-        (1 + constraints,): to be added to all means.
-    left : numpy.ndarray
-        (1 + constraints,): share of the deviation that they do not explain.
-    leverage : float
-        Variance of a mean over that of a replication.
-    """
-
-    shift: Floats
-    left: Floats
-    leverage: float
+    shift: Floats  # (1 + constraints,): to be added to all means
+    left: Floats  # (1 + constraints,): share of the deviation that they do not explain
+    leverage: float  # variance of a mean over that of a replication
 
     @classmethod
     def of(cls, outcomes: Floats, controls: Controls) -> _Level:
@@ -205,30 +166,18 @@ def whole(unit: Floats, n: int) -> Floats:
 
 @dataclass
 class Archive:
-    """All outcomes told so far, by point.
+    """All outcomes told so far, by point."""
 
-    Attributes
-    ----------
-    problem : Problem
-        What is optimised; says which points of the unit cube are the same.
-    test : int
-        Replications by which finalists will be tested; 0 where one replication is exact.
-    controls : callable
-        The control variates of the replications.
-    parts : callable
-        What the terms add to the objective.
-    """
-
-    problem: Problem
-    test: int
-    controls: Controls = without_controls
-    parts: Parts = whole
+    problem: Problem  # what is optimised; says which points of the unit cube are the same
+    test: int  # replications by which finalists will be tested; 0 where one replication is exact
+    controls: Controls = without_controls  # the control variates of the replications
+    parts: Parts = whole  # what the terms add to the objective
     _units: list[Floats] = field(default_factory=list)
     _outcomes: list[Floats] = field(default_factory=list)
     _means: list[Floats] = field(default_factory=list)
     _deviations: list[Floats] = field(default_factory=list)
     _places: dict[tuple[float, ...], int] = field(default_factory=dict)
-    _levels: dict[tuple[int, int], _Level] = field(default_factory=dict)
+    _levels: dict[tuple[int, ...], _Level] = field(default_factory=dict)
     _estimates: tuple[PointEstimates, Floats] | None = None
 
     def __len__(self) -> int:
@@ -284,92 +233,146 @@ class Archive:
 
     def _estimate(self) -> tuple[PointEstimates, Floats]:
         counts = np.array([len(rows) for rows in self._outcomes])
-        means = np.array(self._means)
-        deviations = np.array(self._deviations)
+        means, deviations = np.array(self._means), np.array(self._deviations)
         defined: Bools = np.logical_not(np.isnan(means).any(axis=1))
+        noise = self._noise(counts, means, deviations, defined)
+        several = [self._outcomes[i] for i in np.flatnonzero(defined & (counts > 1))]
+        units_of = Units.of(self.problem.constraints, several, deviations[defined & (counts > 1)])
+        # Of yes and no, shares of the mean mean nothing.
+        units_of = replace(
+            units_of, relative=[k for k in units_of.relative if np.isnan(noise.low[k - 1])]
+        )
+        means, deviations = units_of.convert(means, deviations)
         most = counts[defined].max(initial=0)
         longest = [self._outcomes[i] for i in np.flatnonzero(defined & (counts == most))]
         for n in np.unique(counts[defined & (counts < most)]):
-            missing = np.mean([a.mean(axis=0) - a[:n].mean(axis=0) for a in longest], axis=0)
-            means[defined & (counts == n)] += missing
-        level = self._level(longest)
+            missing = [units_of.mean(rows) - units_of.mean(rows[:n]) for rows in longest]
+            means[defined & (counts == n)] += np.mean(missing, axis=0)
+        away = [units_of.deviating(rows) for rows in longest]
+        level = self._level(away, units_of)
         means += level.shift
         means[~defined] = 0.0
-        errors, test = self._errors(np.where(defined, counts, 0), deviations, level)
+        errors, test, common = self._errors(
+            np.where(defined, counts, 0), deviations, level, (longest, units_of)
+        )
+        common *= bool(np.isnan(noise.low).all())  # no yes is read off another one
         units, width = np.array(self._units), 1 + len(self.problem.constraints)
-        of_points = means[:, :width], errors[:, :width], test[:width]
-        return PointEstimates(units, counts, *of_points, defined), means[:, width:]
+        found = PointEstimates(
+            units,
+            counts,
+            means[:, :width],
+            errors[:, :width],
+            test[:width],
+            defined,
+            replace(
+                noise,
+                common=common * bool(np.isnan(noise.low).all()),
+                skewness=_skewness(away, width),
+            ),
+            units_of,
+        )
+        return found, means[:, width:]
 
-    def _level(self, longest: Sequence[Floats]) -> _Level:
+    def _noise(
+        self, counts: NDArray[np.int64], means: Floats, deviations: Floats, defined: Bools
+    ) -> Noise:
+        """Return the values of constraints that have two; their deviations are mended in place.
+
+        A point that has shown one of them alone has a deviation, too.
+        """
+        noise = Noise.unknown(self.problem.constraints)
+        if not defined.any() or self.exact:
+            return noise
+        width = 1 + len(self.problem.constraints)
+        rows = np.concatenate([self._outcomes[i][:, :width] for i in np.flatnonzero(defined)])
+        longer = deviations[defined & (counts > 1), 1:width]
+        noise.constant[:] = len(longer) > 0 and (longer == 0.0).all(axis=0)
+        for k in range(1, width):
+            values, times = np.unique(rows[:, k], return_counts=True)
+            if len(values) == 2 and times.min() >= OFTEN and not noise.constant[k - 1]:
+                low, high = values
+                noise.low[k - 1], noise.high[k - 1] = low, high
+                share = ((means[:, k] - low) / (high - low) * counts + 0.5) / (counts + 1.0)
+                mended = (high - low) * np.sqrt(np.clip(share * (1.0 - share), 0.0, None))
+                deviations[defined, k] = mended[defined]
+        return noise
+
+    @property
+    def exact(self) -> bool:
+        """Whether all replications of a point are the same, so that one says everything."""
+        return self.test == 0
+
+    def _level(self, away: Sequence[Floats], units_of: Units) -> _Level:
         """Return what the control variates say of points that have the most replications."""
-        if not longest:
+        if not away:
             return _Level(np.zeros(1), np.ones(1), 1.0)
-        address = len(longest[0]), len(longest)
+        address = len(away[0]), len(away), *units_of.relative
         if address not in self._levels:
-            self._levels[address] = _Level.of(np.mean(longest, axis=0), self.controls)
+            self._levels[address] = _Level.of(np.mean(away, axis=0), self.controls)
         return self._levels[address]
 
     def _errors(
-        self, counts: NDArray[np.int64], deviations: Floats, level: _Level
-    ) -> tuple[Floats, Floats]:
-        """Return the errors of means and of a test; `counts` is 0 for undefined points.
+        self,
+        counts: NDArray[np.int64],
+        deviations: Floats,
+        level: _Level,
+        longest: tuple[Sequence[Floats], Units],
+    ) -> tuple[Floats, Floats, float]:
+        """Return the errors of means and of a test, and how much good points have in common.
 
         All points share the error of the most replications; points with fewer add an error of
-        what sets them apart from the points that have the most.
+        what sets them apart from the points that have the most. `counts` is 0 for undefined points.
         """
         errors: Floats = np.zeros_like(deviations)
         most = counts.max(initial=0)
         if most < 2:
-            return errors, np.zeros(errors.shape[1])
+            return errors, np.zeros(errors.shape[1]), 0.0
         nearest = np.argsort(-counts, kind="stable")[:NEAR]
         nearest = nearest[counts[nearest] > 1]
         near = nearest[counts[nearest] < most]
-        own = errors[0]
-        if len(near) > 0:
-            longest = np.mean([self._outcomes[i] for i in np.flatnonzero(counts == most)], axis=0)
-            apart = [(self._outcomes[i] - longest[: counts[i]]).std(axis=0, ddof=1) for i in near]
-            own = np.median(apart, axis=0)
         degrees = counts[nearest] - 1
         shared = np.sqrt(np.average(deviations[nearest] ** 2, axis=0, weights=degrees))
+        own, common = errors[0], 0.0
+        if len(near) > 0:
+            points, units_of = longest
+            apart = []
+            for i in near:
+                rest = units_of.deviating(self._outcomes[i])
+                rest -= np.mean([units_of.deviating(rows[: counts[i]]) for rows in points], axis=0)
+                apart.append(rest.std(axis=0, ddof=1))
+            own = np.median(apart, axis=0)
+            bounded = slice(1, 1 + len(self.problem.constraints))
+            share = own[bounded] ** 2 / np.maximum(shared[bounded] ** 2, 1e-300) / 2.0
+            common = float(np.clip(1.0 - share, 0.0, MOST_COMMON).min(initial=MOST_COMMON))
         shared *= level.left
         some = counts > 0
         fewer = (1.0 / counts[some] - 1.0 / most)[:, None]
         errors[some] = np.sqrt(shared**2 * level.leverage + own**2 * fewer)
-        return errors, shared / math.sqrt(self.test)
+        return errors, shared / math.sqrt(self.test), common
+
+
+def _skewness(away: Sequence[Floats], width: int) -> Floats:
+    """Return the skewness of the constraints at the points with the most replications."""
+    if not away:
+        return np.zeros(width - 1)
+    rest = np.mean(away, axis=0)[:, 1:width]
+    spread = np.maximum(np.sqrt((rest**2).mean(axis=0)), 1e-100)
+    skewness: Floats = (rest**3).mean(axis=0) / spread**3
+    return skewness
 
 
 @dataclass
 class SearchTask:
-    """What a search is given.
+    """What a search is given."""
 
-    Attributes
-    ----------
-    problem : Problem
-        What is optimised.
-    budget : int
-        Replications that the search may spend.
-    rng : Generator
-        The source of all its random numbers.
-    start : numpy.ndarray
-        First point, in the unit cube.
-    archive : Archive
-        All that was evaluated.
-    spent : int
-        Replications spent.
-    propose : callable or None
-        Says which points to test, if the search has a model of all.
-    failure : str
-        What ended the search too early, "" if nothing did.
-    """
-
-    problem: Problem
-    budget: int
-    rng: np.random.Generator
-    start: Floats
-    archive: Archive
-    spent: int = 0
-    propose: Propose | None = None
-    failure: str = ""
+    problem: Problem  # what is optimised
+    budget: int  # replications that the search may spend
+    rng: np.random.Generator  # the source of all its random numbers
+    start: Floats  # first point, in the unit cube
+    archive: Archive  # all that was evaluated
+    spent: int = 0  # replications spent
+    propose: Propose | None = None  # says which points to test, if the search has a model of all
+    failure: str = ""  # what ended the search too early, "" if nothing did
 
     @property
     def dimensions(self) -> int:
@@ -379,7 +382,7 @@ class SearchTask:
     @property
     def exact(self) -> bool:
         """Whether all replications of a point are the same, so that one says everything."""
-        return self.archive.test == 0
+        return self.archive.exact
 
     @property
     def left(self) -> int:

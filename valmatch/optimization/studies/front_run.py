@@ -17,6 +17,7 @@ from valmatch.optimization.evaluation import Evaluator, Execution
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solver_run import SOLVER_SOURCE, STAGE, Settings
 from valmatch.optimization.solvers.front_search import FrontSearch
+from valmatch.optimization.solvers.noise import Noise
 from valmatch.optimization.solvers.registry import search_budget
 from valmatch.optimization.solvers.search import Archive, Search, SearchTask
 
@@ -29,63 +30,32 @@ MOST = 20_000
 
 @dataclass(frozen=True)
 class CandidatePoint:
-    """A point and its outcomes on fresh replications: the objectives, then the excesses.
+    """A point and its outcomes on fresh replications: the objectives, then the excesses."""
 
-    Attributes
-    ----------
-    unit : numpy.ndarray
-        The point in the unit cube.
-    sample : AdjustedOutcomes
-        What the control variates make of the outcomes.
-    certified : bool
-        Whether it passes the test of the constraints.
-    """
-
-    unit: Floats
-    sample: AdjustedOutcomes
-    certified: bool
+    unit: Floats  # the point in the unit cube
+    sample: AdjustedOutcomes  # what the control variates make of the outcomes
+    certified: bool  # whether it passes the test of the constraints
 
 
 @dataclass(frozen=True)
 class FrontRun:
-    """The run that looked for a front.
+    """The run that looked for a front."""
 
-    Attributes
-    ----------
-    tested : sequence of CandidatePoint
-        Points that were tested; none if it was stopped before.
-    spent : int
-        Replications that were made.
-    finished : bool
-        Whether it came to its end.
-    """
-
-    tested: Sequence[CandidatePoint]
-    spent: int
-    finished: bool
+    tested: Sequence[CandidatePoint]  # points that were tested; none if it was stopped before
+    spent: int  # replications that were made
+    finished: bool  # whether it came to its end
 
 
 @dataclass(frozen=True)
 class FrontJob:
-    """The search for a front, and the tests of what it found.
+    """The search for a front, and the tests of what it found."""
 
-    Attributes
-    ----------
-    config, settings : Config, Settings
-        What is simulated, with budget and seed.
-    posed : Problem
-        What is searched: its outcomes are the objectives, then the excesses over the bounds.
-    objectives : int
-        Number of objectives.
-    index, first : int
-        There is only one such job, from the first replication on.
-    """
-
-    config: Config
+    config: Config  # what is simulated, with budget and seed
     settings: Settings
+    # what is searched: its outcomes are the objectives, then the excesses over the bounds
     posed: Problem
-    objectives: int
-    index: int = 0
+    objectives: int  # number of objectives
+    index: int = 0  # there is only one such job, from the first replication on
     first: int = 0
 
     def make(self, execution: Execution) -> FrontRun:
@@ -99,16 +69,21 @@ class FrontJob:
         finished = False
         with suppress(Stopped):
             part = budget if self.config.one_history else search_budget(budget)
-            units = self._search(search, part, execution.progress)
+            units, noise = self._search(search, part, execution.progress)
             left = budget - search.spent
             exact = self.config.one_history
-            tested = self._seen(units, search) if exact else self._test(units, fresh, left)
+            tested = self._seen(units, search) if exact else self._test(units, fresh, left, noise)
             execution.progress(fresh.spent)
             finished = True
         return FrontRun(tested, search.spent + fresh.spent, finished)
 
-    def _search(self, evaluator: Evaluator, budget: int, progress: Callable[[int], None]) -> Floats:
-        """Search; return the points worth testing, all where evaluations are exact."""
+    def _search(
+        self, evaluator: Evaluator, budget: int, progress: Callable[[int], None]
+    ) -> tuple[Floats, Noise]:
+        """Search; return the points worth testing, all where evaluations are exact.
+
+        With them goes what is known of the noise of the constraints.
+        """
         posed, exact = self.posed, self.config.one_history
         test = 0 if exact else max(1, (budget // 2) // TEST_REPLICATIONS)
         rng = Streams(self.settings.seed).stream(0, SOLVER_SOURCE)
@@ -120,20 +95,26 @@ class FrontJob:
             before = evaluator.spent
             search.tell(request, evaluator.evaluate(request.unit, request.n))
             progress(evaluator.spent - before)
+        known = archive.estimates()
+        noise = known.noise or Noise.unknown(posed.constraints)
+        noise = noise.take(slice(self.objectives - 1, None))
         if exact:
-            return archive.estimates().units
+            return known.units, noise
         fewest, most = FINALISTS
         count = budget * 2 // 3 // TEST_REPLICATIONS - len(posed.given)
-        return front.finalists(min(most, max(fewest, count)))
+        return front.finalists(min(most, max(fewest, count))), noise
 
-    def _test(self, units: Floats, evaluator: Evaluator, left: int) -> list[CandidatePoint]:
+    def _test(
+        self, units: Floats, evaluator: Evaluator, left: int, noise: Noise
+    ) -> list[CandidatePoint]:
         """Test points, and those that the config gives, on fresh replications that are left."""
         units = self._with_given(units, left)
         n, tested = min(MOST, left // len(units)), []
         for unit in units:
             outcomes = evaluator.evaluate(unit, n)
             posed = np.delete(outcomes, range(1, self.objectives), 1)
-            test = FeasibilityTest(unit, posed, self.settings.alpha, evaluator.controls)
+            alone = AdjustedOutcomes(posed, evaluator.controls)
+            test = FeasibilityTest(unit, alone, self.settings.alpha, noise)
             sample = AdjustedOutcomes(outcomes, evaluator.controls)
             tested.append(CandidatePoint(unit, sample, test.passes))
         return tested

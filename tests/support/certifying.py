@@ -1,0 +1,74 @@
+"""Points, certified as runs do it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from valmatch.kernels.arrays import Floats
+from valmatch.optimization.certification.path import (
+    Beside,
+    Candidates,
+    Fresh,
+    PathTests,
+    certify_along,
+)
+from valmatch.optimization.certification.selection import Evaluate, pick
+from valmatch.optimization.controls import Controls, without_controls
+from valmatch.optimization.problem import Constraint
+from valmatch.optimization.solvers.noise import Noise
+from valmatch.optimization.solvers.search import PointEstimates
+
+UNKNOWN = Noise.unknown([Constraint("c", "c", 1, 0.0)])
+"""The noise of one constraint, of which nothing is known."""
+
+
+class Certified(NamedTuple):
+    """What came of it."""
+
+    unit: Floats
+    outcomes: Floats
+    adjusted: Floats
+    feasible: bool | None
+    undefined: int
+    spent: int
+
+
+def certify(
+    finalists: PointEstimates,
+    stages: tuple[Evaluate, Evaluate],
+    budget: int,
+    alpha: float,
+    controls: tuple[Controls, Controls] = (without_controls, without_controls),
+    noise: Noise = UNKNOWN,
+) -> Certified:
+    """Pick finalists on replications of stage 1, and test them on those of stage 2."""
+    path, spent = pick(finalists, stages[0], controls[0], budget, alpha, noise)
+    tests = certify_along(
+        Candidates(path), lambda _: (stages[1], controls[1]), budget - spent, alpha, noise
+    )
+    best = tests.passed or min(tests.all, key=lambda test: (test.violation, test.objective))
+    return Certified(
+        best.unit,
+        best.outcomes,
+        best.sample.adjusted,
+        True if best.passes else False if all(test.fails for test in tests.all) else None,
+        best.undefined,
+        spent + tests.spent,
+    )
+
+
+def along(
+    path: Sequence[Floats],
+    fresh: Fresh,
+    budget: int,
+    alpha: float,
+    beside: Sequence[Beside] = (),
+    surer: Floats | None = None,
+    common: float = 0.99,
+) -> PathTests:
+    """Test points along a path of which nothing is known but what they have in common."""
+    last = None if surer is None else lambda test, n, alpha: surer
+    noise = replace(UNKNOWN, common=common)
+    return certify_along(Candidates(path, beside, last), fresh, budget, alpha, noise)

@@ -1,0 +1,188 @@
+"""Models whose expected load is known and whose noise is skewed, in proportion, or yes and no."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from pydantic import Field
+
+from valmatch import (
+    Factors,
+    Model,
+    ModelEntry,
+    Number,
+    Outcome,
+    Record,
+    Response,
+    Responses,
+    Streams,
+)
+from valmatch.config.config import Config
+from valmatch.config.loading import load
+from valmatch.kernels.arrays import Floats
+from valmatch.models.registry import OWN
+
+YES_NO = "event"
+"""The response of those whose load is a probability."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """A problem: minimise the sum of c x^power where the mean of scale sum(w / x) is at most limit.
+
+    Attributes
+    ----------
+    c, w : costs and loads of the variables
+    limit, scale, power : as above
+    low, high, start : bounds and start of every variable
+    noise : "normal", "exponential", "terms" (exponential, one a variable), "event" or the sigma of
+        a lognormal factor
+    own : share of a factor that differs between points
+    """
+
+    c: tuple[float, ...]
+    w: tuple[float, ...]
+    noise: str | float
+    limit: float = 6.0
+    scale: float = 1.0
+    power: float = 1.0
+    low: float = 0.5
+    high: float = 60.0
+    start: float = 20.0
+    own: float = 0.0
+
+    def config(self, title: str) -> Config:
+        """Return the config of the problem."""
+        bounds = {"low": self.low, "high": self.high, "start": self.start}
+        bounded = YES_NO if self.noise == YES_NO else "load"
+        return load(
+            {
+                "model": "loads",
+                "factors": {"title": title},
+                "optimize": {
+                    "variables": {f"x{k + 1}": bounds for k in range(len(self.c))},
+                    "objective": {"cost": {"response": "cost"}},
+                    "constraints": {"load": {"response": bounded, "at_most": self.limit}},
+                },
+            }
+        )
+
+    def expected(self, point: Mapping[str, float]) -> tuple[float, float]:
+        """Return the cost and the expected load of a point."""
+        x = np.array(list(point.values()))
+        load = self.scale * float((np.array(self.w) / x).sum())
+        return float((np.array(self.c) * x**self.power).sum()), load
+
+    @property
+    def best(self) -> float:
+        """The least cost, where no variable is at a bound: the multiplier rule solves it."""
+        c, w, p = np.array(self.c), np.array(self.w), self.power
+        x = (w / (p * c)) ** (1.0 / (p + 1.0))
+        x *= self.scale * float((w / x).sum()) / self.limit
+        return float((c * x**p).sum())
+
+
+C3, W3 = (1.0, 2.0, 0.5), (15.0, 10.0, 4.0)
+C6, W6 = (1.0, 2.0, 0.5, 1.5, 0.8, 1.2), (15.0, 10.0, 4.0, 8.0, 2.0, 12.0)
+NARROW = {"limit": 0.2 / 1.03, "low": 10.0, "high": 10.2, "start": 10.1}
+
+LOADS = {
+    "line": Load((1.0,), (29.0,), "exponential"),
+    "two": Load((1.0, 3.0), (20.0, 9.0), 0.5),
+    "three": Load(C3, W3, "exponential"),
+    "three terms": Load(C3, W3, "terms"),
+    "three of their own": Load(C3, W3, "exponential", own=0.5),
+    "curved": Load((1.0, 0.5, 2.0, 1.0), (9.0, 4.0, 12.0, 3.0), "exponential", power=1.5),
+    "six": Load(C6, W6, "exponential"),
+    "six heavy": Load(C6, W6, 1.5),
+    "three heavy": Load(C3, W3, 1.5),
+    "rare events": Load(C3, W3, YES_NO, limit=0.02, scale=0.0016),
+    "events": Load((1.0, 2.0), (15.0, 10.0), YES_NO, limit=0.1, scale=0.016),
+}
+"""Problems with a plainly feasible start."""
+
+BOXES = {
+    f"box {noise}": Load((1.0, 2.0), (1.0, 1.0), noise, **NARROW)
+    for noise in ("normal", "exponential", 1.5)
+} | {
+    "box event": Load((1.0, 2.0), (1.0, 1.0), YES_NO, **{**NARROW, "limit": 0.02 / 1.03}, scale=0.1)
+}
+"""Problems whose every point breaks its limit by 1 to 3 %."""
+
+X: Any = Field(default=20.0, description="A variable.")
+
+
+class LoadFactors(Factors):
+    """Which problem, and where."""
+
+    title: str = Field(default="line", description="Which problem it is.")
+    x1: Number = X
+    x2: Number = X
+    x3: Number = X
+    x4: Number = X
+    x5: Number = X
+    x6: Number = X
+
+
+class Loads(Model[tuple[Floats, Floats]]):
+    """The cost is exact, the load has noise of mean 1 as a factor."""
+
+    responses = Responses(
+        Response("cost", "", "what is paid"),
+        Response("load", "", "load"),
+        Response(YES_NO, "", "whether it happened", limits=(0.0, 1.0)),
+    )
+    drawn_by: frozenset[str] = frozenset()
+
+    def __init__(self, factors: LoadFactors, files: Mapping[str, Path]) -> None:
+        self._rule = rule = (LOADS | BOXES)[factors.title]
+        point = {f"x{k + 1}": getattr(factors, f"x{k + 1}") for k in range(len(rule.c))}
+        self._x = np.array(list(point.values()))
+        self._cost, self._load = rule.expected(point)
+        self._place = float(((self._x - rule.low) / (rule.high - rule.low)).sum())
+
+    def draw(self, streams: Streams, replication: int) -> tuple[Floats, Floats]:
+        """Return exponential numbers, then a normal one and uniform ones."""
+        stream = streams.stream(replication, 0)
+        exponential = stream.standard_exponential(6)
+        return exponential, np.append(stream.standard_normal(1), stream.uniform(size=3))
+
+    def run(self, inputs: tuple[Floats, Floats]) -> Outcome:
+        """Multiply the load by the noise; or let it happen."""
+        exponential, (normal, uniform, phase, frequency) = inputs
+        noise, place = self._rule.noise, self._place
+        factor = 1.0
+        if noise == "normal":
+            factor = 1.0 + 0.3 * normal
+        elif noise == "terms":
+            terms = np.array(self._rule.w) / self._x
+            factor = float((terms * exponential[: len(terms)]).sum() / terms.sum())
+        elif isinstance(noise, float):
+            factor = math.exp(noise * normal - noise**2 / 2.0)
+        elif noise == "exponential":
+            factor = exponential[0]
+        own = math.sqrt(2.0) * math.sin(2.0 * math.pi * (phase + 10.0 * frequency * place))
+        happened = float(uniform < self._load)
+        load = self._load * factor * (1.0 + self._rule.own * own)
+        return Outcome({"cost": self._cost, "load": float(load), YES_NO: happened})
+
+    def record(self, inputs: tuple[Floats, Floats]) -> Record:
+        """Show nothing more."""
+        return Record(self.run(inputs).responses, [])
+
+
+ENTRY = ModelEntry(LoadFactors, "loads whose worth is known", "tests.support.known_loads:Loads")
+
+
+@contextmanager
+def registered() -> Iterator[None]:
+    """Register the model as ``loads``."""
+    with mock.patch.dict(OWN, {"loads": ENTRY}):
+        yield
