@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
 
 from tests.oracles.noisy_problems import PROBLEMS, Case
+from tests.support.certifying import along, certify
+from tests.support.known_loads import BOXES, registered
 from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
 from valmatch.execution.simulator import run as simulate
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.certification.certify_run import FINALISTS
-from valmatch.optimization.certification.selection import certify, replications_of_test
-from valmatch.optimization.certification.sequential_tests import certify_in_turn
+from valmatch.optimization.certification.certify_run import FreshReplications, certify_run
+from valmatch.optimization.certification.path import Fresh
+from valmatch.optimization.certification.selection import replications_of_test
 from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of, with_factors
-from valmatch.optimization.solver_run import RUN, STAGE
-from valmatch.optimization.solvers.proposals import Level, NextTest, Proposal
+from valmatch.optimization.solver_run import RUN, STAGE, RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.registry import make
 from valmatch.optimization.solvers.search import Archive, PointEstimates, SearchTask
 
@@ -74,12 +76,9 @@ def test_days_of_players_just_over_the_limit(violated: int, budget: int, adjuste
 
 @pytest.mark.parametrize("adjusted", [True, False])
 @pytest.mark.parametrize("budget", [30, 300])
-def test_a_placed_point_just_over_the_limit(budget: int, adjusted: bool) -> None:
-    config, problem, units, shift = just_over_the_limit(1)
-
-    def place(test: NextTest) -> Proposal:
-        level = test.level or Level(np.zeros(1), np.ones(1))
-        return Proposal(units[0], np.zeros(1), np.zeros(1), level, True)
+@pytest.mark.parametrize("common", [0.0, 0.8])
+def test_a_path_of_points_just_over_the_limit(budget: int, adjusted: bool, common: float) -> None:
+    config, problem, units, shift = just_over_the_limit(len(POINTS))
 
     wrong = 0
     for run in range(RUNS):
@@ -89,8 +88,9 @@ def test_a_placed_point_just_over_the_limit(budget: int, adjusted: bool) -> None
             controls = evaluator.controls if adjusted else without_controls
             return lambda unit, n: evaluator.evaluate(unit, n) - shift, controls
 
-        wrong += certify_in_turn(place, fresh, budget, ALPHA).feasible is True
-    said = f"a placed point just over the limit, {budget} replications, adjusted {adjusted}"
+        tests = along(list(units), fresh, budget, ALPHA, surer=units[0], common=common)
+        wrong += any(test.passes for test in tests.all)
+    said = f"a path just over the limit, {common} in common, {budget}, adjusted {adjusted}"
     print(f"{said}: {wrong} of {RUNS} pass")
     assert 0 < wrong < ALPHA * RUNS
 
@@ -128,7 +128,7 @@ def test_whole_runs_on_problems_of_known_optima(title: str, solver: str) -> None
     case = PROBLEMS[title]
     wrong, called = 0, 0
     for run in range(RUNS):
-        search, *stages = (noisy(case, 3 * run + stage) for stage in range(3))
+        search = noisy(case, 3 * run)
         rng = np.random.default_rng(run)
         archive = Archive(case.problem, replications_of_test(BUDGET))
         task = SearchTask(case.problem, BUDGET, rng, case.problem.start, archive)
@@ -136,20 +136,42 @@ def test_whole_runs_on_problems_of_known_optima(title: str, solver: str) -> None
         while (request := found.ask()) is not None:
             found.tell(request, search(request.unit, request.n))
 
-        def fresh(start: int, run: int = run) -> tuple[Callable[[Floats, int], Floats], Controls]:
-            return noisy(case, 3 * (run + RUNS * (1 + start))), without_controls
+        def fresh(stage: int, run: int = run) -> Fresh:
+            @cache
+            def evaluations_from(start: int) -> tuple[Callable[[Floats, int], Floats], Controls]:
+                address = 3 * (run + RUNS * (1 + start)) + stage
+                return noisy(case, address), without_controls
 
-        if found.propose:
-            certificate = certify_in_turn(found.propose, fresh, BUDGET, ALPHA)
-        else:
-            finalists = found.finalists(FINALISTS)
-            certificate = certify(finalists, (stages[0], stages[1]), BUDGET, ALPHA)
+            return evaluations_from
+
+        tested = replications_of_test(BUDGET)
+        replications = FreshReplications(fresh(1), fresh(2), BUDGET, ALPHA, tested)
+        certificate = certify_run(case.problem, found, replications)
         excess = case.truth(np.array(list(case.problem.point(certificate.unit).values())))[1:]
         called += certificate.feasible is True
         wrong += certificate.feasible is True and bool((excess > 0.0).any())
     print(f"{title}, {solver}: {wrong} of {RUNS} wrongly called feasible, {called} called so")
     assert called > 0.5 * RUNS
     assert wrong < ALPHA * RUNS
+
+
+BOX_RUNS = 200
+WRONG = 0.05 + 2.0 * math.sqrt(0.05 * 0.95 / BOX_RUNS)
+"""The share that is allowed, with the noise of so many runs."""
+
+
+@pytest.mark.parametrize("title", BOXES)
+@pytest.mark.parametrize("budget", [200, 1_000])
+def test_boxes_whose_every_point_breaks_its_limit(title: str, budget: int) -> None:
+    wrong = 0
+    with registered():
+        config = BOXES[title].config(title)
+        problem = problem_of(config, build(config))
+        for seed in range(1, BOX_RUNS + 1):
+            run = run_solver(config, problem, RunSpec("auto", 0), Settings(budget, seed, ALPHA))
+            wrong += run.certificate.feasible is True
+    print(f"{title}, budget {budget}: {wrong} of {BOX_RUNS} called feasible")
+    assert wrong / BOX_RUNS <= WRONG
 
 
 def noisy(case: Case, seed: int) -> Callable[[Floats, int], Floats]:

@@ -1,10 +1,12 @@
-"""Recommended points beside feasible starts: 200 runs on ten problems whose truth is known."""
+"""Recommended points beside feasible starts: 200 runs on problems whose truth is known."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from tests.support import known_loads
+from tests.support.known_loads import LOADS
 from tests.support.known_rules import RULES, registered
 from valmatch.optimization.studies.solver_study import optimize
 
@@ -45,3 +47,30 @@ def test_the_recommended_point_is_never_worse_than_a_certified_start(title: str)
     )
     if rule.dimensions == 1:
         assert median < (NOISY if title == "noisy" else GAP)
+
+
+GAPS = {"three": 0.2, "six": 0.2, "three heavy": 0.6}
+"""Median gaps at most."""
+
+
+@pytest.mark.parametrize("title", LOADS)
+def test_loads_in_proportion_never_end_worse_than_the_start(title: str) -> None:
+    rule, gaps, certified, wrong = LOADS[title], [], 0, 0
+    with known_loads.registered():
+        for seed in range(1, RUNS + 1):
+            study = optimize(rule.config(title), budget=BUDGET, seed=seed)
+            found = study.verdict
+            assert found is not None
+            cost, load = rule.expected(found.point)
+            start, _ = rule.expected(study.problem.point(study.problem.start))
+            assert cost <= start * ROUNDING, seed
+            assert study.runs[0].spent == BUDGET
+            certified += found.feasible is True
+            wrong += found.feasible is True and load > rule.limit
+            gaps.append(cost / rule.best - 1.0)
+    median = float(np.median(gaps))
+    print(
+        f"{title}: median gap {median:.1%}, largest {max(gaps):.1%}, certified {certified},"
+        f" truly infeasible {wrong} of {RUNS}"
+    )
+    assert median < GAPS.get(title, np.inf)
