@@ -62,7 +62,7 @@ def test_no_division_and_no_order_changes_a_sum(seed: int) -> None:
         merged.merge(part)
     assert merged == whole
     assert merged.columns[0].undefined == 20
-    assert estimate_of_sums(merged.columns[1]) == estimate(rows[:, 1])
+    assert estimate_of_sums(merged.columns[0]) == estimate(rows[:, 0])
 
 
 def test_nothing_and_nan_alone() -> None:

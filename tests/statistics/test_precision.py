@@ -20,15 +20,13 @@ from valmatch import replicate
 from valmatch.cli.progress import COLUMNS, Bar
 from valmatch.cli.reports import Reports
 from valmatch.errors import InputError
-from valmatch.models.model import Response
+from valmatch.models.model import NOT_NEGATIVE, SHARE
+from valmatch.statistics.estimates import UNLIMITED
 from valmatch.statistics.precision import LEAST, Precision, Target, looks, parse_target
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
-RESPONSES = [
-    Response("avg_wait_time", "minutes", ""),
-    Response("quality.draw_chance.1-100", "", ""),
-]
+LIMITS = {"avg_wait_time": NOT_NEGATIVE, "quality.draw_chance.1-100": SHARE}
 
 
 def normal(n: int, mean: float = 10.0, seed: int = 1) -> np.ndarray:
@@ -38,14 +36,17 @@ def normal(n: int, mean: float = 10.0, seed: int = 1) -> np.ndarray:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("avg_wait_time=1%", Target("avg_wait_time", 0, 0.01, True)),
-        ("avg_wait_time=0.05", Target("avg_wait_time", 0, 0.05, False)),
-        (" quality.draw_chance.1-100 = 2.5e-3 ", Target(RESPONSES[1].name, 1, 0.0025, False)),
-        ("avg_wait_time=200 %", Target("avg_wait_time", 0, 2.0, True)),
+        ("avg_wait_time=1%", Target("avg_wait_time", 0, 0.01, True, NOT_NEGATIVE)),
+        ("avg_wait_time=0.05", Target("avg_wait_time", 0, 0.05, False, NOT_NEGATIVE)),
+        (
+            " quality.draw_chance.1-100 = 2.5e-3 ",
+            Target("quality.draw_chance.1-100", 1, 0.0025, False, SHARE),
+        ),
+        ("avg_wait_time=200 %", Target("avg_wait_time", 0, 2.0, True, NOT_NEGATIVE)),
     ],
 )
 def test_targets_are_read(text: str, expected: Target) -> None:
-    assert parse_target(text, [response.name for response in RESPONSES]) == expected
+    assert parse_target(text, LIMITS) == expected
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_targets_are_read(text: str, expected: Target) -> None:
 )
 def test_bad_targets_are_refused_in_one_line(text: str, message: str) -> None:
     with pytest.raises(InputError) as error:
-        parse_target(text, [response.name for response in RESPONSES])
+        parse_target(text, LIMITS)
     assert str(error.value).startswith(f"--target {text}: {message}")
     assert "\n" not in str(error.value)
 
@@ -153,11 +154,20 @@ def test_no_half_width_is_small_against_a_mean_of_zero() -> None:
     assert Target("x", 0, 0.1, False).reached(values)
 
 
-def test_equal_values_stop_late() -> None:
-    target = Target("x", 0, 0.1, False)
-    assert not target.reached(np.full(999, 0.7))
-    assert target.reached(np.full(1000, 0.7))
-    assert not Target("x", 0, 0.1, True).reached(np.zeros(1000))
+def test_equal_values_stop_where_limits_bound_their_mean() -> None:
+    # 1 - 0.025^(1 / n) is at most 0.01 from n = 368 on.
+    within = Target("x", 0, 0.01, False, SHARE)
+    for value in (0.0, 1.0):
+        assert not within.reached(np.full(367, value))
+        assert within.reached(np.full(368, value))
+    assert not Target("x", 0, 0.1, True, SHARE).reached(np.zeros(1000))
+    for limits in (UNLIMITED, NOT_NEGATIVE, SHARE):
+        target = Target("x", 0, 0.1, False, limits)
+        assert not target.reached(np.full(20_000, 0.7))
+    rare = np.repeat([0.0, 1.0, -1.0], [990, 5, 4])
+    few = Target("x", 0, 0.1, False).assess(rare)
+    assert few.why == "of 999 values fewer than 10 differ from the most frequent one"
+    assert Target("x", 0, 0.1, False).reached(np.append(rare, -1.0))
 
 
 def test_skewed_values_need_their_number() -> None:

@@ -26,7 +26,7 @@ def test_an_interval_ends_at_the_limits_and_holds_its_mean() -> None:
     assert wide.ci_low < 0.0
     cut = wide.within(NOT_NEGATIVE)
     assert (cut.ci_low, cut.ci_high, cut.mean) == (0.0, wide.ci_high, wide.mean)
-    assert (cut.cut, wide.cut) == (True, False)
+    assert (cut.asymmetric, wide.asymmetric) == (True, False)
     assert cut.half_width == wide.half_width
     assert wide.within(ANY) == wide
     beyond = estimate(np.array([-3.0, -1.0])).within(NOT_NEGATIVE)  # a model that declares wrongly

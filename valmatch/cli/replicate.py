@@ -117,7 +117,7 @@ def replicate(
         bool,
         typer.Option(
             "--summary-only",
-            help="Keep exact sums in place of rows: the same summary, also of shards.",
+            help="Keep exact sums, no rows. Intervals then ignore skewness.",
         ),
     ] = False,
     confidence: Confidence = None,

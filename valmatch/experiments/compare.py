@@ -28,7 +28,7 @@ from valmatch.experiments.side_runs import (
     status_of,
 )
 from valmatch.models.model import Response
-from valmatch.statistics.no_interval import listed, reason_of_each, why_no_interval
+from valmatch.statistics.no_interval import listed, reason_of_each, short_intervals, why_no_interval
 from valmatch.statistics.pairs import PairedDifference, differing, paired
 from valmatch.statistics.sampling import (
     INDEPENDENT,
@@ -181,6 +181,20 @@ class Comparison(Result):
                 return of_all
             reasons[f"{name} - {BASE.upper()}"] = why_no_interval(shown, of_all)
         return next(iter(reasons.values())) if self.is_pair else reason_of_each(reasons)
+
+    def short_intervals_of(self, chosen: Collection[str] = ()) -> str:
+        """Return which differences may have too short intervals, of the chosen responses if any.
+
+        Without those of which `intervals` says it.
+        """
+        left_out = () if self.is_pair else self.rare
+        differences = [
+            (name, pair.difference)
+            for variant in self.variants
+            for name, pair in variant.comparisons.items()
+            if name not in left_out and (not chosen or name in chosen)
+        ]
+        return short_intervals(differences, self.base.sampling.fixed)
 
     @property
     def title(self) -> str:
@@ -419,15 +433,16 @@ def compare_runs(
     _sides([base.config, *(run.config for run in others)])
     names, shared, (first, *rest) = common_values([base, *others])
     level = _level(confidence, len(others))
-    limits = {response.name: response.limits for response in base.responses}
+    by_name = {response.name: response.limits for response in base.responses}
+    limits = [by_name[name] for name in names]
     fewest = np.min([differing(first, values) for values in rest], axis=0)
     variants = []
     for letter, run, values in zip(NAMES, others, rest, strict=False):
         samplings = base.sampling, run.sampling
         if len(others) > 1:
             samplings = _widened(base.sampling), _widened(run.sampling)
-        found = zip(names, paired(first, values, level, samplings, shared), strict=True)
-        comparisons = {name: pair.within(limits[name]) for name, pair in found}
+        found = paired(first, values, level, samplings, shared, limits)
+        comparisons = dict(zip(names, found, strict=True))
         variants.append(Variant(letter, run, changed(base.config, run.config), comparisons))
     rare = dict(zip(names, fewest.tolist(), strict=True))
     return Comparison(base, variants, len(shared), confidence, differing=rare)

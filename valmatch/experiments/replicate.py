@@ -70,8 +70,9 @@ def replicate(
         replication whose expectations are known.
     summary_only : bool
         Whether to keep no rows, only exact sums of the responses, in memory and in
-        ``sums.json``: estimates, files of the summary and what shards are combined to are the
-        same. Refused with targets, control variates and resampled logs, which need rows.
+        ``sums.json``: means and deviations are the same, also of shards that are combined;
+        intervals do not regard skewness. Refused with targets, control variates and resampled
+        logs, which need rows.
     **keywords
         How to work and whom to tell:
 
@@ -176,7 +177,8 @@ def run_plan(
     fixed = OneHistory.fixed if config.one_history else model.sampling.fixed
     if plan.targets and fixed:
         raise InputError(f"{option('targets')}: {fixed}")
-    wanted = [parse_target(text, model.responses.names) for text in plan.targets]
+    limits = {response.name: response.limits for response in model.responses}
+    wanted = [parse_target(text, limits) for text in plan.targets]
     if plan.control_variates and not model.controls:
         raise InputError(
             f"{option('control_variates')}: {config.model} has none with these arrivals"

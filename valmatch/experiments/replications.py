@@ -19,9 +19,14 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Axes, Response, Window
 from valmatch.statistics.control_variates import Adjusted, adjust
 from valmatch.statistics.curve_sums import CurveSums
-from valmatch.statistics.estimates import Estimate, estimate_of_sums, limits_of_difference
-from valmatch.statistics.exact_sums import ColumnSums, column_sums
-from valmatch.statistics.no_interval import why_no_interval, why_not_adjusted
+from valmatch.statistics.estimates import (
+    Estimate,
+    estimate,
+    estimate_of_sums,
+    limits_of_difference,
+)
+from valmatch.statistics.exact_sums import ColumnSums
+from valmatch.statistics.no_interval import short_intervals, why_no_interval, why_not_adjusted
 from valmatch.statistics.precision import Precision
 from valmatch.statistics.sampling import INDEPENDENT, Sampling
 from valmatch.statistics.windows import (
@@ -34,7 +39,17 @@ from valmatch.statistics.windows import (
 from valmatch.storage.results import Result
 from valmatch.text.suggestions import hint
 
-STATISTICS = ("n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high", "confidence")
+STATISTICS = (
+    "n",
+    "undefined",
+    "mean",
+    "std",
+    "std_error",
+    "ci_low",
+    "ci_high",
+    "confidence",
+    "remarks",
+)
 """What tables hold of an estimate."""
 
 
@@ -119,14 +134,14 @@ class Replications(Result):
     def estimates(self) -> dict[str, Estimate]:
         """The estimated mean of each response."""
         of, level = self.sampling, self.confidence
-        if of.needs_rows:
-            found = [of.estimate(values, level, self.indices) for values in self.values.T]
-        else:
-            sums = self.sums or column_sums(self.values)
-            found = [of.estimate_of_sums(column, level) for column in sums.columns]
+        if self.sums:  # of the responses, then of the differences between policies
+            return {
+                response.name: of.estimate_of_sums(sums, level, response.limits)
+                for response, sums in zip(self.responses, self.sums.columns, strict=False)
+            }
         return {
-            response.name: mean.within(response.limits)
-            for response, mean in zip(self.responses, found, strict=False)  # then of differences
+            response.name: of.estimate(values, level, self.indices, response.limits)
+            for response, values in zip(self.responses, self.values.T, strict=True)
         }
 
     @cached_property
@@ -144,6 +159,11 @@ class Replications(Result):
         found = self.estimates
         shown = {name: mean for name, mean in found.items() if not chosen or name in chosen}
         return why_no_interval(shown, self.sampling.no_interval(len(self.indices)))
+
+    def short_intervals_of(self, chosen: Collection[str] = ()) -> str:
+        """Return which intervals may be too short, of the chosen responses if any are."""
+        means = [pair for pair in self.estimates.items() if not chosen or pair[0] in chosen]
+        return short_intervals(means, self.sampling.fixed)
 
     def not_adjusted_of(self, chosen: Collection[str] = ()) -> str:
         """Return why some means are not adjusted by controls; "" if all are, or none was to be."""
@@ -163,19 +183,16 @@ class Replications(Result):
     def differences(self) -> list[PolicyDifference]:
         """The paired differences between policies; [] where the model has no windows of games."""
         pairs = policy_pairs([response.window for response in self.responses])
+        ends = [limits_of_difference(self.responses[pair.own].limits) for pair in pairs]
+        level = self.confidence
         if self.sums:
-            columns = self.sums.columns[len(self.responses) :]
+            columns = zip(self.sums.columns[len(self.responses) :], ends, strict=True)
+            found = [estimate_of_sums(sums, level, limits) for sums, limits in columns]
         else:
-            columns = column_sums(pair_values(self.values, pairs)).columns
-        return [
-            PolicyDifference(
-                *pair[:4],
-                estimate_of_sums(sums, self.confidence).within(
-                    limits_of_difference(self.responses[pair.own].limits)
-                ),
-            )
-            for pair, sums in zip(pairs, columns, strict=True)
-        ]
+            rows = zip(pair_values(self.values, pairs).T, ends, strict=True)
+            found = [estimate(values, level, limits) for values, limits in rows]
+        both = zip(pairs, found, strict=True)
+        return [PolicyDifference(*pair[:4], difference) for pair, difference in both]
 
     def need_rows(self, what: str) -> None:
         """Refuse what is taken from rows where only sums are kept.

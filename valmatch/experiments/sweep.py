@@ -22,7 +22,7 @@ from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import check_finished, run_plan
 from valmatch.experiments.replicate import claim as claim_point
 from valmatch.experiments.replications import STATISTICS, Replications
-from valmatch.statistics.no_interval import reason_of_each
+from valmatch.statistics.no_interval import reason_of_each, short_intervals
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -87,6 +87,12 @@ class DesignReplications(Result):
             levels = (f"{key.removeprefix('factors.')}={level}" for key, level in point.items())
             reasons[f"at {', '.join(levels)}"] = result.no_interval_of(chosen)
         return reason_of_each(reasons)
+
+    def short_intervals_of(self, chosen: Collection[str] = ()) -> str:
+        """Return which intervals may be too short at some point, of the chosen responses if any."""
+        means = [pair for result in self.results for pair in result.estimates.items()]
+        shown = [pair for pair in means if not chosen or pair[0] in chosen]
+        return short_intervals(shown, self.results[0].sampling.fixed if self.results else "")
 
     def table(self) -> dict[str, list[Any]]:
         """Return the mean of each response at each point."""

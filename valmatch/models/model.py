@@ -19,6 +19,7 @@ from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.scratch import MEMORY, Scratch
 from valmatch.statistics.curve_sums import CurveSums
+from valmatch.statistics.estimates import UNLIMITED
 from valmatch.statistics.sampling import INDEPENDENT, Sampling
 
 Inputs = TypeVar("Inputs")
@@ -65,7 +66,7 @@ class Part(NamedTuple):
     name: str
 
 
-ANY, NOT_NEGATIVE, SHARE = (-math.inf, math.inf), (0.0, math.inf), (0.0, 1.0)
+ANY, NOT_NEGATIVE, SHARE = UNLIMITED, (0.0, math.inf), (0.0, 1.0)
 """Limits of responses: of any number, of waits and counts, of shares."""
 
 

@@ -4,9 +4,35 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.statistics.exact_sums import ExactSums, sums_of
+from valmatch.statistics.skewed import (
+    central_moments,
+    clopper_pearson,
+    is_skewed,
+    johnson_shift,
+)
+
+UNLIMITED = (-math.inf, math.inf)
+"""Limits of values that may be any number."""
+
+FEW_VALUES, SKEWED = "few_values", "skewed"
+"""Remarks on an estimate."""
+
+COMMON = 30
+"""Times that each of two values is seen from which on Student's interval does for them."""
+
+PER_SKEWNESS = 50
+"""Values for each unit of squared skewness with which it does for skewed ones.
+
+Twice those of Cochran's rule ("Sampling Techniques", 1977, section 2.15)."""
+
+OFF_MODE = 10
+"""Values other than the most frequent one below which (and below a third) they are few."""
 
 
 @dataclass(frozen=True)
@@ -22,11 +48,14 @@ class Estimate:
     mean, std, std_error : float or None
         Sample mean, standard deviation (n - 1), std / sqrt(n).
     ci_low, ci_high : float or None
-        Confidence interval of the mean by Student's t with n - 1 degrees, see also `within`.
+        Confidence interval of the mean; see `estimate`.
     confidence : float
         Its level.
     min, max : float or None
         Extremes.
+    remarks : tuple of str
+        Why the interval may hold less often than its level says: ``few_values`` (all values are
+        the same, or nearly all), ``skewed`` (a few large deviations on one side make up the mean).
     """
 
     n: int
@@ -39,10 +68,11 @@ class Estimate:
     confidence: float
     min: float | None
     max: float | None
+    remarks: tuple[str, ...] = ()
 
     @property
     def half_width(self) -> float | None:
-        """Half the length of the confidence interval; its longer arm where limits cut one."""
+        """Half the length of the confidence interval; its longer arm where they differ."""
         arms = self.arms
         return None if arms is None else arms[1] if self._even(arms) else max(arms)
 
@@ -54,8 +84,8 @@ class Estimate:
         return self.mean - self.ci_low, self.ci_high - self.mean
 
     @property
-    def cut(self) -> bool:
-        """Whether limits have cut an arm of the confidence interval."""
+    def asymmetric(self) -> bool:
+        """Whether one arm of the confidence interval is longer than the other."""
         arms = self.arms
         return arms is not None and not self._even(arms)
 
@@ -79,7 +109,7 @@ class Estimate:
         low, high = min(limits[0], self.mean), max(limits[1], self.mean)
         return replace(self, ci_low=max(self.ci_low, low), ci_high=min(self.ci_high, high))
 
-    def as_dict(self) -> dict[str, float | int | None]:
+    def as_dict(self) -> dict[str, Any]:
         """Return the attributes by name, ready for JSON."""
         return asdict(self)
 
@@ -97,8 +127,19 @@ def t_quantile(probability: float, degrees: float) -> float:
     return float(stdtrit(degrees, probability))
 
 
-def estimate(values: Floats, confidence: float = 0.95) -> Estimate:
+def estimate(
+    values: Floats, confidence: float = 0.95, limits: tuple[float, float] = UNLIMITED
+) -> Estimate:
     """Estimate the mean of a response.
+
+    The interval is Student's with n - 1 degrees of freedom, except:
+
+    - All values are one or both of two finite `limits`, one of them seen less than 30 times: the
+      exact interval of Clopper and Pearson for the share of the upper limit, scaled.
+    - There are two other values, one of them seen less than 30 times: both ends are the outer ones
+      of these two intervals, as there may be values that have not been seen.
+    - The skewness g is larger than 5 / sqrt(n + 8.5) and n is less than 50 g^2: the arm towards the
+      tail is longer by twice Johnson's shift.
 
     Sums are exact, and rounded once, so that the result depends neither on the platform nor on the
     order of the replications.
@@ -109,6 +150,8 @@ def estimate(values: Floats, confidence: float = 0.95) -> Estimate:
         One value a replication; NaN where undefined.
     confidence : float
         Level of the interval, in (0, 1).
+    limits : tuple of float
+        The least and the largest possible value; the interval ends there.
 
     Examples
     --------
@@ -116,12 +159,37 @@ def estimate(values: Floats, confidence: float = 0.95) -> Estimate:
     >>> found = estimate(np.array([1.0, 2.0, 4.0, np.nan]))
     >>> found.n, found.undefined, round(found.mean, 3), round(found.half_width, 3)
     (3, 1, 2.333, 3.795)
+    >>> never = estimate(np.zeros(10), limits=(0.0, 1.0))
+    >>> never.ci_low, round(never.ci_high, 3), never.remarks
+    (0.0, 0.308, ())
+    >>> estimate(np.zeros(10)).remarks
+    ('few_values',)
     """
-    return estimate_of_sums(sums_of(values), confidence)
+    return estimate_of_sums(sums_of(values), confidence, limits, values)
 
 
-def estimate_of_sums(sums: ExactSums, confidence: float = 0.95) -> Estimate:
-    """Estimate the mean of a response of which exact sums are known; see `estimate`."""
+def estimate_of_sums(
+    sums: ExactSums,
+    confidence: float = 0.95,
+    limits: tuple[float, float] = UNLIMITED,
+    values: Floats | None = None,
+) -> Estimate:
+    """Estimate a mean from exact sums, and from the `values` if there are any; see `estimate`."""
+    plain = student(sums, confidence)
+    if plain.ci_low is None or plain.ci_high is None or math.isnan(plain.ci_low):
+        return plain
+    interval = _Interval(plain.ci_low, plain.ci_high)
+    binary = _of_two_values(sums, interval, confidence, limits)
+    if binary:
+        interval = binary
+    elif values is not None:
+        interval = _of_many_values(sums, interval, confidence, values[~np.isnan(values)])
+    low, high, remarks = interval
+    return replace(plain, ci_low=low, ci_high=high, remarks=remarks).within(limits)
+
+
+def student(sums: ExactSums, confidence: float) -> Estimate:
+    """Estimate a mean with Student's interval, whatever the values are."""
     n, undefined = sums.n, sums.undefined
     if n == 0:
         return Estimate(0, undefined, None, None, None, None, None, confidence, None, None)
@@ -132,3 +200,51 @@ def estimate_of_sums(sums: ExactSums, confidence: float = 0.95) -> Estimate:
     error = std / math.sqrt(n)
     half = t_quantile((1.0 + confidence) / 2.0, n - 1) * error
     return Estimate(n, undefined, mean, std, error, mean - half, mean + half, confidence, low, high)
+
+
+class _Interval(NamedTuple):
+    """The ends of an interval, and remarks on it."""
+
+    low: float
+    high: float
+    remarks: tuple[str, ...] = ()
+
+
+def _of_two_values(
+    sums: ExactSums, plain: _Interval, confidence: float, limits: tuple[float, float]
+) -> _Interval | None:
+    """Return the interval where values are one or two; None if more, or each of two is common."""
+    at_limits = {sums.low, sums.high} <= {*limits} and all(map(math.isfinite, limits))
+    low, high = limits if at_limits else (sums.low, sums.high)
+    if low == high:
+        return plain._replace(remarks=(FEW_VALUES,))
+    count = sums.count_of(high, low)
+    if count is None or min(count, sums.n - count) >= COMMON:
+        return None
+    shares = clopper_pearson(count, sums.n, (1.0 - confidence) / 2.0)
+    bottom, top = ((1.0 - share) * low + share * high for share in shares)
+    if at_limits:
+        return _Interval(bottom, top)
+    return _Interval(min(bottom, plain.low), max(top, plain.high))
+
+
+def _of_many_values(
+    sums: ExactSums, plain: _Interval, confidence: float, values: Floats
+) -> _Interval:
+    """Return the interval of more than two values, whose arm towards a heavy tail is longer."""
+    n, low, high = sums.n, plain.low, plain.high
+    # Where more than half are the most frequent value, that is the median.
+    off_mode = np.count_nonzero(values != np.partition(values, n // 2)[n // 2])
+    remarks = [FEW_VALUES] if off_mode < min(OFF_MODE, n / 3.0) else []
+    skewness = 0.0
+    # No skewness exceeds the largest deviation over the standard deviation.
+    reach = max(sums.high - sums.mean, sums.mean - sums.low)
+    if reach > math.sqrt((n - 1) / PER_SKEWNESS) * sums.std:
+        _, (second, third) = central_moments(values, 3)
+        skewness = third / second**1.5
+    if is_skewed(skewness, n, PER_SKEWNESS):
+        remarks.append(SKEWED)
+        quantile = t_quantile((1.0 + confidence) / 2.0, n - 1)
+        shift = 2.0 * johnson_shift(skewness, n, quantile) * sums.std / math.sqrt(n)
+        low, high = low + min(shift, 0.0), high + max(shift, 0.0)
+    return _Interval(low, high, tuple(remarks))

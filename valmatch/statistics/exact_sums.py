@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,13 @@ class ExactSums:
             return math.nan
         excess = self.n * self.squares - self.total * self.total
         return math.sqrt(excess / (self.n * (self.n - 1) * _SQUARED))
+
+    def count_of(self, high: float, low: float) -> int | None:
+        """Return how many are `high` if all others are `low`; None if some lie between them."""
+        top, bottom = (_ONE * Fraction(end) for end in (high, low))
+        if (top + bottom) * self.total != self.squares + self.n * top * bottom:
+            return None  # (x - low) (high - x) is 0 at the ends alone
+        return int((self.total - self.n * bottom) / (top - bottom))
 
 
 @dataclass

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
+from valmatch.statistics.skewed import central_moments
 
 SHORT = 8
 """Days below which a log is resampled day by day: fewer blocks say too little of a spread."""
@@ -97,9 +98,6 @@ def _skewness(values: Floats) -> float:
     n = defined.size
     if n < 3 or defined.min() == defined.max():
         return 0.0
-    deviations = defined - math.fsum(defined.tolist()) / n
-    # In units of the largest deviation, so that no power overflows or vanishes.
-    deviations /= np.abs(deviations).max()
-    second, third = (math.fsum((deviations**k).tolist()) / n for k in (2, 3))
+    _, (second, third) = central_moments(defined, 3)
     by_chance = 6.0 * (n - 2) / ((n + 1) * (n + 3))
     return math.sqrt(max(0.0, third**2 / second**3 - by_chance))

@@ -1,11 +1,11 @@
-"""Sentences on what is undefined, has no interval, or no control variates."""
+"""Sentences on what is undefined, has no interval, a doubtful one, or no control variates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from valmatch.statistics.control_variates import Adjusted
-from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.estimates import FEW_VALUES, SKEWED, Estimate
 
 NAMED = 4
 """Responses of one kind that are named."""
@@ -26,6 +26,28 @@ def why_no_interval(estimates: Mapping[str, Estimate], of_all: str) -> str:
     return _said(
         {name: _kind(estimate) for name, estimate in estimates.items() if estimate.ci_low is None}
     )
+
+
+def short_intervals(estimates: Iterable[tuple[str, Estimate]], fixed: str = "") -> str:
+    """Return which means have intervals that may be too short, why, and what to do; "" if none.
+
+    Parameters
+    ----------
+    estimates : iterable of (str, Estimate)
+        The means with their names, which may come several times.
+    fixed : str
+        Why no number of replications narrows an interval; "" where they do.
+    """
+    kinds: dict[str, list[str]] = {}
+    for name, estimate in estimates:
+        alike = "the same value in every replication" if estimate.std == 0.0 else "few values"
+        words = {FEW_VALUES: alike, SKEWED: "skewed values"}
+        names = kinds.setdefault(words[estimate.remarks[0]], []) if estimate.remarks else [name]
+        if name not in names:
+            names.append(name)
+    parts = [f"{listed(names)} ({kind})" for kind, names in kinds.items()]
+    advice = [] if fixed or not parts else ["run more replications"]
+    return "; ".join([*parts, *advice])
 
 
 def why_not_adjusted(

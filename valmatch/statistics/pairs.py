@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.statistics.estimates import Estimate, limits_of_difference
+from valmatch.statistics.estimates import UNLIMITED, Estimate, limits_of_difference
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Sampling
 
 ROUNDING = 1e-9
@@ -39,15 +39,6 @@ class PairedDifference:
     b: Estimate
     difference: Estimate
     variance_ratio: float | None
-
-    def within(self, limits: tuple[float, float]) -> PairedDifference:
-        """Return the same with intervals that end where those of a response with limits do."""
-        return replace(
-            self,
-            a=self.a.within(limits),
-            b=self.b.within(limits),
-            difference=self.difference.within(limits_of_difference(limits)),
-        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes by name, ready for JSON."""
@@ -80,6 +71,7 @@ def paired(
     confidence: float = 0.95,
     samplings: tuple[Sampling, Sampling] = (INDEPENDENT, INDEPENDENT),
     replications: Sequence[int] = (),
+    limits: Sequence[tuple[float, float]] = (),
 ) -> list[PairedDifference]:
     """Compare systems A and B, response by response.
 
@@ -94,6 +86,8 @@ def paired(
         What the replications of each are samples of. Where it is the same, so are the differences.
     replications : sequence of int
         Which replications they are, where that is known.
+    limits : sequence of (float, float)
+        The least and the largest possible value of each response, where that is known.
 
     Raises
     ------
@@ -110,8 +104,8 @@ def paired(
     """
     if values_a.shape != values_b.shape:
         raise ValueError(f"shapes {values_a.shape} and {values_b.shape} cannot be paired")
-    columns = zip(values_a.T, values_b.T, strict=True)
-    return [_compare(a, b, confidence, samplings, replications) for a, b in columns]
+    columns = zip(values_a.T, values_b.T, limits or [UNLIMITED] * values_a.shape[1], strict=True)
+    return [_compare(a, b, confidence, samplings, replications, ends) for a, b, ends in columns]
 
 
 def _compare(
@@ -120,13 +114,15 @@ def _compare(
     confidence: float,
     samplings: tuple[Sampling, Sampling],
     replications: Sequence[int],
+    limits: tuple[float, float],
 ) -> PairedDifference:
     undefined = np.isnan(a) | np.isnan(b)
     # Of a log and something else: neither says how far the difference may be off.
     common = samplings[0] if samplings[0] == samplings[1] else OneHistory()
+    sides = (*samplings, common), (a, b, b - a), (limits, limits, limits_of_difference(limits))
     first, second, difference = (
-        sampling.estimate(np.where(undefined, np.nan, values), confidence, replications)
-        for sampling, values in zip((*samplings, common), (a, b, b - a), strict=True)
+        sampling.estimate(np.where(undefined, np.nan, values), confidence, replications, ends)
+        for sampling, values, ends in zip(*sides, strict=True)
     )
     return PairedDifference(first, second, difference, _variance_ratio(first, second, difference))
 

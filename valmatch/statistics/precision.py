@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -12,18 +12,21 @@ from numpy.typing import ArrayLike
 
 from valmatch.errors import InputError, option
 from valmatch.kernels.arrays import Floats
-from valmatch.statistics.estimates import Estimate, estimate, t_quantile
+from valmatch.statistics.estimates import (
+    FEW_VALUES,
+    OFF_MODE,
+    PER_SKEWNESS,
+    UNLIMITED,
+    Estimate,
+    estimate,
+    t_quantile,
+)
+from valmatch.statistics.skewed import central_moments
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 
 LEAST = 100
 """Fewest defined values on which stopping is decided."""
-
-LEAST_EQUAL = 1000
-"""Fewest values if all are equal: an event of one replication in a hundred is then seen."""
-
-PER_SKEWNESS = 50
-"""Values wanted for each unit of squared skewness; twice those of Cochran's rule."""
 
 UPPER_LIMIT = 0.8
 """Level of the upper confidence limit of the variance that the half-width is decided with."""
@@ -76,7 +79,9 @@ class Target:
     understate the spread. Three guards keep the coverage of the final interval near its
     confidence: a least number of values; at least `PER_SKEWNESS` values for each unit of squared
     skewness, without which Student's interval itself falls short; and a half-width taken with
-    the `UPPER_LIMIT` confidence limit of the variance. A relative target g is met when the
+    the `UPPER_LIMIT` confidence limit of the variance. Values that are all the same, or nearly
+    all, bound no mean, whatever their number, unless they lie at one of two finite limits: then
+    the exact interval decides. A relative target g is met when the
     half-width is at most g / (1 + g) of the mean, because the mean is itself an estimate.
 
     Attributes
@@ -89,6 +94,8 @@ class Target:
         Wanted half-width, > 0; a fraction of the size of the mean if `relative`.
     relative : bool
         Whether it is.
+    limits : tuple of float
+        The least and the largest possible value.
 
     Notes
     -----
@@ -100,6 +107,7 @@ class Target:
     column: int
     size: float
     relative: bool
+    limits: tuple[float, float] = UNLIMITED
 
     def reached(self, values: Floats, confidence: float = 0.95) -> bool:
         """Return whether replicating may stop; see `assess`."""
@@ -115,41 +123,42 @@ class Target:
         confidence : float
             Level of the interval, in (0, 1).
         """
-        found = estimate(values, confidence)
+        found = estimate(values, confidence, self.limits)
         achieved = found.half_width
         if achieved is not None and self.relative:
             achieved = achieved / abs(found.mean) if found.mean else None
-        why = self._missing(values[~np.isnan(values)], confidence)
+        why = self._missing(values[~np.isnan(values)], found)
         kind: Literal["relative", "absolute"] = "relative" if self.relative else "absolute"
         return Precision(self.response, kind, self.size, achieved, why is None, why)
 
-    def _missing(self, values: Floats, confidence: float) -> str | None:
+    def _missing(self, values: Floats, found: Estimate) -> str | None:
         """Return why it is too early to stop, given the defined values; None if it is not."""
         n = values.size
         if n < LEAST:
             return f"{n} defined values are too few (at least {LEAST})"
-        mean = math.fsum(values.tolist()) / n
+        mean, half = found.mean or 0.0, found.half_width or 0.0
         if self.relative and mean == 0.0:
             return "the mean is 0, so that no half-width is small against it"
-        if values.min() == values.max():
-            few = f"all {n} values are equal, which says little (at least {LEAST_EQUAL})"
-            return few if n < LEAST_EQUAL else None
-        # In units of the largest deviation, so that no power overflows or vanishes.
-        deviations = values - mean
-        unit = float(np.abs(deviations).max())
-        second, third, fourth = (
-            math.fsum(((deviations / unit) ** k).tolist()) / n for k in (2, 3, 4)
-        )
+        most = self.size / (1.0 + self.size) * abs(mean) if self.relative else self.size
+        if FEW_VALUES in found.remarks:
+            if found.min == found.max:
+                return f"all {n} values are equal, which says nothing of how far their mean is off"
+            return f"of {n} values fewer than {OFF_MODE} differ from the most frequent one"
+        if found.min == found.max:
+            return _too_wide(half, most)
+        unit, (second, third, fourth) = central_moments(values, 4)
         enough = math.ceil(PER_SKEWNESS * third * third / second**3)
         if n < enough:
             return f"{n} values are too few for values this skewed (at least {enough})"
         spread = math.sqrt(max(fourth - second * second, 0.0) / n)
         upper = second * n / (n - 1) + _normal_quantile(UPPER_LIMIT) * spread
-        half = t_quantile((1.0 + confidence) / 2.0, n - 1) * unit * math.sqrt(upper / n)
-        most = self.size / (1.0 + self.size) * abs(mean) if self.relative else self.size
-        if half > most:
-            return f"the half-width may be {half:.4g} (at most {most:.4g})"
-        return None
+        half = t_quantile((1.0 + found.confidence) / 2.0, n - 1) * unit * math.sqrt(upper / n)
+        return _too_wide(half, most)
+
+
+def _too_wide(half: float, most: float) -> str | None:
+    """Return why a half-width does not reach a wanted one; None if it does."""
+    return f"the half-width may be {half:.4g} (at most {most:.4g})" if half > most else None
 
 
 def _normal_quantile(probability: float) -> float:
@@ -226,8 +235,10 @@ def sequential_estimate(
     return estimate(values, confidence), target.assess(values, confidence)
 
 
-def parse_target(text: str, names: Sequence[str]) -> Target:
+def parse_target(text: str, limits: Mapping[str, tuple[float, float]]) -> Target:
     """Read ``NAME=1%`` (of the size of the mean) or ``NAME=0.05`` (in the unit of the response).
+
+    The responses are given in the order of their columns, each with its limits.
 
     Raises
     ------
@@ -239,7 +250,8 @@ def parse_target(text: str, names: Sequence[str]) -> Target:
         raise InputError(
             f"{option('targets')} {text}: not a target (allowed: NAME=1% or NAME=0.05)"
         )
-    if name not in names:
+    names = list(limits)
+    if name not in limits:
         raise InputError(f"{option('targets')} {text}: no response {name!r} ({hint(name, names)})")
     relative = size.endswith("%")
     width = _positive(size.removesuffix("%"))
@@ -249,7 +261,7 @@ def parse_target(text: str, names: Sequence[str]) -> Target:
         raise InputError(
             f"{option('targets')} {text}: half-width {size!r} (allowed: a number > 0, or N%)"
         )
-    return Target(name, names.index(name), width, relative)
+    return Target(name, names.index(name), width, relative, limits[name])
 
 
 def _positive(text: str) -> float | None:

@@ -15,7 +15,7 @@ def mean_and_half(estimate: Estimate) -> tuple[str, str]:
     if estimate.mean is None:
         return "undefined", ""
     mean, half = rounded(estimate.mean, estimate.half_width)
-    return mean, arms_of(estimate.arms, half) if estimate.cut else half
+    return mean, arms_of(estimate.arms, half) if estimate.asymmetric else half
 
 
 def rounded(mean: float, half: float | None) -> tuple[str, str]:

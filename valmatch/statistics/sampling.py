@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.statistics.estimates import Estimate, estimate, estimate_of_sums, t_quantile
+from valmatch.statistics.estimates import (
+    FEW_VALUES,
+    UNLIMITED,
+    Estimate,
+    estimate_of_sums,
+    student,
+    t_quantile,
+)
 from valmatch.statistics.exact_sums import ExactSums, sums_of
 from valmatch.statistics.moving_blocks import widening
 
@@ -51,7 +58,11 @@ class Sampling:
         return f"{self.of or 'independent'}{blocks}"
 
     def estimate(
-        self, values: Floats, confidence: float, replications: Sequence[int] = ()
+        self,
+        values: Floats,
+        confidence: float,
+        replications: Sequence[int] = (),
+        limits: tuple[float, float] = UNLIMITED,
     ) -> Estimate:
         """Estimate the mean of a response.
 
@@ -63,12 +74,20 @@ class Sampling:
             Level of the interval, in (0, 1).
         replications : sequence of int
             Which replications they are, where that is known.
+        limits : tuple of float
+            The least and the largest possible value; the interval ends there.
         """
-        return self.estimate_of_sums(sums_of(values), confidence)
+        return self.estimate_of_sums(sums_of(values), confidence, limits, values)
 
-    def estimate_of_sums(self, sums: ExactSums, confidence: float) -> Estimate:
+    def estimate_of_sums(
+        self,
+        sums: ExactSums,
+        confidence: float,
+        limits: tuple[float, float] = UNLIMITED,
+        values: Floats | None = None,
+    ) -> Estimate:
         """Estimate the mean of a response of which sums are known; not where rows are needed."""
-        return estimate_of_sums(sums, confidence)
+        return estimate_of_sums(sums, confidence, limits, values)
 
 
 @dataclass(frozen=True)
@@ -82,9 +101,15 @@ class OneHistory(Sampling):
         """Return why there is none."""
         return "every replication is the same; log.resample=block makes resamples of a log"
 
-    def estimate_of_sums(self, sums: ExactSums, confidence: float) -> Estimate:
+    def estimate_of_sums(
+        self,
+        sums: ExactSums,
+        confidence: float,
+        limits: tuple[float, float] = UNLIMITED,
+        values: Floats | None = None,
+    ) -> Estimate:
         """Return the value without any interval, however often it was made."""
-        found = estimate_of_sums(sums, confidence)
+        found = student(sums, confidence)
         return replace(found, std=None, std_error=None, ci_low=None, ci_high=None)
 
 
@@ -129,7 +154,11 @@ class Resampled(Sampling):
         }
 
     def estimate(
-        self, values: Floats, confidence: float, replications: Sequence[int] = ()
+        self,
+        values: Floats,
+        confidence: float,
+        replications: Sequence[int] = (),
+        limits: tuple[float, float] = UNLIMITED,
     ) -> Estimate:
         """Return what the log has, with the interval of the bootstrap around it.
 
@@ -139,13 +168,13 @@ class Resampled(Sampling):
         interval holds more often than it says. Without two resamples there is none. The skewness
         of the resamples widens it, see `widening`.
         """
-        found = estimate(values, confidence)
+        found = student(sums_of(values), confidence)
         is_log, resamples = np.array(replications) == 0, values
         if not is_log.any() or np.isnan(values[is_log]).any():
             center, spread = found.mean, found.std
         else:
             center, resamples = float(values[is_log][0]), values[~is_log]
-            spread = estimate(resamples, confidence).std
+            spread = student(sums_of(resamples), confidence).std
         if center is None or spread is None:
             return replace(found, mean=center, std=None, std_error=None, ci_low=None, ci_high=None)
         error = spread * math.sqrt(self.candidates / (self.candidates - 1.0))
@@ -158,7 +187,8 @@ class Resampled(Sampling):
             std_error=error,
             ci_low=center - half,
             ci_high=center + half,
-        )
+            remarks=() if spread else (FEW_VALUES,),
+        ).within(limits)
 
 
 @dataclass(frozen=True)
@@ -174,14 +204,22 @@ class Widened(Sampling):
     needs_rows: str = "intervals that hold together follow the skewness of the replications"
 
     def estimate(
-        self, values: Floats, confidence: float, replications: Sequence[int] = ()
+        self,
+        values: Floats,
+        confidence: float,
+        replications: Sequence[int] = (),
+        limits: tuple[float, float] = UNLIMITED,
     ) -> Estimate:
-        """Return Student's interval, both arms longer by the factor that skewness asks for."""
-        found = estimate(values, confidence)
-        if found.mean is None or found.half_width is None:
+        """Return the usual interval, whose arms are at least Student's times a factor."""
+        sums = sums_of(values)
+        found, plain = estimate_of_sums(sums, confidence, limits, values), student(sums, confidence)
+        if found.ci_low is None or found.ci_high is None or plain.mean is None:
             return found
-        half = found.half_width * widening(values, confidence, found.n)
-        return replace(found, ci_low=found.mean - half, ci_high=found.mean + half)
+        half = (plain.half_width or 0.0) * widening(values, confidence, found.n)
+        low, high = plain.mean - half, plain.mean + half
+        if found.remarks or found.asymmetric:
+            low, high = min(found.ci_low, low), max(found.ci_high, high)
+        return replace(found, ci_low=low, ci_high=high).within(limits)
 
 
 INDEPENDENT = Sampling()

@@ -10,6 +10,20 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from valmatch.kernels.arrays import Floats
+
+
+def central_moments(values: Floats, most: int) -> tuple[float, list[float]]:
+    """Return the largest deviation from the mean, and in its units the moments from 2 to `most`."""
+    n = values.size
+    deviations = values - math.fsum(values.tolist()) / n
+    # In units of the largest deviation, so that no power overflows or vanishes.
+    unit = float(np.abs(deviations).max())
+    deviations /= unit
+    return unit, [math.fsum((deviations**k).tolist()) / n for k in range(2, most + 1)]
+
 
 def clopper_pearson(count: int, n: int, tail: float) -> tuple[float, float]:
     """Return exact bounds of a probability, each wrong with at most probability `tail`."""

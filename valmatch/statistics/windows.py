@@ -11,7 +11,7 @@ from valmatch.statistics.estimates import Estimate
 
 W = TypeVar("W", bound=tuple[str, str, str])
 
-FACTS = ("mean", "std_error", "ci_low", "ci_high")
+FACTS = ("mean", "std_error", "ci_low", "ci_high", "remarks")
 """What a summary says of an estimate."""
 
 
@@ -81,5 +81,5 @@ def paired_means(differences: Sequence[PolicyDifference]) -> dict[str, Any]:
     return part
 
 
-def _facts(difference: Estimate) -> dict[str, float | None]:
+def _facts(difference: Estimate) -> dict[str, Any]:
     return {name: getattr(difference, name) for name in FACTS}

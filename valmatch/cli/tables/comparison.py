@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from valmatch.cli.console import title_of
-from valmatch.cli.tables.layout import WIDTH, print_table, show_no_interval
+from valmatch.cli.tables.layout import TOO_SHORT, WIDTH, print_table, show_no_interval
 from valmatch.plots.sheets.comparison import compared_sheet, differences_columns
 from valmatch.plots.sheets.parts import Side, compared_parts_sheets, listed
 from valmatch.statistics.rounding import mean_and_half
@@ -41,6 +41,7 @@ def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
         for part in compared_parts_sheets(responses, sides):
             print_table(f"\n{part.title}", part)
     show_no_interval(found.no_interval_of(chosen))
+    show_no_interval(found.short_intervals_of(chosen), TOO_SHORT)
 
 
 def _columns(found: Comparison) -> list[Side]:

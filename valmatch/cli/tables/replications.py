@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from valmatch.cli.tables.layout import print_table, show_no_interval
+from valmatch.cli.tables.layout import TOO_SHORT, print_table, show_no_interval
 from valmatch.models.model import Response
 from valmatch.plots.sheets.replications import (
     Means,
@@ -68,6 +68,7 @@ def show_replications(header: str, result: Replications, chosen: Collection[str]
     ]
     for sheet in differences_sheets(rows, result.confidence):
         print_table(f"\n{sheet.title}", sheet)
+    show_no_interval(result.short_intervals_of(chosen), TOO_SHORT)
 
 
 def show_experiment_points(
@@ -91,3 +92,4 @@ def show_experiment_points(
     sheet = points_sheet(experiment.points, estimates, shown, names)
     print_table(header, sheet, repeated=len(names))
     show_no_interval(experiment.no_interval_of(shown))
+    show_no_interval(experiment.short_intervals_of(shown), TOO_SHORT)

@@ -237,14 +237,12 @@ def compare_with_baseline(
         objective = problem.outcomes(by_name)[:, 0]
         both.append(np.column_stack([objective, *(by_name[response.name] for response in common)]))
     samplings = models[0].sampling, models[1].sampling
-    compared = paired(both[0], both[1], confidence, samplings)
     unit = unit_of_objective(problem, common)
     limits = limits_of_objective(problem.terms, common)
     weighted = Response("objective", unit, "what is minimised", limits=limits)
     responses = [weighted, *common]
-    pairs = [
-        pair.within(response.limits) for response, pair in zip(responses, compared, strict=True)
-    ]
+    ends = [response.limits for response in responses]
+    pairs = paired(both[0], both[1], confidence, samplings, limits=ends)
     changes = {
         response.name: pair.difference for response, pair in zip(responses, pairs, strict=True)
     }

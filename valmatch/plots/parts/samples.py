@@ -144,7 +144,7 @@ def arms_of(estimate: Estimate) -> tuple[float, float]:
 
 def in_words(estimate: Estimate) -> str:
     """Return a mean with its half-width, or with its interval where limits cut that."""
-    if estimate.cut and estimate.mean is not None:
+    if estimate.asymmetric and estimate.mean is not None:
         return f"{estimate.mean:.4g}, {estimate.ci_low:.3g} to {estimate.ci_high:.3g}"
     mean = math.nan if estimate.mean is None else estimate.mean
     return plus_minus(mean, math.nan if estimate.half_width is None else estimate.half_width)

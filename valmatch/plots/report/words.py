@@ -22,7 +22,8 @@ def estimate_of(found: dict[str, Any]) -> Estimate:
     mean, std, error, low, high = (_number(found.get(key)) for key in keys)
     ends = _number(found.get("min")), _number(found.get("max"))
     n, undefined = int(found["n"]), int(found.get("undefined", 0))
-    return Estimate(n, undefined, mean, std, error, low, high, float(found["confidence"]), *ends)
+    level, remarks = float(found["confidence"]), tuple(found.get("remarks", ()))
+    return Estimate(n, undefined, mean, std, error, low, high, level, *ends, remarks)
 
 
 def _number(value: object) -> float | None:
@@ -94,7 +95,7 @@ def value_in_words(found: Estimate) -> str:
     mean, half = mean_and_half(found)
     if not half:
         return mean
-    if found.cut:
+    if found.asymmetric:
         digits = len(mean.partition(".")[2])
         return f"{mean} ({found.ci_low:.{digits}f} to {found.ci_high:.{digits}f})"
     return f"{mean} ± {half}"
@@ -129,7 +130,7 @@ def change_in_words(response: Response, found: Estimate, base: float | None = No
         return f"{response.name} does not clearly change ({value}{undefined_in(found)})"
     value += _share(found.mean, base)
     rises = found.mean > 0.0
-    value = value if found.cut else value.removeprefix("-")
+    value = value if found.asymmetric else value.removeprefix("-")
     return f"{response.name} {'rises' if rises else 'falls'} by {value}{undefined_in(found)}"
 
 

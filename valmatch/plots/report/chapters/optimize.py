@@ -141,7 +141,7 @@ def _change(given: Mapping[str, Any], unit: str) -> str:
         if difference.mean is None:
             return f"; against {name} its change is undefined"
         spread = mean_and_half(difference)[1]
-        half = f" ± {spread}" if spread and not difference.cut else ""
+        half = f" ± {spread}" if spread and not difference.asymmetric else ""
         mean = rounded(difference.mean, difference.half_width)[0]
         sign = "+" if difference.mean > 0.0 else ""
         return f"; against {name} the objective changes by {sign}{mean}{half}{after(unit)}"
