@@ -74,7 +74,7 @@ def test_replicate_writes_rows_summary_and_manifest(tmp_path: Path) -> None:
     assert one["std_error"] == pytest.approx(np.std(waits, ddof=1) / 12**0.5, rel=1e-12)
     assert set(one) == {
         "n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high", "confidence", "min",
-        "max",
+        "max", "remarks",
     }  # fmt: skip
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["status"] == "complete"
@@ -92,12 +92,13 @@ def test_the_summary_is_a_table_too(options: tuple[str, ...], tmp_path: Path) ->
     adjusted = ["mean_cv", "std_error_cv", "ci_low_cv", "ci_high_cv", "variance_reduction"]
     assert list(table[0]) == [
         "response", "unit", "n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high",
-        "confidence", *(adjusted if "--control-variates" in options else ()),
+        "confidence", "remarks", *(adjusted if "--control-variates" in options else ()),
     ]  # fmt: skip
     assert [row["response"] for row in table] == list(responses)
     assert {"Elo points", "minutes", ""} <= {row["unit"] for row in table}
     for row in table:
         facts = responses[row["response"]]
+        assert row.pop("remarks") == " ".join(facts["remarks"])
         for name in list(row)[2:]:
             assert row[name] == ("" if facts[name] is None else repr(facts[name]))
 

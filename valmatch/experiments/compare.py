@@ -194,7 +194,7 @@ class Comparison(Result):
             for name, pair in variant.comparisons.items()
             if name not in left_out and (not chosen or name in chosen)
         ]
-        return short_intervals(differences, self.base.sampling.fixed)
+        return short_intervals(differences, bool(self.base.sampling.fixed))
 
     @property
     def title(self) -> str:

@@ -163,7 +163,7 @@ class Replications(Result):
     def short_intervals_of(self, chosen: Collection[str] = ()) -> str:
         """Return which intervals may be too short, of the chosen responses if any are."""
         means = [pair for pair in self.estimates.items() if not chosen or pair[0] in chosen]
-        return short_intervals(means, self.sampling.fixed)
+        return short_intervals(means, bool(self.sampling.fixed))
 
     def not_adjusted_of(self, chosen: Collection[str] = ()) -> str:
         """Return why some means are not adjusted by controls; "" if all are, or none was to be."""

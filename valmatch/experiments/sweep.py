@@ -92,7 +92,7 @@ class DesignReplications(Result):
         """Return which intervals may be too short at some point, of the chosen responses if any."""
         means = [pair for result in self.results for pair in result.estimates.items()]
         shown = [pair for pair in means if not chosen or pair[0] in chosen]
-        return short_intervals(shown, self.results[0].sampling.fixed if self.results else "")
+        return short_intervals(shown, any(result.sampling.fixed for result in self.results))
 
     def table(self) -> dict[str, list[Any]]:
         """Return the mean of each response at each point."""

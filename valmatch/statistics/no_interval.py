@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import FEW_VALUES, SKEWED, Estimate
 
+TOO_SHORT = "intervals that may be too short"
+"""What a line begins with that names some; see `short_intervals`."""
+
 NAMED = 4
 """Responses of one kind that are named."""
 
@@ -28,15 +31,15 @@ def why_no_interval(estimates: Mapping[str, Estimate], of_all: str) -> str:
     )
 
 
-def short_intervals(estimates: Iterable[tuple[str, Estimate]], fixed: str = "") -> str:
+def short_intervals(estimates: Iterable[tuple[str, Estimate]], fixed: bool = False) -> str:
     """Return which means have intervals that may be too short, why, and what to do; "" if none.
 
     Parameters
     ----------
     estimates : iterable of (str, Estimate)
         The means with their names, which may come several times.
-    fixed : str
-        Why no number of replications narrows an interval; "" where they do.
+    fixed : bool
+        Whether no number of replications narrows an interval.
     """
     kinds: dict[str, list[str]] = {}
     for name, estimate in estimates:

@@ -98,13 +98,13 @@ def test_findings_say_how_many_and_how_sure(name: str, run_of: RunOf) -> None:
 def test_the_finding_of_a_comparison_is_that_of_its_summary(run_of: RunOf) -> None:
     _, found = said_of(run_of("compare"))
     summary = json.loads((run_of("compare") / "summary.json").read_text())
-    wait = summary["differences"]["avg_wait_time"]
-    half = wait["ci_high"] - wait["mean"]
-    said = re.search(r"avg_wait_time (?:falls|rises) by ([\d.]+) ± ([\d.]+) minutes", found)
+    fair = summary["differences"]["avg_team_diff"]
+    half = fair["ci_high"] - fair["mean"]
+    said = re.search(r"avg_team_diff (?:falls|rises) by ([\d.]+) ± ([\d.]+) Elo points", found)
     assert said, found
-    assert float(said[1]) == pytest.approx(abs(wait["mean"]), abs=0.6 * 10 ** -_digits(said[1]))
+    assert float(said[1]) == pytest.approx(abs(fair["mean"]), abs=0.6 * 10 ** -_digits(said[1]))
     assert float(said[2]) == pytest.approx(half, rel=0.06)
-    assert ("falls" in said[0]) == (wait["mean"] < 0)
+    assert ("falls" in said[0]) == (fair["mean"] < 0)
     assert found.endswith("95% intervals, n = 12 common replications.")
 
 
@@ -161,12 +161,14 @@ def test_one_history_has_no_interval_and_says_why(tmp_path: Path) -> None:
 
 def test_the_table_of_a_report_is_that_of_the_terminal(tmp_path: Path) -> None:
     done = command("replicate", *SMALL, "-n", "5", "--out", tmp_path / "run")
-    printed = [line.split() for line in done.out.splitlines()[2:]]
+    table, said = done.out.split("intervals that may be too short: ")
+    printed = [line.split() for line in table.splitlines()[2:]]
     text = valmatch.report(tmp_path / "run", markdown=True)
     rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")]
     reported = [[word for cell in row for word in cell.split()] for row in rows]
     assert len(printed) == 15
     assert all(row in reported for row in printed)
+    assert f"- Intervals that may be too short: {' '.join(said.split())}" in text
 
 
 def test_factors_that_differ_from_defaults_are_listed(run_of: RunOf) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from valmatch.cli.console import title_of
-from valmatch.cli.tables.layout import TOO_SHORT, WIDTH, print_table, show_no_interval
+from valmatch.cli.tables.layout import WIDTH, print_table, show_no_interval
 from valmatch.plots.sheets.comparison import compared_sheet, differences_columns
 from valmatch.plots.sheets.parts import Side, compared_parts_sheets, listed
+from valmatch.statistics.no_interval import TOO_SHORT
 from valmatch.statistics.rounding import mean_and_half
 from valmatch.text.sheet import COUNT
 from valmatch.text.terminal import one_line

@@ -94,10 +94,6 @@ def _divided(table: Sheet, repeated: int, spare: str) -> Iterator[Sheet]:
         yield divided
 
 
-TOO_SHORT = "intervals that may be too short"
-"""What a line begins with that names some."""
-
-
 def show_no_interval(reason: str, what: str = "no interval") -> None:
     """Say why there are no intervals, where there are none."""
     if reason:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from valmatch.cli.tables.layout import TOO_SHORT, print_table, show_no_interval
+from valmatch.cli.tables.layout import print_table, show_no_interval
 from valmatch.models.model import Response
 from valmatch.plots.sheets.replications import (
     Means,
@@ -16,6 +16,7 @@ from valmatch.plots.sheets.replications import (
     points_sheet,
     responses_sheets,
 )
+from valmatch.statistics.no_interval import TOO_SHORT
 from valmatch.text.sheet import COUNT
 
 if TYPE_CHECKING:

@@ -31,6 +31,7 @@ from valmatch.plots.report.words import (
 from valmatch.plots.sheets.comparison import compared_sheet, differences_columns
 from valmatch.plots.sheets.parts import compared_parts_sheets, listed
 from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.no_interval import TOO_SHORT, short_intervals
 from valmatch.statistics.rounding import rounded
 from valmatch.text.sheet import Sheet
 from valmatch.text.terminal import shortened
@@ -276,6 +277,10 @@ def _notes(
         f"{len(sure)} of {counted(len(responses), 'response')}"
         f" {'differ' if len(sure) != 1 else 'differs'} beyond the interval."
     )
+    names = [response.name for response in responses]
+    differences = [(name, system.differences[name]) for system in systems for name in names]
+    if short := short_intervals(differences):
+        notes.append(f"{TOO_SHORT.capitalize()}: {short}")
     if given.get("no_interval"):
         notes.append(f"No interval: {given['no_interval']}")
     return notes

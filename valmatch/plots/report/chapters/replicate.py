@@ -37,6 +37,7 @@ from valmatch.plots.sheets.replications import (
 )
 from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import Estimate, t_quantile
+from valmatch.statistics.no_interval import TOO_SHORT, short_intervals
 from valmatch.statistics.windows import PolicyDifference
 
 SUMMARY, ROWS, CURVES, PAIRED = "summary.json", "replications.csv", "curves.csv", "paired.csv"
@@ -68,6 +69,9 @@ def chapter(run: RunFiles) -> Chapter:
     chapter.meant = meanings_in_words(shown)
     reasons = {"no_interval": "No interval: ", "not_adjusted": "Not adjusted: "}
     notes = [f"{said}{given[key]}" for key, said in reasons.items() if given.get(key)]
+    means = zip((response.name for response in found.responses), found.estimates, strict=True)
+    if short := short_intervals(means, "sampling" in given):
+        notes.append(f"{TOO_SHORT.capitalize()}: {short}")
     charts = _charts(run, found, n)
     tables = [titled(sheet, "Means", folded=policies) for sheet in means_sheets(found, run.chosen)]
     tables[-1].items = notes
