@@ -138,8 +138,8 @@ def estimate(
       exact interval of Clopper and Pearson for the share of the upper limit, scaled.
     - There are two other values, one of them seen less than 30 times: both ends are the outer ones
       of these two intervals, as there may be values that have not been seen.
-    - The skewness g is larger than 5 / sqrt(n + 8.5) and n is less than 50 g^2: the arm towards the
-      tail is longer by twice Johnson's shift.
+    - The skewness g is larger than 5.05 / sqrt(n + 8.5) and n is less than 50 g^2: the arm towards
+      the tail is longer by twice Johnson's shift.
 
     Sums are exact, and rounded once, so that the result depends neither on the platform nor on the
     order of the replications.

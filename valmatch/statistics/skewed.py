@@ -36,7 +36,8 @@ def clopper_pearson(count: int, n: int, tail: float) -> tuple[float, float]:
 
 def is_skewed(skewness: float, n: int, least: float) -> bool:
     """Return whether a sample is skewed beyond chance and too small for Student's t."""
-    return abs(skewness) > 5.0 / math.sqrt(n + 8.5) and n < least * skewness**2
+    # Of samples of normal values at most 5 % are beyond it, at 14 to 16 values the most.
+    return abs(skewness) > 5.05 / math.sqrt(n + 8.5) and n < least * skewness**2
 
 
 def johnson_shift(skewness: float, n: int, quantile: float) -> float:
