@@ -61,7 +61,7 @@ def test_intervals_are_those_of_runs_compared_by_hand(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_intervals_of_skewed_counts_hold_together() -> None:
-    """Differences that few replications have, as of matches: Student's alone held 0.91 at 40."""
+    """Differences that few replications have, as of matches: Student's held 0.91 at 40."""
     rng, n, level = np.random.default_rng(1), 40, 1.0 - 0.05 / 3
     rates = (0.25, 0.35, 0.5)
     held = {INDEPENDENT: 0, Widened(): 0}
@@ -75,8 +75,7 @@ def test_intervals_of_skewed_counts_hold_together() -> None:
                 low is not None and high is not None and low <= rate <= high
                 for (low, high), rate in zip(ends, rates, strict=True)
             )
-    assert held[INDEPENDENT] < 0.94 * rounds
-    assert held[Widened()] >= 0.94 * rounds
+    assert min(held.values()) >= 0.94 * rounds
 
 
 def test_responses_by_which_variants_rarely_differ_are_named() -> None:

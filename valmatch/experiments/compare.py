@@ -281,7 +281,13 @@ class Comparison(Result):
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``differences.csv``: a row for each variant and response."""
         rows = [
-            {"variant": variant.name, "changed": variant.in_words, "response": response, **facts}
+            {
+                "variant": variant.name,
+                "changed": variant.in_words,
+                "response": response,
+                **facts,
+                "remarks": " ".join(facts["remarks"]),
+            }
             for variant in self.variants
             for response, facts in self._differences(variant).items()
         ]

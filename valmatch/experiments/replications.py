@@ -207,12 +207,13 @@ class Replications(Result):
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``summary.csv``: a row for each response."""
-        facts = self._facts().values()
-        adjusted = next(iter(self.adjusted.values())).as_dict() if self.adjusted else ()
+        facts = [mean.as_row() for mean in self.estimates.values()]
+        adjusted = [mean.as_dict() for mean in self.adjusted.values()]
         return {
             "response": list(self.estimates),
             "unit": [response.unit for response in self.responses],
-            **{name: [fact[name] for fact in facts] for name in (*STATISTICS, *adjusted)},
+            **{name: [fact[name] for fact in facts] for name in STATISTICS},
+            **{name: [fact[name] for fact in adjusted] for name in (adjusted or [{}])[0]},
         }
 
     def table(self) -> dict[str, list[Any]]:
@@ -225,7 +226,7 @@ class Replications(Result):
         """Return the columns of ``paired.csv``: a row for each difference between policies."""
         units = {response.window: response.unit for response in self.responses}
         rows = self.differences
-        facts = [row.estimate.as_dict() for row in rows]
+        facts = [row.estimate.as_row() for row in rows]
         return {
             "policy": [row.policy for row in rows],
             "other": [row.other for row in rows],

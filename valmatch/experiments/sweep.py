@@ -107,7 +107,7 @@ class DesignReplications(Result):
         for number, (point, result) in enumerate(both):
             identity = {"point": number, "config_id": config_id(result.config), **point}
             for name, estimate in result.estimates.items():
-                facts = estimate.as_dict()
+                facts = estimate.as_row()
                 rows.append({**identity, "response": name, **{k: facts[k] for k in STATISTICS}})
         return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 

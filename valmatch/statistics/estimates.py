@@ -111,7 +111,11 @@ class Estimate:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes by name, ready for JSON."""
-        return asdict(self)
+        return {**asdict(self), "remarks": list(self.remarks)}
+
+    def as_row(self) -> dict[str, Any]:
+        """Return the attributes by name, ready for a row of a table."""
+        return {**asdict(self), "remarks": " ".join(self.remarks)}
 
 
 def limits_of_difference(limits: tuple[float, float]) -> tuple[float, float]:

@@ -82,4 +82,5 @@ def paired_means(differences: Sequence[PolicyDifference]) -> dict[str, Any]:
 
 
 def _facts(difference: Estimate) -> dict[str, Any]:
-    return {name: getattr(difference, name) for name in FACTS}
+    found = difference.as_dict()
+    return {name: found[name] for name in FACTS}

@@ -33,7 +33,7 @@ def cell(value: object, whole: bool = False) -> str:
         return ""
     if isinstance(value, float):
         return str(int(value)) if whole else repr(value)
-    return " ".join(value) if isinstance(value, tuple) else str(value)
+    return str(value)
 
 
 def csv_line(values: Iterable[object]) -> str:
