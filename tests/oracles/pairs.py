@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+import mpmath
+
 from valmatch.ratings.trueskill import update, v_and_w, win_probability
 
 Pair = tuple[int, int]
@@ -148,7 +150,7 @@ def policy_weight(
         return _quality(i.skill, 0.0, j.skill, 0.0, context.true_noise)
     q = _quality(i.mu, i.variance, j.mu, j.variance, context.noise)
     if policy == "ucb":
-        return q + float(kappa) * _deviation(i, j, q, context.noise)
+        return q + float(kappa) * _deviation(i, j, context.noise)
     if policy == "draw_chance":
         return q
     gained = _gained_by_variance if policy == "knowledge_gradient_variance" else _gained
@@ -162,12 +164,19 @@ def _quality(mu_i: float, var_i: float, mu_j: float, var_j: float, noise: float)
     return math.sqrt(2.0 * noise / total) * math.exp(-0.5 * d * d / total)
 
 
-def _deviation(i: Waiting, j: Waiting, q: float, noise: float) -> float:
-    """Return the standard deviation of the divided true density under the belief."""
-    total = i.variance + j.variance + noise
-    d = i.mu - j.mu
-    square = math.sqrt(noise / total) * math.exp(-0.5 * d * d / total)
-    return math.sqrt(max(0.0, square - q * q))
+def _deviation(i: Waiting, j: Waiting, noise: float) -> float:
+    """Return the standard deviation of the divided true density under the belief.
+
+    By 40 digits, for most are lost where little is unsure.
+    """
+    with mpmath.workdps(40):
+        variance, d = mpmath.mpf(i.variance + j.variance), mpmath.mpf(i.mu - j.mu)
+
+        def moment(noise: float) -> Any:  # noqa: ANN401
+            total = variance + noise
+            return mpmath.sqrt(noise / total) * mpmath.exp(-d * d / (2 * total))
+
+        return float(mpmath.sqrt(moment(noise) - moment(2.0 * noise) ** 2))
 
 
 def _gained(i: Waiting, j: Waiting, waiting: Sequence[Waiting], context: Context) -> float:

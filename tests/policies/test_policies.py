@@ -10,6 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.oracles import knowledge_gradient as oracle_kg
@@ -35,10 +37,17 @@ from valmatch.policies.lookahead_search import (
     knowledge_gradient,
     knowledge_gradient_finite,
 )
-from valmatch.policies.myopic import draw_chance, oracle, point_estimate, random_opponent
+from valmatch.policies.myopic import (
+    draw_chance,
+    oracle,
+    pair_draw_chance,
+    point_estimate,
+    random_opponent,
+)
 from valmatch.policies.registry import OPPONENT, function_of
 from valmatch.policies.upper_confidence import (
     error_bound,
+    pair_upper_confidence,
     quality_bound,
     upper_confidence,
     upper_confidence_plain,
@@ -403,6 +412,35 @@ def test_bounds_are_the_moments_of_the_draw_density() -> None:
         assert quality_bound(lead, uncertain, width, 0.0) == pytest.approx(mean, rel=1e-10)
         bound = quality_bound(lead, uncertain, width, 2.0)
         assert bound == pytest.approx(mean + 2.0 * deviation, rel=1e-7)
+
+
+@settings(deadline=None)
+@given(
+    means=st.lists(st.integers(-1000, 1000), min_size=2, max_size=8),
+    deviation=st.floats(0.0, 500.0),
+    noise_variance=st.floats(1e4, 1e6),
+    kappa=st.floats(0.0, 100.0),
+)
+def test_bounds_where_nothing_is_unsure_are_the_draw_chance(
+    means: list[int], deviation: float, noise_variance: float, kappa: float
+) -> None:
+    pair = (means[0], 0.0, means[1], 0.0, noise_variance)
+    assert pair_upper_confidence(*pair, kappa) == pair_draw_chance(*pair)
+    width = 2.0 * noise_variance + deviation**2
+    lead = means[0] - means[1]
+    assert quality_bound(lead, 0.0, width, kappa) == quality_bound(lead, 0.0, width, 0.0)
+    # Little is unsure: the deviation of the density is that of the skill times its slope.
+    small = 1e-12 * width
+    slope = abs(lead) / width * quality_bound(lead, 0.0, width, 0.0)
+    found = quality_bound(lead, small, width, 1e6) - quality_bound(lead, small, width, 0.0)
+    assert found == pytest.approx(1e6 * math.sqrt(small) * slope, rel=1e-3, abs=1e-5 / width**0.5)
+    # Twice the same opponents: of equals the first is chosen.
+    all_means = np.array([*means, *means[1:]], np.float64)
+    variances = np.zeros(all_means.size)
+    variances[0] = deviation**2
+    state = (all_means, variances, 0, noise_variance)
+    chosen = upper_confidence(*state, kappa, False, np.empty(all_means.size))
+    assert chosen == draw_chance(*state)
 
 
 @pytest.mark.slow

@@ -47,7 +47,18 @@ def quality_bound(lead: float, uncertain: float, width: float, kappa: float) -> 
     mean = _INV_SQRT_2PI / math.sqrt(total) * math.exp(-square / total)
     second = _INV_SQRT_2PI / math.sqrt(narrow) * math.exp(-square / narrow)
     second *= _HALF_INV_SQRT_PI / math.sqrt(width)
-    return mean + kappa * math.sqrt(max(second - mean * mean, 0.0))
+    return mean + kappa * math.sqrt(second * _varying(lead, uncertain, width))
+
+
+@internal
+def _varying(lead: float, uncertain: float, width: float) -> float:
+    """Return the share 1 - E[N]^2 / E[N^2] of the density that varies: 0 where nothing is unsure.
+
+    The logarithm of E[N^2] / E[N]^2 is a sum of what is never negative, so that no digits cancel.
+    """
+    spread = width * (width + 2.0 * uncertain)
+    slope = lead * lead * uncertain / ((width + uncertain) * (width + 2.0 * uncertain))
+    return -math.expm1(-0.5 * math.log1p(uncertain * uncertain / spread) - slope)
 
 
 @unallocating
@@ -228,10 +239,11 @@ def pair_upper_confidence(
     0.895
     """
     quality = pair_draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
-    total = variance_i + variance_j + noise_variance
-    difference = mean_i - mean_j
-    square = math.sqrt(noise_variance / total) * math.exp(-0.5 * difference * difference / total)
-    return quality + kappa * math.sqrt(max(0.0, square - quality * quality))
+    uncertain, lead = variance_i + variance_j, mean_i - mean_j
+    total = uncertain + noise_variance
+    second = math.sqrt(noise_variance / total) * math.exp(-0.5 * lead * lead / total)
+    varying = _varying(lead, uncertain, 2.0 * noise_variance)
+    return quality + kappa * math.sqrt(second * varying)
 
 
 @expanded
