@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 import time
@@ -251,7 +252,7 @@ def test_compilation_is_announced_once_and_truly(
     )
     assert said(Kernel(None)) == (
         "compiling kernels, which takes 10 to 60 seconds"
-        " (not kept: no folder to write to; NUMBA_CACHE_DIR names one)\n"
+        " (not kept: no folder of your own to write to; NUMBA_CACHE_DIR names one)\n"
     )
     (place / "other.py-1.nbi").touch()
     assert said(empty) == (
@@ -444,6 +445,8 @@ event.register("numba:compile", Compiled())
 if sys.argv[1] == "full":
     sys.dont_write_bytecode = True  # Python would take what fits for the whole
     resource.setrlimit(resource.RLIMIT_FSIZE, (99, 99))
+if sys.argv[1] == "another owns all":
+    os.geteuid = lambda: 12345
 
 @njit
 def inner(value):
@@ -453,6 +456,8 @@ def inner(value):
 def outer(value):
     return 2.0 * inner(value)
 
+if sys.argv[1] == "another owns files":
+    os.geteuid = lambda: 12345
 print(outer(3.0), outer(3))
 """
 
@@ -463,7 +468,7 @@ def kernel_process(folder: Path, what: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
     command = [sys.executable, str(folder / "one.py"), what]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, env=environment, text=True, **pipes)
+    return subprocess.Popen(command, env=environment, text=True, umask=0, **pipes)
 
 
 def test_processes_that_start_together_compile_no_kernel_twice(tmp_path: Path) -> None:
@@ -480,6 +485,50 @@ def test_a_process_that_is_killed_while_it_compiles_holds_nobody_up(tmp_path: Pa
     assert killed.returncode == -9
     said, _ = kernel_process(tmp_path, "lives").communicate(timeout=120)
     assert said.count("compiled") == 4
+
+
+class Planted:
+    """What makes a folder when it is read from a pickle."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = str(folder)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.makedirs, (self.folder, 0o777, True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("what", "names", "mode", "why"),
+    [
+        ("lives", "*.nbi", 0o622, "others can write to "),
+        ("lives", "*.nbc", 0o620, "others can write to "),
+        ("lives", "valmatch-*-kernels", 0o720, "others can write to "),
+        ("another owns all", "*.nbi", 0o600, "another user owns "),
+        ("another owns files", "*.nbi", 0o600, "another user owns "),
+    ],
+)
+def test_kernels_that_others_may_have_written_are_not_read(
+    what: str, names: str, mode: int, why: str, tmp_path: Path
+) -> None:
+    kernel_process(tmp_path, "lives").communicate(timeout=120)
+    cache = tmp_path / "cache"
+    (whole,) = cache.iterdir()
+    for path in (whole, *whole.rglob("*")):
+        allowed = 0o077 if path.is_dir() else 0o022 * (path.suffix != ".lock")
+        assert path.stat().st_mode & allowed == 0, path
+    for path in cache.rglob(names if names.startswith("*") else "*.nb?"):
+        path.write_bytes(pickle.dumps(Planted(tmp_path / "run")))
+    for path in cache.rglob(names):
+        path.chmod(mode)
+    said, warned = kernel_process(tmp_path, what).communicate(timeout=120)
+    assert said.count("compiled") == 4
+    (line,) = warned.splitlines()
+    assert line.startswith(f"warning: kernels in {whole} are not read, but compiled: {why}{whole}")
+    assert not (tmp_path / "run").exists()
+    if names == "*.nbi" and what == "lives":  # replaced by that of the owner
+        again = kernel_process(tmp_path, "lives").communicate(timeout=120)
+        assert again == ("8.0 8.0\n", "")
 
 
 def test_a_cache_without_room_is_named_once_and_stops_nobody(tmp_path: Path) -> None:

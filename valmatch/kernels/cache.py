@@ -9,6 +9,9 @@ Before numba looks into its cache, it imports and registers all that it can comp
 also imports scipy's linear algebra: that takes longer than the rest of a short command. A kernel of
 the cache needs numba's runtime alone. For one that is not there, the compiler registers all itself.
 
+Loading a kernel runs what its files say, so nothing is read that another user may have written:
+folders are for their owner alone.
+
 Who compiles a kernel holds a lock of its own; others who need it wait, and load it. A lock ends
 with its process, however that ends. As no kernel calls itself, nobody waits in a circle.
 """
@@ -27,7 +30,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from functools import cache, partial
 from multiprocessing import parent_process
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from valmatch.text.terminal import one_line
 
@@ -43,6 +46,12 @@ BY_NAME = re.compile(rb"\bimport_module\(")
 DECORATORS = "kernels/compilation.py"
 """The file of the package that says how kernels are compiled; what it imports changes none."""
 
+OWNER_ALONE = 0o700
+"""Who may do what in a folder of kernels."""
+
+_not_read: set[Path] = set()
+"""Folders of which that has been said."""
+
 REPLACED = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
 """What numba's method calls in whose place `_load` stands."""
 
@@ -51,7 +60,7 @@ REPLACED = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
 def cache_folder(
     package: Path, source: Path, given: str, variant: str = "", parts: tuple[Path, ...] = ()
 ) -> str:
-    """Return the folder for the compiled kernels of a file.
+    """Return the folder for the compiled kernels of a file, "" where none can be for oneself alone.
 
     Those of former states of the file are removed when a new one is made, but not those of other
     places where the package is installed.
@@ -79,12 +88,34 @@ def cache_folder(
     name = ".".join((*inside.with_suffix("").parts, *filter(None, [variant])))
     all_of_place = home / f"valmatch-{_digest(str(package).encode())[:8]}-kernels"
     folder = all_of_place / f"{name}-{_state_of(package, source, *parts)}"
-    with suppress(OSError):  # nowhere to write
-        if not folder.exists():
-            _remove_unused(all_of_place.glob(f"{name}-*"))
-        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        all_of_place.mkdir(OWNER_ALONE, parents=True, exist_ok=True)
+        why = _doubtful(all_of_place)
+        if not why:
+            if not folder.exists():
+                _remove_unused(all_of_place.glob(f"{name}-*"))
+            folder.mkdir(OWNER_ALONE, exist_ok=True)
+            why = _doubtful(folder)
+        if why:
+            _say_not_read(all_of_place, why)
+            return ""
         os.utime(folder)
+    except OSError:  # nowhere to write
+        return ""
     return str(folder)
+
+
+def _doubtful(path: Path) -> str:
+    """Return why what stands in a file or a folder may be somebody else's, "" if it cannot."""
+    if not hasattr(os, "geteuid"):
+        return ""  # where there are no such users
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return ""
+    if found.st_uid != os.geteuid():
+        return f"another user owns {path}"
+    return f"others can write to {path}" if found.st_mode & 0o022 else ""
 
 
 def _state_of(package: Path, *sources: Path) -> str:
@@ -159,10 +190,13 @@ def cached(kernel: Any) -> Any:  # noqa: ANN401 - numba has no types
         from numba.core.runtime.nrt import rtsys
 
         cache = kernel._cache
-        index = cache._cache_file._index_path
+        file, index = cache._cache_file, cache._cache_file._index_path
+        with suppress(OSError):
+            Path(cache.cache_path).chmod(OWNER_ALONE)
         if cache.load_overload.__code__.co_names == REPLACED:
             held = ExitStack()
             lock = partial(_locked, Path(index).with_suffix(".lock"))
+            file._open_for_write = partial(_open_for_write, file._open_for_write)
             cache.load_overload = partial(_load, cache, rtsys, held, lock)
             cache.save_overload = partial(_save, cache.save_overload, Path(index).parents[2])
             kernel.compile = partial(_compile, kernel.compile, global_compiler_lock, held)
@@ -182,12 +216,43 @@ def _load(
     Otherwise whoever compiles it now holds its lock.
     """
     runtime.initialize(context)
+    _remove_doubtful(cache)
     with cache._guard_against_spurious_io_errors():
         found = cache._load_overload(signature, context)
         if found is None:
             held.enter_context(lock())
             found = cache._load_overload(signature, context)
         return found
+
+
+def _remove_doubtful(cache: Any) -> None:  # noqa: ANN401
+    """Remove the files of a kernel that may be somebody else's; let nobody read what remains."""
+    index = Path(cache._cache_file._index_path)
+    for path in (index.parent, index, *index.parent.glob(f"{index.stem}.*.nbc")):
+        if why := _doubtful(path):
+            _say_not_read(index.parents[2], why)
+            try:
+                path.unlink()
+            except OSError:  # also where it is the folder
+                cache.disable()
+
+
+@contextmanager
+def _open_for_write(
+    open_for_write: Callable[[str], AbstractContextManager[BinaryIO]], path: str
+) -> Iterator[BinaryIO]:
+    """Open a file of numba's cache that nobody else may write to, whatever the umask."""
+    with open_for_write(path) as file:
+        Path(file.name).chmod(OWNER_ALONE & 0o666)
+        yield file
+
+
+def _say_not_read(folder: Path, why: str) -> None:
+    """Say once on stderr that kernels of a folder are not read, and not by worker processes."""
+    if parent_process() is None and folder not in _not_read:
+        _not_read.add(folder)
+        text = f"kernels in {folder} are not read, but compiled: {why}"
+        print(one_line(f"warning: {text} (NUMBA_CACHE_DIR names another folder)"), file=sys.stderr)
 
 
 def _save(

@@ -212,7 +212,8 @@ def _compiled(function: F, **options: bool) -> F:
             Path(__file__).parents[1], source, given, *function.__dict__.get(VARIANT, ())
         )
         numba.config.CACHE_DIR = folder
-        kernel = cached(numba.njit(cache=True, **strict)(function))
+        kernel = numba.njit(cache=bool(folder), **strict)(function)
+        kernel = cached(kernel) if folder else kernel
     except (RuntimeError, OSError):  # nowhere to write
         kernel = numba.njit(**strict)(function)
     finally:
@@ -258,7 +259,7 @@ def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
     if not place:
         text = (
             f"compiling kernels, {COMPILING}"
-            " (not kept: no folder to write to; NUMBA_CACHE_DIR names one)"
+            " (not kept: no folder of your own to write to; NUMBA_CACHE_DIR names one)"
         )
     else:
         whole = Path(place).parents[1]
