@@ -123,6 +123,7 @@ MUTANTS: tuple[tuple[Form, str, Any, str], ...] = (
     ("osu", "scale", 937.5, "osu-21"),
     ("osu", "skip", False, "osu-21"),
     ("osu", "invite", 18.0, "osu-09"),
+    ("osu", "search_timeout", 60.0, "osu-00"),
     ("lichess", "gap", 1.25, "lichess-12"),
     ("lichess", "manners", False, "lichess-00"),
     ("lichess", "provisional", -90.0, "lichess-00"),

@@ -58,7 +58,7 @@ class OwnEntry(ModelEntry):
     ----------
     factors : str
         ``module:class`` of the factors.
-    summary, path, files, mappings, homes
+    summary, path, files, mappings, homes, version
         As of `ModelEntry`.
     """
 
@@ -70,8 +70,9 @@ class OwnEntry(ModelEntry):
         files: Mapping[str, str] = {},
         mappings: Mapping[str, str] = {},
         homes: Mapping[str, str] = {},
+        version: str = "1",
     ) -> None:
-        super().__init__(Factors, summary, path, files=files, mappings=mappings, homes=homes)
+        super().__init__(Factors, summary, path, version, files, mappings, homes)
         module, _, name = factors.partition(":")
         object.__setattr__(self, "_home", (module, name))
 
@@ -129,6 +130,7 @@ OWN: dict[str, ModelEntry] = {
         },
         mappings={"rules": "rule_set"},
         homes={"rules": "rule"},
+        version="2",
     ),
     "tickets": OwnEntry(
         "valmatch.models.tickets.factors:TicketsFactors",
@@ -145,6 +147,7 @@ OWN: dict[str, ModelEntry] = {
             " milliseconds.",
         },
         mappings={"rules": "rule_set", "rule": "rule"},
+        version="2",
     ),
 }
 

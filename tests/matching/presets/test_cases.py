@@ -21,7 +21,7 @@ def test_matches_waits_and_values_are_those_of_the_game(name: str) -> None:
 def test_there_are_cases_of_every_rule() -> None:
     rules = {name.partition("-")[0] for name in CASES}
     assert rules == {"faf", "bar", "shieldbattery", "osu", "lichess"}
-    assert len(CASES) == 46
+    assert len(CASES) == 51
 
 
 def test_the_command_writes_the_form_of_the_answers(tmp_path: Path) -> None:

@@ -25,9 +25,7 @@ def compiled(
     queue: list[Waiting], users: list[User], rule: OsuRule, met: set[frozenset[int]], update: int
 ) -> list[list[int]]:
     """Return the lobbies that the kernel forms."""
-    if len(queue) < rule.lobby_size:
-        return []
-    free = [one for one in queue if one.banned <= NOW]
+    free = [one for one in queue if one.banned < NOW]
     free.sort(key=lambda one: users[one.number].rating)
     numbers = [one.number for one in free]
     recent = [[int(frozenset((a, b)) in met) for b in numbers] for a in numbers]

@@ -66,7 +66,16 @@ DAYS: dict[str, tuple[dict[str, Any], float, int]] = {
         1,
     ),
     "osu": ({"preset": "osu"}, 500.0, 1),
-    "osu_lobby": ({"preset": "osu", "teams": {"lobby": 4}, "window": {"skip": False}}, 300.0, 1),
+    "osu_lobby": (
+        {
+            "preset": "osu",
+            "teams": {"lobby": 4},
+            "window": {"skip": False, "timeout": 300},
+            "never": {"recent": 1800},
+        },
+        600.0,
+        1,
+    ),
     "lichess": ({"preset": "lichess", "clock": {"wave": {"players": 6}}}, 700.0, 1),
 }
 """By name a rule, tickets an hour, and the most players of a ticket."""
@@ -243,7 +252,7 @@ def _osu(rule: OsuRule, given: Asked, horizon: float) -> Played:
     found: list[Formed] = []
     for time, kind, k in sorted(events):
         user = int(given.users[k])
-        if kind == 0 and not any(one.number == user for one in queue.free):
+        if kind == 0 and user not in queue.present:
             owner[user] = k
             queue.take(Event("join", time, user))
         elif kind == 1 and owner.get(user) == k:
@@ -256,7 +265,7 @@ def _osu(rule: OsuRule, given: Asked, horizon: float) -> Played:
             for match in queue.matches[before:]:
                 teams = tuple((owner[one],) for team in match.teams for one in team)
                 found.append(Formed(time, teams, {}))
-    return Played(found, [owner[one.number] for one in queue.free], {})
+    return Played(found, [owner[one.number] for one in queue.free()], {})
 
 
 _OWNER: dict[int, int] = {}
@@ -291,7 +300,7 @@ def same(name: str, hours: float, seed: int, crowded: bool = False) -> int:
     assert sorted(found) == sorted(
         (match.time, [sorted(team) for team in match.teams]) for match in expected.matches
     )
-    _check_ends(played.statuses, played.ends, given, hours)
+    _check_ends(rule, played.statuses, played.ends, given, hours)
     assert told.values.size == played.times.size
     if isinstance(rule, ShieldBatteryRule):
         fallen = [one["threshold"] < rule.at_least for one in expected.trace["states"]]
@@ -300,12 +309,15 @@ def same(name: str, hours: float, seed: int, crowded: bool = False) -> int:
     return len(found)
 
 
-def _check_ends(statuses: Ints, ends: Floats, given: Asked, hours: float) -> None:
+def _check_ends(rule: PresetRule, statuses: Ints, ends: Floats, given: Asked, hours: float) -> None:
     """Check how tickets end that have no match."""
     gone = (statuses == CANCELLED) & (ends > given.times)
     assert np.array_equal(ends[gone], given.cancels[gone])
     late = statuses == TIMED_OUT
-    assert np.array_equal(ends[late], given.times[late] + TIMEOUT)
+    until = given.times[late] + TIMEOUT
+    if isinstance(rule, OsuRule) and rule.timeout:  # at the first review after it
+        until = (np.floor((given.times[late] + rule.timeout) / rule.tick) + 1) * rule.tick
+    assert np.array_equal(ends[late], until)
     assert (ends[statuses == COMPLETED] <= hours * HOUR).all()
     assert (statuses > 0).all()
 

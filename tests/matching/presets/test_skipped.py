@@ -152,10 +152,10 @@ def _in_lobby(world: World, rule: OsuRule, match: int, rest: list[int]) -> bool:
     (pivot,), *members = world.teams(match)
     reach = osu.radius(float(ratings[pivot]), now - float(given.times[pivot]), rule)
     met: set[int] = set()
-    if rule.recent and rule.lobby_size == osu.RANKED:
+    if rule.recent:
         for number, time in enumerate(world.played.times.tolist()):
             pair = {int(users[k]) for team in world.teams(number) for k in team}
-            if 0.0 <= now - time < rule.recent and users[pivot] in pair:
+            if 0.0 <= now - time <= rule.recent and users[pivot] in pair:
                 met |= pair
     return any(
         other < member and abs(ratings[other] - ratings[pivot]) <= reach and users[other] not in met

@@ -228,6 +228,7 @@ def test_a_preset_says_how_matches_are_made_and_for_how_many(tmp_path: Any) -> N
         ("{clock: {tick: 2}}", "preset: missing"),
         ("{preset: faf, team_num: 5}", "5 players on a team, but rule.preset faf has teams of 4"),
         ("{preset: osu, teams: {lobby: 4}}", "a lobby of 4 users"),
+        ("{preset: osu, window: {timeout: 300}}", "leave by their patience alone"),
         ("{preset: bar, teams: 3x1}", "3 teams, but a ladder plays one side against another"),
         ("{preset: lichess, clock: {tick: 2}}", "clock.tick does not go with search: pairs"),
         ("{preset: bar, clock: {tick: 0.01}}\n  days: 365", "ticks in 365 days"),

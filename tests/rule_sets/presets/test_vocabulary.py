@@ -105,6 +105,17 @@ def test_a_tick_of_0_is_out_of_range(preset: str) -> None:
     assert f"greater {least}" in refusal({"preset": preset, "clock": clock})
 
 
+def test_quick_play_remembers_and_bans_nobody_unless_it_is_said() -> None:
+    lobby = {"preset": "osu", "teams": {"lobby": 8}}
+    for rule, expected in (
+        ({"preset": "osu"}, (600.0, 60.0)),
+        (lobby, (0.0, 0.0)),
+        ({**lobby, "never": {"recent": 30}, "acceptance": {"ban": 5}}, (30.0, 5.0)),
+    ):
+        own = filled(RuleWords.model_validate(rule))
+        assert (own["never.recent"], own["acceptance.ban"]) == expected
+
+
 def test_lists_and_names_stand_for_sections() -> None:
     rule = RuleWords.model_validate(
         {"preset": "lichess", "never": ["ranges", "blocks", "just_paired"]}

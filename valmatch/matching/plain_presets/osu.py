@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from valmatch.rule_sets.presets.rules import OsuRule
@@ -34,7 +35,7 @@ class Waiting(NamedTuple):
     since : float
         When it joined.
     banned : float
-        Until when it is not searched for.
+        Until when it is not searched for, that moment included.
     """
 
     number: int
@@ -68,9 +69,9 @@ def search(
     update : int
         Which update it is.
     """
-    if len(queue) < rule.lobby_size:
+    free = [one for one in queue if one.banned < now]
+    if len(free) < rule.lobby_size:
         return []
-    free = [one for one in queue if one.banned <= now]
     free.sort(key=lambda one: users[one.number].rating)
     lobbies: list[list[int]] = []
     place = 0
@@ -105,14 +106,14 @@ class Lobby(NamedTuple):
 
     Attributes
     ----------
-    members : list of Waiting
+    members : list of int
         The pivot first.
     since : float
         When they were.
     accepted : set of int
     """
 
-    members: list[Waiting]
+    members: list[int]
     since: float
     accepted: set[int]
 
@@ -133,7 +134,9 @@ class Queue:
 
     def __init__(self, users: Sequence[User], rule: OsuRule, at_once: bool, draw: Draw) -> None:
         self.users, self.rule, self.at_once, self.draw = users, rule, at_once, draw
-        self.free: list[Waiting] = []
+        self.present: dict[int, Waiting] = {}  # in order of joining, the invited among them
+        self.places: dict[int, int] = {}  # in its set, where who joins takes the place left last
+        self.left: list[int] = []
         self.lobbies: list[Lobby] = []
         self.banned: dict[int, float] = {}
         self.last: dict[tuple[int, int], float] = {}
@@ -151,14 +154,20 @@ class Queue:
             self.join(event.ticket)
         elif event.kind == "accept":
             self.accept(event.ticket)
-        else:
-            self.remove(event.ticket, event.kind == "decline")
+        elif event.ticket in self.present:
+            self.remove([event.ticket])
+
+    def free(self) -> list[Waiting]:
+        """Return who waits without an invitation, in order of joining."""
+        invited = {number for lobby in self.lobbies for number in lobby.members}
+        return [one for number, one in self.present.items() if number not in invited]
 
     def join(self, number: int) -> None:
         """Let a user join that is not there."""
-        if self._free(number) is None and self._lobby(number) is None:
+        if number not in self.present:
             until = max(self.users[number].banned, self.banned.get(number, -math.inf))
-            self.free.append(Waiting(number, self.now, until))
+            self.places[number] = self.left.pop() if self.left else len(self.present)
+            self.present[number] = Waiting(number, self.now, until)
 
     def accept(self, number: int) -> None:
         """Let an invited user accept; the match starts when all have."""
@@ -168,72 +177,68 @@ class Queue:
         lobby.accepted.add(number)
         if len(lobby.accepted) == len(lobby.members):
             self.lobbies.remove(lobby)
-            self._start(lobby)
+            self._start(lobby.members)
 
-    def remove(self, number: int, declines: bool = False) -> None:
-        """Let a user leave; the others of its lobby search on."""
-        lobby = self._lobby(number)
-        waiting = self._free(number)
-        if lobby is not None:
-            self._recycle(lobby, [number], declines)
-        elif waiting is not None:
-            self.free.remove(waiting)
+    def remove(self, leaving: Sequence[int]) -> None:
+        """Let users leave, the invited at fault; the others of their lobbies search on."""
+        leaving = sorted(leaving, key=self.places.__getitem__)
+        ending = [lobby for number in leaving if (lobby := self._lobby(number))]
+        for lobby in ending:
+            if lobby in self.lobbies:
+                self.lobbies.remove(lobby)
+                self.log.append(["recycled", self.now, lobby.members])
+        for number in leaving:
+            self._drop(number)
             self.log.append(["removed", self.now, number])
+            if self.rule.ban and any(number in lobby.members for lobby in ending):
+                self.banned[number] = self.now + self.rule.ban
 
     def tick(self) -> None:
-        """Let invitations lapse, then search."""
-        for lobby in list(self.lobbies):
-            if self.now - lobby.since >= self.rule.invite:
-                silent = [k.number for k in lobby.members if k.number not in lobby.accepted]
-                self._recycle(lobby, silent, True)
+        """Search, then let invitations lapse and those leave who have waited too long."""
         found = search(
-            self.free, self.users, self.now, self.rule, self.met, self.draw, self.updates
+            self.free(), self.users, self.now, self.rule, self.met, self.draw, self.updates
         )
         self.updates += 1
-        for numbers in found:
-            members = [self._free(number) for number in numbers]
-            lobby = Lobby([one for one in members if one], self.now, set())
-            self.free = [one for one in self.free if one.number not in numbers]
-            self.log.append(["formed", self.now, list(numbers)])
+        for members in found:
+            self.log.append(["formed", self.now, members])
             if self.at_once:
-                self._start(lobby)
+                self._start(members)
             else:
-                self.lobbies.append(lobby)
+                self.lobbies.append(Lobby(members, self.now, set()))
+        silent = [
+            number
+            for lobby in self.lobbies
+            if self.now - lobby.since > self.rule.invite
+            for number in lobby.members
+            if number not in lobby.accepted
+        ]
+        self.remove(silent)
+        if self.rule.timeout:
+            late = [k.number for k in self.free() if self.now - k.since > self.rule.timeout]
+            self.remove(late)
 
     def met(self, first: int, second: int) -> bool:
         """Return whether two have met recently."""
         last = self.last.get((min(first, second), max(first, second)))
-        return last is not None and self.now - last < self.rule.recent
-
-    def _free(self, number: int) -> Waiting | None:
-        return next((one for one in self.free if one.number == number), None)
+        return last is not None and self.now - last <= self.rule.recent
 
     def _lobby(self, number: int) -> Lobby | None:
-        for lobby in self.lobbies:
-            if any(one.number == number for one in lobby.members):
-                return lobby
-        return None
+        return next((lobby for lobby in self.lobbies if number in lobby.members), None)
 
-    def _start(self, lobby: Lobby) -> None:
+    def _start(self, members: Sequence[int]) -> None:
         """Let a match start."""
-        numbers = [one.number for one in lobby.members]
-        self.matches.append(Formed(self.now, tuple((number,) for number in numbers), {}))
-        if self.rule.recent and self.rule.lobby_size == RANKED:
-            self.last[min(numbers), max(numbers)] = self.now
+        for number in members:
+            self._drop(number)
+        self.matches.append(Formed(self.now, tuple((number,) for number in members), {}))
+        if self.rule.recent:
+            for pair in combinations(sorted(members), 2):
+                self.last[pair] = self.now
 
-    def _recycle(self, lobby: Lobby, leaving: Sequence[int], at_fault: bool) -> None:
-        """Let some of a lobby leave, the others search on with their age."""
-        self.lobbies.remove(lobby)
-        self.log.append(["recycled", self.now, [one.number for one in lobby.members]])
-        self.free += [one for one in lobby.members if one.number not in leaving]
-        for number in leaving:
-            self.log.append(["removed", self.now, number])
-            if at_fault and self.rule.lobby_size == RANKED:
-                self.banned[number] = self.now + self.rule.ban
-
-
-RANKED = 2
-"""Users of a lobby of ranked play."""
+    def _drop(self, number: int) -> None:
+        del self.present[number]
+        self.left.append(self.places.pop(number))
+        if not self.present:
+            self.left.clear()
 
 
 def play(
@@ -243,7 +248,7 @@ def play(
     queue = Queue(users, rule, at_once, draw)
     for event in events:
         queue.take(event)
-    waiting = [one.number for one in queue.free]
+    waiting = sorted(one.number for one in queue.free())
     return Played(queue.matches, waiting, {"log": queue.log})
 
 

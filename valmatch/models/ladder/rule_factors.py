@@ -275,6 +275,8 @@ class Rule(RuleFactors, QueueFactors):
         if sides != SIDES:
             what = f"a lobby of {sides} users" if isinstance(teams, dict) else f"{sides} teams"
             raise refuse(f"{what}, but a ladder plays one side against another", "teams")
+        if self.window.timeout:
+            raise refuse("players of a ladder leave by their patience alone", "window.timeout")
         size = _size_of_teams(self.preset, self.teams)
         if self.team_num != size:
             raise refuse(

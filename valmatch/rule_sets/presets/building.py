@@ -120,6 +120,7 @@ def osu_rule(rule: RuleWords) -> OsuRule:
         centre=value["window.by_rating.centre"],
         scale=value["window.by_rating.scale"],
         top=value["window.top"],
+        timeout=value["window.timeout"],
         recent=value["never.recent"],
         skip=value["window.skip"],
         invite=value["acceptance.seconds"],

@@ -9,11 +9,18 @@ from typing import Any, NamedTuple, cast
 from pydantic import BaseModel
 
 from valmatch.inputs.fields import refuse
-from valmatch.rule_sets.presets.vocabulary import Vocabulary
+from valmatch.rule_sets.presets.vocabulary import Lobby, Vocabulary
 from valmatch.rule_sets.presets.words import SEARCH, UNIT, Form
 
 OWN = ("preset",)
 """What a rule has that is no word of a preset."""
+
+
+RANKED = 2
+"""Users of a lobby of ranked play."""
+
+QUICK_PLAY: Mapping[str, float] = {"never.recent": 0.0, "acceptance.ban": 0.0}
+"""Words whose default is another one in a larger lobby: it remembers and bans nobody."""
 
 
 class Word(NamedTuple):
@@ -92,6 +99,8 @@ def defaults(form: Form) -> dict[str, Any]:
 def filled(rule: Vocabulary) -> dict[str, Any]:
     """Return the values of all words that have a meaning for a rule, by dotted name."""
     found = defaults(form_of(rule))
+    if isinstance(rule.teams, Lobby) and rule.teams.lobby != RANKED:
+        found |= QUICK_PLAY
     for path in found:
         if (value := given(rule, path)) is not None:
             found[path] = _plain(value)

@@ -193,6 +193,8 @@ class OsuRule(NamedTuple):
         Rating at which the radius is smallest, and how far from there it is e times that.
     top : float
         Rating from which the limit is raised.
+    timeout : float
+        Seconds of waiting after which a user leaves at the end of a review; 0: nobody does.
     recent : float
         Seconds for which recent opponents do not meet; 0: they may.
     skip : bool
@@ -210,6 +212,7 @@ class OsuRule(NamedTuple):
     centre: float
     scale: float
     top: float
+    timeout: float
     recent: float
     skip: bool
     invite: float

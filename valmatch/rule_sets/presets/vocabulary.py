@@ -194,6 +194,12 @@ class Window(Factors):
     top: Number | None = word(
         "points", "Rating from which the limit is raised.", {"osu": 99999.0}, "top100"
     )
+    timeout: NonNegative | None = word(
+        "seconds",
+        "After which who waits longer leaves at the end of a review. 0: nobody does.",
+        {"osu": 0.0},
+        "search_timeout",
+    )
     skip: Flag | None = word(
         "", "Whether the next is passed over as pivot after a lobby.", {"osu": True}, "skip"
     )
@@ -203,7 +209,10 @@ class Never(Factors):
     """Who never meets."""
 
     recent: NonNegative | None = word(
-        "seconds", "Opponents of the last so many seconds.", {"osu": 600.0}, "recent"
+        "seconds",
+        "Opponents of the last so many seconds. In a lobby of more than 2: 0, unless set.",
+        {"osu": 600.0},
+        "recent",
     )
     ranges: Flag | None = word("", "Who is out of the other's range.", {"lichess": True}, "ranges")
     blocks: Flag | None = word("", "Whom the other blocks.", {"lichess": True}, "blocks")
@@ -222,7 +231,10 @@ class Acceptance(Factors):
         "seconds", "In which all have to accept.", {"osu": 30.0}, "invite"
     )
     ban: NonNegative | None = word(
-        "seconds", "For which who does not is not searched for.", {"osu": 60.0}, "ban"
+        "seconds",
+        "For which who does not is not searched for. In a lobby of more than 2: 0, unless set.",
+        {"osu": 60.0},
+        "ban",
     )
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import internal, njit
-from valmatch.matching.plain_presets.osu import RANKED
 from valmatch.matching.presets.pivots import Room, Terms, Users, form_lobbies, radius, terms_of
 from valmatch.matching.presets.queues.line import (
     Line,
@@ -19,6 +18,7 @@ from valmatch.matching.presets.queues.line import (
     nothing_in_mind,
 )
 from valmatch.matching.presets.queues.people import People
+from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.rule_sets.presets.rules import OsuRule
 
 
@@ -28,8 +28,9 @@ class Own(NamedTuple):
     Attributes
     ----------
     terms : Terms
-    tick, recent : float
-        Seconds between reviews, and for which opponents do not meet again; 0: they may.
+    tick, timeout, recent : float
+        Seconds between reviews, of waiting after which a user leaves at the end of one, and for
+        which opponents do not meet again; 0: nobody leaves, they may.
     rating : (n,) ndarray of float64
     order : (room,) ndarray of int64
         Who waits, by rating.
@@ -40,6 +41,7 @@ class Own(NamedTuple):
 
     terms: Terms
     tick: float
+    timeout: float
     recent: float
     rating: Floats
     order: Ints
@@ -49,7 +51,6 @@ class Own(NamedTuple):
 
 def own_of(rule: OsuRule, people: People, room: int) -> Own:
     """Return what the queue goes by; parameters are those of `bar.own_of`."""
-    recent = rule.recent if rule.lobby_size == RANKED else 0.0
     users = Users(
         np.zeros(room, np.int64), np.zeros(room), np.zeros(room), np.zeros((room, room), np.int64)
     )
@@ -58,7 +59,7 @@ def own_of(rule: OsuRule, people: People, room: int) -> Own:
     )
     rating = np.zeros(people.sizes.size)
     order = np.zeros(room, np.int64)
-    return Own(terms_of(rule), rule.tick, recent, rating, order, users, seats)
+    return Own(terms_of(rule), rule.tick, rule.timeout, rule.recent, rating, order, users, seats)
 
 
 @internal
@@ -78,12 +79,24 @@ def enter(ticket: int, people: People, own: Own) -> None:
 
 @njit
 def review(now: float, line: Line, own: Own) -> float:
-    """Form lobbies; return when the next review is."""
+    """Form lobbies, let leave who has waited too long; return when the next review is."""
     state = line.state[0]
-    following = (state["reviews"] + 2) * own.tick
+    if state["waiting"] >= own.room.lobby.shape[1]:
+        _form(now, line, own)
+    if own.timeout > 0.0:
+        for k in range(state["waiting"]):
+            ticket = line.waiting[k]
+            if line.status[ticket] != COMPLETED and now - line.times[ticket] > own.timeout:
+                line.until[ticket], line.cancelled[ticket] = now, 0
+                state["next_end"] = now
+    return (state["reviews"] + 2) * own.tick
+
+
+@internal
+def _form(now: float, line: Line, own: Own) -> None:
+    """Form the lobbies of a review."""
+    state = line.state[0]
     count, size = state["waiting"], own.room.lobby.shape[1]
-    if count < size:
-        return following
     # By rating; of equals, who joined first.
     numbers = own.order[:count]
     for k in range(count):
@@ -120,7 +133,6 @@ def review(now: float, line: Line, own: Own) -> float:
             add_member(ticket, k, now, line)
             remember(ticket, line)
     state["examined"] += count * (count - 1)
-    return following
 
 
 @internal
@@ -133,15 +145,15 @@ def remember(ticket: int, line: Line) -> None:
 
 @internal
 def _met(first: int, second: int, now: float, line: Line, own: Own) -> bool:
-    """Return whether the users of two tickets have met recently, in a duel."""
-    place = line.last[line.users[first]]
+    """Return whether the users of two tickets have met recently."""
+    size, place = own.room.lobby.shape[1], line.last[line.users[first]]
     while place > 0:
-        # Members of a duel stand in pairs.
-        partner = place - 1 + (1 if (place - 1) % 2 == 0 else -1)
-        if now - line.ends[line.members[0, place - 1]] >= own.recent:
+        if now - line.ends[line.members[0, place - 1]] > own.recent:
             return False
-        if line.users[line.members[0, partner]] == line.users[second]:
-            return True
+        lobby = (place - 1) // size * size
+        for k in range(lobby, lobby + size):
+            if line.users[line.members[0, k]] == line.users[second]:
+                return True
         place = line.before[place - 1]
     return False
 
@@ -150,7 +162,7 @@ def _met(first: int, second: int, now: float, line: Line, own: Own) -> bool:
 def would_do(match: int, member: int, ticket: int, now: float, line: Line, own: Own) -> bool:
     """Return whether a lobby could have a ticket in place of a member, but for the pivot."""
     pivot = line.matches[match]["first"]
-    if member == pivot:
+    if member == pivot or line.until[ticket] <= now:
         return False
     first = line.members[0, pivot]
     if own.recent > 0.0 and _met(first, ticket, now, line, own):

@@ -231,7 +231,7 @@ def _first_remembered(line: Line, rule: PresetRule) -> tuple[int, int]:
     state = line.state[0]
     matches = line.matches[: state["matches"]]
     seconds = rule.recent if isinstance(rule, OsuRule) else 0.0
-    over = np.flatnonzero(state["due"] - matches["time"] < seconds)
+    over = np.flatnonzero(state["due"] - matches["time"] <= seconds)
     if not over.size:
         return int(state["matches"]), int(state["members"])
     return int(over[0]), int(matches["first"][over[0]])
