@@ -6,6 +6,7 @@ import io
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -24,9 +25,11 @@ from valmatch.execution.shards import Shard
 from valmatch.experiments.combine import combine
 from valmatch.experiments.combine_designs import combine_designs
 from valmatch.experiments.replicate import replicate
+from valmatch.experiments.simulate import simulate
 from valmatch.game_logs import rating
 from valmatch.game_logs.rating import rate_games
 from valmatch.storage.output import write_bytes
+from valmatch.storage.run_folder import RunFolder
 
 LOG = "game,player,score\n" + "".join(
     f"g{game},p{(game + k) % 7},{k}\n" for game in range(40) for k in range(2)
@@ -381,15 +384,32 @@ def test_a_compared_run_is_checked_before_the_other_goes_on(tmp_path: Path) -> N
 # What a run leaves
 
 
-def test_nothing_but_results_is_left(copy: Path) -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_nothing_but_results_is_left(copy: Path, at_once: bool) -> None:
     for name in (".manifest.json.abcd1234.part", ".replications.csv.x_1y2z3w.part", ".lock"):
         (copy / name).write_text("left by a kill")
+    if at_once:  # before there was a manifest
+        shutil.rmtree(copy)
+        copy.mkdir()
+        (copy / ".lock").touch()
+        (copy / ".manifest.json.abcd1234.part").touch()
     replicate(load("kg-fig1-top", ("n_opponents=4", "n_games=8", "rank=1")), 5, out=copy)
     assert not [name for name in everything(copy) if name.startswith(".")]
     before = everything(copy)
     with pytest.raises(InputError, match="another run"):
         replicate(load("valorant"), 1, out=copy)
     assert everything(copy) == before
+
+
+def test_a_killed_second_run_may_be_made_again(tmp_path: Path) -> None:
+    config = load("kg-fig1-top", ("n_opponents=4", "n_games=8", "rank=1"))
+    simulate(config, out=tmp_path)
+    complete = results(tmp_path)
+    killed = RunFolder(tmp_path, "simulate", config, {"seed": 1, "replication": 0})
+    killed.__enter__()
+    killed._lock.release()
+    simulate(config, out=tmp_path)
+    assert results(tmp_path) == complete
 
 
 def start(*arguments: object, **options: Any) -> subprocess.CompletedProcess[bytes]:  # noqa: ANN401

@@ -13,7 +13,7 @@ The rules, the same for all commands, checked before anything is touched:
   somebody may have changed it since. A folder without files of such names, an empty one above all,
   is free to use.
 - Temporary files are ours where they bear the name of a file that is, and what `tempfile` adds to
-  it; a lock is, beside a manifest of ours, or where it is empty, and then it is left there.
+  it, and those of a manifest; a lock is, beside a manifest of ours, or where it is empty.
 """
 
 from __future__ import annotations

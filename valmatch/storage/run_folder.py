@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -196,17 +196,17 @@ class RunFolder:
     def __enter__(self) -> Self:
         begin()
         self._made = [place for place in (self.path, *self.path.parents) if not place.exists()]
-        self._keeps_lock = not self._previous and (self.path / LOCK).exists()
         self._lock = self._locked()
         try:
             # Once more: the results of another process that was quicker.
             self._previous = self._refuse_other_results()
             self._refuse_to_start_over()
-            if self._previous:
-                remove_parts(self.path, {MANIFEST, *self._previous.wrote(self._files)})
+            wrote = self._previous.wrote(self._files) if self._previous else ()
+            remove_parts(self.path, {MANIFEST, *wrote})
             self._found = set(self.path.iterdir())
             self._before = (self.path / MANIFEST).read_bytes() if self._previous else b""
-            self._write(self._manifest)
+            # What an earlier run wrote stays listed, should a kill end this one.
+            self._list(wrote)
         except (RunError, OSError) as error:
             self._release()
             raise InputError(f"{option('out')} {self.path}: cannot be used: {error}") from None
@@ -244,8 +244,7 @@ class RunFolder:
         """Let others claim the folder; take it away if nothing is in it and it was not there."""
         # While it is locked: a process that opens it now finds that it has been removed.
         with suppress(OSError):
-            if not self._keeps_lock:
-                (self.path / LOCK).unlink()
+            (self.path / LOCK).unlink()
         self._lock.release()
         self._remove_made()
 
@@ -296,7 +295,11 @@ class RunFolder:
         refuse_files_of_others(
             self.path, names, self._previous.wrote(names) if self._previous else ()
         )
-        self._manifest["files"] = [*self._manifest["files"], *names]
+        self._list(names)
+
+    def _list(self, names: Iterable[str]) -> None:
+        """Have the manifest list further files."""
+        self._manifest["files"] = list(dict.fromkeys([*self._manifest["files"], *names]))
         self._write(self._manifest)
 
     def close(self, status: str, **facts: object) -> None:
