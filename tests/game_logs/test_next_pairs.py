@@ -263,26 +263,49 @@ def test_bad_input_is_refused_in_one_line(
     assert not (others / "new").exists()
 
 
-def test_a_damaged_posterior_is_refused(rated: Path, tmp_path: Path) -> None:
-    for path in rated.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
+def test_a_torn_posterior_is_refused(rated: Path, tmp_path: Path) -> None:
+    _copy(rated, tmp_path)
     whole = (tmp_path / "posterior.npz").read_bytes()
     for content in (whole[: len(whole) // 2], b"", b"not a file"):
         (tmp_path / "posterior.npz").write_bytes(content)
         with pytest.raises(valmatch.InputError, match=r"posterior\.npz: damaged"):
             valmatch.next_pairs(tmp_path)
-    with np.load(rated / "posterior.npz") as held:
-        arrays = dict(held)
-    for name, value in (
-        ("mean", np.full(6, math.nan)),
-        ("covariance", np.eye(5)),
-        ("covariance", -np.eye(6)),
-        ("names", np.array(["x"] * 6)),
-        ("pairs", arrays["pairs"][:, ::-1]),
-    ):
-        np.savez(tmp_path / "posterior.npz", **{**arrays, name: value})
-        with pytest.raises(valmatch.InputError, match=r"posterior\.npz: damaged"):
-            valmatch.next_pairs(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("mean", np.full(6, math.nan), "mean: not numbers of 6 players"),
+        ("mean", np.zeros(7), "mean: not numbers of 6 players"),
+        ("mean", np.zeros(6, complex), "mean: not numbers of 6 players"),
+        ("covariance", np.eye(5), "covariance: not numbers of 6 players"),
+        ("covariance", -np.eye(6), "covariance: a variance is below 0"),
+        ("covariance", np.zeros((6, 6)), "covariance: 0 for all"),
+        ("covariance", np.triu(np.ones((6, 6))), "covariance: not symmetric"),
+        ("covariance", 3.0 * np.eye(6) - 1.0, "covariance: not positive semidefinite"),
+        ("names", np.array(["x"] * 6), "names: not one name for each player"),
+        ("names", np.array("x"), "names: not one name for each player"),
+        ("pairs", np.array([[1, 0]]), "games: not those of pairs of 6 players"),
+        ("pairs", np.array([[0, 1]]), "games: not those of pairs of 6 players"),
+        ("games", np.array(1.0), "games: not those of pairs of 6 players"),
+        ("games", np.full(15, 1e300), "games: not those of pairs of 6 players"),
+    ],
+)
+def test_a_damaged_posterior_is_refused(
+    rated: Path, tmp_path: Path, name: str, value: np.ndarray[Any, Any], said: str
+) -> None:
+    arrays = _copy(rated, tmp_path)
+    _save(tmp_path, arrays | {name: value})
+    assert f"posterior.npz: damaged: {said}" in _refused(tmp_path)
+
+
+def test_a_compressed_posterior_is_refused_unread(rated: Path, tmp_path: Path) -> None:
+    arrays: dict[str, Any] = _copy(rated, tmp_path)
+    np.savez_compressed(tmp_path / "posterior.npz", **arrays)
+    whole = (tmp_path / "posterior.npz").read_bytes()
+    for content in (whole, whole[:80] + b"damage" + whole[86:]):
+        (tmp_path / "posterior.npz").write_bytes(content)
+        assert "posterior.npz: damaged: names: compressed" in _refused(tmp_path)
 
 
 def _copy(rated: Path, folder: Path) -> dict[str, np.ndarray[Any, Any]]:

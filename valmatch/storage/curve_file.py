@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import io
-import math
 import zipfile
-import zlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from valmatch.errors import InputError
 from valmatch.inputs.files import MAX_FILE, regular
 from valmatch.models.model import Axes
 from valmatch.statistics.curve_sums import CurveSums
+from valmatch.storage.array_file import DAMAGED, read_array
 from valmatch.storage.output import write_bytes, write_csv
 
 CURVES = "curves.csv"
@@ -46,7 +46,7 @@ def read_sums(
             return _sums(path, parts, shape)
     except FileNotFoundError:
         return CurveSums.zeros(shape), []
-    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError):
+    except DAMAGED:
         warn(f"{path}: damaged; its curves are simulated again")
         return CurveSums.zeros(shape), []
 
@@ -72,22 +72,11 @@ def _sums(
 def _array(
     path: Path, parts: zipfile.ZipFile, name: str, shape: tuple[int | None, ...]
 ) -> NDArray[np.int64]:
-    """Return an array of int64, read only once its header says that it is one of this shape."""
-    try:
-        info = parts.getinfo(f"{name}.npy")
-        with parts.open(info) as file:
-            version = np.lib.format.read_magic(file)
-            found, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-            fits = len(found) == len(shape) and all(
-                wanted in (None, size) for size, wanted in zip(found, shape, strict=True)
-            )
-            # Stored, as a compressed one could be of any size.
-            whole = info.compress_type == zipfile.ZIP_STORED
-            whole = whole and info.file_size == file.tell() + 8 * math.prod(found)
-            if version == (1, 0) and fits and whole and dtype == np.int64 and not fortran:
-                return np.frombuffer(file.read(), np.int64).reshape(found).copy()
-    except (KeyError, ValueError):
-        pass
+    """Return an array of int64 of a shape, or refuse the file."""
+    with suppress(ValueError):  # no header
+        found = read_array(parts, name, "i", shape)
+        if found is not None and found.dtype == np.int64:
+            return found.copy()
     sizes = " x ".join("n" if size is None else str(size) for size in shape)
     raise InputError(f"{path}: damaged: {name}: not an array of {sizes} int64; remove it")
 

@@ -9,15 +9,26 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.game_logs.batch.result import DIGITS, Posterior
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats, Ints
+from valmatch.storage.array_file import DAMAGED, read_array
 from valmatch.storage.output import write_binary
 from valmatch.text.terminal import shown
 
 POSTERIOR = "posterior.npz"
+
+FAR = 1e18
+"""Beyond what any rating, variance or number of games can be."""
+
+CHECKED = 5_000
+"""Players whose covariance is checked as one matrix, which takes long for more."""
+
+ROUNDED = 1e-9
+"""Shares of the largest variance by which a covariance may be one but for rounding."""
 
 
 class HeldPosterior(NamedTuple):
@@ -72,30 +83,70 @@ def read_posterior(path: Path) -> HeldPosterior | None:
         If it is damaged.
     """
     try:
-        with regular(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
-            names = held["names"].tolist()
-            mean, covariance = held["mean"], held["covariance"]
-            counted = "pairs" in held and "games" in held
-            pairs, games = (held["pairs"], held["games"]) if counted else (None, None)
+        with zipfile.ZipFile(regular(path)) as parts:
+            return _held(parts)
     except FileNotFoundError:
         return None
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: damaged: {error}") from None
+    except DAMAGED as error:
+        raise InputError(f"{path}: damaged: {str(error) or 'torn':.99}") from None
+
+
+def _held(parts: zipfile.ZipFile) -> HeldPosterior:
+    """Return what a file holds, checked; raise ValueError where `rate` writes no such thing."""
+    names = read_array(parts, "names", "U", (None,))
+    if names is None or len(set(names.tolist())) != len(names):
+        raise ValueError("names: not one name for each player")
     n = len(names)
-    if not all(isinstance(name, str) for name in names) or len(set(names)) != n:
-        raise InputError(f"{path}: damaged: names: not one name for each player")
-    for name, array, shape in (("mean", mean, (n,)), ("covariance", covariance, (n, n))):
-        if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
-            raise InputError(f"{path}: damaged: {name}: not numbers of {n} players")
-    if (np.diag(covariance) < 0.0).any():
-        raise InputError(f"{path}: damaged: covariance: a variance is below 0")
-    if pairs is not None and not _fit(pairs, games, n):
-        raise InputError(f"{path}: damaged: games: not those of pairs of {n} players")
-    return HeldPosterior(names, mean, covariance, pairs, games)
+    mean, covariance = (
+        _numbers(read_array(parts, name, "f", shape), f"{name}: not numbers of {n} players")
+        for name, shape in (("mean", (n,)), ("covariance", (n, n)))
+    )
+    _check_covariance(covariance)
+    if not {"pairs.npy", "games.npy"} <= set(parts.namelist()):
+        return HeldPosterior(names.tolist(), mean, covariance, None, None)
+    what = f"games: not those of pairs of {n} players"
+    pairs = _numbers(read_array(parts, "pairs", "i", (None, 2)), what)
+    games = _numbers(read_array(parts, "games", "if", (len(pairs),)), what)
+    first, second = pairs.T
+    if (games < 0).any() or not ((first >= 0) & (first < second) & (second < n)).all():
+        raise ValueError(what)
+    return HeldPosterior(names.tolist(), mean, covariance, pairs, games)
+
+
+def _numbers(array: NDArray[Any] | None, otherwise: str) -> NDArray[Any]:
+    """Return an array that is there and holds numbers of 8 bytes within `FAR`."""
+    if (
+        array is None
+        or array.dtype.itemsize != 8
+        or not (-FAR < array.min(initial=0.0) <= array.max(initial=0.0) < FAR)
+    ):
+        raise ValueError(otherwise)
+    return array
+
+
+def _check_covariance(covariance: Floats) -> None:
+    """Refuse what is no covariance beyond rounding; that of ratings with sum 0 is singular."""
+    rounded = ROUNDED * max(covariance.diagonal().max(initial=0.0), ROUNDED)
+    if (covariance.diagonal() < 0.0).any():
+        raise ValueError("covariance: a variance is below 0")
+    for row, column in zip(covariance, covariance.T, strict=True):
+        if abs(row - column).max() > rounded:
+            raise ValueError("covariance: not symmetric")
+    whole = covariance[:CHECKED, :CHECKED].copy()
+    whole.flat[:: len(whole) + 1] += rounded
+    try:
+        np.linalg.cholesky(whole)
+    except np.linalg.LinAlgError:
+        raise ValueError("covariance: not positive semidefinite") from None
 
 
 def check_same(
-    path: Path, held: HeldPosterior, ratings: Path, names: Sequence[str], rated: Sequence[float]
+    path: Path,
+    held: HeldPosterior,
+    ratings: Path,
+    names: Sequence[str],
+    rated: Sequence[float],
+    anchored: Sequence[bool],
 ) -> None:
     """Check that a file is of the players of a ``ratings.csv``, in its order, with its ratings.
 
@@ -114,6 +165,8 @@ def check_same(
         The rated players there.
     rated : sequence of float
         Their ratings there, rounded to `DIGITS`.
+    anchored : sequence of bool
+        Whether these were given.
 
     Raises
     ------
@@ -128,12 +181,5 @@ def check_same(
         if not math.isclose(mean, rating, rel_tol=1e-12, abs_tol=10.0**-DIGITS):
             what = f"rates {shown(name)} {mean:.{DIGITS}f}, {ratings} {rating:.{DIGITS}f}"
             raise InputError(f"{path}: damaged: {what}")
-
-
-def _fit(pairs: Any, games: Any, n: int) -> bool:  # noqa: ANN401 - what a file holds
-    """Return whether numbers are games of pairs of n players."""
-    if pairs.dtype.kind != "i" or games.dtype.kind not in "if" or games.ndim != 1:
-        return False
-    if pairs.shape != (len(games), 2) or not np.isfinite(games).all() or (games < 0).any():
-        return False
-    return bool((pairs[:, 0] < pairs[:, 1]).all() and (pairs >= 0).all() and (pairs < n).all())
+    if not held.covariance.any() and not all(anchored):
+        raise InputError(f"{path}: damaged: covariance: 0 for all, of whom some are no anchors")

@@ -15,7 +15,7 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.batch.contests import HOME, day_of
 from valmatch.game_logs.batch.options import TIME_UNITS
 from valmatch.game_logs.batch.posterior_file import POSTERIOR, check_same, read_posterior
-from valmatch.game_logs.batch.result import DRAW_WEIGHT
+from valmatch.game_logs.batch.result import ANCHOR, DRAW_WEIGHT
 from valmatch.game_logs.batch.writing import COEFFICIENTS
 from valmatch.game_logs.prediction.fixtures import Fixture
 from valmatch.game_logs.prediction.forecasts import Forecast, of_sides, undefined
@@ -78,16 +78,16 @@ class WholeRatings:
         self._draw_weight = coefficients.pop(DRAW_WEIGHT, 0.0)
         self._coefficients, self._warn = coefficients, warn
         self.covariates = list(coefficients)
-        self._covariance = self._held_by(path)
+        self._covariance = self._held_by(path, [row.cells["status"] == ANCHOR for row in rows])
         self._paths = _paths(path.parent / SUMMARY) if system.paths else None
 
-    def _held_by(self, path: Path) -> Floats | None:
+    def _held_by(self, path: Path, anchored: Sequence[bool]) -> Floats | None:
         """Return the covariance of the ratings; None where it was not written."""
         file = path.parent / POSTERIOR
         held = read_posterior(file)
         if held is None:
             return None
-        check_same(file, held, path, self.names, self._ratings.tolist())
+        check_same(file, held, path, self.names, self._ratings.tolist(), anchored)
         return held.covariance
 
     def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:

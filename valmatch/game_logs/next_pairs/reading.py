@@ -144,7 +144,8 @@ def read_together(path: Path, warn: Callable[[str], None]) -> RatedTogether:
             f"{folder / POSTERIOR}: is not there: ratings without intervals, or of more than 10,000"
             f" players (rate with {option('interval')} information or sandwich)"
         )
-    check_same(folder / POSTERIOR, held, previous.path, list(players), list(players.values()))
+    rated = list(players.values())
+    check_same(folder / POSTERIOR, held, previous.path, list(players), rated, anchors)
     if not 2 <= len(held.names) <= MOST:
         what = f"{len(held.names):,} players (allowed: 2 to {MOST:,})"
         raise InputError(f"{previous.path}: {what}")
