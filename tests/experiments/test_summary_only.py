@@ -220,21 +220,20 @@ def test_contradictions_and_damage_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "b" / SUMS_OF_ROWS
     content = json.loads(path.read_text())
     wait = content["sums"]["avg_wait_time"]
-    path.write_text(
-        json.dumps(
-            content | {"sums": content["sums"] | {"avg_wait_time": wait | {"squares": "0x1p90"}}}
-        )
-    )
+    sums = content["sums"] | {"avg_wait_time": wait | {"max": wait["max"] + 1.0}}
+    path.write_text(json.dumps(content | {"sums": sums}))
     with pytest.raises(InputError, match="contradict each other on the same replications"):
         combine(tmp_path / "all", [tmp_path / "a", tmp_path / "b"])
-    for key, value in {
-        "sum": "12",
-        "squares": "0x1p-9999",
-        "n": 4,
-        "min": 1e300,
-        "max": None,
-        "undefined": -1,
-    }.items():
+    for key, value in (
+        ("sum", "12"),
+        ("sum", "0x0p0"),  # below five times the least
+        ("squares", "0x1p-9999"),
+        ("squares", "0x1p90"),
+        ("n", 4),
+        ("min", 1e300),
+        ("max", None),
+        ("undefined", -1),
+    ):
         sums = content["sums"] | {"avg_wait_time": wait | {key: value}}
         path.write_text(json.dumps(content | {"sums": sums}))
         with pytest.raises(InputError, match=r"b.sums\.json: damaged: sums\.avg_wait_time"):

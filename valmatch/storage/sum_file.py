@@ -143,6 +143,12 @@ def _number(text: str, unit: int) -> int | None:
     return int(parts[1], 16) << shift if parts and 0 <= shift < LARGEST else None
 
 
+def _units(value: float) -> int:
+    """Return a float in units of 2**-UNIT."""
+    above, below = value.as_integer_ratio()
+    return above * (1 << UNIT) // below
+
+
 def _sums(path: Path, name: str, rows: int, facts: _ColumnFacts) -> ExactSums:
     """Return the sums of a column, checked: no numbers have others."""
     total, squares = _number(facts.sum, UNIT), _number(facts.squares, 2 * UNIT)
@@ -150,7 +156,10 @@ def _sums(path: Path, name: str, rows: int, facts: _ColumnFacts) -> ExactSums:
     if total is not None and squares is not None and n + facts.undefined == rows:
         if n == 0 and low is high is None and total == squares == 0:
             return ExactSums(0, facts.undefined)
-        known = n > 0 and low is not None and high is not None and low <= high
-        if known and total * total <= n * squares:
-            return ExactSums(n, facts.undefined, total, squares, low, high)  # type: ignore[arg-type]
+        if n > 0 and low is not None and high is not None:
+            least, most = _units(low), _units(high)
+            possible = n * least <= total <= n * most and total * total <= n * squares
+            # (x - least) (most - x) >= 0 of each.
+            if possible and squares <= (least + most) * total - n * least * most:
+                return ExactSums(n, facts.undefined, total, squares, low, high)
     raise InputError(f"{path}: damaged: sums.{name}: not what a run writes; remove it")
