@@ -16,6 +16,7 @@ import valmatch
 from tests.oracles import joint_pairs
 from tests.support.command import valmatch as command
 from valmatch.draws.streams import Streams
+from valmatch.game_logs.next_pairs import cost
 from valmatch.game_logs.next_pairs.coverage import caution, measured
 from valmatch.game_logs.next_pairs.goals import leader_best, unsure_of
 from valmatch.game_logs.next_pairs.reading import read_together
@@ -142,6 +143,48 @@ def test_once_reaches_at_least_half_of_the_most(rated: Path) -> None:
                     assert value[first] + value[second] <= now * (1.0 + 1e-8)
 
 
+@pytest.mark.parametrize("once", [False, True])
+def test_progress_changes_no_choice(rated: Path, once: bool) -> None:
+    belief, done = read_together(rated, print).belief, list[int]()
+    told = choose_batch(belief, size=50, explore=0.3, once=once, progress=done.append)
+    for column, other in zip(
+        told, choose_batch(belief, size=50, explore=0.3, once=once), strict=True
+    ):
+        assert np.array_equal(column, other)
+    assert sum(done) == (0 if once else 50)
+
+
+def test_what_takes_long_is_said_before(rated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cost, "LONG", -1.0)
+    for argv, said in (
+        (["--batch", "4"], "4 pairs of 6 players by knowledge_gradient (best): about 0 s"),
+        (
+            ["--simulate", "--policy", "uniform", "--games", "9", "--replications", "2"],
+            "2 worlds of 6 players, 9 games under each policy: about 0 s",
+        ),
+    ):
+        assert said in command("next", rated, *argv).err
+    monkeypatch.setattr(cost, "MOST", -1.0)
+    done = command("next", rated)
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert "10 pairs of 6 players by knowledge_gradient (best): about 0 s (allowed: " in done.err
+
+
+@pytest.mark.parametrize(
+    ("policy", "goal", "players", "size", "least", "most"),
+    [
+        ("knowledge_gradient", "order", 2_000, 10, 1_000.0, 10_000.0),
+        ("knowledge_gradient", "best", 2_000, 10, 2.0, 20.0),
+        ("uniform", "", 4, 100_000, 0.0, 0.2),
+    ],
+)
+def test_estimates_are_of_the_size_that_was_measured(
+    policy: str, goal: str, players: int, size: int, least: float, most: float
+) -> None:
+    pairs = players * (players - 1) // 2
+    assert least < cost.seconds_of_choice(policy, goal, players, pairs, size) < most
+
+
 def test_explored_pairs_are_as_likely_as_said(rated: Path) -> None:
     known = read_together(rated, print)
     share, n = 0.4, 4_000
@@ -239,6 +282,7 @@ def test_equal_values_go_by_games_then_names() -> None:
         (["rated", "--policy", "informaton"], "did you mean information?"),
         (["rated", "--explore", "1.5"], "allowed: a number from 0 to 1"),
         (["rated", "--batch", "0"], "allowed: a whole number from 1"),
+        (["rated", "--batch", "1000000"], "allowed: a whole number from 1 to 100000"),
         (["rated", "--without", "ann,ann"], "is there twice"),
         (["rated", "--allowed", "bad.csv"], "bad.csv:3:5: player_b: 'evee' is not rated (did you"),
         (["rated", "--allowed", "self.csv"], "self.csv:2:5: player_b: 'ann' cannot play himself"),

@@ -15,6 +15,7 @@ import pytest
 import valmatch as library
 from tests.support.command import valmatch
 from valmatch.draws.streams import Streams
+from valmatch.game_logs.next_pairs import cost
 from valmatch.game_logs.next_pairs.coverage import caution
 from valmatch.game_logs.planning import planning
 from valmatch.game_logs.planning.leagues import (
@@ -231,6 +232,12 @@ def test_leagues_that_are_played_anew_are_those_that_go_on(monkeypatch: pytest.M
         assert np.array_equal(on.measured, anew.measured, equal_nan=True)
 
 
+def test_what_takes_long_is_said_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cost, "LONG", -1.0)
+    said = valmatch("plan", *SMALL).err
+    assert "the first 2,017 games of 6 leagues of 4 players by uniform: about 0 s, and for" in said
+
+
 def test_pairs_who_have_met_the_least_play() -> None:
     words = Streams(1).words(0, GAMES)
     before = np.array([[0, 3, 0, 1], [3, 0, 2, 0], [0, 2, 0, 0], [1, 0, 0, 0]])
@@ -346,6 +353,10 @@ def test_a_damaged_plan_is_refused(name: str, old: str, new: str, tmp_path: Path
         ([*SMALL, "--spread", "-1"], "--spread: -1.0 (allowed: points >= 0"),
         ([*SMALL, "--half-width", "0"], "--half-width: 0.0 (allowed: points > 0"),
         ([*SMALL, "--half-width", "x"], "--half-width"),
+        (
+            ["--players", 500, *SMALL[2:6], "--policy", "knowledge_gradient", "--goal", "order"],
+            "200 leagues of 500 players by knowledge_gradient (order): about 34 d 16 h (allowed: ",
+        ),
         ([*SMALL, "--draws", "1"], "--draws: 1.0 (allowed: a share below 1)"),
         ([*SMALL, "--home", "1e9"], "--home: 1000000000.0 (allowed: points"),
         ([*SMALL, "--prior", "0"], "--prior: 0.0 (allowed: points from 0.001 to 1e+06"),

@@ -147,7 +147,10 @@ def next(
         for name, value in (("games", games), ("replications", replications)):
             if value is not None:
                 raise InputError(f"--{name}: goes with --simulate")
-        found = next_pairs(ratings, policy or POLICY, raw_names=raw_names, **given)
+        with progress("pairs", given["batch"], None, out) as advance:
+            found = next_pairs(
+                ratings, policy or POLICY, raw_names=raw_names, progress=advance, **given
+            )
         show(json, found.document(), lambda: show_next(found), out)
         return
     worlds = first(replications, REPLICATIONS)

@@ -14,6 +14,7 @@ from valmatch.draws.streams import Streams
 from valmatch.execution.interruption import held_signals
 from valmatch.game_logs.batch.posterior_file import POSTERIOR
 from valmatch.game_logs.next_pairs.allowed import allowed_pairs
+from valmatch.game_logs.next_pairs.cost import BYTES, seconds_of_choice, tell_cost
 from valmatch.game_logs.next_pairs.coverage import caution
 from valmatch.game_logs.next_pairs.goals import Unsure, unsure_of
 from valmatch.game_logs.next_pairs.options import POLICY, NextOptions
@@ -52,6 +53,7 @@ def next_pairs(
     seed: int = 1,
     raw_names: bool = False,
     out: PathLike | None = None,
+    progress: Callable[[int], None] = lambda _: None,
     warn: Callable[[str], None] = lambda _: None,
 ) -> NextPairs:
     """Choose pairs to play next, by ratings of a whole log and how sure these are together.
@@ -89,6 +91,8 @@ def next_pairs(
         apostrophe, see `valmatch.inputs.csv_names.mark`.
     out : PathLike or None
         Folder for ``batch.csv``, ``summary.json`` and ``manifest.json``.
+    progress : callable
+        Called with the number of further pairs chosen.
     warn : callable
         Called with each remark.
 
@@ -117,6 +121,7 @@ def next_pairs(
     )
     rated = read_together(arguments.path("ratings", ratings), warn).with_new(list(options.new))
     may_play = allowed_pairs(rated.names, options.allowed, options.without)
+    _tell_cost(options, may_play, warn)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
     if out is not None:
         claimed = claim(arguments.path("out", out), rated, options)
@@ -133,6 +138,7 @@ def next_pairs(
             names=rated.by_name,
             explore=options.explore,
             streams=Streams(options.seed),
+            progress=progress,
         )
         unsure = unsure_of(rated.belief, Streams(options.seed))
         result = _result(rated, options, may_play, chosen, unsure)
@@ -148,6 +154,16 @@ def next_pairs(
                     file.write(to_json(result.summary()))
                 folder.close("complete")
     return result
+
+
+def _tell_cost(options: NextOptions, may_play: Bools, warn: Callable[[str], None]) -> None:
+    """Say what a choice takes."""
+    n, pairs = len(may_play), int(may_play.sum()) // 2
+    size = min(options.batch, n // 2) if options.once else options.batch
+    policy, goal = options.policy, options.goal_of_policy
+    seconds = seconds_of_choice(policy, goal, n, pairs, size, options.once)
+    by = f"{policy} ({goal})" if goal else policy
+    tell_cost(f"{size:,} pairs of {n:,} players by {by}", seconds, warn, BYTES * n**2)
 
 
 def claim(out: Path, rated: RatedTogether, options: NextOptions, **further: object) -> RunFolder:

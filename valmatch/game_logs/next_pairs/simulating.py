@@ -17,6 +17,7 @@ from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.game_logs.batch.result import columns_of
 from valmatch.game_logs.next_pairs.allowed import allowed_pairs
 from valmatch.game_logs.next_pairs.choosing import claim
+from valmatch.game_logs.next_pairs.cost import BYTES, FIT, seconds_of_choice, tell_cost
 from valmatch.game_logs.next_pairs.coverage import caution_of_several
 from valmatch.game_logs.next_pairs.options import POLICY, NextOptions
 from valmatch.game_logs.next_pairs.reading import read_together
@@ -176,6 +177,13 @@ def simulate_next_pairs(
     )
     rated = read_together(arguments.path("ratings", ratings), warn).with_new(list(options.new))
     may_play = allowed_pairs(rated.names, options.allowed, options.without)
+    n, batches = len(rated.names), replications * math.ceil(games / batch)
+    choices = sum(
+        seconds_of_choice(name, options.goal, n, int(may_play.sum()) // 2, batch, once)
+        for name in names
+    )
+    what = f"{replications:,} worlds of {n:,} players, {games:,} games under each policy"
+    tell_cost(what, batches * (choices + len(names) * FIT * n**3), warn, BYTES * n**2)
     marks = np.linspace(0, math.ceil(games / batch), MARKS + 1).round().astype(int) * batch
     aim = options.goal or "best"
     plan = Plan(

@@ -20,6 +20,7 @@ from valmatch.execution.interruption import Stop, held_signals, stop_on_signal
 from valmatch.execution.listeners import Listeners, listeners_among
 from valmatch.execution.worker_pool import WorkerPool
 from valmatch.game_logs.batch.posterior_file import POSTERIOR
+from valmatch.game_logs.next_pairs.cost import FIT, seconds_of_choice, tell_cost
 from valmatch.game_logs.next_pairs.reading import RatedTogether, read_together
 from valmatch.game_logs.planning.leagues import (
     MEASURES,
@@ -47,6 +48,7 @@ from valmatch.statistics.estimates import t_quantile
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
+from valmatch.text.durations import in_words
 
 PLAN = "plan.csv"
 
@@ -191,11 +193,12 @@ def plan(
     listeners : Listeners
         Whom to tell.
     """
+    league = _league(options, rated)
+    _tell_cost(league, options, workers, listeners.warn)
     evenly = options.policy == UNIFORM
     announce_compilation(even_league if evenly else chosen_player(options.policy))
     with ExitStack() as stack:
         folder = stack.enter_context(_claim(out, options, rated)) if out else None
-        league = _league(options, rated)
         pool = stack.enter_context(open_pool(None, workers, threads=True))
         stop = stack.enter_context(stop_on_signal())
         measured, found = _played(league, options, pool, stop, listeners)
@@ -210,6 +213,34 @@ def plan(
                     file.write(to_json(result.summary()))
                 folder.close("complete")
     return result
+
+
+def _tell_cost(
+    league: League, options: PlanOptions, workers: int, warn: Callable[[str], None]
+) -> None:
+    """Say what the first leagues take, and what all their games would."""
+    n, batch = league.n_players, options.batch
+    policy, goal = options.policy, options.goal_of_policy
+
+    def seconds(points: int) -> float:
+        """Return those up to a number of points of the grid."""
+        rated = points * FIT * n**3
+        if policy != UNIFORM:
+            choice = seconds_of_choice(policy, goal, n, n * (n - 1) // 2, batch)
+            rated = league.grid[points - 1] / batch * (FIT * n**3 + choice)
+        return float(options.replications / workers * rated)
+
+    points = _first_points(league.grid)
+    by = f"{policy} ({goal})" if goal else policy
+    games, last = league.grid[points - 1], league.grid[-1]
+    what = f"the first {games:,} games of {options.replications:,} leagues of {n:,} players by {by}"
+    further = f", and for all {last:,} games {in_words(seconds(len(league.grid)))}"
+    tell_cost(what, seconds(points), warn, further=further if last > games else "")
+
+
+def _first_points(grid: Ints) -> int:
+    """Return at how many numbers of games of a grid is measured first."""
+    return min(int(np.searchsorted(grid, FIRST_LOOK, "right")) + 1, len(grid))
 
 
 def _claim(out: Path, options: PlanOptions, rated: RatedTogether | None) -> RunFolder:
@@ -278,7 +309,7 @@ def _played(
     kept = options.replications * league.n_players**2 <= MOST_KEPT
     standings: dict[int, Standing] | None = {} if kept else None
     grid = league.grid
-    points = min(int(np.searchsorted(grid, FIRST_LOOK, "right")) + 1, len(grid))
+    points = _first_points(grid)
     while True:
         shorter = league._replace(grid=grid[:points])
         chunks = Chunks[Floats](pool, partial(run_leagues, shorter, standings))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -19,6 +21,9 @@ from valmatch.policies.registry import JOINT, function_of
 
 TIED = 1e-9
 """Values closer than this share of the largest are equal: sums of floats say no more."""
+
+_OFTEN = 0.2
+"""Seconds between two looks at how far a long choice is, about."""
 
 EXPLORED = 0x4E455854
 """Source of the random numbers that pairs are explored by."""
@@ -239,6 +244,7 @@ def choose_batch(
     streams: Streams | None = None,
     replication: int = 0,
     start: int = 0,
+    progress: Callable[[int], None] | None = None,
 ) -> Batch:
     """Choose pairs to play next by a belief about all players.
 
@@ -270,6 +276,8 @@ def choose_batch(
         Of the random numbers, for `explore` alone.
     replication, start : int
         Their address: the replication, and how many pairs of it were chosen before.
+    progress : callable, optional
+        Called with the number of further pairs chosen, but for `once`.
 
     Returns
     -------
@@ -287,8 +295,19 @@ def choose_batch(
         once or needs_all(belief.covariance, float(belief.points), float(belief.draw_weight)),
     )
     place = (streams or Streams(0)).place(replication)
-    out = new_batch(size)
-    found = chooser(policy)(pairs, once, float(explore), place, start, out)
+    out, found = new_batch(size), 0
+    choose, part = chooser(policy), size if once or progress is None else 1
+    while found < size:
+        some = Batch._make(column[found : found + part] for column in out)
+        began = time.perf_counter()
+        made = choose(pairs, once, float(explore), place, start + found, some)
+        found += made
+        if made < some.first.size:
+            break
+        if progress:
+            progress(made)
+        if time.perf_counter() - began < _OFTEN:
+            part *= 2
     chosen = Batch._make(column[:found] for column in out)
     if once and explore == 0.0:
         _settle(pairs, chosen)
