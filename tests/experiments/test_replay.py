@@ -159,6 +159,18 @@ def test_what_is_let_pass_is_said(tickets: object, text: str, tmp_path: Path) ->
     assert text in done.err
 
 
+def test_warnings_of_a_kind_are_counted(tmp_path: Path) -> None:
+    players = [{**PLAYER, "attributes": {"skil": 1}}]
+    tickets = [
+        {"id": f"t{k}", "time": k + 1, "cancel": k / 8, "players": players} for k in range(9)
+    ]
+    done = played(tmp_path, tickets)
+    assert done.code == 0
+    said = [line for line in done.err.splitlines() if "tickets[" in line]
+    assert len(said) == 2
+    assert all(line.endswith(" (and 8 more like this)") for line in said)
+
+
 WORLD = {
     "ruleSet": RULES,
     "config": {"requestTimeoutSeconds": 9, "horizon": 20},

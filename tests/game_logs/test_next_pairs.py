@@ -279,6 +279,8 @@ def test_equal_values_go_by_games_then_names() -> None:
         (["rated", "--without", "ann,bob,cy,dan,eve"], "no pair is left to play"),
         (["rated", "--goal", "order", "--policy", "uniform"], "goes with --policy"),
         (["rated", "--goal", "bset"], "did you mean best?"),
+        (["rated", "--policy", ""], "--policy: '' (allowed: "),
+        (["rated", "--policy", "", "--simulate"], "--policy: '' (allowed: "),
         (["rated", "--policy", "informaton"], "did you mean information?"),
         (["rated", "--explore", "1.5"], "allowed: a number from 0 to 1"),
         (["rated", "--batch", "0"], "allowed: a whole number from 1"),

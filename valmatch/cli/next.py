@@ -149,7 +149,11 @@ def next(
                 raise InputError(f"--{name}: goes with --simulate")
         with progress("pairs", given["batch"], None, out) as advance:
             found = next_pairs(
-                ratings, policy or POLICY, raw_names=raw_names, progress=advance, **given
+                ratings,
+                POLICY if policy is None else policy,
+                raw_names=raw_names,
+                progress=advance,
+                **given,
             )
         show(json, found.document(), lambda: show_next(found), out)
         return
@@ -157,7 +161,7 @@ def next(
     with progress("worlds", worlds, None, out) as advance:
         played = simulate_next_pairs(
             ratings,
-            cells_of(policy or ""),
+            () if policy is None else cells_of(policy) or ("",),
             games=first(games, GAMES),
             replications=worlds,
             progress=advance,

@@ -145,7 +145,9 @@ def optimize(
     if objectives is None and sweep is None and given.objectives:
         objectives = []
     request = StudyRequest(
-        solvers=[name.strip() for name in (solver or given.solver or AUTO).split(",")],
+        solvers=[
+            name.strip() for name in (given.solver or AUTO if solver is None else solver).split(",")
+        ],
         budget=first(budget, given.budget, DEFAULT_BUDGET),
         seed=first(seed, given.seed, DEFAULT_SEED),
         macroreps=first(macroreps, given.macroreps, 1),

@@ -17,7 +17,7 @@ from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import read_text, sha256
 from valmatch.kernels.plain_python import interpret
 from valmatch.rule_sets.event_log import EventLog, is_event_log, read_events
-from valmatch.rule_sets.files import as_remark, in_line, is_yaml, read_rule_file
+from valmatch.rule_sets.files import as_remarks, in_line, is_yaml, read_rule_file
 from valmatch.rule_sets.flexmatch import Reading
 from valmatch.rule_sets.logged_tickets import TIMEOUT, world_of_log
 from valmatch.rule_sets.problems import Problem
@@ -293,5 +293,5 @@ def _report(path: Path, problems: Sequence[Problem], warn: Callable[[str], None]
     errors = [in_line(path, one) for one in problems if one.severity == "error"]
     if errors:
         raise InputError(*in_lines(errors))
-    for one in problems:
-        warn(as_remark(path, one))
+    for remark in as_remarks(path, problems):
+        warn(remark)

@@ -11,7 +11,7 @@ from valmatch.errors import InputError, in_lines
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import read_text, sha256
-from valmatch.rule_sets.files import as_remark, in_line
+from valmatch.rule_sets.files import as_remarks, in_line
 from valmatch.rule_sets.presets.case_reading import is_case, read_case
 from valmatch.rule_sets.presets.cases import Case
 from valmatch.rule_sets.presets.meanings import filled, team_sizes
@@ -108,8 +108,8 @@ def replay_case(
         raise InputError(*in_lines(errors))
     if case is None:
         raise InputError(f"{path}: is no case")
-    for one in problems:
-        warn(as_remark(path, one))
+    for remark in as_remarks(path, problems):
+        warn(remark)
     if folder is None:
         return ReplayedCase(path, case, _played(path, case))
     from valmatch.storage.run_folder import RunFolder

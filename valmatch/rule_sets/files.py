@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from valmatch.errors import InputError
@@ -16,6 +19,8 @@ MARKS_OF_UTF_16 = (BOM_UTF16_LE, BOM_UTF16_BE)
 
 LONGEST_PATH = 120
 """Characters of a path in a line: names in it may be of any length."""
+
+NUMBER = re.compile("[0-9][0-9.]*")
 
 
 def read_rule_file(path: Path, timeout: float | None = None, lenient: bool = False) -> Reading:
@@ -79,3 +84,18 @@ def as_remark(path: Path, problem: Problem) -> str:
     """Return a warning as a line, for what says that it is one."""
     line, column, _, where, text = problem
     return f"{path}:{line}:{column}: {shortened(where, LONGEST_PATH)}: {text}"
+
+
+def as_remarks(path: Path, problems: Iterable[Problem]) -> list[str]:
+    """Return a warning of each kind as a line, with how many differ from it in numbers alone."""
+    first: dict[str, Problem] = {}
+    counts = Counter[str]()
+    for problem in problems:
+        kind = NUMBER.sub("", problem.text)
+        first.setdefault(kind, problem)
+        counts[kind] += 1
+    return [
+        as_remark(path, problem) + (f" (and {more:,} more like this)" if more else "")
+        for kind, problem in first.items()
+        for more in [counts[kind] - 1]
+    ]

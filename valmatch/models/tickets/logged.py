@@ -20,7 +20,7 @@ from valmatch.models.tickets.drawn import Drawn
 from valmatch.models.tickets.population import PROPOSALS, Logged
 from valmatch.models.tickets.sources import MOST_PLAYERS
 from valmatch.rule_sets.event_log import is_event_log
-from valmatch.rule_sets.files import as_remark, in_line
+from valmatch.rule_sets.files import as_remarks, in_line
 from valmatch.rule_sets.table import Attribute, Table
 from valmatch.rule_sets.ticket_table import read_table
 from valmatch.rule_sets.world_reading import read_lines
@@ -45,7 +45,7 @@ def _tickets(
     if tickets is None:
         errors = [in_line(path, one) for one in problems if one.severity == "error"]
         raise InputError(*in_lines(errors))
-    return tickets, tuple(as_remark(path, one) for one in problems)
+    return tickets, tuple(as_remarks(path, problems))
 
 
 class TicketLog:
