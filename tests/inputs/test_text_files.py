@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import io
+import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, RunError
+from valmatch.game_logs.rating import rate_games
 from valmatch.inputs.csv_text import as_text, open_text, other_separator
 
 
@@ -76,6 +79,16 @@ def test_an_open_file_can_be_unpacked_and_is_closed_in_time() -> None:
     with pytest.raises(InputError, match=r"standard input: cannot be read: it is a Parquet file"):
         as_text(bad, "standard input")
     assert bad.closed
+
+
+def test_a_full_disk_is_a_failed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "log.gz").write_bytes(packed_by_gzip(TEXT))
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: open("/dev/full", "w+b", 0))  # noqa: SIM115, PTH123
+    with pytest.raises(RunError, match="no room for a temporary file: No space left on device"):
+        open_text(tmp_path / "log.gz")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT)))
+    with pytest.raises(RunError, match="no room for a temporary file: No space left on device"):
+        rate_games("-", "elo")
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import io
+import math
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, RunError
 from valmatch.inputs.csv_columns import SEPARATORS
 from valmatch.inputs.files import regular, too_large
 
@@ -140,20 +143,45 @@ def _first_bytes(file: BinaryIO) -> bytes:
 
 def _unpacked(file: BinaryIO, most: int) -> BinaryIO:
     """Return a temporary file with what gzip has packed into another, which is closed."""
-    unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the caller
+    with file, gzip.GzipFile(fileobj=file) as packed:
+        return temporary_copy(packed, most)
+
+
+def temporary_copy(source: IO[bytes], most: float = math.inf) -> BinaryIO:
+    """Return a temporary file, at its first byte, with what another holds.
+
+    Raises
+    ------
+    OSError
+        If the other cannot be read, or has more than `most` bytes.
+    RunError
+        If there is no room for it.
+    """
+    with _room():
+        copy = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by the caller
     try:
-        with file, gzip.GzipFile(fileobj=file) as packed:
-            left = most
-            while piece := packed.read(min(1 << 20, left + 1)):
-                left -= len(piece)
-                if left < 0:
-                    raise too_large(most)
-                unpacked.write(piece)
+        left = most
+        while piece := source.read(int(min(1 << 20, left + 1))):
+            left -= len(piece)
+            if left < 0:
+                raise too_large(most)
+            with _room():
+                while piece:
+                    piece = piece[copy.write(piece) :]
+        copy.seek(0)
     except BaseException:
-        unpacked.close()
+        copy.close()
         raise
-    unpacked.seek(0)
-    return unpacked
+    return io.BufferedReader(copy)
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Let what cannot be written to a temporary file be a failed run."""
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"no room for a temporary file: {error.strerror} (see TMPDIR)") from None
 
 
 def _not_text(file: BinaryIO) -> str:

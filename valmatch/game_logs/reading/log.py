@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import shutil
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -46,7 +44,7 @@ from valmatch.game_logs.reading.rows import Rows
 from valmatch.game_logs.writing.csv_text import unmark_cells
 from valmatch.inputs.bad_rows import BadRows
 from valmatch.inputs.csv_names import are_marked
-from valmatch.inputs.csv_text import as_text, open_text
+from valmatch.inputs.csv_text import as_text, open_text, temporary_copy
 from valmatch.kernels.arrays import Bytes, Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import FAR, Largest
@@ -567,8 +565,7 @@ def _opened(path: Path) -> BinaryIO:
     if str(path) != "-":
         return open_text(path)
     try:
-        file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the log
-        shutil.copyfileobj(sys.stdin.buffer, file)
+        file = temporary_copy(sys.stdin.buffer)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     return as_text(file, "standard input")
