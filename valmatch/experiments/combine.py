@@ -275,6 +275,7 @@ def gather(
         model.axes,
         held.curves,
         status="incomplete" if len(missing) else "complete",
+        input_remarks=model.warnings,
         sampling=model.sampling,
         sums=held.sums,
         **held.controls,

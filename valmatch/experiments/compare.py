@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, Unpack
@@ -397,6 +397,7 @@ def compare_configs(
             with write_atomically(folder.path / "summary.json") as file:
                 file.write(to_json(compared.summary()))
             folder.note(**({"shown": [*shown]} if shown else {}))
+            folder.remark_input(chain.from_iterable(run.input_remarks for run in runs))
             folder.close(compared.status, replications=compared.n)
     return compared
 

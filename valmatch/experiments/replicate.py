@@ -232,6 +232,7 @@ def run_plan(
             None if store.controls is None else store.controls[: store.done],
             model.controls if plan.control_variates else {},
             [*(folder.previous_remarks if folder else []), *_remarks(store)],
+            model.warnings,
             out,
             model.sampling,
             store.sums,
@@ -358,6 +359,7 @@ def write_results(folder: RunFolder, result: Replications) -> None:
     if result.differences:
         write_csv(folder.path / "paired.csv", result.paired_columns())
     folder.remark(result.remarks)
+    folder.remark_input(result.input_remarks)
     folder.close(result.status, replications=result.count, confidence=result.confidence)
 
 

@@ -88,6 +88,8 @@ class Replications(Result):
         Their expectations by name.
     remarks : sequence of str
         What has to be said of the replications, one line each.
+    input_remarks : sequence of str
+        What has to be said of what was read, such as rows left out.
     sampling : Sampling
         What they are samples of.
     sums : ColumnSums or None
@@ -110,6 +112,7 @@ class Replications(Result):
     controls: Floats | None = None
     expectations: Mapping[str, float] = field(default_factory=dict)
     remarks: Sequence[str] = ()
+    input_remarks: Sequence[str] = ()
     folder: Path | None = None
     sampling: Sampling = INDEPENDENT
     sums: ColumnSums | None = None

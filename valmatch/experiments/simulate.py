@@ -155,5 +155,6 @@ def simulate(
             with write_atomically(folder.path / "responses.json") as file:
                 file.write(to_json(recording.summary()))
             folder.remark(result.remarks)
+            folder.remark_input(model.warnings)
             folder.close("complete")
     return recording

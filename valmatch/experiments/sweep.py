@@ -7,7 +7,7 @@ import json
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -215,4 +215,6 @@ def write_experiment(folder: RunFolder, experiment: DesignReplications) -> None:
     write_csv(folder.path / "design.csv", experiment.columns())
     with write_atomically(folder.path / "summary.json") as file:
         file.write(to_json(experiment.summary()))
+    found = chain.from_iterable(result.input_remarks for result in experiment.results)
+    folder.remark_input(found)
     folder.close(experiment.status, points=len(experiment.results))

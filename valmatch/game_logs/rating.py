@@ -269,6 +269,7 @@ def rate_log(
             warn(remark)
         if folder:
             result = replace(result, folder=folder.path)
+            folder.remark_input(remarks_on(log))
             with held_signals():  # a signal finds all files or none
                 written.close()
                 _write(folder, result, rating)

@@ -65,6 +65,8 @@ class Manifest(Facts):
         Replications that all runs of `optimize` together are to make.
     resumed : int
         Replications that the folder held already when its run began.
+    input_remarks : list of str
+        What has to be said of what was read, such as rows left out.
     summary_only : bool or None
         Whether sums of replications are kept in place of rows.
     """
@@ -82,6 +84,7 @@ class Manifest(Facts):
     config: ConfigFacts | None = None
     identity: IdentityFacts | None = None
     remarks: list[str] = []
+    input_remarks: list[str] = []
     versions: dict[str, str] = {}
     pid: int | None = None
     host: str | None = None

@@ -273,6 +273,11 @@ class RunFolder:
         if remarks:
             self.note(remarks=list(remarks))
 
+    def remark_input(self, remarks: Iterable[str]) -> None:
+        """Have the manifest hold what has to be said of what was read, such as rows left out."""
+        if found := list(dict.fromkeys(remarks)):
+            self.note(input_remarks=found)
+
     def begin_with(self, replications: int) -> None:
         """Have the manifest hold from now on how many replications an earlier run left, if any."""
         if replications:

@@ -7,12 +7,14 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import valmatch
 from tests.support.command import valmatch as command
 from tests.support.report_runs import RUNS, SMALL
+from valmatch.game_logs.comparison.ratings import compare_ratings
 from valmatch.models.model import Response
 from valmatch.plots.report.words import change_in_words, joined, mean_in_words
 from valmatch.statistics.estimates import Estimate
@@ -134,6 +136,47 @@ def test_infeasible_and_undecided_points_are_called_so(run_of: RunOf, tmp_path: 
         _, found = said_of(folder)
         assert text in found
         assert ("is certified as feasible" in found) == (answer is True)
+
+
+def test_one_replication_certifies_nothing(run_of: RunOf, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(run_of("optimize"), folder)
+    summary = json.loads((folder / "summary.json").read_text())
+    point = summary["recommended"] or summary["least_violation"]
+    point["objective"] |= {"n": 1, "ci_low": None, "ci_high": None}
+    summary |= {"recommended": point, "feasible": True}
+    (folder / "summary.json").write_text(json.dumps(summary))
+    _, found = said_of(folder)
+    assert "is feasible in its one replication" in found
+    assert "certified" not in found
+
+
+def test_rows_left_out_are_in_the_manifest_and_on_the_page(tmp_path: Path) -> None:
+    rows = ["0.5,1500", "0.6,x", *(f"{1 + k / 20:g},{1500 + 7 * k}" for k in range(60))]
+    (tmp_path / "queue.csv").write_text("\n".join(["arrival_hours,rating", *rows]) + "\n")
+    log = {"skip_bad_rows": True}
+    config = {"model": "valorant", "arrivals": str(tmp_path / "queue.csv"), "factors": {"log": log}}
+    games = ["player_a,player_b,result", "ann,bob,7-7", *["ann,bob,1-0", "bob,cy,0-1"] * 40]
+    (tmp_path / "games.csv").write_text("\n".join(games) + "\n")
+
+    def out(name: str) -> dict[str, Any]:
+        return {"out": tmp_path / name}
+
+    valmatch.replicate(config, 2, **out("replicate"))
+    valmatch.simulate(config, **out("simulate"))
+    valmatch.compare(
+        config, {**config, "factors": {"log": log, "team_diff": 99}}, 2, **out("compare")
+    )
+    of_games: dict[str, Any] = {"skip_bad_games": True, "max_bad_rows": 0.1}
+    valmatch.rate_games(tmp_path / "games.csv", "elo", **of_games, **out("rate"))
+    compare_ratings(tmp_path / "games.csv", ["elo", "glicko"], **of_games, **out("by"))
+    valmatch.rate_whole_log(tmp_path / "games.csv", prior=200.0, **of_games, **out("whole"))
+    for name in ("replicate", "simulate", "compare", "rate", "by", "whole"):
+        remarks = json.loads((tmp_path / name / "manifest.json").read_text())["input_remarks"]
+        page = valmatch.report(tmp_path / name, markdown=True)
+        what = re.compile("1 bad (row|game) left out")
+        assert sum(bool(what.search(remark)) for remark in remarks) == 1
+        assert len(what.findall(page)) == 1
 
 
 def test_a_start_that_breaks_a_bound_is_said_to(run_of: RunOf) -> None:

@@ -192,6 +192,7 @@ def rate_whole(
             from valmatch.game_logs.batch.writing import write_batch
 
             result = replace(result, folder=folder.path)
+            folder.remark_input(remarks_on(log))
             with held_signals():  # a signal finds all files or none
                 write_batch(folder, result, batch.differences, raw_names)
     return result

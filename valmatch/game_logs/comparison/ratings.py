@@ -157,6 +157,8 @@ def compare_systems(
         stop = stack.enter_context(stop_on_signal())
         parts = until_stopped(log.games(listeners.progress), stop)
         held = [games for games in parts if games.n_games]
+        if folder:
+            folder.remark_input(remarks_on(log))
         for remark in remarks_on(log):
             warn(remark)
         if not held:

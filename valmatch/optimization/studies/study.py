@@ -386,5 +386,6 @@ def conclude(
         result.write(files.folder.path)
         with write_atomically(files.folder.path / "summary.json") as file:
             file.write(to_json(result.summary()))
+        files.folder.remark_input(posed.model.warnings)
         files.folder.close(result.status, **result.counts)
     return result

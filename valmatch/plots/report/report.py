@@ -167,6 +167,8 @@ def _chapter(folder: Path, home: Path | None) -> Chapter:
         run
     )
     chapter.missing = _missing(run, bool(chapter.found))
+    if run.manifest.input_remarks:
+        chapter.blocks.append(Block("What was read", items=run.manifest.input_remarks))
     if run.manifest.remarks:
         chapter.blocks.append(Block("Limits and remarks", items=run.manifest.remarks))
     chapter.blocks += blocks_of_origin(run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from valmatch.optimization.problem import START, TODAY
@@ -136,10 +136,16 @@ def front_sheet(points: Sequence[tuple[Mapping[str, Estimate], Point]]) -> Sheet
     return sheet
 
 
+def sure_of(objectives: Iterable[Estimate]) -> str:
+    """Return what to call points that keep their bounds: of one replication none is certified."""
+    return "certified" if any(found.n > 1 for found in objectives) else "feasible"
+
+
 def sweep_sheet(name: str, found: Sequence[SweptPoint]) -> Sheet:
     """Return a table of the certified point of each value of a sweep."""
     variables = list(found[0].point) if found else []
-    sheet = Sheet.of(name, "objective", "± 95%", "certified", *variables)
+    sure = sure_of(one.objective for one in found)
+    sheet = Sheet.of(name, "objective", "± 95%", sure, *variables)
     for value, objective, feasible, point in found:
         mean, half = mean_and_half(objective)
         own = [f"{x:.4g}" for x in point.values()]

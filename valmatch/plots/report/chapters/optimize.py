@@ -124,7 +124,8 @@ def _finding(
     if given["feasible"] is not True:
         return f"Too close to call: the best point found has {worth}, not certified; {how}."
     named = f", {best['name']}," if best.get("name") else ""
-    said = f"The recommended point{named} is certified as feasible: {worth}; {how}"
+    sure = "certified as feasible" if objective.n > 1 else "feasible in its one replication"
+    said = f"The recommended point{named} is {sure}: {worth}; {how}"
     change = _change(given, unit)
     return f"{said}{change}."
 

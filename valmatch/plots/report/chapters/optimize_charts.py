@@ -11,7 +11,7 @@ import numpy as np
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.report.charts import Chart, Graph, Line
 from valmatch.plots.report.words import estimate_of, value_in_words
-from valmatch.plots.sheets.optimization import SweptPoint
+from valmatch.plots.sheets.optimization import SweptPoint, sure_of
 from valmatch.statistics.estimates import Estimate
 from valmatch.storage.contents import MANIFEST
 from valmatch.text.labels import labelled
@@ -19,7 +19,7 @@ from valmatch.text.labels import labelled
 CANDIDATES, PROGRESS = "candidates.csv", "progress.csv"
 
 NOTE = (
-    "Objectives while the search went on are of few replications each; what is certified is of"
+    "Objectives while the search went on are of few replications each; the final test is of"
     " fresh ones."
 )
 
@@ -112,7 +112,8 @@ def sweep_chart(name: str, found: Sequence[SweptPoint], unit: str) -> Graph:
     lines = []
     certified = [one for one in found if one.feasible is True]
     others = [one for one in found if one.feasible is not True]
-    for own, what, colour in ((certified, "certified", 0), (others, "not certified", 1)):
+    sure = sure_of(one.objective for one in found)
+    for own, what, colour in ((certified, sure, 0), (others, f"not {sure}", 1)):
         if own:
             xs = np.array([one.value for one in own])
             means = [one.objective for one in own]

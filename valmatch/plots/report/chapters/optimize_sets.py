@@ -23,7 +23,13 @@ from valmatch.plots.report.words import (
     joined,
     value_in_words,
 )
-from valmatch.plots.sheets.optimization import SweptPoint, front_sheet, slopes_sheet, sweep_sheet
+from valmatch.plots.sheets.optimization import (
+    SweptPoint,
+    front_sheet,
+    slopes_sheet,
+    sure_of,
+    sweep_sheet,
+)
 
 
 def sweep_chapter(run: RunFiles, given: Mapping[str, Any]) -> Chapter:
@@ -63,9 +69,10 @@ def sweep_chapter(run: RunFiles, given: Mapping[str, Any]) -> Chapter:
 def _sweep_finding(name: str, found: list[SweptPoint], unit: str) -> str:
     """Say what the objective is at the ends of a sweep."""
     certified = [one for one in found if one.feasible is True]
-    n = f"{len(certified)} of {counted(len(found), 'value')} of {name} have a certified point"
+    sure = sure_of(one.objective for one in found)
+    n = f"{len(certified)} of {counted(len(found), 'value')} of {name} have a {sure} point"
     if not certified:
-        return f"No value of {name} has a certified point ({counted(len(found), 'value')} tried)."
+        return f"No value of {name} has a {sure} point ({counted(len(found), 'value')} tried)."
     ends = [certified[0], certified[-1]] if len(certified) > 1 else certified
     said = [f"{value_in_words(one.objective)}{after(unit)} at {one.value:g}" for one in ends]
     first = ends[0].objective
@@ -105,7 +112,7 @@ def front_chapter(run: RunFiles, given: Mapping[str, Any]) -> Chapter:
     mean = ends[0][0][first]
     level = f"{confidence_in_words(mean.confidence)} intervals" if mean.ci_low else "no intervals"
     chapter.found = (
-        f"{counted(len(points), 'certified point')} of {tested} tested"
+        f"{counted(len(points), f'{sure_of([mean])} point')} of {tested} tested"
         f" {'are' if len(points) != 1 else 'is'} on the front, from {' to '.join(said)};"
         f" {level}, n = {mean.n:,} fresh replications each."
     )

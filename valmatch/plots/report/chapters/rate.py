@@ -89,7 +89,6 @@ def _rating(run: RunFiles, log: str, given: Mapping[str, Any]) -> Chapter:
     ]
     note = "Calibration: what favourites were expected to score, and did; on the line is right."
     chapter.blocks.append(Block("Charts", charts=charts, paragraphs=[note]))
-    chapter.blocks += _limits(given)
     chapter.blocks.append(
         Block("Parameters", sheet=parameters_sheet({system: given["parameters"]}))
     )
@@ -193,16 +192,6 @@ def _calibration(title: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> G
     return Graph(title, "predicted score of the favourite", "observed", lines, diagonal=True)
 
 
-def _limits(given: Mapping[str, Any]) -> list[Block]:
-    """Return what was left out."""
-    items = []
-    if given.get("unrated_games"):
-        items.append(f"{counted(int(given['unrated_games']), 'game')} had fewer than two sides.")
-    for reason, count in (given.get("skipped_games") or {}).items():
-        items.append(f"{counted(int(count), 'bad game')} left out: {reason}")
-    return [Block("Left out", items=items)] if items else []
-
-
 def parameters_sheet(systems: Mapping[str, Mapping[str, Any]]) -> Sheet:
     """Return a table of the parameters of systems."""
     sheet = Sheet.of("system", "parameter", "value", left=("system", "parameter"))
@@ -246,7 +235,6 @@ def _comparison(log: str, given: Mapping[str, Any]) -> Chapter:
     rows = [(name, systems[name]["predictions"]["all"]) for name in rivals]
     charts.append(_calibration("Calibration", rows))
     chapter.blocks.append(Block("Charts", charts=charts))
-    chapter.blocks += _limits(given)
     parameters = {name: one["parameters"] for name, one in systems.items()}
     chapter.blocks.append(Block("Parameters", sheet=parameters_sheet(parameters), folded=True))
     return chapter
