@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
 from valmatch.errors import InputError, RunError
 from valmatch.inputs.csv_columns import SEPARATORS
@@ -147,7 +147,7 @@ def _unpacked(file: BinaryIO, most: int) -> BinaryIO:
         return temporary_copy(packed, most)
 
 
-def temporary_copy(source: IO[bytes], most: float = math.inf) -> BinaryIO:
+def temporary_copy(source: BinaryIO | gzip.GzipFile, most: float = math.inf) -> BinaryIO:
     """Return a temporary file, at its first byte, with what another holds.
 
     Raises
