@@ -41,7 +41,7 @@ from valmatch.game_logs.roster import Roster
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import BATCH_NAMES, all_systems
-from valmatch.ratings.system import MOST_PLAYERS, System
+from valmatch.ratings.system import System
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent
@@ -144,7 +144,7 @@ class Played(NamedTuple):
 def read(path: Path, columns: Mapping[str, str]) -> Played:
     """Read a log."""
     options, _ = split({"columns": columns}, LogKeywords)
-    with closing(open_log(path, options, MOST_PLAYERS)) as log:
+    with closing(open_log(path, options)) as log:
         games = joined([part for part in log.games(lambda _: None) if part.n_games])
         if not (np.diff(games.game_starts) == 2).all() or len(games.players) != 2 * games.n_games:
             raise SystemExit(f"{path}: holds games of more than one against one")
