@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.command import valmatch
 from valmatch.statistics.estimates import estimate
-from valmatch.statistics.no_interval import reason_of_each, why_no_interval
+from valmatch.statistics.no_interval import reason_of_each, short_intervals, why_no_interval
 
 LOG = "arrival_hours,rating\n" + "".join(f"{k / 30},{1500 + 37 * (k % 17)}\n" for k in range(120))
 
@@ -143,3 +143,24 @@ def test_a_reason_that_all_have_is_given_once() -> None:
     assert reason_of_each({"x": "why", "y": "why"}) == "why"
     assert reason_of_each({"x": "why", "y": "", "z": "why"}) == "x and 1 more: why"
     assert reason_of_each({"x": "", "y": ""}) == reason_of_each({}) == ""
+
+
+def test_intervals_that_may_be_too_short_are_named_once() -> None:
+    same, long = estimate(np.zeros(10)), estimate(np.array([*range(9), 30.0]))
+    few, fine = estimate(np.repeat([0.0, 1.0, -1.0], [28, 1, 1])), estimate(np.arange(9.0))
+    shown = [("bans", same), ("wait", fine), ("longest", long), ("gap", few), ("bans", same)]
+    named = "bans (the same value in every replication); longest (skewed values); gap (few values)"
+    assert short_intervals(shown) == f"{named}; run more replications"
+    assert short_intervals(shown, fixed=True) == named
+    assert short_intervals([("wait", fine)]) == ""
+
+
+def test_the_terminal_names_them_and_the_summary_says_why() -> None:
+    for command in (("replicate", "valorant"), ("compare", "valorant", "--set", "team_diff=300")):
+        printed, summary = in_both(*command, "-n", 20)
+        means = summary.get("responses") or summary["differences"]
+        skewed = [name for name, mean in means.items() if mean["remarks"] == ["skewed"]]
+        assert "max_wait_time" in skewed
+        line = printed.split("intervals that may be too short: ")[1]
+        assert f"{', '.join(skewed[:4])}" in line
+        assert line.endswith("run more replications")
