@@ -17,6 +17,7 @@ from tests.support.known_loads import BOXES, LOADS
 from tests.support.known_rules import RULES, registered
 from tests.support.sweeps import swept
 from valmatch.cli.tables.optimization import show_front, show_study
+from valmatch.config.identity import resolved, restore
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
 from valmatch.kernels.arrays import Floats
@@ -142,6 +143,9 @@ def test_todays_rule_is_the_configs_own(tmp_path: Path) -> None:
     problem = problem_of(outside, build(outside))
     assert problem.today == {"x1": -5.0}
     assert list(problem.given) == ["start"]
+    for config in (posed, own):  # as the manifest of a run has it: with every factor
+        again = replace(restore(resolved(config), config.source), optimize=config.optimize)
+        assert problem_of(again, build(again)) == problem_of(config, build(config))
 
 
 def document(posed: Any) -> dict[str, Any]:  # noqa: ANN401

@@ -124,12 +124,12 @@ def identity(config: Config) -> dict[str, Any]:
     return {
         "model": config.model,
         **origin(config.model),
-        "factors": _set_factors(config.factors),
+        "factors": set_factors(config.factors),
         "files": {key: file.sha256 for key, file in sorted(config.files.items())},
     }
 
 
-def _set_factors(section: Section) -> dict[str, Any]:
+def set_factors(section: Section) -> dict[str, Any]:
     """Return the factors that differ from their defaults, section by section."""
     plain, found = section.model_dump(mode="json"), {}
     for name, field in type(section).model_fields.items():
@@ -138,7 +138,7 @@ def _set_factors(section: Section) -> dict[str, Any]:
         if not field.is_required():
             default = field.get_default(call_default_factory=True)
         if isinstance(value, Section) and type(default) is type(value):
-            inner = _set_factors(value)
+            inner = set_factors(value)
             if inner:
                 found[name] = inner
         elif field.is_required() or value != default:

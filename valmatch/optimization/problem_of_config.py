@@ -19,6 +19,7 @@ from valmatch.config.factor_paths import (
     replaced,
     section_of,
 )
+from valmatch.config.identity import set_factors
 from valmatch.config.sections import ConstraintOptions, VariableOptions
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors, allowed, plain_number, schema_at
@@ -83,8 +84,12 @@ def _shipped_problems(config: Config) -> str:
 
 
 def _today(config: Config, variables: Sequence[Variable]) -> dict[str, float] | None:
-    """Return the config's own values of the variables, where it gives any but the start's."""
-    if not any(_is_given(config.factors, parts(one.name)) for one in variables):
+    """Return the config's own values of the variables, where it has any but defaults and the start.
+
+    A default is nobody's rule, whether it is written out or not.
+    """
+    chosen = flat(set_factors(config.factors))
+    if not any(one.name in chosen for one in variables):
         return None
     values = flat(config.factors.model_dump(mode="json"))
     today = {}
@@ -94,17 +99,6 @@ def _today(config: Config, variables: Sequence[Variable]) -> dict[str, float] | 
             return None  # it may be null
         today[one.name] = float(value)
     return None if all(today[one.name] == one.start for one in variables) else today
-
-
-def _is_given(factors: object, path: Sequence[str | int]) -> bool:
-    """Return whether a config says what a factor is, or leaves it at its default."""
-    for part in path:
-        if not isinstance(factors, Factors):
-            return True  # an entry of a list that was given
-        if part not in factors.model_fields_set:
-            return False
-        factors = getattr(factors, str(part))
-    return True
 
 
 def found_scales(config: Config) -> dict[str, Any]:

@@ -179,6 +179,19 @@ def test_rows_left_out_are_in_the_manifest_and_on_the_page(tmp_path: Path) -> No
         assert len(what.findall(page)) == 1
 
 
+def test_where_no_start_is_given_it_is_the_factor(run_of: RunOf, tmp_path: Path) -> None:
+    folder = shutil.copytree(run_of("optimize"), tmp_path / "run")
+    for name in ("manifest.json", "summary.json"):
+        found = json.loads((folder / name).read_text())
+        found.pop("start_and_recommended", None)
+        for variable in found.get("optimize", {}).get("variables", {}).values():
+            del variable["start"]
+        (folder / name).write_text(json.dumps(found))
+    factors = json.loads((folder / "manifest.json").read_text())["config"]["factors"]
+    row = rf"\| player_diff \| [\d.]+ \| {factors['player_diff']:.4g} \|"
+    assert re.search(row, valmatch.report(folder, markdown=True).replace("\\", ""))
+
+
 def test_a_start_that_breaks_a_bound_is_said_to(run_of: RunOf) -> None:
     _, found = said_of(run_of("optimize"))
     summary = json.loads((run_of("optimize") / "summary.json").read_text())

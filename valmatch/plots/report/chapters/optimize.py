@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from valmatch.config.factor_paths import flat
 from valmatch.models.model import Response
 from valmatch.optimization.problem import START, TODAY
 from valmatch.plots.parts.source import RunFiles, damaged
@@ -99,9 +100,11 @@ def _answer(given: Mapping[str, Any]) -> str:
 
 
 def _starts(run: RunFiles) -> dict[str, float]:
-    """Return the start of each variable."""
-    section = run.manifest.get("optimize") or {}
-    return {name: float(one["start"]) for name, one in section.get("variables", {}).items()}
+    """Return the start of each variable: where none is given, the value of the factor."""
+    variables = (run.manifest.get("optimize") or {}).get("variables", {})
+    values = flat(run.manifest.config.factors if run.manifest.config else {})
+    starts = {name: one.get("start", values.get(name)) for name, one in variables.items()}
+    return {name: float(start) for name, start in starts.items() if start is not None}
 
 
 def _finding(
