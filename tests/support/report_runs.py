@@ -42,7 +42,7 @@ WORLDS = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
 
 RULES, EVENTS = "rules.yaml", "events.jsonl"
 
-LIMIT = ("optimize", "valorant-20min", "--budget", "100")
+LIMIT = ("optimize", "valorant-20min", "--budget", "100", "--seed", "2")
 
 RUNS = {
     "simulate": ("simulate", *SMALL),

@@ -95,6 +95,7 @@ def test_a_path_of_points_just_over_the_limit(budget: int, adjusted: bool, commo
     assert 0 < wrong < ALPHA * RUNS
 
 
+@cache
 def just_over_the_limit(violated: int) -> tuple[Config, Problem, Floats, Floats]:
     """Return points with what makes their excesses hardly more than 0.
 
