@@ -132,12 +132,15 @@ class Row(NamedTuple):
     def time(self, column: str, since: int | None = None) -> tuple[float, bool]:
         """Return a time, and whether it is in seconds since 1970; NaN of an empty cell.
 
-        A number may be the digits of a date, of a year from `since` on.
+        Where `since` is given, a number may be seconds or milliseconds since 1970, or the digits of
+        a date of a year from then on.
         """
         cell = self.cells.get(column, "")
         number = real_number(cell)
         if number is not None:
-            moment = math.nan if since is None else moment_of_digits(number, since)
+            if since is None:
+                return number, False
+            moment = moment_of_digits(number, since)
             if not math.isnan(moment):
                 return moment, True
             unit = unit_since_1970(number)

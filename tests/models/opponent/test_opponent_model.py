@@ -626,12 +626,15 @@ def test_paired_differences_are_a_table_too(tmp_path: Path) -> None:
     summary = json.loads((tmp_path / "summary.json").read_text())
     table = rows(tmp_path / "paired.csv")
     assert ",".join(table[0]) == (
-        "policy,other,measure,games,unit,n,undefined,mean,std,std_error,ci_low,ci_high,confidence"
+        "policy,other,measure,games,unit,n,undefined,mean,std,std_error,ci_low,ci_high,confidence,"
+        "remarks"
     )
     assert len(table) == 3 * (1 + 2 * len(MEASURES))
     units = {row["response"]: row["unit"] for row in rows(tmp_path / "summary.csv")}
     for row in table:
         facts = summary["paired"][row["policy"]][row["other"]][row["measure"]][row["games"]]
+        remarks = facts.pop("remarks")
+        assert row["remarks"].split() == remarks
         assert {name: row[name] for name in facts} == {k: repr(v) for k, v in facts.items()}
         tail = "" if row["games"] == "total" else f".{row['games']}"
         assert row["unit"] == units[f"{row['measure']}.{row['policy']}{tail}"]
