@@ -23,8 +23,7 @@ SIGNALS = (
 AGAIN = getattr(signal, "SIGALRM", None)
 """The signal of a timer that tries an interrupt again, where the platform has one."""
 
-LATER = 0.02
-"""Seconds after which it does."""
+LATER = 0.02  # seconds after which it does
 
 
 def main() -> None:

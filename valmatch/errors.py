@@ -9,13 +9,7 @@ from valmatch.text.terminal import one_line
 
 
 class _PlainError(Exception):
-    """An error whose message is lines, whatever the names and values in them hold.
-
-    Parameters
-    ----------
-    *lines : str
-        What is wrong; control characters, also ends of lines, are escaped, long lines shortened.
-    """
+    """An error whose message is lines, whatever the names and values in them hold."""
 
     def __init__(self, *lines: str) -> None:
         super().__init__(*map(one_line, lines))
@@ -45,20 +39,11 @@ class WorkersLostError(RunError):
         self.args = (self.args[0].removesuffix(further) + further,)
 
 
-MOST = 50
-"""Lines of one message."""
+MOST = 50  # lines of one message
 
 
 def in_lines(lines: Sequence[str], further: int = 0) -> list[str]:
-    """Return the lines of an `InputError`; many are cut short.
-
-    Parameters
-    ----------
-    lines : sequence of str
-        What is wrong.
-    further : int
-        How many things are wrong that have no line here.
-    """
+    """Return the lines of an `InputError`; many are cut short."""
     left = max(len(lines) - MOST, 0) + further
     return [*lines[:MOST], *([f"and {left:,} more"] if left else [])]
 
@@ -67,14 +52,7 @@ _call: Callable[[str], str] = str
 
 
 def option(argument: str) -> str:
-    """Return what a message calls an argument of the public functions.
-
-    Parameters
-    ----------
-    argument : str
-        Its name, or ``name=value``. From Python that is what it is called; on the command line it
-        is an option.
-    """
+    """Return what a message calls an argument of the public functions."""
     return _call(argument)
 
 

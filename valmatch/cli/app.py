@@ -109,14 +109,7 @@ RULES = {
 
 
 def command_line(only: str | None = None) -> typer.Typer:
-    """Return the commands together.
-
-    Parameters
-    ----------
-    only : str, optional
-        A command that is called: where there is such a one, no other is imported. Reading the
-        options of all of them takes as long as importing numpy.
-    """
+    """Return the commands together."""
     app = typer.Typer(
         cls=_Group,
         name="valmatch",

@@ -25,8 +25,7 @@ QUIET, NORMAL, VERBOSE = -1, 0, 1
 
 _level = NORMAL
 
-_warned: set[str] = set()
-"""Warnings that were given; the points of a design would repeat them."""
+_warned: set[str] = set()  # warnings that were given; the points of a design would repeat them
 
 
 def reset() -> None:

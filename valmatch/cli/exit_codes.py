@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-MISSED = 3
-"""What was asked for cannot be had: a target was missed, no point is feasible."""
-
-AGAIN = 75
-"""Something is not there yet, and running again brings it; EX_TEMPFAIL of sysexits.h."""
-
-INTERRUPTED = 130
-"""A signal has ended the run; what is finished is kept."""
+MISSED = 3  # what was asked for cannot be had: a target was missed, no point is feasible
+AGAIN = 75  # something is not there yet, and running again brings it; EX_TEMPFAIL of sysexits.h
+INTERRUPTED = 130  # a signal has ended the run; what is finished is kept
 
 
 def of_status(status: str) -> int:

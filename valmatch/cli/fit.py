@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from valmatch.models.valorant.fitting import Days
     from valmatch.models.valorant.queue_log import QueueLog
 
-CONFIGS = (".yaml", ".yml")
-"""Suffixes of configs."""
+CONFIGS = (".yaml", ".yml")  # suffixes of configs
 
 SECTIONS = ("replicate", "optimize", "design")
 """What a fitted config takes over from the config that names the log."""

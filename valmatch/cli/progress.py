@@ -37,30 +37,13 @@ class _Count(MofNCompleteColumn):
 
 
 class Bar:
-    """A progress bar: called with steps done.
-
-    Parameters
-    ----------
-    progress : Progress
-        What draws it.
-    what : str
-        What steps are.
-    total : int or None
-        How many there will be, if that is known.
-    reports : Reports
-        What else is told of steps done.
-
-    Attributes
-    ----------
-    done : int
-        Steps so far.
-    """
+    """A progress bar: called with steps done."""
 
     def __init__(self, progress: Progress, what: str, total: int | None, reports: Reports) -> None:
         self._progress, self._reports = progress, reports
         self.found = reports.found
         self._task = progress.add_task(what, total=total, note="")
-        self.done = 0
+        self.done = 0  # steps so far
 
     def __call__(self, done: int) -> None:
         """Move on."""
@@ -87,24 +70,7 @@ COLUMNS = (
 def progress_bar(
     what: str, total: int | None, say: Callable[[str], None] | None, file: ProgressFile | None
 ) -> Iterator[Bar]:
-    """Show progress on stderr: a bar if that is a terminal, else a line now and then.
-
-    Parameters
-    ----------
-    what : str
-        What steps are.
-    total : int or None
-        How many there will be, if that is known.
-    say : callable or None
-        Prints a line; None where nothing is to be shown.
-    file : ProgressFile or None
-        Takes reports, too.
-
-    Yields
-    ------
-    Bar
-        What takes steps done.
-    """
+    """Show progress on stderr: a bar if that is a terminal, else a line now and then."""
     console = Console(stderr=True)
     shown = say is not None and console.is_terminal
     reports = Reports(what, total, None if shown else say, file)

@@ -14,35 +14,18 @@ from typing import Any, NamedTuple
 from valmatch.errors import InputError
 from valmatch.text.durations import in_words
 
-EVERY = 30.0
-"""Least seconds between two reports."""
-
-START = 4096
-"""Bytes of a file in which its first report stands."""
+EVERY = 30.0  # least seconds between two reports
+START = 4096  # bytes of a file in which its first report stands
 
 
 class Report(NamedTuple):
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes
-    ----------
-    what : str
-        What is counted, such as replications.
-    done : int
-        How many are there.
-    total : int or None
-        How many there will be, if that is known.
-    rate : float or None
-        How many this run has made a second; None as long as it has made none.
-    ended : bool
-        Whether the run has ended.
-    """
-
-    what: str
-    done: int
-    total: int | None
-    rate: float | None
-    ended: bool
+    what: str  # what is counted, such as replications
+    done: int  # how many are there
+    total: int | None  # how many there will be, if that is known
+    rate: float | None  # how many this run has made a second; None as long as it has made none
+    ended: bool  # whether the run has ended
 
     @property
     def seconds_left(self) -> float | None:
@@ -79,19 +62,7 @@ def rate_in_words(rate: float) -> str:
 
 
 class Reports:
-    """Reports at most every `EVERY` seconds to whoever wants them.
-
-    Parameters
-    ----------
-    what : str
-        What is counted.
-    total : int or None
-        How many there will be, if that is known.
-    say : callable or None
-        Takes lines; None where nobody wants them.
-    file : ProgressFile or None
-        Takes JSON lines, also at the beginning and at the end.
-    """
+    """Reports at most every `EVERY` seconds to whoever wants them."""
 
     def __init__(
         self,
@@ -135,22 +106,7 @@ class Reports:
 
 
 class ProgressFile:
-    """A file of reports, to which runs append.
-
-    Parameters
-    ----------
-    path : Path
-        The file; not there, empty, or one of reports.
-    out : Path or None
-        The folder of the run, in which the file may stand, under a name of its own.
-    warn : callable
-        Called if it cannot be written any more, which does not end the run.
-
-    Raises
-    ------
-    InputError
-        If it cannot be used.
-    """
+    """A file of reports, to which runs append."""
 
     def __init__(self, path: Path, out: Path | None, warn: Callable[[str], None]) -> None:
         self._path, self._warn = path, warn

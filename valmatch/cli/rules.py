@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from valmatch.rule_sets.descriptions import Description
     from valmatch.rule_sets.problems import Problem
 
-MOST_BLOCKERS = 3
-"""Tickets that block others, most of whom are named."""
+MOST_BLOCKERS = 3  # tickets that block others, most of whom are named
 
 RuleFile = Annotated[
     Path,

@@ -14,8 +14,7 @@ from valmatch.cli.options.declarations import Json, Quiet, path
 if TYPE_CHECKING:
     from valmatch.experiments.status import RunStatus
 
-FOLDER = 26
-"""Most characters of a folder in the table."""
+FOLDER = 26  # most characters of a folder in the table
 
 
 def status(

@@ -49,55 +49,23 @@ def reason(error: OSError | ValueError) -> str:
 
 
 def checked(root: Node, overrides: Sequence[str], source: str, folder: Path) -> Config:
-    """Return the config that a document says.
-
-    Parameters
-    ----------
-    root : Node
-        The document, overrides applied.
-    overrides : sequence of str
-        Names of the overrides in order.
-    source : str
-        The file, as errors show it.
-    folder : Path
-        Where relative paths in the file start from.
-
-    Raises
-    ------
-    InputError
-        With one line for each thing that is wrong, in the order of the file, overrides last.
-    """
+    """Return the config that a document says."""
     return _Check(root, overrides).config(source, folder)
 
 
 class _Check:
-    """Makes a `Config` of a document, collecting what is wrong on the way.
-
-    Attributes
-    ----------
-    root : Node
-        The document, overrides applied.
-    overrides : sequence of str
-        Names of the overrides in order.
-    problems : list of tuple
-        (node, message) pairs; the node tells where.
-    further : int
-        How many problems there are besides.
-    keys : tuple of str
-        What may stand at the top level with the model; with none, all that may with any.
-    units : ProblemUnits
-        What the numbers of a problem are in, once the factors are known.
-    moved : dict of str to str
-        Keys under which a mapping stood, by the names of the factors that it is.
-    """
+    """Makes a `Config` of a document, collecting what is wrong on the way."""
 
     def __init__(self, root: Node, overrides: Sequence[str]) -> None:
-        self.root = root
-        self.overrides = overrides
-        self.problems: list[tuple[Node, str]] = []
-        self.further = 0
+        self.root = root  # the document, overrides applied
+        self.overrides = overrides  # names of the overrides in order
+        self.problems: list[tuple[Node, str]] = []  # (node, message) pairs; the node tells where
+        self.further = 0  # how many problems there are besides
+        # what may stand at the top level with the model; with none, all that may with any
         self.keys: tuple[str, ...] = ()
+        # what the numbers of a problem are in, once the factors are known
         self.units = ProblemUnits("", None)
+        # keys under which a mapping stood, by the names of the factors that it is
         self.moved: dict[str, str] = {}
 
     def config(self, source: str, folder: Path) -> Config:

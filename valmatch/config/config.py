@@ -13,21 +13,11 @@ from valmatch.text.terminal import shortened
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file that a model reads.
+    """A file that a model reads."""
 
-    Attributes
-    ----------
-    path : Path
-        Where it is.
-    given : str
-        As the config names it.
-    sha256 : str
-        Digest of its bytes when the config was loaded.
-    """
-
-    path: Path
-    given: str
-    sha256: str
+    path: Path  # where it is
+    given: str  # as the config names it
+    sha256: str  # digest of its bytes when the config was loaded
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from valmatch.text.numerals import whole_number
 
 S = TypeVar("S", bound=Section)
 
-INDEX = re.compile(r"\[([0-9]+)\]")
-"""An index in brackets."""
+INDEX = re.compile(r"\[([0-9]+)\]")  # an index in brackets
 
 
 def section_of(field: FieldInfo | None) -> type[Section] | None:

@@ -34,13 +34,7 @@ def resolved(config: Config) -> dict[str, Any]:
 
 
 def restore(content: Mapping[str, Any], source: str) -> Config:
-    """Return the config of which `resolved` made `content`, read from the file `source`.
-
-    Raises
-    ------
-    InputError
-        If this version has no such model or factors, or a file of the run is not there.
-    """
+    """Return the config of which `resolved` made `content`, read from the file `source`."""
     try:
         entry = MODELS[content["model"]]
         given = {key: content[key] for key in entry.files if key in content}
@@ -171,13 +165,6 @@ def changed_since(before: Mapping[str, Any], there: Mapping[str, Any], config: C
     """Say in what a config, or its model, differs from an earlier one; "" if in nothing.
 
     A default that has changed since counts, though it is written nowhere.
-
-    Parameters
-    ----------
-    before, there : mapping
-        What `identity` and `resolved` made of the earlier one.
-    config : Config
-        The config now.
     """
     now = identity(config)
     found = [
@@ -213,8 +200,7 @@ def _changed_factors(
     return found
 
 
-_SHOWN = 8
-"""Differences that are named one by one."""
+_SHOWN = 8  # differences that are named one by one
 
 _ORIGIN = {
     "model": "the model was",

@@ -21,8 +21,7 @@ from valmatch.inputs.files import MAX_DOCUMENT, read_document, up_to
 from valmatch.inputs.yaml_document import parse, place, show
 from valmatch.text.suggestions import closest_name
 
-ConfigLike: TypeAlias = "str | Path | Mapping[str, Any] | Config"
-"""What `load` takes."""
+ConfigLike: TypeAlias = "str | Path | Mapping[str, Any] | Config"  # what `load` takes
 
 
 def load(

@@ -18,8 +18,7 @@ from valmatch.models.registry import MODELS, ModelEntry
 from valmatch.text.numerals import whole_number
 from valmatch.text.terminal import escaped, shortened
 
-SHOWN = 80
-"""Characters of an override in messages."""
+SHOWN = 80  # characters of an override in messages
 
 BY_FACTOR: dict[tuple[str, ...], Collection[str]] = {
     ("optimize", "variables"): VariableOptions.model_fields,
@@ -32,29 +31,7 @@ BY_FACTOR: dict[tuple[str, ...], Collection[str]] = {
 def overridden(
     root: Node, overrides: Sequence[str], levels: Sequence[tuple[str, str]]
 ) -> tuple[Node, list[Override]]:
-    """Apply overrides to a document, then the levels of a point of a design.
-
-    Parameters
-    ----------
-    root : Node
-        The document.
-    overrides : sequence of str
-        ``KEY=VALUE`` each, the later wins.
-    levels : sequence of tuple
-        What a level is called in messages, and ``KEY=VALUE``.
-
-    Returns
-    -------
-    root : Node
-        The document with all of them.
-    marks : list of Override
-        What each of them is called in messages, in order.
-
-    Raises
-    ------
-    InputError
-        If one of them is not of that form, or has no place in the document.
-    """
+    """Apply overrides to a document, then the levels of a point of a design."""
     marks = [Override(f"{option('overrides')} {_shown(override)}") for override in overrides]
     marks += [Override(f"{name}={_shown(level.partition('=')[2])}") for name, level in levels]
     texts = (*overrides, *(level for _, level in levels))

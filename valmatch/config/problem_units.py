@@ -20,13 +20,7 @@ BY_FACTOR = {("optimize", "variables"), ("design", "ranges")}
 
 
 def problem_names(root: Node) -> dict[str, list[str]]:
-    """Return the path of the bound of each constraint and of the weight of each term, by name.
-
-    Parameters
-    ----------
-    root : Node
-        The document. Where a constraint and a term have one name, it is that of the constraint.
-    """
+    """Return the path of the bound of each constraint and of the weight of each term, by name."""
     paths = {name: ["optimize", "objective", name, "weight"] for name in _part(root, "objective")}
     for name, given in _part(root, "constraints").items():
         bounds = [key for key in BOUNDS if isinstance(given, dict) and given.get(key) is not None]
@@ -42,15 +36,7 @@ def _part(root: Node, key: str) -> dict[str, object]:
 
 
 class ProblemUnits:
-    """The units of what the sections of a config say of factors and responses.
-
-    Parameters
-    ----------
-    model : str
-        Name of the model; of one that does not exist, there are no units.
-    factors : Factors or None
-        Its factors, if they are valid.
-    """
+    """The units of what the sections of a config say of factors and responses."""
 
     def __init__(self, model: str, factors: Factors | None) -> None:
         self._model, self._factors = model, factors
@@ -82,20 +68,7 @@ class ProblemUnits:
         return in_unit(value, "hours" if unit is None else unit)
 
     def unit(self, path: Sequence[str | int], given: object) -> str | None:
-        """Return the unit of the number at the path of a key.
-
-        Parameters
-        ----------
-        path : sequence of str or int
-            Section, mapping, name in it, key there.
-        given : object
-            What stands under that name.
-
-        Returns
-        -------
-        str or None
-            "" where it has none; None where there is no such model, factor or response.
-        """
+        """Return the unit of the number at the path of a key."""
         if len(path) != 4:
             return ""
         section, key, name, inner = map(str, path)

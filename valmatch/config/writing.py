@@ -15,24 +15,11 @@ from valmatch.models.registry import MODELS, unknown_model
 
 WIDTH = 80
 
-NAME = "NAME"
-"""Stands for any name in a mapping."""
+NAME = "NAME"  # stands for any name in a mapping
 
 
 def document(head: str, model: str, factors: Mapping[str, Any], **others: object) -> str:
-    """Return a config of some factors, for `load`.
-
-    Parameters
-    ----------
-    head : str
-        The comment at its top.
-    model : str
-        Name of the model.
-    factors : mapping
-        Plain values by name.
-    **others : object
-        Further keys of the top level, such as files, with plain values.
-    """
+    """Return a config of some factors, for `load`."""
     lines = [*textwrap.wrap(head, WIDTH - 2), ""]
     lines = [f"# {line}" if line else "" for line in lines]
     lines += [f"model: {model}", *(f"{key}: {_flow(value)}" for key, value in others.items())]
@@ -49,11 +36,6 @@ def template(model: str) -> str:
     """Return a config of `model` with the meaning, unit, range and default of every factor.
 
     It is a valid config in which every factor has its default.
-
-    Raises
-    ------
-    InputError
-        If there is no such model.
     """
     if model not in MODELS:
         raise InputError(unknown_model(model))

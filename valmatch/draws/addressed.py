@@ -20,8 +20,7 @@ from valmatch.draws.philox import block_of
 from valmatch.kernels.arrays import Ints, Words
 from valmatch.kernels.compilation import at, inlined, unallocating
 
-ADDRESSED = 2**63
-"""Added to the number of a source, for the third word of its counters."""
+ADDRESSED = 2**63  # added to the number of a source, for the third word of its counters
 
 MARK = np.uint64(ADDRESSED)
 
@@ -35,14 +34,7 @@ SPACING = 2.0**-52
 def uniform_at(place: Words, source: int, player: int, counter: int) -> float:
     """Return the uniform number of an address, in (0, 1): an odd multiple of 2**-53.
 
-    Parameters
-    ----------
-    place : (3,) ndarray of uint64
-        Key of the seed and replication + 1, from `Streams.place`.
-    source : int
-        Number of the source of randomness, 0 <= source < 2**63; each model numbers its own.
-    player, counter : int
-        Whose number it is and which of them, both >= 0.
+    Shapes: `place` (3,).
     """
     third = MARK | np.uint64(source)
     word, _, _, _ = block_of(
@@ -53,10 +45,7 @@ def uniform_at(place: Words, source: int, player: int, counter: int) -> float:
 
 @inlined
 def exponential_at(place: Words, source: int, player: int, counter: int) -> float:
-    """Return the exponential number of mean 1 of an address, > 0 and < 37: -log of the uniform.
-
-    Parameters are those of `uniform_at`.
-    """
+    """Return the exponential number of mean 1 of an address, > 0 and < 37: -log of the uniform."""
     return -math.log(uniform_at(place, source, player, counter))
 
 

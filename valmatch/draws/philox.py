@@ -24,23 +24,18 @@ KEY_STEPS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
 """From one round to the next the two words of the key grow by these, modulo 2**64."""
 
 # What the words of a stream are, after the two of its key:
-BLOCK = 2
-"""The number of the next block."""
+BLOCK = 2  # the number of the next block
 
 SOURCE, SLOT = 3, 4
 """The source and replication + 1, which is 0 for the draws that all replications share."""
 
-POSITION = 5
-"""The place of the next word in the store; `END` if the store is used up."""
+POSITION = 5  # the place of the next word in the store; `END` if the store is used up
 
 STORE = 8
 """Where the store begins; two words before it are left free, so that it begins a line of memory."""
 
-BLOCKS = 64
-"""Most blocks generated at a time: few enough that they wait in the nearest cache."""
-
-END = STORE + 4 * BLOCKS
-"""Length of a stream."""
+BLOCKS = 64  # most blocks generated at a time: few enough that they wait in the nearest cache
+END = STORE + 4 * BLOCKS  # length of a stream
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
@@ -48,12 +43,7 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 def new_stream(key: Words, source: int) -> Words:
     """Return a stream of a source, to be positioned by `rewind`.
 
-    Parameters
-    ----------
-    key : (2,) ndarray of uint64
-        Key of the generator.
-    source : int
-        Number of the source.
+    Shapes: `key` (2,).
     """
     stream = np.zeros(END, np.uint64)
     stream[:2] = key
@@ -132,17 +122,7 @@ def block_of(
 def refill(stream: Words, wanted: int) -> np.int64:
     """Generate words for a store that is used up.
 
-    Parameters
-    ----------
-    stream : (END,) ndarray of uint64
-        In and out; its position is left alone.
-    wanted : int
-        Words that will surely be used, at least 1: little more is generated.
-
-    Returns
-    -------
-    numpy.int64
-        Place of the first of these words.
+    Shapes: `stream` (END,).
     """
     start = END - 4 * min((wanted + 3) // 4, BLOCKS)
     block, source, slot = stream[BLOCK], stream[SOURCE], stream[SLOT]

@@ -9,8 +9,7 @@ from valmatch.draws.philox import END, POSITION, next_word, refill
 from valmatch.kernels.arrays import Words
 from valmatch.kernels.compilation import inlined, unallocating
 
-DROPPED = np.uint64(11)
-"""Bits of a word that a double has no room for."""
+DROPPED = np.uint64(11)  # bits of a word that a double has no room for
 
 SPACING = 2.0**-53
 

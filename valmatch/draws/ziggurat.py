@@ -45,8 +45,7 @@ NORMAL_SCALE, NORMAL_DENSITY, EXPONENTIAL_SCALE, EXPONENTIAL_DENSITY = (
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
-LAYER = np.uint64(0xFF)
-"""Bits that give one of the 256 layers."""
+LAYER = np.uint64(0xFF)  # bits that give one of the 256 layers
 
 NORMAL_SIDE, NORMAL_PLACE, PLACES = np.uint64(0x1FF), np.uint64(9), np.uint64(2**52 - 1)
 """A word of a normal, from its lowest bit on: layer; sign; 52 bits of place; 3 unused."""
@@ -54,8 +53,7 @@ NORMAL_SIDE, NORMAL_PLACE, PLACES = np.uint64(0x1FF), np.uint64(9), np.uint64(2*
 SIDES = np.concatenate((NORMAL_SCALE, -NORMAL_SCALE))
 """The scales by layer and sign: a branch on the sign would be guessed wrong half the time."""
 
-TAIL_SIGN = np.uint64(8)
-"""Bit of the place that gives the sign of a normal in the tail."""
+TAIL_SIGN = np.uint64(8)  # bit of the place that gives the sign of a normal in the tail
 
 EXPONENTIAL_LAYER, EXPONENTIAL_PLACE = np.uint64(3), np.uint64(11)
 """A word of an exponential, from its lowest bit on: 3 unused; layer; 53 bits of place."""

@@ -24,11 +24,8 @@ from valmatch.models.model import Batch, Model
 TARGET = 0.2
 """Seconds of work in a chunk: long against the cost of sending it, short against patience."""
 
-POLL_SECONDS = 0.1
-"""Seconds between two looks at whether to stop while waiting for a chunk."""
-
-RETRIES = 3
-"""Times that workers may be lost with a chunk."""
+POLL_SECONDS = 0.1  # seconds between two looks at whether to stop while waiting for a chunk
+RETRIES = 3  # times that workers may be lost with a chunk
 
 _own = threading.local()
 """The model of this thread of this process: models are for one thread at a time."""
@@ -45,15 +42,6 @@ class Chunks(Generic[Made]):
     """Runs replications in chunks.
 
     The size of the chunks follows the measured speed and never enters the results.
-
-    Parameters
-    ----------
-    pool : WorkerPool
-        Who works.
-    work : callable
-        Makes a chunk, such as `replicating` returns it.
-    size : int
-        Replications of the first chunk.
     """
 
     def __init__(self, pool: WorkerPool, work: Work[Made], size: int = 1) -> None:
@@ -133,15 +121,7 @@ Result = TypeVar("Result")
 
 
 def result_of(future: Future[Result]) -> Result | None:
-    """Return the result of a piece of work, None if the workers that had it were lost.
-
-    Raises
-    ------
-    InputError, RunError, Stopped
-        If it has raised it.
-    RunError
-        If a worker process has died, or the work has failed in another way.
-    """
+    """Return the result of a piece of work, None if the workers that had it were lost."""
     try:
         return future.result()
     except (InputError, RunError, Stopped):
@@ -170,17 +150,7 @@ def _next_size(size: int, seconds: float) -> int:
 
 
 def replicating(config: Config, seed: int, controls: bool = False) -> Work[Batch]:
-    """Return what makes replications of a config in a worker, with its own model.
-
-    Parameters
-    ----------
-    config : Config
-        From which every worker builds it.
-    seed : int
-        Seed of all random numbers.
-    controls : bool
-        Whether to observe the control variates.
-    """
+    """Return what makes replications of a config in a worker, with its own model."""
     return partial(_replicate, config, seed, controls)
 
 

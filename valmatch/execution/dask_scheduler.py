@@ -20,34 +20,17 @@ distributed: Any = import_module("distributed")
 
 ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(?:[\w.-]{1,253}|\[[\w:.%]{1,60}\]):(\d{1,5})")
 
-CONNECT_SECONDS = 20
-"""Seconds to wait for a scheduler's first answer."""
-
-ASK_SECONDS = 1
-"""Seconds between two questions to a scheduler for its workers."""
-
-ANSWER_SECONDS = 2
-"""Seconds to wait for the answer."""
-
-LOST_SECONDS = 20
-"""Seconds without an answer after which a scheduler is lost."""
-
-IDLE_ANSWERS = 10
-"""Answers that there is no worker after which that is said."""
-
-CLOSE_SECONDS = 2
-"""Seconds to take leave of a scheduler."""
+CONNECT_SECONDS = 20  # seconds to wait for a scheduler's first answer
+ASK_SECONDS = 1  # seconds between two questions to a scheduler for its workers
+ANSWER_SECONDS = 2  # seconds to wait for the answer
+LOST_SECONDS = 20  # seconds without an answer after which a scheduler is lost
+IDLE_ANSWERS = 10  # answers that there is no worker after which that is said
+CLOSE_SECONDS = 2  # seconds to take leave of a scheduler
 
 
 @contextmanager
 def connection(address: str) -> Iterator[Any]:
-    """Connect to a scheduler; yield the client.
-
-    Raises
-    ------
-    InputError
-        If that is no address, or no scheduler answers there.
-    """
+    """Connect to a scheduler; yield the client."""
     _check(address)
     client = _connect(address)
     try:
@@ -125,17 +108,7 @@ def _reason(error: BaseException) -> str:
 
 
 class SchedulerWorkers:
-    """The workers of a scheduler, as far as is known.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        Is connected to the scheduler.
-    address : str
-        Of the scheduler.
-    warn, detail : callable
-        As for `valmatch.execution.executors.open_pool`.
-    """
+    """The workers of a scheduler, as far as is known."""
 
     def __init__(
         self,
@@ -152,13 +125,7 @@ class SchedulerWorkers:
         self._patience = IDLE_ANSWERS
 
     def slots(self) -> int:
-        """Return the number of their threads; none while the scheduler does not answer.
-
-        Raises
-        ------
-        WorkersLostError
-            If the scheduler is.
-        """
+        """Return the number of their threads; none while the scheduler does not answer."""
         # The client would connect anew, but what was handed out by then may never come back.
         if self._link is not self._client.scheduler_comm or self._link.closed():
             raise self._lost("has closed the connection")

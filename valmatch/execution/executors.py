@@ -29,27 +29,7 @@ def open_pool(
     *,
     threads: bool = False,
 ) -> Iterator[WorkerPool]:
-    """Start workers, and dismiss them in the end; what they have not begun is dropped.
-
-    Parameters
-    ----------
-    executor : str or None
-        One of `EXECUTORS`; None is Dask where a scheduler is given, else local.
-    workers : int
-        Threads or processes; a single local one is this thread itself. Of no meaning with a
-        scheduler, which has workers of its own.
-    scheduler : str or None
-        Address of a Dask scheduler; None starts a Dask cluster in this process.
-    warn, detail : callable
-        Called when there is nobody to work, and with the number of workers.
-    threads : bool
-        Whether local workers are threads, for work that runs without the GIL.
-
-    Raises
-    ------
-    InputError
-        If there is no such executor, Dask is not installed, or no scheduler answers.
-    """
+    """Start workers, and dismiss them in the end; what they have not begun is dropped."""
     if executor is None:
         executor = LOCAL if scheduler is None else DASK
     arguments.one_of("executor", executor, EXECUTORS)

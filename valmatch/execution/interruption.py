@@ -31,8 +31,7 @@ HELD = (*SIGNALS, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else []))
 FRAGILE = frozenset(("llvmlite", "pydantic"))
 """Libraries in which an exception from a signal would do harm."""
 
-PATIENCE = 0.5
-"""Seconds that an interruption waits for what is at work."""
+PATIENCE = 0.5  # seconds that an interruption waits for what is at work
 
 
 _begun = False
@@ -50,23 +49,10 @@ def begun() -> bool:
 
 
 class Stop:
-    """Whether and why to stop; work asks between two pieces and so never stops inside one.
-
-    Parameters
-    ----------
-    max_seconds : float
-        Time from now after which to stop.
-    whole : Stop or None
-        What ends the whole that this work is a part of.
-
-    Attributes
-    ----------
-    reason : str
-        "" while there is none, "interrupted", or "out of time".
-    """
+    """Whether and why to stop; work asks between two pieces and so never stops inside one."""
 
     def __init__(self, max_seconds: float = math.inf, whole: Stop | None = None) -> None:
-        self.reason = ""
+        self.reason = ""  # "" while there is none, "interrupted", or "out of time"
         self._deadline = time.monotonic() + max_seconds
         self._interrupted = math.inf
         self._whole = whole

@@ -14,31 +14,16 @@ from valmatch.text.terminal import shortened
 
 @dataclass(frozen=True)
 class Scheduler:
-    """The variables in which a scheduler gives a task its place in a job array.
+    """The variables in which a scheduler gives a task its place in a job array."""
 
-    Attributes
-    ----------
-    index : str
-        The variable with the number of the task.
-    count : str
-        That with the number of tasks, "" where there is none.
-    first, last : str
-        Those with the numbers of the first and of the last task, "" where there are none.
-    step : str
-        That with the difference of the numbers of two tasks, "" where it is 1.
-    begins : int
-        The number of the first task where no variable says it.
-    none : str
-        What stands in `index` outside of arrays, besides nothing.
-    """
-
-    index: str
-    count: str = ""
+    index: str  # the variable with the number of the task
+    count: str = ""  # that with the number of tasks, "" where there is none
+    # first, last: those with the numbers of the first and of the last task, "" where there are none
     first: str = ""
     last: str = ""
-    step: str = ""
-    begins: int = 0
-    none: str = ""
+    step: str = ""  # that with the difference of the numbers of two tasks, "" where it is 1
+    begins: int = 0  # the number of the first task where no variable says it
+    none: str = ""  # what stands in `index` outside of arrays, besides nothing
 
     def holds(self, environment: Mapping[str, str]) -> bool:
         """Return whether this process is a task of an array of the scheduler."""
@@ -127,14 +112,7 @@ def in_job_array(environment: Mapping[str, str]) -> bool:
 
 
 def shard_of_job(environment: Mapping[str, str]) -> Shard:
-    """Return the shard of a task of a job array; everything where there is none.
-
-    Raises
-    ------
-    InputError
-        If the place of the task is not told, or two schedulers tell different ones: the whole,
-        made by every task, is not what was asked for.
-    """
+    """Return the shard of a task of a job array; everything where there is none."""
     places = {}
     for scheduler in SCHEDULERS:
         if scheduler.holds(environment):

@@ -19,31 +19,16 @@ def _ignore(said: object) -> None:
 
 @dataclass(frozen=True)
 class Listeners:
-    """Functions that a run calls with what is to be known of it while it goes on.
+    """Functions that a run calls with what is to be known of it while it goes on."""
 
-    Attributes
-    ----------
-    progress : callable
-        Called with the number of further replications done, or of further bytes of a log read.
-    looked : callable
-        Called with what is known of the targets whenever it is looked at.
-    warn : callable
-        Called with each remark on the input.
-    detail : callable
-        Called with the number of workers, and again when that changes.
-    found : callable
-        Called with the number of replications that an earlier run left, before `progress` is.
-
-    Raises
-    ------
-    InputError
-        If one of them is no function.
-    """
-
+    # called with the number of further replications done, or of further bytes of a log read
     progress: Callable[[int], None] = _ignore
+    # called with what is known of the targets whenever it is looked at
     looked: Callable[[Sequence[Precision]], None] = _ignore
-    warn: Callable[[str], None] = _ignore
+    warn: Callable[[str], None] = _ignore  # called with each remark on the input
+    # called with the number of workers, and again when that changes
     detail: Callable[[str], None] = _ignore
+    # called with the number of replications that an earlier run left, before `progress` is
     found: Callable[[int], None] = _ignore
 
     def __post_init__(self) -> None:
@@ -57,22 +42,7 @@ NO_LISTENERS = Listeners()
 
 
 def listeners_among(keywords: Mapping[str, Any], kind: type) -> Listeners:
-    """Return the listeners among the keyword arguments of a public function.
-
-    Parameters
-    ----------
-    keywords : mapping of str to object
-        What was given.
-    kind : type
-        The keywords that the function takes.
-
-    Raises
-    ------
-    InputError
-        If one is no function.
-    TypeError
-        If the function takes no such keyword.
-    """
+    """Return the listeners among the keyword arguments of a public function."""
     for name in keywords:
         if name not in kind.__annotations__:
             raise TypeError(f"got an unexpected keyword argument {name!r}")

@@ -34,8 +34,7 @@ from valmatch.inputs import arguments
 from valmatch.kernels.address_space import check_address_space
 from valmatch.models.registry import OWN
 
-UNGUARDED = 86
-"""Exit code of a worker process whose script asks for workers while it is imported."""
+UNGUARDED = 86  # exit code of a worker process whose script asks for workers while it is imported
 
 
 def check_workers(workers: int) -> None:
@@ -92,29 +91,16 @@ class _Processes(ProcessPoolExecutor):
             manager.join(ENDING)
 
 
-TRIES = 3
-"""Times that worker processes are tried to be started."""
-
-POLL = 0.1
-"""Seconds between two looks at whether one has."""
-
-STARTING = 45.0
-"""Seconds within which they have started, all imports included, on any machine."""
+TRIES = 3  # times that worker processes are tried to be started
+POLL = 0.1  # seconds between two looks at whether one has
+STARTING = 45.0  # seconds within which they have started, all imports included, on any machine
 
 SILENT = "valmatch.execution.silence"
 """Imported first by the server that workers come from: what it fails of is said by us."""
 
 
 def process_pool(workers: int) -> ProcessPoolExecutor:
-    """Start worker processes, which leave signals to this one and end with it.
-
-    Raises
-    ------
-    RunError
-        If no process can be started.
-    KeyboardInterrupt
-        If a signal comes meanwhile.
-    """
+    """Start worker processes, which leave signals to this one and end with it."""
     check_address_space()
     context = _context()
     deadline = time.monotonic() + STARTING

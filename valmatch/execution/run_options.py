@@ -25,39 +25,19 @@ class RunOptions:
     """Where the work of a run is done, for how long, and where its results go; checked.
 
     No result depends on workers, executor, scheduler or shards.
-
-    Attributes
-    ----------
-    workers : int
-        Workers, >= 1; without effect where a Dask scheduler is given.
-    executor : str or None
-        ``local``: threads of this process where the model's compiled code lets them work at once,
-        else processes of this machine; ``processes``: such processes in any case; ``dask``: the
-        workers of a Dask scheduler. None is ``dask`` where a scheduler is given, else ``local``.
-    scheduler : str or None
-        Address of that scheduler; ``dask`` without one starts one in this process.
-    shard : Shard
-        The part of the work that this run does.
-    max_seconds : float
-        Time after which to stop.
-    out : Path or None
-        Folder for the results.
-    resume : bool
-        Whether to go on from what an earlier run left in `out`.
-
-    Raises
-    ------
-    InputError
-        If one of them cannot be used.
     """
 
-    workers: int = 1
+    workers: int = 1  # workers, >= 1; without effect where a Dask scheduler is given
+    # ``local``: threads of this process where the model's compiled code lets them work at once,
+    # else processes of this machine; ``processes``: such processes in any case; ``dask``: the
+    # workers of a Dask scheduler. None is ``dask`` where a scheduler is given, else ``local``
     executor: str | None = None
+    # address of that scheduler; ``dask`` without one starts one in this process
     scheduler: str | None = None
-    shard: Shard = WHOLE
-    max_seconds: float = math.inf
-    out: Path | None = None
-    resume: bool = False
+    shard: Shard = WHOLE  # the part of the work that this run does
+    max_seconds: float = math.inf  # time after which to stop
+    out: Path | None = None  # folder for the results
+    resume: bool = False  # whether to go on from what an earlier run left in `out`
 
     def __post_init__(self) -> None:
         arguments.whole("workers", self.workers)
@@ -114,22 +94,7 @@ class ReplicateKeywords(ShardKeywords, total=False):
 
 
 def split(keywords: Mapping[str, Any], of: type[RunKeywords]) -> tuple[RunOptions, Listeners]:
-    """Return the options and the listeners among the keyword arguments of a public function.
-
-    Parameters
-    ----------
-    keywords : mapping of str to object
-        What was given.
-    of : type
-        The keywords that the function takes.
-
-    Raises
-    ------
-    InputError
-        If a value cannot be used.
-    TypeError
-        If the function takes no such keyword.
-    """
+    """Return the options and the listeners among the keyword arguments of a public function."""
     listeners = listeners_among(keywords, of)
     given = {name: value for name, value in keywords.items() if not hasattr(Listeners, name)}
     if given.get("out") is not None:

@@ -30,13 +30,7 @@ WHOLE = Shard(0, 1)
 
 
 def parse_shard(text: str) -> Shard:
-    """Parse ``I/K``, with I from 0 to K - 1.
-
-    Raises
-    ------
-    InputError
-        If it is not of that form.
-    """
+    """Parse ``I/K``, with I from 0 to K - 1."""
     left, _, right = text.partition("/")
     index, count = whole_number(left), whole_number(right)
     if index is None or count is None or index >= count:

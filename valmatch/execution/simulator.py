@@ -20,21 +20,11 @@ from valmatch.models.registry import load_model
 
 
 class Recorded(NamedTuple):
-    """One replication in full.
+    """One replication in full."""
 
-    Attributes
-    ----------
-    responses : numpy.ndarray
-        (len(model.responses),) float64; NaN where undefined.
-    tables : sequence of Table
-        What happened, one table for each kind of event.
-    remarks : sequence of str
-        What has to be said of it.
-    """
-
-    responses: Floats
-    tables: Sequence[Table]
-    remarks: Sequence[str]
+    responses: Floats  # (len(model.responses),) float64; NaN where undefined
+    tables: Sequence[Table]  # what happened, one table for each kind of event
+    remarks: Sequence[str]  # what has to be said of it
 
 
 def build(
@@ -42,24 +32,7 @@ def build(
     factors: Factors | None = None,
     warn: Callable[[str], None] = lambda text: None,
 ) -> Model[object]:
-    """Return the model of a config, ready to run.
-
-    Parameters
-    ----------
-    config : Config
-        What to simulate.
-    factors : Factors or None
-        Replace those of the config.
-    warn : callable
-        Called with each remark of the model on its input.
-
-    Raises
-    ------
-    InputError
-        If there is no such model, or if its files cannot be used.
-    RunError
-        If the model is not what `valmatch.models.model.Model` says.
-    """
+    """Return the model of a config, ready to run."""
     files = {name: file.path for name, file in config.files.items()}
     model = load_model(config.model)(factors or config.factors, files)
     if not isinstance(model.responses, Responses):
@@ -70,13 +43,7 @@ def build(
 
 
 def releases_gil(*configs: Config) -> bool:
-    """Return whether the models of all configs leave the GIL to other threads; see `Model`.
-
-    Raises
-    ------
-    InputError
-        If there is no such model.
-    """
+    """Return whether the models of all configs leave the GIL to other threads; see `Model`."""
     return all(getattr(load_model(config.model), "releases_gil", False) for config in configs)
 
 
@@ -87,41 +54,11 @@ def run(
     controls: bool = False,
     check: Callable[[], None] = lambda: None,
 ) -> Batch:
-    """Run replications of a model.
-
-    Parameters
-    ----------
-    model : Model
-        As built from a config.
-    seed : int
-        Seed of all random numbers, >= 0.
-    replications : iterable of int
-        Indices >= 0; each replication depends on the seed and its own index alone.
-    controls : bool
-        Whether to observe the controls; no response depends on it.
-    check : callable
-        Called between two pieces of work; ends the run by what it raises.
-
-    Returns
-    -------
-    Batch
-        One row of responses a replication, in the order given; the curves summed.
-
-    Raises
-    ------
-    RunError
-        If the model does not give each of its responses, and no others.
-    """
+    """Run replications of a model."""
     return model.run_many(Streams(seed), list(replications), controls, check)
 
 
 def record(model: Model[Inputs], seed: int, replication: int) -> Recorded:
-    """Run one replication and keep everything that happened in it.
-
-    Raises
-    ------
-    RunError
-        If the model does not give each of its responses, and no others.
-    """
+    """Run one replication and keep everything that happened in it."""
     found = model.record(model.draw(Streams(seed), replication))
     return Recorded(row_of(model, found.responses), found.tables, found.remarks)

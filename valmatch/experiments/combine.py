@@ -31,30 +31,17 @@ from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format, s
 from valmatch.storage.sum_file import write_sum_file
 
 Warn = Callable[[str], None]
-SHARD = "shard "
-"""What the name of a shard begins with, where it owes replications."""
-
-SHOWN = 8
-"""Missing replications and differing keys that are named one by one."""
-
-LISTED = 1_000
-"""Missing replications of a shard that a summary lists."""
+SHARD = "shard "  # what the name of a shard begins with, where it owes replications
+SHOWN = 8  # missing replications and differing keys that are named one by one
+LISTED = 1_000  # missing replications of a shard that a summary lists
 
 
 @dataclass(frozen=True)
 class _Part:
-    """The replications of one folder.
+    """The replications of one folder."""
 
-    Attributes
-    ----------
-    folder : Path
-        Where it is.
-    manifest : ReplicateManifest
-        What its manifest says.
-    """
-
-    folder: Path
-    manifest: ReplicateManifest
+    folder: Path  # where it is
+    manifest: ReplicateManifest  # what its manifest says
 
     @property
     def shard(self) -> Shard:
@@ -73,30 +60,15 @@ class _Part:
 
 @dataclass(frozen=True)
 class Combination:
-    """The replications of several folders.
+    """The replications of several folders."""
 
-    Attributes
-    ----------
-    replications : Replications
-        All of them together.
-    missing : Missing
-        Replications that should be there and are not, in order.
-    owed : mapping of str to Missing
-        The same by the shard that owes them; one item where there are no shards.
-    rows : Rows
-        The lines of the file of the whole; none where sums are kept in place of rows.
-    model : Model
-        What was simulated.
-    folders : sequence of Path
-        Where they were.
-    """
-
-    replications: Replications
-    missing: Missing
+    replications: Replications  # all of them together
+    missing: Missing  # replications that should be there and are not, in order
+    # the same by the shard that owes them; one item where there are no shards
     owed: Mapping[str, Missing]
-    rows: Rows
-    model: Model[object]
-    folders: Sequence[Path]
+    rows: Rows  # the lines of the file of the whole; none where sums are kept in place of rows
+    model: Model[object]  # what was simulated
+    folders: Sequence[Path]  # where they were
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds, and what is missing: how many, and the first."""
@@ -119,13 +91,7 @@ class Combination:
         return lines
 
     def claim(self, out: Path) -> RunFolder:
-        """Return the folder of the whole, claimed.
-
-        Raises
-        ------
-        InputError
-            If the folder cannot be used.
-        """
+        """Return the folder of the whole, claimed."""
         found = self.replications
         whole = Plan(
             found.requested,
@@ -137,15 +103,7 @@ class Combination:
         return claim(out, found.config, whole, True, found.count, read)
 
     def write(self, out: Path) -> None:
-        """Write the whole as `replicate` writes a run.
-
-        Raises
-        ------
-        InputError
-            If the folder cannot be used.
-        RunError
-            If a file cannot be written.
-        """
+        """Write the whole as `replicate` writes a run."""
         found = self.replications
         with self.claim(out) as folder:
             over = _ranges(found.indices)
@@ -182,28 +140,6 @@ def combine(
 
     The folders may come in any order and hold the same replications several times. What `out`
     holds of the same run stays in it, so that folders can be added one by one.
-
-    Parameters
-    ----------
-    out : Path
-        Folder of the whole.
-    folders : sequence of Path
-        Folders of ``valmatch replicate``, of one config and seed.
-    expect : int or None
-        Number of replications that there should be; None: as many as the runs were to make.
-    check : bool
-        Only look: write nothing.
-    confidence : float or None
-        Level of the intervals; None: that of the first folder.
-    warn : callable
-        Called with each remark on what is in the folders.
-
-    Raises
-    ------
-    InputError
-        If a folder is not of this run, or two folders contradict each other.
-    RunError
-        If the whole cannot be written.
     """
     found = gather(
         with_whole(out, folders), expect=expect, curves=not check, confidence=confidence, warn=warn
@@ -236,20 +172,7 @@ def gather(
     confidence: float | None = None,
     warn: Warn = lambda text: None,
 ) -> Combination:
-    """Return the replications of folders, checked against each other; write nothing.
-
-    Parameters
-    ----------
-    folders, expect, confidence, warn
-        As for `combine`.
-    curves : bool
-        Whether their curves are wanted.
-
-    Raises
-    ------
-    InputError
-        If the folders are not of one run, or contradict each other.
-    """
+    """Return the replications of folders, checked against each other; write nothing."""
     manifests = read_manifests(folders, "replicate", ReplicateManifest, warn)
     first = next(iter(manifests.values()))
     config = config_of(first, next(iter(manifests)), "combine")
@@ -295,13 +218,7 @@ def _refuse_mixture(manifests: Mapping[Path, ReplicateManifest]) -> None:
 
 
 def read_replications(folder: Path, warn: Warn) -> Replications:
-    """Return the replications that a folder holds, as far as its run got.
-
-    Raises
-    ------
-    InputError
-        If it is not the folder of a run of ``replicate``, or damaged.
-    """
+    """Return the replications that a folder holds, as far as its run got."""
     found = gather([folder], warn=warn).replications
     if found.sums:
         raise InputError(f"{folder}: holds only sums (summary_only), and this needs its rows")
@@ -314,13 +231,7 @@ M = TypeVar("M", bound=SimulationManifest)
 def read_manifests(
     folders: Sequence[Path], command: str, kind: type[M], warn: Warn
 ) -> dict[Path, M]:
-    """Return the manifests of the folders that a run of a command has begun to fill.
-
-    Raises
-    ------
-    InputError
-        If a folder is not there or of another command, or none has one.
-    """
+    """Return the manifests of the folders that a run of a command has begun to fill."""
     manifests: dict[Path, M] = {}
     for folder in folders:
         if not folder.is_dir():

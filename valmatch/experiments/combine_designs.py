@@ -20,23 +20,12 @@ from valmatch.storage.manifest import command_of, read_manifest
 
 @dataclass(frozen=True)
 class CombinedDesign:
-    """The replications of several folders at each point of a design.
+    """The replications of several folders at each point of a design."""
 
-    Attributes
-    ----------
-    experiment : DesignReplications
-        All of them together.
-    shortfalls : sequence of str
-        One line for each shard of each point that owes replications.
-    owed : collection of str
-        The shards that owe replications of some point.
-    missing : mapping
-        What is missing of each point, by the shard that owes it; null: everything.
-    """
-
-    experiment: DesignReplications
-    shortfalls: Sequence[str]
-    owed: Collection[str]
+    experiment: DesignReplications  # all of them together
+    shortfalls: Sequence[str]  # one line for each shard of each point that owes replications
+    owed: Collection[str]  # the shards that owe replications of some point
+    # what is missing of each point, by the shard that owes it; null: everything
     missing: Mapping[str, Any]
 
 
@@ -48,15 +37,7 @@ def combine_designs(
     warn: Callable[[str], None] = lambda text: None,
     **options: Any,  # noqa: ANN401
 ) -> CombinedDesign:
-    """Merge the folders of one design; see `valmatch.experiments.combine.combine`.
-
-    Raises
-    ------
-    InputError
-        If a folder is not of this design, or two folders contradict each other.
-    RunError
-        If the whole cannot be written.
-    """
+    """Merge the folders of one design; see `valmatch.experiments.combine.combine`."""
     folders = with_whole(out, folders)
     first = _manifest_of_all(folders)
     ids = list(dict.fromkeys(first.design.config_ids))

@@ -17,23 +17,12 @@ NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 class Held(NamedTuple):
-    """What folders hold together.
+    """What folders hold together."""
 
-    Attributes
-    ----------
-    indices : sequence of int
-        Their replications.
-    there : collection of int
-        The same, quick to be asked for one.
-    common : callable
-        Returns how many of a range are there.
-    values, rows, sums, curves, controls
-        As in the result.
-    """
-
-    indices: Sequence[int]
-    there: Collection[int]
-    common: Callable[[range], int]
+    indices: Sequence[int]  # their replications
+    there: Collection[int]  # the same, quick to be asked for one
+    common: Callable[[range], int]  # returns how many of a range are there
+    # values, rows, sums, curves, controls: as in the result
     values: Floats
     rows: Rows = NOTHING
     sums: ColumnSums | None = None

@@ -25,21 +25,11 @@ Warn = Callable[[str], None]
 
 
 class MergedSums(NamedTuple):
-    """The sums of several folders together.
+    """The sums of several folders together."""
 
-    Attributes
-    ----------
-    over : ReplicationRanges
-        The replications that they are over.
-    sums : ColumnSums
-        The sums.
-    parts : mapping of Path to ranges
-        The folders whose sums count, with their replications.
-    """
-
-    over: ReplicationRanges
-    sums: ColumnSums
-    parts: dict[Path, Sequence[range]]
+    over: ReplicationRanges  # the replications that they are over
+    sums: ColumnSums  # the sums
+    parts: dict[Path, Sequence[range]]  # the folders whose sums count, with their replications
 
 
 class _Found(NamedTuple):
@@ -51,14 +41,7 @@ class _Found(NamedTuple):
 
 
 def merge_sums(folders: Sequence[Path], form: SumFormat) -> MergedSums:
-    """Return the sums of folders, of which those that repeat others count once.
-
-    Raises
-    ------
-    InputError
-        If a file is damaged, two folders contradict each other, or some replications of a folder
-        are in others and some are not: sums cannot be taken apart.
-    """
+    """Return the sums of folders, of which those that repeat others count once."""
     merged = MergedSums(ReplicationRanges(), ColumnSums.zeros(len(form.names)), {})
     seen: dict[tuple[range, ...], _Found] = {}
     found = [_Found(folder, *read_sum_file(folder, form)) for folder in folders]

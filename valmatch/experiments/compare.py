@@ -55,23 +55,12 @@ about as seldom as they say, those of long waits included: `tests/verification/t
 
 @dataclass(frozen=True)
 class Variant:
-    """A system and its paired differences to the base.
+    """A system and its paired differences to the base."""
 
-    Attributes
-    ----------
-    name : str
-        A letter, "b" for the first.
-    run : Replications
-        Its run.
-    changed : list of tuple
-        What differs: name, its value in the base, its value here.
-    comparisons : mapping of str to PairedDifference
-        By response; ``a`` is the base, ``b`` is this system.
-    """
-
-    name: str
-    run: Replications
-    changed: list[Change]
+    name: str  # a letter, "b" for the first
+    run: Replications  # its run
+    changed: list[Change]  # what differs: name, its value in the base, its value here
+    # by response; ``a`` is the base, ``b`` is this system
     comparisons: Mapping[str, PairedDifference]
 
     @property
@@ -430,12 +419,6 @@ def compare_runs(
 
     The intervals of a single difference are those of its sampling; those of several, which hold
     together, are of higher levels and regard skewness.
-
-    Raises
-    ------
-    InputError
-        If the seeds differ, two of several runs are of one config, or they have no response in
-        common.
     """
     _sides([base.config, *(run.config for run in others)])
     names, shared, (first, *rest) = common_values([base, *others])

@@ -22,26 +22,16 @@ from valmatch.text.terminal import shortened, shown
 
 DEFAULT_SEED = 1
 
-MOST_LEVELS = 10_000
-"""Most values of FIRST:LAST:STEP."""
+MOST_LEVELS = 10_000  # most values of FIRST:LAST:STEP
 
 
 @dataclass(frozen=True)
 class Design:
-    """Points, each a value for every factor.
+    """Points, each a value for every factor."""
 
-    Attributes
-    ----------
-    factors : sequence of str
-        Keys as ``--set`` takes them.
-    points : sequence of tuple
-        Values of the factors.
-    names : sequence of str
-        What messages call the factors: where they are given.
-    """
-
-    factors: Sequence[str]
-    points: Sequence[tuple[Any, ...]]
+    factors: Sequence[str]  # keys as ``--set`` takes them
+    points: Sequence[tuple[Any, ...]]  # values of the factors
+    # what messages call the factors: where they are given
     names: Sequence[str] = field(default=(), compare=False)
 
     def levels(self, point: tuple[Any, ...]) -> list[tuple[str, str]]:
@@ -51,21 +41,7 @@ class Design:
 
 
 def design_of(config: Config, sweeps: Sequence[str]) -> Design | None:
-    """Return the grid that sweeps span, else the design of the config, if it has one.
-
-    Parameters
-    ----------
-    config : Config
-        Its section ``design`` holds values by factor (``grid``), or the number of points of a
-        Latin hypercube or a scrambled Sobol sequence in the ranges of factors.
-    sweeps : sequence of str
-        ``KEY=VALUE,VALUE,...`` or ``KEY=FIRST:LAST:STEP`` each.
-
-    Raises
-    ------
-    InputError
-        If a sweep is not of either form.
-    """
+    """Return the grid that sweeps span, else the design of the config, if it has one."""
     if sweeps:
         levels = [parse_levels(text) for text in sweeps]
         if len({key for key, _ in levels}) < len(levels):

@@ -27,53 +27,22 @@ REPLAY, SIMULATE = "rules replay", "simulate"
 
 
 class Explanation(NamedTuple):
-    """Why a ticket waited.
-
-    Attributes
-    ----------
-    world : WorldReading
-    documents : dict of str to dict
-        By search, see `valmatch.experiments.explanations`.
-    """
+    """Why a ticket waited."""
 
     world: WorldReading
-    documents: dict[Search, dict[str, Any]]
+    documents: dict[Search, dict[str, Any]]  # by search, see `valmatch.experiments.explanations`
 
 
 class Played(NamedTuple):
-    """What is known of a world that was played.
-
-    Attributes
-    ----------
-    world : WorldReading
-    ended : dict
-        By search, how tickets ended.
-    proposals : dict
-        By search, all that was proposed, in order.
-    """
+    """What is known of a world that was played."""
 
     world: WorldReading
-    ended: dict[Search, dict[int, Ended]]
-    proposals: dict[Search, list[Proposal]]
+    ended: dict[Search, dict[int, Ended]]  # by search, how tickets ended
+    proposals: dict[Search, list[Proposal]]  # by search, all that was proposed, in order
 
 
 def explain_ticket(folder: PathLike, ticket: str, *, search: str | None = None) -> Explanation:
-    """Return why a ticket waited, whatever has become of it.
-
-    Parameters
-    ----------
-    folder : PathLike
-        The folder of a replay; or of `simulate`, of the model `tickets`, which is run once more.
-    ticket : str
-        Its id; of `simulate` its number in ``tickets.csv``.
-    search : {"pass", "exhaustive"} or None
-        Of which search; by default of each that was made.
-
-    Raises
-    ------
-    InputError
-        If the folder holds neither, or one without that ticket or search.
-    """
+    """Return why a ticket waited, whatever has become of it."""
     path = arguments.path("folder", folder)
     command = command_of(path)
     if command not in (REPLAY, SIMULATE):

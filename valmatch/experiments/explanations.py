@@ -25,19 +25,7 @@ def explained(
     ended: Mapping[int, Ended],
     ticket: int | None = None,
 ) -> list[dict[str, Any]]:
-    """Return why tickets waited.
-
-    Parameters
-    ----------
-    pool : Pool
-        The world.
-    proposals : sequence of Proposal
-        All that was proposed in it, in order.
-    ended : mapping of int to Ended
-        How tickets ended.
-    ticket : int or None
-        The ticket, whatever has become of it; by default all that ended without a match.
-    """
+    """Return why tickets waited."""
     chosen = [k for k in sorted(ended) if ended[k].status != COMPLETED]
     if ticket is not None:
         chosen = [ticket]

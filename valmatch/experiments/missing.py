@@ -8,17 +8,7 @@ from typing import Any
 
 
 class Missing(Sequence[int]):
-    """Replications that should be there and are not, in order; counted without being listed.
-
-    Parameters
-    ----------
-    wanted : range
-        Those that should be there.
-    there : collection of int
-        Those that are, and others.
-    n : int
-        How many of `wanted` are there.
-    """
+    """Replications that should be there and are not, in order; counted without being listed."""
 
     def __init__(self, wanted: range, there: Collection[int], n: int) -> None:
         self._wanted, self._there, self._n = wanted, there, n

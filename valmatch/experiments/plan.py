@@ -15,8 +15,7 @@ DEFAULT_N = 1000
 
 DEFAULT_SEED = 1
 
-MAX_REPS = 1_000_000
-"""Replications at which targets are given up, unless told otherwise."""
+MAX_REPS = 1_000_000  # replications at which targets are given up, unless told otherwise
 
 
 def default_n(*configs: Config) -> int:
@@ -26,42 +25,19 @@ def default_n(*configs: Config) -> int:
 
 @dataclass(frozen=True)
 class Plan:
-    """The replications of a config that are to be made, checked.
+    """The replications of a config that are to be made, checked."""
 
-    Attributes
-    ----------
-    n : int
-        Number of replications, >= 1, in all shards together; with targets the least one.
-    seed : int
-        Seed of all random numbers, >= 0.
-    shard : Shard
-        The part of them that this run makes.
-    confidence : float
-        Level of the intervals, in (0, 1).
-    targets : sequence of str
-        ``NAME=1%`` or ``NAME=0.05`` each: go on until the half-width of the interval of the
-        response is that share of its mean, or that number.
-    max_reps : int
-        Number of replications at which to give the targets up, >= 1.
-    control_variates : bool
-        Whether to adjust the means by control variates.
-    summary_only : bool
-        Whether to keep exact sums in place of rows.
-
-    Raises
-    ------
-    InputError
-        If one of them cannot be used.
-    """
-
+    # number of replications, >= 1, in all shards together; with targets the least one
     n: int = DEFAULT_N
-    seed: int = DEFAULT_SEED
-    shard: Shard = WHOLE
-    confidence: float = 0.95
+    seed: int = DEFAULT_SEED  # seed of all random numbers, >= 0
+    shard: Shard = WHOLE  # the part of them that this run makes
+    confidence: float = 0.95  # level of the intervals, in (0, 1)
+    # ``NAME=1%`` or ``NAME=0.05`` each: go on until the half-width of the interval of the response
+    # is that share of its mean, or that number
     targets: Sequence[str] = field(default=())
-    max_reps: int = MAX_REPS
-    control_variates: bool = False
-    summary_only: bool = False
+    max_reps: int = MAX_REPS  # number of replications at which to give the targets up, >= 1
+    control_variates: bool = False  # whether to adjust the means by control variates
+    summary_only: bool = False  # whether to keep exact sums in place of rows
 
     def __post_init__(self) -> None:
         arguments.whole("n", self.n)

@@ -42,52 +42,30 @@ from valmatch.rule_sets.worlds import (
     Service,
 )
 
-BRIEF = 100
-"""Tickets up to which plain Python is done before numba would be imported."""
-
-REVIEW = 1.0
-"""Seconds between reviews, where there is no world that says it."""
+BRIEF = 100  # tickets up to which plain Python is done before numba would be imported
+REVIEW = 1.0  # seconds between reviews, where there is no world that says it
 
 
 class Given(NamedTuple):
-    """The files of a replay.
+    """The files of a replay."""
 
-    Attributes
-    ----------
-    rules : PathLike
-        A world, or a rule set.
-    tickets : PathLike or None
-        With a rule set: a list of tickets, an object a line, as those of a world are; a table of
-        single players, whose name ends with ``.csv``; or a game's own log of events.
-    players : PathLike or None
-        With a game's log: attributes and latencies of its players, an object a line as players of
-        a world are, or a table whose name ends with ``.csv``.
-    """
-
-    rules: PathLike
+    rules: PathLike  # a world, or a rule set
+    # with a rule set: a list of tickets, an object a line, as those of a world are; a table of
+    # single players, whose name ends with ``.csv``; or a game's own log of events
     tickets: PathLike | None = None
+    # with a game's log: attributes and latencies of its players, an object a line as players of a
+    # world are, or a table whose name ends with ``.csv``
     players: PathLike | None = None
 
 
 class WorldKeywords(TypedDict, total=False):
-    """How a rule set and tickets become a world.
+    """How a rule set and tickets become a world."""
 
-    Attributes
-    ----------
-    timeout : float or None
-        With a rule set: seconds after which tickets leave; 120 by default.
-    review : float or None
-        With a rule set: seconds between reviews; 1 by default.
-    latency_of : {"ticket", "player"} or None
-        Whose latency a rule looks at; by default as a world says, else of a ticket one number.
-    warn : callable
-        Takes what is to be said of the rule set and of the tickets.
-    """
-
-    timeout: float | None
-    review: float | None
+    timeout: float | None  # with a rule set: seconds after which tickets leave; 120 by default
+    review: float | None  # with a rule set: seconds between reviews; 1 by default
+    # whose latency a rule looks at; by default as a world says, else of a ticket one number
     latency_of: str | None
-    warn: Callable[[str], None]
+    warn: Callable[[str], None]  # takes what is to be said of the rule set and of the tickets
 
 
 def replay(
@@ -99,36 +77,7 @@ def replay(
     explain: bool = False,
     **keywords: Unpack[WorldKeywords],
 ) -> Replay:
-    """Play tickets by a rule set, offline.
-
-    Parameters
-    ----------
-    given : Given
-        The files.
-    search : {"pass", "exhaustive"} or None
-        How matches are looked for; by default by each search that a world has answers for, or by
-        the one that it names.
-    out : PathLike or None
-        Folder for the files, see `valmatch.experiments.replay_files`.
-    raw_names : bool
-        Whether names like formulas are written as they are.
-    explain : bool
-        Whether ``explain.jsonl`` says of each ticket that ended without a match why it did.
-    **keywords
-        See `WorldKeywords`.
-
-    Returns
-    -------
-    Replay
-        What came of it.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read or has errors, or the folder cannot be used.
-    RunError
-        If an exhaustive search has too much to look at.
-    """
+    """Play tickets by a rule set, offline."""
     if explain and out is None:
         raise InputError(f"{option('explain')}: {option('out')} is needed too, which takes it")
     files = _files(given)
@@ -199,8 +148,7 @@ def _claimed(folder: Path, read: Sequence[Path], world: WorldReading) -> Any:  #
     )
 
 
-NAMES = ("rules", "tickets", "players")
-"""What the files that are read are called in a manifest."""
+NAMES = ("rules", "tickets", "players")  # what the files that are read are called in a manifest
 
 
 def _world(

@@ -21,14 +21,7 @@ from valmatch.storage.output import to_json, write_atomically
 
 
 class ReplayedCase(NamedTuple):
-    """What came of the tickets of a case.
-
-    Attributes
-    ----------
-    source : Path
-    case : Case
-    played : Played
-    """
+    """What came of the tickets of a case."""
 
     source: Path
     case: Case
@@ -84,22 +77,7 @@ def replay_case(
     out: PathLike | None = None,
     warn: Callable[[str], None] = lambda text: None,
 ) -> ReplayedCase:
-    """Play the tickets of a case by the rule of its preset.
-
-    Parameters
-    ----------
-    source : PathLike
-        The case.
-    out : PathLike or None
-        Folder for ``result.json``.
-    warn : callable
-        Takes what is to be said of the case.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or has errors, or the folder cannot be used.
-    """
+    """Play the tickets of a case by the rule of its preset."""
     path = arguments.path("rules", source)
     folder = None if out is None else arguments.path("out", out)
     case, problems = read_case(read_text(path))
@@ -124,8 +102,7 @@ def replay_case(
     return result
 
 
-BRIEF = 100
-"""Tickets up to which plain Python is done before numba would be imported."""
+BRIEF = 100  # tickets up to which plain Python is done before numba would be imported
 
 FEW = {"bar": 3, "shieldbattery": 2}
 """Players of a team up to which there are few line-ups or rosters of so many tickets."""

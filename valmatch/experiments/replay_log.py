@@ -17,21 +17,11 @@ STATUSES = ("COMPLETED", "TIMED_OUT", "CANCELLED", "FAILED", "SEARCHING")
 
 @dataclass(frozen=True)
 class Side:
-    """How tickets ended, in the log or by the rules.
+    """How tickets ended, in the log or by the rules."""
 
-    Attributes
-    ----------
-    statuses : list of str
-        Of each ticket.
-    waits : list of float or None
-        Seconds until it was matched, None where it was not.
-    matches : list of frozenset of int
-        The tickets of each match.
-    """
-
-    statuses: list[str]
-    waits: list[float | None]
-    matches: list[frozenset[int]]
+    statuses: list[str]  # of each ticket
+    waits: list[float | None]  # seconds until it was matched, None where it was not
+    matches: list[frozenset[int]]  # the tickets of each match
 
     def numbers(self) -> dict[str, Any]:
         """Return how many ended how, and waits of those who were matched."""

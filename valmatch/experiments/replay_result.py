@@ -38,29 +38,15 @@ def proposals_of(outcome: Outcome) -> list[Proposal]:
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of tickets.
+    """What came of tickets."""
 
-    Attributes
-    ----------
-    source : Path
-        The world, or the rule set.
-    world : WorldReading
-        What was played.
-    outcomes : dict of str to Outcome
-        By search.
-    log : EventLog or None
-        The log that the tickets are of, where it is a game's own.
-    blockers : dict of str to Blockers
-        By search, who waited behind whom.
-    explained : list of dict or None
-        Why tickets ended without a match, see `valmatch.experiments.explanations`.
-    """
-
-    source: Path
-    world: WorldReading
-    outcomes: dict[Search, Outcome]
-    log: EventLog | None = None
+    source: Path  # the world, or the rule set
+    world: WorldReading  # what was played
+    outcomes: dict[Search, Outcome]  # by search
+    log: EventLog | None = None  # the log that the tickets are of, where it is a game's own
+    # by search, who waited behind whom
     blockers: dict[Search, Blockers] = field(default_factory=dict)
+    # why tickets ended without a match, see `valmatch.experiments.explanations`
     explained: list[dict[str, Any]] | None = None
 
     def answers(self) -> dict[str, Any]:

@@ -154,23 +154,7 @@ def run_plan(
     options: RunOptions,
     listeners: Listeners,
 ) -> Replications:
-    """Make planned replications, alone or as a part of something larger.
-
-    Parameters
-    ----------
-    config : Config
-        What to simulate.
-    plan : Plan
-        Which replications.
-    pool : WorkerPool
-        The workers.
-    begin : callable
-        Called when everything is ready to start; returns what says whether to stop.
-    options : RunOptions
-        Where files go, and whether to go on from those that are there.
-    listeners : Listeners
-        What is called with progress and remarks.
-    """
+    """Make planned replications, alone or as a part of something larger."""
     out, resume, warn = options.out, options.resume, listeners.warn
     model = build(config, warn=warn)
     _check_expected_names(config, model.responses)
@@ -243,13 +227,7 @@ def run_plan(
 
 
 def check_finished(config: Config, plan: Plan, out: Path) -> None:
-    """Read what a folder holds of a run, of which `run_plan` is to make the rest; write nothing.
-
-    Raises
-    ------
-    InputError
-        If it could not go on with that.
-    """
+    """Read what a folder holds of a run, of which `run_plan` is to make the rest; write nothing."""
     claim(out, config, plan, resume=True)
     Store(
         config,

@@ -24,20 +24,7 @@ class Listed(NamedTuple):
 def list_responses(
     source: ConfigLike, overrides: Sequence[str] = (), levels: Sequence[tuple[str, str]] = ()
 ) -> list[Listed]:
-    """Return every response of a model, in the order of groups.
-
-    Parameters
-    ----------
-    source : ConfigLike
-        A config, or the name of a model for one of its default factors.
-    overrides, levels
-        As for `valmatch.load`.
-
-    Raises
-    ------
-    InputError
-        If there is no such model, or the config is not valid.
-    """
+    """Return every response of a model, in the order of groups."""
     if isinstance(source, str) and source in MODELS:
         source = {"model": source}
     config = load(source, overrides, levels)
@@ -58,13 +45,7 @@ def groups_of(
     overrides: Sequence[str] = (),
     levels: Sequence[tuple[str, str]] = (),
 ) -> list[str]:
-    """Return the groups that must be asked for, so that all of some responses are there.
-
-    Raises
-    ------
-    InputError
-        If the model has no such response.
-    """
+    """Return the groups that must be asked for, so that all of some responses are there."""
     listed = {found.response.name: found for found in list_responses(source, overrides, levels)}
     for name in names:
         if name not in listed:

@@ -41,13 +41,7 @@ class SimulationManifest(Manifest):
     shard: ShardText | None = None
 
     def restored(self, folder: Path) -> Config:
-        """Return the config of the run in `folder`.
-
-        Raises
-        ------
-        InputError
-            If it is not valid in this version, or its files are not there.
-        """
+        """Return the config of the run in `folder`."""
         try:
             return restore(self.config.model_dump(), self.source)
         except InputError as error:
@@ -73,32 +67,19 @@ class CompareManifest(Manifest):
 
 
 class OptimizeManifest(SimulationManifest):
-    """What ``optimize`` writes.
-
-    Attributes
-    ----------
-    optimize : mapping
-        The section of the config; its problem is what was solved.
-    macroreps, sweep : int, str or None
-        Which runs were asked for; the front of several objectives has neither.
-    """
+    """What ``optimize`` writes."""
 
     problem_id: Id
     solver: str | None = None
     budget: Count
     confidence: Level
-    optimize: dict[str, Any]
+    optimize: dict[str, Any]  # the section of the config; its problem is what was solved
+    # macroreps, sweep: which runs were asked for; the front of several objectives has neither
     macroreps: Count | None = None
     sweep: str | None = None
 
     def restored(self, folder: Path) -> Config:
-        """Return the config of the run in `folder`, with the problem that it solved.
-
-        Raises
-        ------
-        InputError
-            If it is not valid in this version, or its files are not there.
-        """
+        """Return the config of the run in `folder`, with the problem that it solved."""
         config = super().restored(folder)
         with suppress(ValidationError):
             section = OptimizeOptions.model_validate(self.optimize)
@@ -132,21 +113,7 @@ class DesignManifest(SimulationManifest):
 
 
 def config_of(manifest: SimulationManifest, folder: Path, command: str) -> Config:
-    """Return the config of a run, which must mean the same in this version.
-
-    Parameters
-    ----------
-    manifest : SimulationManifest
-    folder : Path
-        Of the run.
-    command : str
-        What is to be done with it.
-
-    Raises
-    ------
-    InputError
-        If it does not, or is not valid any more.
-    """
+    """Return the config of a run, which must mean the same in this version."""
     config = manifest.restored(folder)
     changed = manifest.changes(config)
     if changed or config_id(config) != manifest.config_id:

@@ -35,27 +35,7 @@ def run_sides(
     options: RunOptions,
     listeners: Listeners,
 ) -> Iterator[tuple[list[Replications], RunFolder | None]]:
-    """Make the same replications of several configs; yield the runs and the folder around them.
-
-    Parameters
-    ----------
-    sides : mapping of str to Config
-        The configs by the names of their folders in `out`; the first is what the others are
-        compared with.
-    plan : Plan
-        The replications of each.
-    identity : mapping
-        What else distinguishes this comparison from others.
-    options : RunOptions
-        How to work, for how long, and where files go.
-    listeners : Listeners
-        What is called with progress and remarks.
-
-    Raises
-    ------
-    InputError
-        If the configs have no response in common, or something given cannot be used.
-    """
+    """Make the same replications of several configs; yield the runs and the folder around them."""
     configs, out, resume = list(sides.values()), options.out, options.resume
     _common([(config, build(config).responses) for config in configs])
     with ExitStack() as stack:
@@ -113,19 +93,7 @@ def said_of_side(run: Replications) -> dict[str, Any]:
 def common_values(runs: Sequence[Replications]) -> tuple[list[str], list[int], list[Floats]]:
     """Return what some runs of one seed have in common.
 
-    Returns
-    -------
-    names : list of str
-        The responses that all have.
-    indices : list of int
-        The replications that all have.
-    values : list of (n, r) ndarray of float64
-        Those responses in those replications, run by run.
-
-    Raises
-    ------
-    InputError
-        If the seeds differ, or there is no common response.
+    Shapes: returns (n, r).
     """
     for run in runs:
         if run.seed != runs[0].seed:

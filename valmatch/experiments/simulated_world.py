@@ -19,14 +19,7 @@ from valmatch.storage.manifest import read_manifest
 
 
 def simulated(folder: Path) -> tuple[TicketWorld, Outcome]:
-    """Return the tickets of a run of `simulate`, and what came of them, by running it once more.
-
-    Raises
-    ------
-    InputError
-        If it is of another model or of another version, or its files are not there; or if no world
-        says what its tickets waited for.
-    """
+    """Return the tickets of a run of `simulate`, and what came of them, by running it once more."""
     manifest = read_manifest(folder, SimulateManifest)
     config = config_of(manifest, folder, "explain")
     model = build(config)

@@ -21,8 +21,7 @@ from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.storage.store import ROWS
 from valmatch.storage.sum_file import replications_in
 
-BLOCK = 1 << 20
-"""Bytes of a file of rows that are read at a time."""
+BLOCK = 1 << 20  # bytes of a file of rows that are read at a time
 
 SHORTEST = 1.0
 """Seconds that a run has been going on at least: manifests tell when it began to the second."""
@@ -30,41 +29,24 @@ SHORTEST = 1.0
 
 @dataclass(frozen=True)
 class RunStatus:
-    """How far the run of a folder is.
+    """How far the run of a folder is."""
 
-    Attributes
-    ----------
-    folder : Path
-        The folder.
-    command : str
-        What the run is of: a command, or the design of one.
-    state : str
-        "running", "killed" (it has not ended, and nobody is at work), "running?" (one of the two,
-        which cannot be told from here), or how it has ended: "complete", "interrupted" and so on.
-    done, wanted : int or None
-        Replications that are there, and those that there will be; None if that is not known, or
-        the command makes none.
-    rate : float or None
-        Replications that this run has made a second.
-    alive : bool or None
-        Whether a process is at work on it; None if that cannot be told from here.
-    started, host, pid : str, str or None, int or None
-        When, where and as which process the run has begun.
-    idle : float
-        Seconds since it has last written anything.
-    """
-
-    folder: Path
-    command: str
+    folder: Path  # the folder
+    command: str  # what the run is of: a command, or the design of one
+    # "running", "killed" (it has not ended, and nobody is at work), "running?" (one of the two,
+    # which cannot be told from here), or how it has ended: "complete", "interrupted" and so on
     state: str
+    # done, wanted: replications that are there, and those that there will be; None if that is not
+    # known, or the command makes none
     done: int | None
     wanted: int | None
-    rate: float | None
-    alive: bool | None
+    rate: float | None  # replications that this run has made a second
+    alive: bool | None  # whether a process is at work on it; None if that cannot be told from here
+    # started, host, pid: when, where and as which process the run has begun
     started: str
     host: str | None
     pid: int | None
-    idle: float
+    idle: float  # seconds since it has last written anything
 
     @property
     def seconds_left(self) -> float | None:
@@ -100,13 +82,7 @@ class _Count(NamedTuple):
 
 
 def status_of(folder: Path) -> RunStatus:
-    """Return how far the run of a folder is.
-
-    Raises
-    ------
-    InputError
-        If no run of ours has begun there, or its manifest is damaged.
-    """
+    """Return how far the run of a folder is."""
     manifest = _manifest_of(folder)
     count = _COUNTS.get(manifest.command, _none)(folder, manifest)
     alive = is_alive(folder, manifest)

@@ -27,30 +27,17 @@ from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
-POINTS = "points"
-"""Folder of the folders of the points, each named by its config id."""
+POINTS = "points"  # folder of the folders of the points, each named by its config id
 
 
 @dataclass(frozen=True, repr=False)
 class DesignReplications(Result):
-    """The replications of the points of a design.
+    """The replications of the points of a design."""
 
-    Attributes
-    ----------
-    config : Config
-        The config that the points vary.
-    design : Design
-        The points.
-    results : sequence of Replications
-        The replications of each point; fewer if the run was stopped.
-    stopped : str
-        Why it was stopped between two points, "" if it was not.
-    """
-
-    config: Config
-    design: Design
-    results: Sequence[Replications]
-    stopped: str = ""
+    config: Config  # the config that the points vary
+    design: Design  # the points
+    results: Sequence[Replications]  # the replications of each point; fewer if the run was stopped
+    stopped: str = ""  # why it was stopped between two points, "" if it was not
     folder: Path | None = None
 
     @property
@@ -123,29 +110,6 @@ def run_design(
     """Run the replications of every point of a design, one point after the other.
 
     Points that are the same system (equal config ids) are simulated once.
-
-    Parameters
-    ----------
-    config : Config
-        The config that the points vary.
-    design : Design
-        The points.
-    configs : sequence of Config
-        The config of each point.
-    plan : Plan
-        Which replications; all points meet the same random numbers.
-    options : RunOptions
-        How to work; its folder is that for ``design.csv``, ``summary.json``, ``manifest.json``
-        and the folders of the points under ``points/``.
-    listeners : Listeners
-        What is called with progress and remarks.
-
-    Raises
-    ------
-    InputError
-        If the input of the model or a folder cannot be used.
-    RunError
-        If the run fails; what is finished stays in the folder.
     """
     results: dict[str, Replications] = {}
     out, resume = options.out, options.resume

@@ -40,21 +40,11 @@ _DAY = 86400.0
 
 
 class Difference(NamedTuple):
-    """By how much one mean score exceeds another; None where that is not known.
+    """By how much one mean score exceeds another; None where that is not known."""
 
-    Attributes
-    ----------
-    mean : float or None
-        The difference.
-    half_width : float or None
-        Of its 95% interval, by blocks of games, before limits cut it.
-    limits : tuple of float
-        Where the interval ends in any case.
-    """
-
-    mean: float | None
-    half_width: float | None
-    limits: tuple[float, float] = (-math.inf, math.inf)
+    mean: float | None  # the difference
+    half_width: float | None  # of its 95% interval, by blocks of games, before limits cut it
+    limits: tuple[float, float] = (-math.inf, math.inf)  # where the interval ends in any case
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -91,13 +81,6 @@ def blocks_of(games: Games, dated: bool) -> list[tuple[int, int]]:
 
     They are at most 50. Where the games have dates, no day (UTC) is divided, as long as whole days
     make blocks that weigh as much as 20 of the same size; else days are divided.
-
-    Parameters
-    ----------
-    games : Games
-        Games in play order.
-    dated : bool
-        Whether their times are in seconds since 1970.
     """
     n = games.n_games
     ends = _about_equal(np.arange(1, n + 1), n)
@@ -130,12 +113,7 @@ def difference(measure: str, sums: Floats, others: Floats | None = None) -> Diff
     the ratio of the mean square successive difference to the variance", 1941; of n blocks such a
     variance has some 2 (n - 1) / 3 degrees of freedom).
 
-    Parameters
-    ----------
-    measure : str
-        One of `MEASURES` or `OF_DRAWS`.
-    sums, others : (blocks, columns) ndarrays of float64
-        Sums of a tally over the games of each block.
+    Shapes: `sums`, `others` (blocks, columns).
     """
     column, weight = (MEASURES | OF_DRAWS)[measure]
     weights = sums[:, weight]

@@ -105,18 +105,11 @@ def sprt_games(
 
 
 class Duels(NamedTuple):
-    """How the games of two players ended.
+    """How the games of two players ended."""
 
-    Attributes
-    ----------
-    counts : list of int
-        Losses, draws and wins of the first; or pairs of games that made 0, 1/2, 1, 3/2, 2 points.
-    left_out : int
-        Games that belong to no pair of two.
-    """
-
+    # losses, draws and wins of the first; or pairs of games that made 0, 1/2, 1, 3/2, 2 points
     counts: list[int]
-    left_out: int
+    left_out: int  # games that belong to no pair of two
 
 
 def duels_of(
@@ -126,26 +119,7 @@ def duels_of(
     pairs_by: str | None,
     listeners: Listeners,
 ) -> Duels:
-    """Return how the games of a log between two players ended.
-
-    Parameters
-    ----------
-    path : Path
-        The log; ``-`` is standard input.
-    options : LogOptions
-        How it is read.
-    players : tuple of str
-        The two.
-    pairs_by : str or None
-        The column that makes pairs of games.
-    listeners : Listeners
-        Whom to tell.
-
-    Raises
-    ------
-    InputError
-        If the log cannot be used, somebody is nobody there, or no game counts.
-    """
+    """Return how the games of a log between two players ended."""
     announce_compilation(find_cells)
     clusters = () if pairs_by is None else (pairs_by,)
     further = Further(clusters=clusters, clustered_by="pairs_by")

@@ -15,17 +15,10 @@ S = TypeVar("S", bound=np.generic)
 
 
 class Texts(NamedTuple):
-    """Pieces of text.
+    """Pieces of text."""
 
-    Attributes
-    ----------
-    buffer : (bytes,) ndarray of uint8
-        UTF-8.
-    starts, ends : numpy.ndarray
-        (pieces,): limits of each piece.
-    """
-
-    buffer: Bytes
+    buffer: Bytes  # (bytes,); UTF-8
+    # starts, ends: (pieces,): limits of each piece
     starts: Ints
     ends: Ints
 
@@ -47,17 +40,7 @@ class Names:
     def numbers(self, buffer: Bytes, starts: Ints, ends: Ints) -> tuple[Ints, NDArray[np.bool_]]:
         """Return the numbers of the names in cells of a buffer.
 
-        Parameters
-        ----------
-        buffer : (bytes,) ndarray of uint8
-            Text, UTF-8.
-        starts, ends : (cells,) ndarray of int64
-            Limits of each cell.
-
-        Returns
-        -------
-        tuple
-            Number of each cell's name; whether the name is new there.
+        Shapes: `buffer` (bytes,); `starts`, `ends` (cells,).
         """
         self._reserve(len(starts), int((ends - starts).sum()))
         result = np.empty(len(starts), np.int64)

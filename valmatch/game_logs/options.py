@@ -69,22 +69,11 @@ class WholeLogKeywords(PredictKeywords, total=False):
 
 @dataclass(frozen=True)
 class LogFormat:
-    """How a CSV file of games is written.
+    """How a CSV file of games is written."""
 
-    Attributes
-    ----------
-    columns : mapping of str to str
-        Names of its columns by meaning, where they differ.
-    separator : str
-        What stands between its cells: ``,``, ``;``, ``|``, or a name such as ``tab``.
-
-    Raises
-    ------
-    InputError
-        If there is no such separator.
-    """
-
+    # names of its columns by meaning, where they differ
     columns: Mapping[str, str] = field(default_factory=dict)
+    # what stands between its cells: ``,``, ``;``, ``|``, or a name such as ``tab``
     separator: str = ","
 
     def __post_init__(self) -> None:
@@ -101,49 +90,26 @@ class LogFormat:
         return None if self.delimiter == "," else self.delimiter
 
 
-COMMON = LogFormat()
-"""Columns that are called as they are meant, between commas."""
+COMMON = LogFormat()  # columns that are called as they are meant, between commas
 
 
 @dataclass(frozen=True)
 class LogOptions:
-    """How a game log is read, what is fitted to it, what is measured, where results go; checked.
+    """How a game log is read, what is fitted to it, what is measured, where results go; checked."""
 
-    Attributes
-    ----------
-    format : LogFormat
-        How the log is written.
-    most_bad : float or None
-        The share of all games that may be left out as they cannot be used; None: the first of these
-        ends the reading.
-    tune : sequence of str
-        Names of the parameters to fit to the log loss of the first part of the log.
-    train : float
-        Share of the games in that part, in (0, 1).
-    burn_in : int
-        Games that every player of a game must have behind him for its prediction to count as one
-        after the burn-in, >= 0.
-    out : Path or None
-        Folder for the results.
-    redo : bool
-        Whether to replace what `out` holds where its log was corrected since.
-    choice : Choice
-        Whose games are rated, and who goes by another name.
-
-    Raises
-    ------
-    InputError
-        If one of them cannot be used.
-    """
-
-    format: LogFormat = COMMON
+    format: LogFormat = COMMON  # how the log is written
+    # the share of all games that may be left out as they cannot be used; None: the first of these
+    # ends the reading
     most_bad: float | None = None
+    # names of the parameters to fit to the log loss of the first part of the log
     tune: Sequence[str] = ()
-    train: float = TRAIN
+    train: float = TRAIN  # share of the games in that part, in (0, 1)
+    # games that every player of a game must have behind him for its prediction to count as one
+    # after the burn-in, >= 0
     burn_in: int = BURN_IN
-    out: Path | None = None
-    redo: bool = False
-    choice: Choice = EVERYBODY
+    out: Path | None = None  # folder for the results
+    redo: bool = False  # whether to replace what `out` holds where its log was corrected since
+    choice: Choice = EVERYBODY  # whose games are rated, and who goes by another name
 
     def __post_init__(self) -> None:
         arguments.level("train", self.train)
@@ -155,38 +121,18 @@ class LogOptions:
 
 @dataclass(frozen=True)
 class RatingOptions:
-    """By which system players are rated, from where, and what is written of it; checked.
+    """By which system players are rated, from where, and what is written of it; checked."""
 
-    Attributes
-    ----------
-    system : str or None
-        Name of the rating system; None: the one that made `ratings`, or else the default.
-    parameters : mapping of str to float
-        Values of parameters that are given.
-    ratings : Path or None
-        Earlier ratings to go on from: a file, or its folder.
-    again : bool
-        Whether to rate also games that seem to have been rated there already.
-    cap : str or None
-        What caps a game under zonestats; None: what did in `ratings`, or else the default.
-    pairs : bool
-        Whether to write all contests of two players.
-    raw_names : bool
-        Whether names that begin like formulas are written as they are.
-
-    Raises
-    ------
-    InputError
-        If there is no such cap.
-    """
-
+    # name of the rating system; None: the one that made `ratings`, or else the default
     system: str | None = None
+    # values of parameters that are given
     parameters: Mapping[str, float] = field(default_factory=dict)
-    ratings: Path | None = None
-    again: bool = False
+    ratings: Path | None = None  # earlier ratings to go on from: a file, or its folder
+    again: bool = False  # whether to rate also games that seem to have been rated there already
+    # what caps a game under zonestats; None: what did in `ratings`, or else the default
     cap: str | None = None
-    pairs: bool = False
-    raw_names: bool = False
+    pairs: bool = False  # whether to write all contests of two players
+    raw_names: bool = False  # whether names that begin like formulas are written as they are
 
     def __post_init__(self) -> None:
         if self.cap is not None:
@@ -194,35 +140,14 @@ class RatingOptions:
 
 
 def most_left_out(skip_bad_games: bool, max_bad_rows: float | None) -> float | None:
-    """Return the share of all games that may be left out; None if none may.
-
-    Raises
-    ------
-    InputError
-        If it is no share.
-    """
+    """Return the share of all games that may be left out; None if none may."""
     if max_bad_rows is None:
         return MOST if skip_bad_games else None
     return arguments.share("max_bad_rows", max_bad_rows)
 
 
 def split(keywords: Mapping[str, Any], kind: type[PredictKeywords]) -> tuple[LogOptions, Listeners]:
-    """Return the options and the listeners among the keyword arguments of a public function.
-
-    Parameters
-    ----------
-    keywords : mapping of str to object
-        What was given.
-    kind : type
-        The keywords that the function takes.
-
-    Raises
-    ------
-    InputError
-        If a value cannot be used.
-    TypeError
-        If the function takes no such keyword.
-    """
+    """Return the options and the listeners among the keyword arguments of a public function."""
     listeners = listeners_among(keywords, kind)
     out, alias = keywords.get("out"), keywords.get("alias")
     options = LogOptions(

@@ -11,13 +11,7 @@ from valmatch.text.suggestions import hint
 
 
 def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
-    """Return the values that texts such as ``GAME_MULT=0.5`` give to parameters.
-
-    Raises
-    ------
-    InputError
-        If a text is no such thing, or a parameter is given twice.
-    """
+    """Return the values that texts such as ``GAME_MULT=0.5`` give to parameters."""
     values: dict[str, float] = {}
     for text in texts:
         name, _, value = (piece.strip() for piece in text.partition("="))
@@ -31,13 +25,7 @@ def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
 
 
 def check_tuned(system: System, names: Sequence[str]) -> None:
-    """Check the names of parameters that are to be fitted.
-
-    Raises
-    ------
-    InputError
-        If the system has no such parameter, or one is there twice.
-    """
+    """Check the names of parameters that are to be fitted."""
     known = [parameter.name for parameter in system.parameters]
     for name in names:
         if name not in known:
@@ -50,22 +38,7 @@ def check_tuned(system: System, names: Sequence[str]) -> None:
 def values_of(
     system: System | BatchSystem, given: Mapping[str, float], before: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return the values of all parameters of a system.
-
-    Parameters
-    ----------
-    system : System
-        The system.
-    given : mapping
-        What somebody wants them to be.
-    before : mapping
-        What they are else; the others are as published.
-
-    Raises
-    ------
-    InputError
-        If the system has no such parameter, or not in this range.
-    """
+    """Return the values of all parameters of a system."""
     limits = {parameter.name: parameter for parameter in system.parameters}
     for name, value in given.items():
         if name not in limits:

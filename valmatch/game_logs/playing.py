@@ -24,29 +24,7 @@ def play(
     burn_in: int,
     played: Played,
 ) -> None:
-    """Predict each game from what is known before it, then rate it.
-
-    Parameters
-    ----------
-    system : System
-        The rating system.
-    values : mapping
-        Values of all parameters.
-    games : Games
-        Games in play order.
-    players : Players
-        RatedPlayer players; changed.
-    burn_in : int
-        Games that every player of a game must have behind him for its prediction to count as one
-        after the burn-in.
-    played : Played
-        Filled; its tally is added to.
-
-    Raises
-    ------
-    InputError
-        If a game cannot be rated.
-    """
+    """Predict each game from what is known before it, then rate it."""
     kernel = kernel_of(_play_games, system.verbs, system.deviation if system.conservative else -1)
     numbers = np.asarray(system.numbers(values), np.float64)
     end = kernel(0, games.n_games, games, players, burn_in, numbers, played)
@@ -55,19 +33,7 @@ def play(
 
 
 def predict(system: System, values: Mapping[str, float], games: Games, players: Players) -> Chances:
-    """Predict games of two sides, of which no two have a player in common.
-
-    Parameters
-    ----------
-    system : System
-        The rating system.
-    values : mapping
-        Values of all parameters.
-    games : Games
-        The games; whoever wins in them does not count.
-    players : Players
-        Their players; changed.
-    """
+    """Predict games of two sides, of which no two have a player in common."""
     state, played = players.state.copy(), unplayed(games, new_tally())
     play(system, values, games, players, 0, played)
     return system.outcomes(values, games, state, played.found)
@@ -107,17 +73,7 @@ def _play_games(
     numbers: Floats,
     played: Played,
 ) -> int:
-    """Play the games begin..end-1; return the first that cannot be rated, `end` if all can.
-
-    Parameters
-    ----------
-    begin, end : int
-        The games.
-    games, players, burn_in, played
-        As in `play`.
-    numbers : numpy.ndarray
-        What the functions of the system take.
-    """
+    """Play the games begin..end-1; return the first that cannot be rated, `end` if all can."""
     found = played.found
     for game in range(begin, end):
         first, last = games.game_starts[game], games.game_starts[game + 1]

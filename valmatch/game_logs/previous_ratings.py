@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 _COUNTS = ("games", *COUNTS)
 
-KINDS = {True: "dates", False: "numbers"}
-"""What times are called by whether they are moments."""
+KINDS = {True: "dates", False: "numbers"}  # what times are called by whether they are moments
 
 
 class RatedFile(Facts):
@@ -52,40 +51,19 @@ class MadeManifest(Manifest):
 
 
 class PreviousRatings:
-    """A ``ratings.csv``; its ranks do not count, nor do ratings that follow from the state.
-
-    Parameters
-    ----------
-    path : Path
-        The file, or the folder that it is in.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    manifest : Path or None
-        The manifest beside it, which all below is from; None without one.
-    system, cap : str or None
-        By what the ratings were made.
-    parameters : mapping of str to float
-        The values of the parameters that they were made with.
-    rated : list of RatedFile
-        The logs that they were made from.
-
-    Raises
-    ------
-    InputError
-        If the manifest cannot be used.
-    """
+    """A ``ratings.csv``; its ranks do not count, nor do ratings that follow from the state."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path / RATINGS if path.is_dir() else path
+        self.path = path / RATINGS if path.is_dir() else path  # the file
         made = self._made()
+        # the manifest beside it, which all below is from; None without one
         self.manifest = self.path.parent / MANIFEST if made else None
         made = made or RatingManifest()
+        # system, cap: by what the ratings were made
         self.system, self.cap = made.system, made.cap
+        # the values of the parameters that they were made with
         self.parameters: Mapping[str, float] = made.parameters
-        self.rated = made.rated
+        self.rated = made.rated  # the logs that they were made from
 
     def _made(self) -> RatingManifest | None:
         """Return the manifest of the rating, if it is there."""
@@ -101,13 +79,7 @@ class PreviousRatings:
             raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
 
     def made_by(self) -> str:
-        """Return the system that made the ratings.
-
-        Raises
-        ------
-        InputError
-            If it is not known: ratings of one system can be read as those of another.
-        """
+        """Return the system that made the ratings."""
         if self.system is None:
             raise InputError(
                 f"{self.path}: no {MANIFEST} of a rating beside it: {option('system')} says by"
@@ -116,13 +88,7 @@ class PreviousRatings:
         return self.system
 
     def check(self, system: System | BatchSystem) -> None:
-        """Check that a system can go on from these ratings.
-
-        Raises
-        ------
-        InputError
-            If they are by another one, or by what it does not have.
-        """
+        """Check that a system can go on from these ratings."""
         if self.system not in (None, system.name):
             what = f"holds ratings by {self.system} (allowed: by {system.name})"
             raise InputError(f"{self.path}: {what}")
@@ -150,13 +116,7 @@ class PreviousRatings:
         return Note(f"{', '.join(taken)}: as in {self.manifest}") if taken else ""
 
     def players(self, system: System) -> list[RatedPlayer]:
-        """Read the players.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be used.
-        """
+        """Read the players."""
         players: dict[str, RatedPlayer] = {}
         marked = self.manifest is None or are_marked(self.path)
         choose = partial(_columns, system)
@@ -168,13 +128,7 @@ class PreviousRatings:
         return list(players.values())
 
     def refuse_rated(self, log: GameLog) -> None:
-        """Refuse a log that is one of those rated here, or one of them with more games.
-
-        Raises
-        ------
-        InputError
-            If it is.
-        """
+        """Refuse a log that is one of those rated here, or one of them with more games."""
         rated = sorted(
             (file for file in self.rated if file.bytes <= log.size), key=lambda file: file.bytes
         )
@@ -190,24 +144,7 @@ class PreviousRatings:
     def refuse_times(
         self, log: GameLog, known: Sequence[RatedPlayer], first: float, again: bool
     ) -> None:
-        """Refuse a log that begins before the last game rated here.
-
-        Parameters
-        ----------
-        log : GameLog
-            The log, some of it read.
-        known : sequence of RatedPlayer
-            The players.
-        first : float
-            The time of its first game.
-        again : bool
-            Whether it may.
-
-        Raises
-        ------
-        InputError
-            If it does, or if its times and those here cannot be compared.
-        """
+        """Refuse a log that begins before the last game rated here."""
         timed = [player for player in known if not math.isnan(player.last)]
         if not (timed and log.timed):
             return

@@ -15,27 +15,11 @@ LAST_GAME = "last_game"
 
 
 class RatedPlayer(NamedTuple):
-    """A player of previous ratings.
+    """A player of previous ratings."""
 
-    Attributes
-    ----------
-    player : str
-        The name.
-    state : sequence of float
-        What the system keeps of a player.
-    games : int
-        Games rated before.
-    counts : sequence of int
-        Those of them by `COUNTS`, as far as that is known.
-    last : float
-        Time of the last; NaN if it is not known.
-    dated : bool
-        Whether that is a moment, in seconds since 1970.
-    """
-
-    player: str
-    state: Sequence[float]
-    games: int
-    counts: Sequence[int]
-    last: float
-    dated: bool
+    player: str  # the name
+    state: Sequence[float]  # what the system keeps of a player
+    games: int  # games rated before
+    counts: Sequence[int]  # those of them by `COUNTS`, as far as that is known
+    last: float  # time of the last; NaN if it is not known
+    dated: bool  # whether that is a moment, in seconds since 1970

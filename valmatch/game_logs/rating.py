@@ -280,30 +280,14 @@ def rate_log(
 
 @dataclass(frozen=True)
 class _Start:
-    """What a rating starts from.
+    """What a rating starts from."""
 
-    Attributes
-    ----------
-    system : System
-        The rating system.
-    values : mapping of str to float
-        Values of all its parameters.
-    cap : str
-        What caps a game, if anything does.
-    previous : PreviousRatings or None
-        The ratings to go on from.
-    players : sequence of RatedPlayer
-        The players in them.
-    tuning : Tuning or None
-        How some of the values were fitted.
-    """
-
-    system: System
-    values: Mapping[str, float]
-    cap: str
-    previous: PreviousRatings | None
-    players: Sequence[RatedPlayer]
-    tuning: Tuning | None = None
+    system: System  # the rating system
+    values: Mapping[str, float]  # values of all its parameters
+    cap: str  # what caps a game, if anything does
+    previous: PreviousRatings | None  # the ratings to go on from
+    players: Sequence[RatedPlayer]  # the players in them
+    tuning: Tuning | None = None  # how some of the values were fitted
 
 
 def _start(rating: RatingOptions, options: LogOptions) -> _Start:
@@ -454,13 +438,7 @@ def _result(roster: Roster, totals: _Totals, log: GameLog, start: _Start, burn_i
 
 
 def _remarks(result: RatedLog, totals: _Totals, log: GameLog, start: _Start) -> Iterator[str]:
-    """Yield what to know of a rating.
-
-    Raises
-    ------
-    InputError
-        If nothing was rated.
-    """
+    """Yield what to know of a rating."""
     yield from remarks_on(log)
     if not totals.rows:
         raise InputError(f"{log.name}: holds no game that can be rated")

@@ -16,14 +16,9 @@ from valmatch.ratings.games import Games
 from valmatch.ratings.system import System
 from valmatch.text.notes import Note
 
-COIN = math.log(2.0)
-"""The log loss of who always expects half a win."""
-
-FEW = 10
-"""Rating periods with fewer of which much of a log is predicted from nothing."""
-
-_NEAR = 1e-3
-"""A fit to what cannot be predicted comes so close to the coin."""
+COIN = math.log(2.0)  # the log loss of who always expects half a win
+FEW = 10  # rating periods with fewer of which much of a log is predicted from nothing
+_NEAR = 1e-3  # a fit to what cannot be predicted comes so close to the coin
 
 
 def remarks_on(log: GameLog) -> list[str]:
@@ -42,17 +37,7 @@ def remarks_on(log: GameLog) -> list[str]:
 
 
 def nobody_at_home(values: Mapping[str, float], at_home: bool, neutral: bool = False) -> str:
-    """Say that an advantage of playing at home counts in no game; or nothing.
-
-    Parameters
-    ----------
-    values : mapping
-        Values of the parameters of a system.
-    at_home : bool
-        Whether games have a side at home.
-    neutral : bool
-        Whether they have none because all are on neutral ground.
-    """
+    """Say that an advantage of playing at home counts in no game; or nothing."""
     advantage = values.get("home_advantage", 0.0)
     if at_home or not advantage:
         return ""
@@ -61,13 +46,7 @@ def nobody_at_home(values: Mapping[str, float], at_home: bool, neutral: bool = F
 
 
 def check_scores(system: System, log: GameLog) -> None:
-    """Refuse a log without scores where a system rates by them.
-
-    Raises
-    ------
-    InputError
-        If that is so.
-    """
+    """Refuse a log without scores where a system rates by them."""
     if system.needs_scores and not log.scored:
         allowed = "score, home_score and away_score, or winner_score and loser_score"
         raise InputError(
@@ -77,17 +56,7 @@ def check_scores(system: System, log: GameLog) -> None:
 
 
 def few_periods(system: System, values: Mapping[str, float], periods: int, games: int) -> str:
-    """Say that a log has few rating periods, so that ratings hardly follow it; or nothing.
-
-    Parameters
-    ----------
-    system : System
-        The rating system.
-    values : mapping
-        Values of its parameters.
-    periods, games : int
-        How many there are in the log.
-    """
+    """Say that a log has few rating periods, so that ratings hardly follow it; or nothing."""
     length = values.get("period", 0.0)
     if not length or periods >= FEW or games <= periods:
         return ""
@@ -102,14 +71,7 @@ def few_periods(system: System, values: Mapping[str, float], periods: int, games
 def periods_begun(values: Mapping[str, float], times: Floats, last: float) -> tuple[int, float]:
     """Return how many rating periods begin in some games, and the last of them.
 
-    Parameters
-    ----------
-    values : mapping
-        Values of the parameters of a system.
-    times : numpy.ndarray
-        (games,) moments of the games, in order.
-    last : float
-        The period before; NaN before the first.
+    Shapes: `times` (games,).
     """
     length = values.get("period", 0.0)
     if not length or not len(times):
@@ -132,21 +94,7 @@ def uneven_games(games: Games) -> int:
 def worse_than_a_coin(
     system: System, found: Scores, uneven: int, errors: float, fitted: Sequence[str] = ()
 ) -> str:
-    """Say that a system predicts worse than a coin, and what may be the reason; or nothing.
-
-    Parameters
-    ----------
-    system : System
-        The system.
-    found : Scores
-        Of its predictions.
-    uneven : int
-        Games whose sides differ in their number of players.
-    errors : float
-        By more than so many standard errors.
-    fitted : sequence of str
-        Parameters that were fitted to a part of the log.
-    """
+    """Say that a system predicts worse than a coin, and what may be the reason; or nothing."""
     log_loss = COIN if found.log_loss is None else found.log_loss
     bearable = COIN + (_NEAR if fitted else 0.0)
     if log_loss - errors * (found.log_loss_std_error or 0.0) <= bearable:

@@ -23,42 +23,23 @@ _WON, _LOST, _DRAWN = range(3)
 
 @dataclass(frozen=True)
 class Ranking:
-    """All rated players, the best first.
+    """All rated players, the best first."""
 
-    Attributes
-    ----------
-    ranks : list of int
-        1 for the best; equal ratings share a rank.
-    players : list of str
-        Names; equal ratings stand by name.
-    ratings : list of float
-        Ratings.
-    games, wins, losses, draws : list of int
-        Games rated, earlier ones included, and how they ended, see `COUNTS`.
-    last_game : list of str
-        Time of the last game; all are empty where the log has no times.
-    change : list of float or None
-        By how much the rating is higher than the earlier one; None for new players.
-    state : dict of str to list of float
-        Further columns of the system.
-    printed : tuple of str
-        Those of them that people want to see.
-    cells : Texts
-        The names once more, for files.
-    """
-
-    ranks: list[int]
-    players: list[str]
-    ratings: list[float]
+    ranks: list[int]  # 1 for the best; equal ratings share a rank
+    players: list[str]  # names; equal ratings stand by name
+    ratings: list[float]  # ratings
+    # games, wins, losses, draws: games rated, earlier ones included, and how they ended, see
+    # `COUNTS`
     games: list[int]
     wins: list[int]
     losses: list[int]
     draws: list[int]
-    last_game: list[str]
+    last_game: list[str]  # time of the last game; all are empty where the log has no times
+    # by how much the rating is higher than the earlier one; None for new players
     change: list[float | None]
-    state: dict[str, list[float]]
-    printed: tuple[str, ...]
-    cells: Texts = field(compare=False, repr=False)
+    state: dict[str, list[float]]  # further columns of the system
+    printed: tuple[str, ...]  # those of them that people want to see
+    cells: Texts = field(compare=False, repr=False)  # the names once more, for files
 
     def columns(self) -> dict[str, Texts]:
         """Return the columns of ``ratings.csv``; needs a player."""
@@ -74,28 +55,7 @@ class Ranking:
 
 
 class Roster:
-    """Players who play through a log under one system.
-
-    Parameters
-    ----------
-    system : System
-        The rating system.
-    values : mapping
-        Values of its parameters.
-    names : Names
-        Numbers of the players; may grow between games.
-    known : sequence of RatedPlayer
-        Where some players start.
-    timed : bool
-        Whether games have times.
-
-    Attributes
-    ----------
-    system, values, names, known
-        As given.
-    tally : numpy.ndarray
-        Sums over predictions, see `valmatch.game_logs.scores`.
-    """
+    """Players who play through a log under one system."""
 
     def __init__(
         self,
@@ -105,6 +65,7 @@ class Roster:
         known: Sequence[RatedPlayer],
         timed: bool = False,
     ) -> None:
+        # system, values, names, known: as given
         self.system, self.values = system, values
         self.names, self.known = names, known
         self._timed = timed
@@ -119,7 +80,7 @@ class Roster:
             self._counts[number] = player.counts
             self._last[number] = player.last
         self._before = self.ratings()
-        self.tally = new_tally()
+        self.tally = new_tally()  # sums over predictions, see `valmatch.game_logs.scores`
 
     def restarted(self, values: Mapping[str, float]) -> Roster:
         """Return the players as they were at the start, under other values of the parameters."""
@@ -153,13 +114,7 @@ class Roster:
         return np.where(present, self.system.shown(self._players.state), np.nan)
 
     def ranking(self, dated: bool = False) -> Ranking:
-        """Rank the players who have played or were known before.
-
-        Parameters
-        ----------
-        dated : bool
-            Whether times are moments, in seconds since 1970.
-        """
+        """Rank the players who have played or were known before."""
         ratings = self.ratings()
         before = np.concatenate([self._before, np.full(len(ratings) - len(self._before), np.nan)])
         numbers = np.flatnonzero(~np.isnan(ratings))

@@ -41,20 +41,7 @@ def note_pair(
 ) -> float:
     """Note the prediction of one pair of sides; return its log loss.
 
-    Parameters
-    ----------
-    tally : (2, columns) float64
-        Added to, its first `rows` rows.
-    rows
-        2 after the burn-in, else 1.
-    expected
-        Predicted score of either side, in [0, 1].
-    draw
-        Probability of a draw; NaN of a system that knows none.
-    score
-        Its score: 1, 0.5 or 0.
-    weight
-        1 / pairs of the game.
+    Shapes: `tally` (2, columns).
     """
     if expected < 0.5:
         expected, score = 1.0 - expected, 1.0 - score
@@ -104,25 +91,14 @@ def note_game(tally: Floats, rows: int, loss: float) -> None:
 
 @dataclass(frozen=True)
 class CalibrationBin:
-    """Predictions of about the same expected score, each from the favourite's side.
+    """Predictions of about the same expected score, each from the favourite's side."""
 
-    Attributes
-    ----------
-    low, high : float
-        Limits of the expected score.
-    games : float
-        Weight of the predictions; a game of many sides spreads a weight of 1.
-    predicted : float
-        Mean expected score.
-    observed : float
-        Mean score.
-    """
-
+    # low, high: limits of the expected score
     low: float
     high: float
-    games: float
-    predicted: float
-    observed: float
+    games: float  # weight of the predictions; a game of many sides spreads a weight of 1
+    predicted: float  # mean expected score
+    observed: float  # mean score
 
 
 @dataclass(frozen=True)
@@ -130,37 +106,22 @@ class Scores:
     """How well some games were predicted from the ratings before them.
 
     A game of more than two sides counts as the mean over its pairs of sides.
-
-    Attributes
-    ----------
-    games : int
-        Number of games.
-    decided : float
-        Games that were not drawn.
-    accuracy : float or None
-        Share of the decided games that the favourite won (no favourite: half); None if none was
-        decided.
-    log_loss : float or None
-        Mean of -(s ln p + (1 - s) ln(1 - p)), s the score (a draw is 0.5) and p the expected score;
-        None without a game.
-    log_loss_std_error : float or None
-        Its standard error, by the spread over games; None below two games.
-    brier_score : float or None
-        Mean of (p - s)^2; None without a game.
-    calibration : tuple
-        Bins that hold a prediction.
-    three_way_log_loss : float or None
-        Mean of -ln of the probability that the result had, a win, a draw or a loss; None of a
-        system that knows no draws.
     """
 
-    games: int
-    decided: float
+    games: int  # number of games
+    decided: float  # games that were not drawn
+    # share of the decided games that the favourite won (no favourite: half); None if none was
+    # decided
     accuracy: float | None
+    # mean of -(s ln p + (1 - s) ln(1 - p)), s the score (a draw is 0.5) and p the expected score;
+    # None without a game
     log_loss: float | None
+    # its standard error, by the spread over games; None below two games
     log_loss_std_error: float | None
-    brier_score: float | None
-    calibration: tuple[CalibrationBin, ...]
+    brier_score: float | None  # mean of (p - s)^2; None without a game
+    calibration: tuple[CalibrationBin, ...]  # bins that hold a prediction
+    # mean of -ln of the probability that the result had, a win, a draw or a loss; None of a system
+    # that knows no draws
     three_way_log_loss: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -197,25 +158,14 @@ def scores(row: Floats) -> Scores:
 
 
 class Played(NamedTuple):
-    """What came of some games, filled as they are played.
+    """What came of some games, filled as they are played."""
 
-    Attributes
-    ----------
-    tally : numpy.ndarray
-        (2, columns) sums over predictions, see `new_tally`.
-    losses : numpy.ndarray
-        (games,) log loss of each game.
-    before, after : numpy.ndarray
-        (rows,) rating of each player before and after the game.
-    found : Assessment
-        What the system worked out.
-    """
-
-    tally: Floats
-    losses: Floats
+    tally: Floats  # (2, columns) sums over predictions, see `new_tally`
+    losses: Floats  # (games,) log loss of each game
+    # before, after: (rows,) rating of each player before and after the game
     before: Floats
     after: Floats
-    found: Assessment
+    found: Assessment  # what the system worked out
 
 
 def unplayed(games: Games, tally: Floats) -> Played:

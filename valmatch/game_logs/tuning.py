@@ -32,17 +32,10 @@ _NOTHING = 1e-6  # by which the loss changes over a whole range where nothing de
 
 @dataclass(frozen=True)
 class Trial:
-    """How some values of the parameters do.
+    """How some values of the parameters do."""
 
-    Attributes
-    ----------
-    parameters : mapping of str to float
-        The values.
-    first, rest : Scores
-        Scores on the part that was fitted to, and on the part after it.
-    """
-
-    parameters: Mapping[str, float]
+    parameters: Mapping[str, float]  # the values
+    # first, rest: scores on the part that was fitted to, and on the part after it
     first: Scores
     rest: Scores
 
@@ -57,52 +50,27 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tuning:
-    """Parameters fitted to the log loss of the first part of a log, and tested on the rest.
+    """Parameters fitted to the log loss of the first part of a log, and tested on the rest."""
 
-    Attributes
-    ----------
-    train : float
-        Share of the games that were fitted to.
-    fitted : sequence of str
-        Names of the fitted parameters.
-    published, tuned : Trial
-        How the published and the fitted values do.
-    difference : float
-        Mean over the games of the rest of log loss tuned - published.
-    difference_std_error : float or None
-        Its standard error, by the spread over games; None for one game.
-    adopted : bool
-        Whether the tuned values beat, on the rest, those that count without them, beyond the
-        interval.
-    parameters : mapping of str to float
-        The values to go on with: the tuned ones if they are adopted.
-    measure : str
-        The score by which that was decided: ``log_loss``, or ``three_way_log_loss``.
-    against : mapping of str to float
-        The values that had to be beaten: those where the search started. Where these know no
-        draws and the tuned ones do, with the tuned probability of draws: what gives a draw no
-        probability at all cannot be compared.
-    score_change : Difference
-        By how much the score of the tuned values exceeds theirs, over blocks of the games of the
-        rest.
-    evaluations : int
-        How often the first part was played.
-    remarks : sequence of str
-        What to know about the fit.
-    """
-
-    train: float
-    fitted: Sequence[str]
+    train: float  # share of the games that were fitted to
+    fitted: Sequence[str]  # names of the fitted parameters
+    # published, tuned: how the published and the fitted values do
     published: Trial
     tuned: Trial
-    difference: float
+    difference: float  # mean over the games of the rest of log loss tuned - published
+    # its standard error, by the spread over games; None for one game
     difference_std_error: float | None
-    evaluations: int
-    remarks: Sequence[str]
+    evaluations: int  # how often the first part was played
+    remarks: Sequence[str]  # what to know about the fit
+    # whether the tuned values beat, on the rest, those that count without them, beyond the interval
     adopted: bool
-    parameters: Mapping[str, float]
-    measure: str
+    parameters: Mapping[str, float]  # the values to go on with: the tuned ones if they are adopted
+    measure: str  # the score by which that was decided: ``log_loss``, or ``three_way_log_loss``
+    # the values that had to be beaten: those where the search started. Where these know no draws
+    # and the tuned ones do, with the tuned probability of draws: what gives a draw no probability
+    # at all cannot be compared
     against: Mapping[str, float]
+    # by how much the score of the tuned values exceeds theirs, over blocks of the games of the rest
     score_change: Difference
 
     @property
@@ -164,28 +132,6 @@ def tune(
 
     If all parameters that carry the unit of the ratings were to be fitted and all players are
     new, only their ratios could be learned from the games: then the first of them is held.
-
-    Parameters
-    ----------
-    start : Roster
-        The rating system, the values of its parameters where the search starts, and the players
-        before the first game.
-    names : sequence of str
-        Parameters to fit.
-    games : Games
-        All games in play order.
-    train : float
-        Share of the games that form the first part, in (0, 1).
-    stop : callable
-        Returns whether to give up, which is asked before each trial.
-
-    Raises
-    ------
-    InputError
-        If either part is empty, or a parameter to be fitted has no scale to search on, or no game
-        depends on it.
-    KeyboardInterrupt
-        If `stop` says so.
     """
     axes, remarks = _axes(start, names, games)
     n_first = games_to_fit(games, train)
@@ -249,13 +195,7 @@ def _not_adopted(
 
 
 def games_to_fit(games: Games, train: float) -> int:
-    """Return the number of games in the first part of a log.
-
-    Raises
-    ------
-    InputError
-        If that leaves one part empty.
-    """
+    """Return the number of games in the first part of a log."""
     n_first = int(games.n_games * train)
     if not 0 < n_first < games.n_games:
         raise InputError(
@@ -267,27 +207,13 @@ def games_to_fit(games: Games, train: float) -> int:
 
 @dataclass
 class _Trials:
-    """Plays a log in two parts under any values of the parameters.
+    """Plays a log in two parts under any values of the parameters."""
 
-    Attributes
-    ----------
-    start : Roster
-        The players before the first game.
-    parts : tuple of Games
-        The part that is fitted to, and the rest.
-    stop : callable
-        Returns whether to give up.
-    three_way : bool
-        Whether the loss is that of three results.
-    evaluations : int
-        How often the first part was played for its loss.
-    """
-
-    start: Roster
-    parts: tuple[Games, Games]
-    stop: Callable[[], bool]
-    three_way: bool
-    evaluations: int = field(default=0)
+    start: Roster  # the players before the first game
+    parts: tuple[Games, Games]  # the part that is fitted to, and the rest
+    stop: Callable[[], bool]  # returns whether to give up
+    three_way: bool  # whether the loss is that of three results
+    evaluations: int = field(default=0)  # how often the first part was played for its loss
 
     def loss(self, values: Mapping[str, float]) -> float:
         """Return the log loss of the first part, of three results if that is wanted and known."""
@@ -320,26 +246,16 @@ class _Trials:
 
 
 class _Axis(NamedTuple):
-    """How the search moves along a parameter, by a coordinate of about the length of all others.
+    """How the search moves along a parameter, by a coordinate of about the length of all others."""
 
-    Attributes
-    ----------
-    name : str
-        The parameter.
-    low, high : float
-        Least and greatest value where the search looks around.
-    least, most : float
-        Limits of what it may find.
-    even : bool
-        Whether the coordinate is even in the value, not in its logarithm.
-    """
-
-    name: str
+    name: str  # the parameter
+    # low, high: least and greatest value where the search looks around
     low: float
     high: float
+    # least, most: limits of what it may find
     least: float
     most: float
-    even: bool
+    even: bool  # whether the coordinate is even in the value, not in its logarithm
 
     def at(self, value: float) -> float:
         """Return the coordinate of a value."""

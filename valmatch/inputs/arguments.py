@@ -14,21 +14,14 @@ from valmatch.inputs.limits import DEVIATION, LEVEL, RANGES
 from valmatch.text.suggestions import correction
 from valmatch.text.terminal import shown
 
-PathLike: TypeAlias = "str | os.PathLike[str]"
-"""What a path may be given as."""
+PathLike: TypeAlias = "str | os.PathLike[str]"  # what a path may be given as
 
 MOST_NAME, MOST_PATH = 255, 4000
 """Most bytes of the name of a file or folder, and of a path, with which systems can work."""
 
 
 def whole(argument: str, value: object) -> int:
-    """Return a whole number in the range of its argument; see `valmatch.inputs.limits`.
-
-    Raises
-    ------
-    InputError
-        If it is none; a bool is none.
-    """
+    """Return a whole number in the range of its argument; see `valmatch.inputs.limits`."""
     low, high = RANGES[argument]
     if isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high:
         return int(value)
@@ -36,13 +29,7 @@ def whole(argument: str, value: object) -> int:
 
 
 def level(argument: str, value: object) -> float:
-    """Return a number between 0 and 1, not next to them, such as a confidence level.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Return a number between 0 and 1, not next to them, such as a confidence level."""
     low, high = LEVEL
     number = isinstance(value, Real) and not isinstance(value, bool)
     if number and low <= value <= high:  # type: ignore[operator]
@@ -53,13 +40,7 @@ def level(argument: str, value: object) -> float:
 
 
 def share(argument: str, value: object) -> float:
-    """Return a number from 0 to 1.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Return a number from 0 to 1."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if number and 0.0 <= value <= 1.0:  # type: ignore[operator]
         return float(value)  # type: ignore[arg-type]
@@ -67,13 +48,7 @@ def share(argument: str, value: object) -> float:
 
 
 def deviation(argument: str, value: object) -> float:
-    """Return a standard deviation in points.
-
-    Raises
-    ------
-    InputError
-        If it is none, or next to 0.
-    """
+    """Return a standard deviation in points."""
     low, high = DEVIATION
     number = isinstance(value, Real) and not isinstance(value, bool)
     if number and low <= value <= high:  # type: ignore[operator]
@@ -84,13 +59,7 @@ def deviation(argument: str, value: object) -> float:
 
 
 def seconds(argument: str, value: object) -> float:
-    """Return a time in seconds, math.inf for no limit.
-
-    Raises
-    ------
-    InputError
-        If it is no number >= 0.
-    """
+    """Return a time in seconds, math.inf for no limit."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if number and not math.isnan(value) and value >= 0:  # type: ignore[arg-type, operator]
         return float(value)  # type: ignore[arg-type]
@@ -98,13 +67,7 @@ def seconds(argument: str, value: object) -> float:
 
 
 def one_of(argument: str, value: object, allowed: Collection[str]) -> str:
-    """Return a name that is one of some.
-
-    Raises
-    ------
-    InputError
-        If it is not.
-    """
+    """Return a name that is one of some."""
     if isinstance(value, str) and value in allowed:
         return value
     meant = correction(value, allowed) if isinstance(value, str) else ""
@@ -112,13 +75,7 @@ def one_of(argument: str, value: object, allowed: Collection[str]) -> str:
 
 
 def names(argument: str, value: object) -> tuple[str, ...]:
-    """Return names; a single string is one name.
-
-    Raises
-    ------
-    InputError
-        If it is neither a string nor a sequence of strings.
-    """
+    """Return names; a single string is one name."""
     if isinstance(value, str):
         return (value,)
     if isinstance(value, Sequence) and all(isinstance(name, str) for name in value):
@@ -128,13 +85,7 @@ def names(argument: str, value: object) -> tuple[str, ...]:
 
 
 def path(argument: str, value: object) -> Path:
-    """Return a path that was given as one or as a string.
-
-    Raises
-    ------
-    InputError
-        If it is neither, or empty, or if no file can be called so.
-    """
+    """Return a path that was given as one or as a string."""
     if not isinstance(value, str | os.PathLike) or not str(value):
         raise InputError(f"{option(argument)}: {shown(value)} (allowed: a path)")
     try:

@@ -7,50 +7,24 @@ from collections.abc import Callable
 
 from valmatch.errors import InputError, option
 
-MOST = 0.05
-"""The share of all rows that may be left out, unless it is said otherwise."""
+MOST = 0.05  # the share of all rows that may be left out, unless it is said otherwise
 
 
 class RowError(InputError):
-    """A row that cannot be used.
-
-    Attributes
-    ----------
-    kind : str
-        What is wrong, in the same words for all such rows.
-    """
+    """A row that cannot be used."""
 
     def __init__(self, *lines: str, kind: str = "") -> None:
         super().__init__(*lines)
-        self.kind = kind
+        self.kind = kind  # what is wrong, in the same words for all such rows
 
 
 class BadRows:
-    """Bad rows of a file: the first ends the reading, or all are counted by kind.
-
-    Parameters
-    ----------
-    name : str
-        What messages call the file.
-    skip : bool
-        Whether they may be left out.
-    most : float
-        The share of all rows that may be.
-    section : str
-        Where the arguments are that say so: "log." in a config, "" else.
-    what : str
-        What is left out: "row" or "game".
-
-    Attributes
-    ----------
-    counts : Counter of str
-        Number of bad rows by kind.
-    """
+    """Bad rows of a file: the first ends the reading, or all are counted by kind."""
 
     def __init__(
         self, name: str, skip: bool, most: float, section: str = "", what: str = "row"
     ) -> None:
-        self.counts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()  # number of bad rows by kind
         self._name, self._skip, self._most = name, skip, most
         self._section, self._what = section, what
         self._examples: dict[str, str] = {}
@@ -75,13 +49,7 @@ class BadRows:
         return f"; {self._bad(n)}, the first: {first}" if n else ""
 
     def check(self, good: int) -> None:
-        """Refuse a log of which too large a part would be left out.
-
-        Raises
-        ------
-        InputError
-            With one row of each kind.
-        """
+        """Refuse a log of which too large a part would be left out."""
         bad = self.counts.total()
         if bad <= self._most * (good + bad):
             return

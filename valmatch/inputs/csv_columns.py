@@ -22,8 +22,7 @@ ITEM = re.compile(
 )
 """An item of a list of columns: its name, or all of it, may stand in quotes."""
 
-SEPARATES = ";"
-"""What stands between names in one cell."""
+SEPARATES = ";"  # what stands between names in one cell
 
 
 def joined_names(names: Sequence[str]) -> str:
@@ -62,11 +61,6 @@ def parse_columns(text: str, example: str = "game=match_id") -> dict[str, str]:
     """Return the names that ``game=match_id,winner=winning_team`` gives to columns, by meaning.
 
     A name with a comma stands in quotes: ``rating="mmr, now"``.
-
-    Raises
-    ------
-    InputError
-        If it is no such list, or names the same meaning twice.
     """
     names: dict[str, str] = {}
     for item in _items(text):
@@ -98,13 +92,7 @@ def _items(text: str) -> Iterator[str]:
 
 
 def separator_called(name: str) -> str:
-    """Return the separator that is meant by its name or by itself.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
+    """Return the separator that is meant by its name or by itself."""
     if name in SEPARATORS.values():
         return name
     return SEPARATORS[arguments.one_of("separator", name, SEPARATORS)]

@@ -23,8 +23,7 @@ from valmatch.text.datetimes import PER_SECOND, moment_of_digits, seconds_of, un
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shown
 
-WIDTH = "number of cells"
-"""What is wrong with a row that has too many cells or too few."""
+WIDTH = "number of cells"  # what is wrong with a row that has too many cells or too few
 
 FLAGS = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
@@ -35,51 +34,27 @@ FLAGS = {
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the text of a CSV file is divided into cells.
+    """How the text of a CSV file is divided into cells."""
 
-    Attributes
-    ----------
-    separator : str or None
-        What stands between cells; None for what divides the header, first of all commas.
-    trimmed : bool
-        Whether blanks around cells do not count.
-    padded : bool
-        Whether the last cells of a row may be missing; they are empty then.
-    placed : bool
-        Whether faults are told with the place of their cell in the line.
-    """
-
+    # what stands between cells; None for what divides the header, first of all commas
     separator: str | None = ","
-    trimmed: bool = False
-    padded: bool = False
-    placed: bool = False
+    trimmed: bool = False  # whether blanks around cells do not count
+    padded: bool = False  # whether the last cells of a row may be missing; they are empty then
+    placed: bool = False  # whether faults are told with the place of their cell in the line
 
 
-COMMAS = Dialect()
-"""Cells between commas, as they stand."""
+COMMAS = Dialect()  # cells between commas, as they stand
 
 
 class Row(NamedTuple):
-    """The wanted cells of a row, and where it stands.
+    """The wanted cells of a row, and where it stands."""
 
-    Attributes
-    ----------
-    file : Path or str
-        What messages call the file.
-    line : int
-        Number of its last line.
-    cells : mapping of str to str
-        The cells by column, or by its meaning.
-    names : mapping of str to str
-        What the file calls columns, where the cells go by their meaning.
-    starts : mapping of str to int
-        Where in the line the cell of each column starts, from 1; empty where that is not told.
-    """
-
-    file: Path | str
-    line: int
-    cells: Mapping[str, str]
+    file: Path | str  # what messages call the file
+    line: int  # number of its last line
+    cells: Mapping[str, str]  # the cells by column, or by its meaning
+    # what the file calls columns, where the cells go by their meaning
     names: Mapping[str, str] = MappingProxyType({})
+    # where in the line the cell of each column starts, from 1; empty where that is not told
     starts: Mapping[str, int] = MappingProxyType({})
 
     @property
@@ -176,29 +151,7 @@ def read_rows(
     marked: bool | None = None,
     wrong: Callable[[RowError], None] = _raise,
 ) -> Iterator[Row]:
-    """Yield the rows of a CSV file below its header, but blank lines.
-
-    Parameters
-    ----------
-    path : Path or None
-        The file, which gzip may have packed; None: standard input.
-    choose : callable
-        Returns which columns to read, see `Choose`.
-    dialect : Dialect
-        How the text is divided into cells.
-    most : int or None
-        Bytes that the file may have; None for any number.
-    marked : bool or None
-        Whether names may be marked, see `valmatch.inputs.csv_names`; None: if a manifest says so.
-    wrong : callable
-        Called with what is wrong with a row that has too many cells or too few; it is left out
-        unless that raises.
-
-    Raises
-    ------
-    InputError
-        Naming the place of the first thing that is wrong.
-    """
+    """Yield the rows of a CSV file below its header, but blank lines."""
     name = str(path or "standard input")
     marked = bool(path and are_marked(path)) if marked is None else marked
     with _opened(path, name, most) as file:
@@ -280,24 +233,7 @@ def _opened(path: Path | None, name: str, most: int | None) -> Iterator[TextIO]:
 def rows_of(
     lines: Iterable[str], name: str, dialect: Dialect = COMMAS, fault: str = "cannot be read"
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of CSV text that are not empty, each with the number of its last line.
-
-    Parameters
-    ----------
-    lines : iterable of str
-        The text.
-    name : str
-        What messages call it.
-    dialect : Dialect
-        How it is divided into cells.
-    fault : str
-        What messages say of text that is none of a CSV file.
-
-    Raises
-    ------
-    InputError
-        If it is no CSV file in UTF-8.
-    """
+    """Yield the rows of CSV text that are not empty, each with the number of its last line."""
     lines, head = iter(lines), list[str]()
     try:
         separator = dialect.separator

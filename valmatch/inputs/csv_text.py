@@ -17,11 +17,8 @@ from valmatch.errors import InputError, RunError
 from valmatch.inputs.csv_columns import SEPARATORS
 from valmatch.inputs.files import regular, too_large
 
-MAX_UNPACKED = 1 << 32
-"""Bytes of what a gzip file holds: a small one may hold any number of them."""
-
-_BRIEF = 1 << 16
-"""Bytes of text that plain Python reads in less time than importing numba takes."""
+MAX_UNPACKED = 1 << 32  # bytes of what a gzip file holds: a small one may hold any number of them
+_BRIEF = 1 << 16  # bytes of text that plain Python reads in less time than importing numba takes
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 
@@ -56,20 +53,7 @@ _SNIFFED = 64  # bytes
 
 
 def open_text(path: Path, most: int | None = None) -> BinaryIO:
-    """Open a file of CSV text that can be read again and again; what gzip has packed is unpacked.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    most : int or None
-        Bytes that it may have, packed or not; None for any number of plain text.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, is too large, or is of a kind that is known not to be text.
-    """
+    """Open a file of CSV text that can be read again and again; gzip is unpacked."""
     try:
         checked = regular(path) if most is None else regular(path, most)
         file = checked.open("rb")
@@ -79,22 +63,7 @@ def open_text(path: Path, most: int | None = None) -> BinaryIO:
 
 
 def as_text(file: BinaryIO, name: str, most: int = MAX_UNPACKED) -> BinaryIO:
-    """Return a file at its first byte, or what it holds if gzip has packed it.
-
-    Parameters
-    ----------
-    file : BinaryIO
-        A file that can be read again and again; closed if another is returned, or on an error.
-    name : str
-        What messages call it.
-    most : int
-        Bytes that may be unpacked.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, holds too much, or is of a kind that is known not to be text.
-    """
+    """Return a file at its first byte, or what it holds if gzip has packed it."""
     try:
         if _first_bytes(file).startswith(GZIP):
             file = _unpacked(file, most)
@@ -115,15 +84,7 @@ def as_text(file: BinaryIO, name: str, most: int = MAX_UNPACKED) -> BinaryIO:
 
 
 def other_separator(header: Sequence[str], separator: str) -> str:
-    """Return the name of what divides a header into more cells, "" if nothing does.
-
-    Parameters
-    ----------
-    header : sequence of str
-        The cells that there are with `separator`.
-    separator : str
-        What was taken for the separator.
-    """
+    """Return the name of what divides a header into more cells, "" if nothing does."""
     text = separator.join(header)
     counts = {
         name: text.count(character)
@@ -148,15 +109,7 @@ def _unpacked(file: BinaryIO, most: int) -> BinaryIO:
 
 
 def temporary_copy(source: BinaryIO | gzip.GzipFile, most: float = math.inf) -> BinaryIO:
-    """Return a temporary file, at its first byte, with what another holds.
-
-    Raises
-    ------
-    OSError
-        If the other cannot be read, or has more than `most` bytes.
-    RunError
-        If there is no room for it.
-    """
+    """Return a temporary file, at its first byte, with what another holds."""
     with _room():
         copy = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by the caller
     try:

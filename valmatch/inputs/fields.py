@@ -51,19 +51,7 @@ def factor(
     description: str,
     of: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> Any:  # noqa: ANN401 - of any type
-    """Return the field of a factor.
-
-    Parameters
-    ----------
-    default : object
-        Its value where none is given.
-    unit : str
-        Its unit, "" for none.
-    description : str
-        What it is.
-    of : mapping
-        The choices in its section with which it is used, by factor.
-    """
+    """Return the field of a factor."""
     for choices in list(of.values())[-1:]:
         description += f" Used with {' and '.join(choices)} alone."
     extra: Any = {"unit": unit, "of": dict(of)}
@@ -71,15 +59,7 @@ def factor(
 
 
 class Misplaced(Exception):  # noqa: N818 - caught where the config is checked
-    """A factor does not go with a file of the config.
-
-    Parameters
-    ----------
-    path : sequence
-        Which factor, by the parts of its name.
-    text : str
-        What is wrong.
-    """
+    """A factor does not go with a file of the config."""
 
     def __init__(self, path: Path, text: str) -> None:
         super().__init__(text)

@@ -10,21 +10,12 @@ from typing import BinaryIO
 
 from valmatch.errors import InputError
 
-MAX_DOCUMENT = 1 << 20
-"""Bytes of a config."""
-
-MAX_FILE = 1 << 28
-"""Bytes of a file that a model reads."""
+MAX_DOCUMENT = 1 << 20  # bytes of a config
+MAX_FILE = 1 << 28  # bytes of a file that a model reads
 
 
 def regular(path: Path, most: float = math.inf) -> Path:
-    """Return the path of a file that can be read again and again, and has an end.
-
-    Raises
-    ------
-    OSError
-        If it is a pipe, a device or a folder, or has more than `most` bytes.
-    """
+    """Return the path of a file that can be read again and again, and has an end."""
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if path.exists() and not path.is_file():
@@ -35,24 +26,12 @@ def regular(path: Path, most: float = math.inf) -> Path:
 
 
 def read_document(path: Path) -> bytes:
-    """Return the bytes of a config.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read, or is too large.
-    """
+    """Return the bytes of a config."""
     return regular(path, MAX_DOCUMENT).read_bytes()
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, is too large, or is not UTF-8.
-    """
+    """Return the text of a file."""
     try:
         return regular(path, MAX_FILE).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -63,13 +42,7 @@ def read_text(path: Path) -> str:
 
 
 def up_to(most: int, stream: BinaryIO) -> bytes:
-    """Return all bytes of a stream, if there are at most so many.
-
-    Raises
-    ------
-    OSError
-        If there are more.
-    """
+    """Return all bytes of a stream, if there are at most so many."""
     content = stream.read(most + 1)
     if len(content) > most:
         raise too_large(most)
@@ -82,13 +55,7 @@ def too_large(most: float) -> OSError:
 
 
 def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file that a model reads.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read, or is too large.
-    """
+    """Return the SHA-256 of a file that a model reads."""
     import hashlib  # with what it loads, of no use to most commands
 
     with regular(path, MAX_FILE).open("rb") as file:

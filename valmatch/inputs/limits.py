@@ -7,14 +7,9 @@ from typing import NamedTuple
 
 
 class Range(NamedTuple):
-    """The whole numbers that an argument takes.
+    """The whole numbers that an argument takes."""
 
-    Attributes
-    ----------
-    least, most : int
-        Both belong to it.
-    """
-
+    # least, most: both belong to it
     least: int
     most: int
 

@@ -21,11 +21,8 @@ class Override(str):
     __slots__ = ()
 
 
-MAX_NODES = 50_000
-"""Keys and values of a document, counted again wherever an alias repeats them."""
-
-MAX_DEPTH = 32
-"""Levels of a document."""
+MAX_NODES = 50_000  # keys and values of a document, counted again wherever an alias repeats them
+MAX_DEPTH = 32  # levels of a document
 
 _TOO_LARGE = f"too large (allowed: {MAX_NODES:,} keys and values in all, aliases carried out)"
 
@@ -97,26 +94,7 @@ _SCALARS: dict[str, Callable[[str], object]] = {
 
 
 def parse(text: str | bytes, name: str) -> Node | None:
-    """Parse one YAML document.
-
-    Parameters
-    ----------
-    text : str or bytes
-        The document; bytes must be UTF-8.
-    name : str
-        What its marks are called: the file shown in errors.
-
-    Returns
-    -------
-    Node or None
-        Its root, checked so that `to_value` succeeds, with merge keys carried out; None for an
-        empty document.
-
-    Raises
-    ------
-    InputError
-        With one line for each thing that is wrong.
-    """
+    """Parse one YAML document."""
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8-sig")
@@ -267,13 +245,7 @@ def written_key(node: Node, path: Path) -> Node | None:
 
 
 def assign(node: Node, path: Sequence[str], new: Node) -> Node:
-    """Return `node` with `new` at `path`; nodes along the path are copied, missing ones made.
-
-    Raises
-    ------
-    InputError
-        If the path goes through a scalar, or to no element of a list; without a location.
-    """
+    """Return `node` with `new` at `path`; nodes along the path are copied, missing ones made."""
     if not path:
         return new
     head, rest = path[0], path[1:]

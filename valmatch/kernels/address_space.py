@@ -15,13 +15,7 @@ BASE, THREAD = 620e6, 40e6
 
 
 def check_address_space() -> None:
-    """Refuse to go on where the system's limit leaves no room for what is loaded next.
-
-    Raises
-    ------
-    RunError
-        If the limit is lower.
-    """
+    """Refuse to go on where the system's limit leaves no room for what is loaded next."""
     try:
         import resource
     except ImportError:  # a system without such limits

@@ -14,24 +14,14 @@ from typing import Any, TypeAlias
 from valmatch.kernels.plain_python import interpreted
 from valmatch.kernels.references import reference_to
 
-Address: TypeAlias = Any
-"""Where machine code is; in plain Python the function itself."""
-
-NOWHERE: Address = 0
-"""Stands for the address of a function that is never called."""
+Address: TypeAlias = Any  # where machine code is; in plain Python the function itself
+NOWHERE: Address = 0  # stands for the address of a function that is never called
 
 
 def address_of(function: Callable[..., float], *arguments: object) -> Address:
     """Return the address of a function for arguments of such types, compiled if need be.
 
     It is good until the process ends. Kernels give it the same types: named tuples by reference.
-
-    Parameters
-    ----------
-    function : callable
-        Decorated with `address_taken`; it returns a float.
-    *arguments
-        Values of the types that it is called with.
     """
     if interpreted():
         return function

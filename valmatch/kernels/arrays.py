@@ -13,5 +13,4 @@ Shorts: TypeAlias = NDArray[np.int32]
 Bools: TypeAlias = NDArray[np.bool_]
 Bytes: TypeAlias = NDArray[np.uint8]
 Words: TypeAlias = NDArray[np.uint64]
-Records: TypeAlias = NDArray[np.void]
-"""Structured arrays."""
+Records: TypeAlias = NDArray[np.void]  # structured arrays

@@ -46,11 +46,8 @@ BY_NAME = re.compile(rb"\bimport_module\(")
 DECORATORS = "kernels/compilation.py"
 """The file of the package that says how kernels are compiled; what it imports changes none."""
 
-OWNER_ALONE = 0o700
-"""Who may do what in a folder of kernels."""
-
-_not_read: set[Path] = set()
-"""Folders of which that has been said."""
+OWNER_ALONE = 0o700  # who may do what in a folder of kernels
+_not_read: set[Path] = set()  # folders of which that has been said
 
 REPLACED = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
 """What numba's method calls in whose place `_load` stands."""
@@ -64,19 +61,6 @@ def cache_folder(
 
     Those of former states of the file are removed when a new one is made, but not those of other
     places where the package is installed.
-
-    Parameters
-    ----------
-    package : Path
-        Folder of the package.
-    source : Path
-        A file of it.
-    given : str
-        Folder for caches that the user names, "" for none.
-    variant : str
-        Name of a kernel of the file that calls functions of its own.
-    parts : tuple of Path
-        The files of these functions.
     """
     if given:
         home = Path(given)

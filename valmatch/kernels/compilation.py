@@ -31,11 +31,8 @@ STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 WITHOUT_WRAPPERS: dict[str, bool] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-VARIANT = "variant"
-"""Where a copy made by `variant` has its name, and the files of its parts."""
-
-COMPILING = "which takes 10 to 60 seconds"
-"""How long compiling takes, of the kernels of one model."""
+VARIANT = "variant"  # where a copy made by `variant` has its name, and the files of its parts
+COMPILING = "which takes 10 to 60 seconds"  # how long compiling takes, of the kernels of one model
 
 _announced = False
 _announcing = threading.Lock()
@@ -132,15 +129,6 @@ def variant(function: F, name: str, **parts: object) -> F:
 
     For a kernel that is the same for many but for the functions that it calls. The copy is yet to
     be compiled.
-
-    Parameters
-    ----------
-    function : callable
-        What is copied: a plain function.
-    name : str
-        By which the cache tells the copies apart.
-    **parts
-        What names of the module stand for in the copy.
     """
     plain = cast(FunctionType, function)
     copy = FunctionType(plain.__code__, {**plain.__globals__, **parts}, plain.__name__)

@@ -16,11 +16,6 @@ def attach(package: str, file: str) -> tuple[Callable[[str], object], Callable[[
 
     Its stub file, ``__init__.pyi``, has a line ``from module import name as name`` for each public
     name. Type checkers read the same file.
-
-    Parameters
-    ----------
-    package, file : str
-        Its `__name__` and `__file__`.
     """
 
     @cache

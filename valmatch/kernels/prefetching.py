@@ -8,11 +8,8 @@ from typing import Any
 from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import replaced
 
-LINE = 64
-"""Bytes that a processor takes from memory at a time."""
-
-WORD = 8
-"""Bytes that lie in one line, wherever they are."""
+LINE = 64  # bytes that a processor takes from memory at a time
+WORD = 8  # bytes that lie in one line, wherever they are
 
 
 def _compiled(records: Any, index: Any) -> Any:  # noqa: ANN401

@@ -16,8 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from valmatch.errors import RunError
 
-LEAST_BYTES = 1 << 24
-"""Arrays that take less stay in memory."""
+LEAST_BYTES = 1 << 24  # arrays that take less stay in memory
 
 
 class Scratch:
@@ -25,11 +24,6 @@ class Scratch:
 
     A file has no name, so nothing of it is left however the process ends. Its room on the disk is
     taken before it is used: a full disk is an error then, not the end of the process later.
-
-    Parameters
-    ----------
-    folder : Path or None
-        Where the files are; None keeps everything in memory.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -37,13 +31,7 @@ class Scratch:
         self._maps: list[mmap.mmap] = []
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """Return an array of zeros.
-
-        Raises
-        ------
-        RunError
-            If there is no room for it on the disk.
-        """
+        """Return an array of zeros."""
         size = math.prod(np.atleast_1d(shape).tolist()) * np.dtype(dtype).itemsize
         if self._folder is None or size < LEAST_BYTES:
             return np.zeros(shape, dtype)
@@ -66,8 +54,7 @@ class Scratch:
                 kept.madvise(mmap.MADV_DONTNEED)
 
 
-MEMORY = Scratch()
-"""Keeps everything in memory."""
+MEMORY = Scratch()  # keeps everything in memory
 
 
 def _mapped(file: IO[bytes], size: int) -> mmap.mmap | None:

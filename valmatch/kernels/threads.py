@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-SMALL = 1_000
-"""Rows of a matrix up to which more threads bring next to nothing."""
+SMALL = 1_000  # rows of a matrix up to which more threads bring next to nothing
 
 
 @cache

@@ -10,11 +10,8 @@ from __future__ import annotations
 from valmatch.kernels.arrays import Bytes, Ints
 from valmatch.kernels.compilation import at, unallocating
 
-ALONE = -1
-"""What stands for the partner of whoever is left."""
-
-MOST = 2**58
-"""The largest weight: with a band of 16, all gains fit an integer."""
+ALONE = -1  # what stands for the partner of whoever is left
+MOST = 2**58  # the largest weight: with a band of 16, all gains fit an integer
 
 
 @unallocating
@@ -24,18 +21,7 @@ def match_band(n: int, weights: Ints, gains: Ints, choices: Bytes, partners: Int
     Among equals the first place has the nearest partner, then the second, and so on; being left
     comes last.
 
-    Parameters
-    ----------
-    n : int
-        Number of places.
-    weights : (>= n, band) ndarray of int64
-        Of the pair of place i and place i + 1 + k at [i, k], at most `MOST`; negative where they
-        cannot be matched, as where the second is n or more.
-    gains : (4, 2**band) ndarray of int64
-    choices : (>= n, 2**(band - 1)) ndarray of uint8
-        Scratch.
-    partners : (>= n,) ndarray of int64
-        Out: the place matched with each, or `ALONE`.
+    Shapes: `gains` (4, 2**band).
     """
     reach = 1
     for i in range(n):

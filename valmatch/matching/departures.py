@@ -23,25 +23,14 @@ from valmatch.matching.rules import Rules
 
 
 class Departures(NamedTuple):
-    """When players give up, and how far the loop is.
+    """When players give up, and how far the loop is."""
 
-    Attributes
-    ----------
-    hours : numpy.ndarray
-        (n,): when each player gives up unless playing by then, not before the arrival; infinity
-        for never.
-    order : numpy.ndarray
-        (n,): the players by these hours, equal ones by number.
-    gone : numpy.ndarray
-        (n,): whether a player has been matched, or has given up.
-    progress : numpy.ndarray
-        (2,): the players who have arrived, and those of `order` who are done with.
-    """
-
+    # (n,): when each player gives up unless playing by then, not before the arrival; infinity for
+    # never
     hours: Floats
-    order: Ints
-    gone: Bools
-    progress: Ints
+    order: Ints  # (n,): the players by these hours, equal ones by number
+    gone: Bools  # (n,): whether a player has been matched, or has given up
+    progress: Ints  # (2,): the players who have arrived, and those of `order` who are done with
 
 
 def departures_at(hours: Floats) -> Departures:
@@ -64,23 +53,7 @@ def run_with_departures(
     At equal times those who give up come first, by their numbers; then reviews of the rule's own;
     then arrivals. If a team loses a player by it, a review follows.
 
-    Parameters
-    ----------
-    times, ratings : numpy.ndarray
-        (n,): arrivals in hours, ratings in Elo points, of all players in order of arrival.
-    departures : Departures
-        When they give up, in and out.
-    rules : Rules
-        The rule's numbers.
-    queue : NamedTuple of arrays
-        Who waits, in and out.
-    counts : Counts
-        In and out, with room for the waits of all players.
-
-    Returns
-    -------
-    bool
-        Whether the horizon was reached; if not, the queue has no room for the next player.
+    Shapes: `times`, `ratings` (n,).
     """
     hours, order, gone, progress = departures
     statistics = counts.statistics[0]

@@ -41,48 +41,24 @@ LEAST_ROOM = 1024
 
 
 class Parameters(NamedTuple):
-    """A rule set as the queue reads it.
+    """A rule set as the queue reads it."""
 
-    Attributes
-    ----------
-    team_num : int
-        Players on each of its two teams.
-    horizon : float
-        Hours; no review of the rule's own happens at or after it.
-    review_seconds : float
-        Time between reviews; 0: whenever something changes.
-    template : Template
-        What is known of tickets before they come, rules included.
-    """
-
-    team_num: int
-    horizon: float
-    review_seconds: float
-    template: Template
+    team_num: int  # players on each of its two teams
+    horizon: float  # hours; no review of the rule's own happens at or after it
+    review_seconds: float  # time between reviews; 0: whenever something changes
+    template: Template  # what is known of tickets before they come, rules included
 
 
 class QueueState(NamedTuple):
-    """Who waits.
+    """Who waits."""
 
-    Attributes
-    ----------
-    state : (1,) record of `STATE`
-    people : (n,) records
-        What the rule sees of everybody (`seen`), whose ticket a player is on (`leader`), and up to
-        how many numbers on from a leader those are who may be on his ticket (`friends`).
-    world : World
-        What is known of tickets, in hours.
-    line : Queue
-        Who waits, by number of the ticket, and what a review has found.
-    members : ndarray of int64
-        Who the players of the world are; the first of a ticket is the leader.
-    """
-
-    state: Records
+    state: Records  # (1,)
+    # (n,); what the rule sees of everybody (`seen`), whose ticket a player is on (`leader`), and up
+    # to how many numbers on from a leader those are who may be on his ticket (`friends`)
     people: Records
-    world: World
-    line: Queue
-    members: Ints
+    world: World  # what is known of tickets, in hours
+    line: Queue  # who waits, by number of the ticket, and what a review has found
+    members: Ints  # who the players of the world are; the first of a ticket is the leader
 
 
 def new(capacity: int, rules: Parameters) -> QueueState:

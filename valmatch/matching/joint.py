@@ -31,36 +31,17 @@ EMPTY = np.zeros(1, STATE)
 
 
 class QueueState(NamedTuple):
-    """The pool in order of arrival.
+    """The pool in order of arrival."""
 
-    Attributes
-    ----------
-    state : numpy.ndarray
-        One record of scalars.
-    arrival : numpy.ndarray
-        Hours.
-    rating : numpy.ndarray
-        Elo points.
-    ticks : numpy.ndarray
-        Arrivals in ticks.
-    player : numpy.ndarray
-        Who they are, as told when joining.
-    teams : numpy.ndarray
-        (2, team_num): positions in the pool of team a and team b of the match found.
-    lineup : numpy.ndarray
-        (2 team_num,) records of `LINEUP`: the players of that match, those of team a first.
-    work : Work
-        Memory of the search.
-    """
-
-    state: Records
-    arrival: Floats
-    rating: Floats
-    ticks: Ints
-    player: Ints
-    teams: Ints
+    state: Records  # one record of scalars
+    arrival: Floats  # hours
+    rating: Floats  # Elo points
+    ticks: Ints  # arrivals in ticks
+    player: Ints  # who they are, as told when joining
+    teams: Ints  # (2, team_num): positions in the pool of team a and team b of the match found
+    # (2 team_num,) records of `LINEUP`: the players of that match, those of team a first
     lineup: Records
-    work: Work
+    work: Work  # memory of the search
 
 
 def new(capacity: int, rules: Rules) -> QueueState:

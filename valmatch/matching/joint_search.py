@@ -53,37 +53,7 @@ def find_match(
     have, `rules.balanced` prefers the smallest |sum_a - sum_b|; then the smallest team_b wins,
     then the smallest team_a, in lexicographic order of positions.
 
-    Parameters
-    ----------
-    ticks : numpy.ndarray
-        (>= n,): arrival times, ascending; at most 2**60 / (2 team_num)**2 apart.
-    ratings : numpy.ndarray
-        (>= n,): Elo points.
-    n : int
-        Players in the pool.
-    n_prioritized : int
-        The first so many of them are prioritized.
-    n_before, n_prioritized_before : int
-        0, 0, or the caller's word that the last call with this memory found nothing, had the same
-        rules and these numbers, and that since then players were only appended or prioritized. Only
-        matches that this made possible are looked for; the answer is the same.
-    rules : Rules
-        The rules.
-    work : Work
-        Memory with room for n players.
-    team_a, team_b : numpy.ndarray
-        (team_num,): out, positions in ascending order.
-
-    Returns
-    -------
-    bool
-        Whether there is a match; if not, team_a and team_b stay as they are. Of no meaning once the
-        search was ended from outside.
-
-    Raises
-    ------
-    OverflowError
-        If the arrivals lie too far apart for exact sums.
+    Shapes: `team_a`, `team_b` (team_num,).
 
     Notes
     -----

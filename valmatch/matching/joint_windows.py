@@ -35,8 +35,7 @@ from valmatch.matching.joint_work import (
 )
 from valmatch.matching.rules import Rules
 
-Struct = Any
-"""One row of a structured array; the kernels see it as a C struct."""
+Struct = Any  # one row of a structured array; the kernels see it as a C struct
 
 
 @unallocating

@@ -17,11 +17,8 @@ from valmatch.kernels.compilation import inlined
 from valmatch.kernels.halting import watched
 from valmatch.matching.rules import Rules
 
-Struct = Any
-"""One row of a structured array; the kernels see it as a C struct."""
-
-NEVER = 2**62
-"""Cost of what cannot be."""
+Struct = Any  # one row of a structured array; the kernels see it as a C struct
+NEVER = 2**62  # cost of what cannot be
 
 STATE = np.dtype(
     [
@@ -84,40 +81,20 @@ TRIAL_B, TRIAL_A, BEST_B, BEST_A = range(4)
 
 
 class Work(NamedTuple):
-    """Memory of the search, kept between reviews.
+    """Memory of the search, kept between reviews."""
 
-    Attributes
-    ----------
-    state : numpy.ndarray
-        One record of scalars.
-    players : numpy.ndarray
-        By position in the pool.
-    ranked : numpy.ndarray
-        By rank in rating order, one more than there are players.
-    windows : numpy.ndarray
-        Maximal rating windows with room for a team.
-    nodes : numpy.ndarray
-        Stack of a depth-first search.
-    candidates : numpy.ndarray
-        (3, capacity): positions that a search looks at; whether they may join b, or a.
-    rests : numpy.ndarray
-        (capacity + 1, p + 1, p + 1): the least that candidates t, t + 1, ... add to the cost, the
-        least and the most to sum_b - sum_a, when b lacks i and a lacks j players.
-    chosen : numpy.ndarray
-        (2, 2 p): best players of a pair of windows, and those that were last split.
-    teams : numpy.ndarray
-        (4, p): teams b and a looked at, teams b and a of the best match so far.
-    """
-
-    state: Records
-    players: Records
-    ranked: Records
-    windows: Records
-    nodes: Records
+    state: Records  # one record of scalars
+    players: Records  # by position in the pool
+    ranked: Records  # by rank in rating order, one more than there are players
+    windows: Records  # maximal rating windows with room for a team
+    nodes: Records  # stack of a depth-first search
+    # (3, capacity): positions that a search looks at; whether they may join b, or a
     candidates: Ints
+    # (capacity + 1, p + 1, p + 1): the least that candidates t, t + 1, ... add to the cost, the
+    # least and the most to sum_b - sum_a, when b lacks i and a lacks j players
     rests: Records
-    chosen: Ints
-    teams: Ints
+    chosen: Ints  # (2, 2 p): best players of a pair of windows, and those that were last split
+    teams: Ints  # (4, p): teams b and a looked at, teams b and a of the best match so far
 
 
 def new_work(capacity: int, team_num: int) -> Work:

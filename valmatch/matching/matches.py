@@ -20,8 +20,7 @@ from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
 NAMES = OF_RATINGS
 """The rules that `match_players` knows."""
 
-WIDEST_BAND = 16
-"""Most places that two players of `best_pairs` may be apart."""
+WIDEST_BAND = 16  # most places that two players of `best_pairs` may be apart
 
 
 class Match(NamedTuple):

@@ -21,16 +21,12 @@ from valmatch.policies.mean_order import prepare
 from valmatch.policies.registry import PAIR, Weigh, functions
 from valmatch.policies.waiting import WAITING, MeanOrder, Ticket, Waiting, room_for
 
-Struct = Any
-"""One row of a structured array; the kernels see it as a C struct."""
+Struct = Any  # one row of a structured array; the kernels see it as a C struct
 
 WeighByNumber: TypeAlias = Callable[[int, Ticket, Ticket, float, Waiting], float]
 
-UNIT = 2.0**40
-"""Weights are whole multiples of its reciprocal, so that sums are exact."""
-
-APART = -1
-"""Stands for the weight of two who do not play."""
+UNIT = 2.0**40  # weights are whole multiples of its reciprocal, so that sums are exact
+APART = -1  # stands for the weight of two who do not play
 
 STATE = np.dtype([("waiting", "i8"), ("formed", "i8"), ("ticks", "i8")])
 """Players who wait; teams that have been formed; ticks that have been."""
@@ -41,94 +37,45 @@ KNOWN = np.dtype([("mean", "f8"), ("sigma", "f8"), ("skill", "f8"), ("ticket", "
 
 
 class Parameters(NamedTuple):
-    """The rules of matching by pairs.
+    """The rules of matching by pairs."""
 
-    Attributes
-    ----------
-    tick_seconds : float
-        Time from one tick to the next.
-    horizon : float
-        Hours; no tick happens at or after it.
-    tolerance, widening : float
-        Largest difference of what the rule sees (points), and its increase an hour.
-    oldest : bool
-        The oldest ticket of a pair widens it, instead of the newest.
-    band : int
-        How many places apart two may be who play.
-    policy : int
-        What a pair is worth, by its place in `valmatch.policies.registry.PAIR`.
-    looks_ahead : bool
-        Whether that depends on who else is near the means of the two.
-    multiplier : float
-        gamma / (1 - gamma), of the knowledge gradients.
-    kappa : float
-        Of ucb.
-    urgency : float
-        Added to the worth for every hour of both waits.
-    reserve : float
-        Taken from the worth.
-    noise, true_noise : float
-        Variance of a performance, as the policies take it; as it is, of oracle.
-    source : int
-        Of the random numbers of two tickets.
-    """
-
-    tick_seconds: float
-    horizon: float
+    tick_seconds: float  # time from one tick to the next
+    horizon: float  # hours; no tick happens at or after it
+    # tolerance, widening: largest difference of what the rule sees (points), and its increase an
+    # hour
     tolerance: float
     widening: float
-    oldest: bool
-    band: int
-    policy: int
-    looks_ahead: bool
-    multiplier: float
-    kappa: float
-    urgency: float
-    reserve: float
+    oldest: bool  # the oldest ticket of a pair widens it, instead of the newest
+    band: int  # how many places apart two may be who play
+    policy: int  # what a pair is worth, by its place in `valmatch.policies.registry.PAIR`
+    looks_ahead: bool  # whether that depends on who else is near the means of the two
+    multiplier: float  # gamma / (1 - gamma), of the knowledge gradients
+    kappa: float  # of ucb
+    urgency: float  # added to the worth for every hour of both waits
+    reserve: float  # taken from the worth
+    # noise, true_noise: variance of a performance, as the policies take it; as it is, of oracle
     noise: float
     true_noise: float
-    source: int
+    source: int  # of the random numbers of two tickets
 
 
 class QueueState(NamedTuple):
-    """Who waits, in order of tickets, and the memory of a tick.
+    """Who waits, in order of tickets, and the memory of a tick."""
 
-    Attributes
-    ----------
-    state : (1,) record of `STATE`
-    time, seen : ndarray of float64
-        Hour of the ticket; the rating that the rule sees.
-    player : ndarray of int64
-        Who they are.
-    pairs : (n, 2) records of `LINEUP`
-        The players of the matches of a tick, that of the lower ticket first.
-    people : (n,) records
-        Everybody's `mean` and `sigma` of the belief, `skill` and `ticket`.
-    place : (3,) ndarray of uint64
-        Where the addressed numbers of the replication lie.
-    order, spare : ndarray of int64
-    keys : ndarray of float64
-        Memory of sorting.
-    ranked : records of `WAITING`
-        Who waits, in order of what the rule sees.
-    by_mean : MeanOrder
-        Memory for who waits in order of the means of the beliefs.
-    weights, gains, choices, partners : ndarray
-        See `valmatch.matching.band`.
-    """
-
-    state: Records
+    state: Records  # (1,)
+    # time, seen: hour of the ticket; the rating that the rule sees
     time: Floats
     seen: Floats
-    player: Ints
-    pairs: Records
-    people: Records
-    place: Words
+    player: Ints  # who they are
+    pairs: Records  # (n, 2); the players of the matches of a tick, that of the lower ticket first
+    people: Records  # (n,); everybody's `mean` and `sigma` of the belief, `skill` and `ticket`
+    place: Words  # (3,); where the addressed numbers of the replication lie
     order: Ints
     spare: Ints
-    keys: Floats
-    ranked: Records
-    by_mean: MeanOrder
+    keys: Floats  # memory of sorting
+    ranked: Records  # records of `WAITING`; who waits, in order of what the rule sees
+    by_mean: MeanOrder  # memory for who waits in order of the means of the beliefs
+    # weights, gains, choices, partners: see `valmatch.matching.band`
     weights: Ints
     gains: Ints
     choices: Bytes

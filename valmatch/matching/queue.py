@@ -30,10 +30,8 @@ from valmatch.matching.rules import Rules
 F = TypeVar("F", bound=Callable[..., object])
 Queue = TypeVar("Queue", bound=tuple[Any, ...])
 
-NOBODY = -1
-"""Stands for a newcomer at the review of a moment of the rule's own."""
-DISSOLVED = -2
-"""Stands for a newcomer at the review after a team has lost a player."""
+NOBODY = -1  # stands for a newcomer at the review of a moment of the rule's own
+DISSOLVED = -2  # stands for a newcomer at the review after a team has lost a player
 
 
 class QueueRule(Protocol):
@@ -42,14 +40,10 @@ class QueueRule(Protocol):
     The first four functions are plain Python, `reset` of which kernels can call too
     (`kernels.compilation.shared`). The others are parts of kernels (`inlined` or `expanded`).
     Times are in hours and never decrease.
-
-    Attributes
-    ----------
-    Parameters : type
-        A named tuple: the rule's numbers as kernels read them, usually
-        `valmatch.matching.rules.Rules`.
     """
 
+    # a named tuple: the rule's numbers as kernels read them, usually
+    # `valmatch.matching.rules.Rules`
     Parameters: Any
 
     def new(self, capacity: int, rules: Any) -> Any:  # noqa: ANN401
@@ -147,14 +141,7 @@ def parameters_of(rule: QueueRule, options: dict[str, Any]) -> Any:  # noqa: ANN
 def with_people(queue: Queue, people: Records, place: Words) -> Queue:
     """Let a rule see more of the players than ratings, if its queue has fields for it.
 
-    Parameters
-    ----------
-    queue : NamedTuple of arrays
-        The queue.
-    people : (n,) records
-        What is known of each player.
-    place : (3,) ndarray of uint64
-        Where the addressed random numbers of the replication lie.
+    Shapes: `people` (n,); `place` (3,).
     """
     fields: Any = queue
     known = {"people": people, "place": place}
@@ -180,25 +167,7 @@ def run(
 
     A review of the rule's own that coincides with an arrival comes first, without the newcomer.
 
-    Parameters
-    ----------
-    times, ratings : numpy.ndarray
-        (n,): arrivals in hours, ratings in Elo points, in order of arrival.
-    first : int
-        Index of the first of these players.
-    last : bool
-        Whether these are the last: hold all reviews up to the horizon, count who is left.
-    rules : Rules
-        The rule's numbers.
-    queue : NamedTuple of arrays
-        Who waits, in and out.
-    counts : Counts
-        In and out.
-
-    Returns
-    -------
-    int
-        Players taken; fewer than n where the queue or the waits have no room for the next one.
+    Shapes: `times`, `ratings` (n,).
     """
     statistics = counts.statistics[0]
     taken = 0

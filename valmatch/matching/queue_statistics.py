@@ -10,8 +10,7 @@ from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import at, inlined, shared
 from valmatch.matching.rules import Rules, is_prioritized
 
-Struct = Any
-"""One row of a structured array; the kernels see it as a C struct."""
+Struct = Any  # one row of a structured array; the kernels see it as a C struct
 
 LINEUP = np.dtype([("player", "i8"), ("team", "i8"), ("arrival", "f8"), ("rating", "f8")])
 """A player of a match: who, the number of the team, since when, and the rating that the rule saw.
@@ -36,23 +35,13 @@ NOTHING = np.zeros(1, STATISTICS)
 
 
 class Counts(NamedTuple):
-    """What is counted while players arrive, wait and are matched.
+    """What is counted while players arrive, wait and are matched."""
 
-    Attributes
-    ----------
-    statistics : (1,) record of `STATISTICS`
-        Sums.
-    lineup : (2 team_num,) records of `LINEUP`
-        The players of the match that is counted.
-    waits : ndarray of float64
-        Minutes of each matched player in order of matching; room for whoever waits.
-    log : (matches, 3 + 2 team_num) ndarray of float64
-        As many matches as there is room for: hour, numbers of both teams, players of both.
-    """
-
-    statistics: Records
-    lineup: Records
-    waits: Floats
+    statistics: Records  # (1,); sums
+    lineup: Records  # (2 team_num,); the players of the match that is counted
+    waits: Floats  # minutes of each matched player in order of matching; room for whoever waits
+    # (matches, 3 + 2 team_num); as many matches as there is room for: hour, numbers of both teams,
+    # players of both
     log: Floats
 
 

@@ -16,33 +16,19 @@ class QueueEntry:
 
     Its code is the module of its name in this folder, see `valmatch.matching.queue.QueueRule`; that
     of `PRESET` is made for each living matchmaker.
-
-    Attributes
-    ----------
-    meaning : str
-        How it makes matches, in one sentence.
-    options : tuple of str
-        The options of a model that change what it does, besides `team_num`.
-    largest_team : int or None
-        Most players on a team; None for any number.
-    exponential : bool
-        Whether the time of a review is exponential in the size of a team, at worst; the module then
-        has `expected_splits`.
-    brief : bool
-        Whether plain Python is quick enough for a day with few players.
-    beliefs : bool
-        Whether it needs to know what is believed of players, besides their ratings.
-    parties : bool
-        Whether players can wait together.
     """
 
-    meaning: str
+    meaning: str  # how it makes matches, in one sentence
+    # the options of a model that change what it does, besides `team_num`
     options: tuple[str, ...] = ()
-    largest_team: int | None = None
+    largest_team: int | None = None  # most players on a team; None for any number
+    # whether the time of a review is exponential in the size of a team, at worst; the module then
+    # has `expected_splits`
     exponential: bool = False
-    brief: bool = False
+    brief: bool = False  # whether plain Python is quick enough for a day with few players
+    # whether it needs to know what is believed of players, besides their ratings
     beliefs: bool = False
-    parties: bool = False
+    parties: bool = False  # whether players can wait together
 
 
 PRESET = "preset"

@@ -52,8 +52,7 @@ class Rules(NamedTuple):
     known_team: tuple[int, ...] = ()
 
 
-KNOWN_SIZE = 5
-"""The players of a team that compiled code has as a constant, as in the source."""
+KNOWN_SIZE = 5  # the players of a team that compiled code has as a constant, as in the source
 
 
 def known_team(team_num: int) -> tuple[int, ...]:
@@ -101,5 +100,4 @@ def prioritized(arrival: Any, now: Any, rules: Rules) -> Any:  # noqa: ANN401
     return now - arrival > rules.wait_thresh
 
 
-is_prioritized = inlined(prioritized)
-"""`prioritized` for the kernels."""
+is_prioritized = inlined(prioritized)  # `prioritized` for the kernels

@@ -32,10 +32,8 @@ from valmatch.matching.team_state import (
     team_place,
 )
 
-SMALL = 32
-"""Pools up to this size are looked through at once before any window is placed."""
-NO_TEAM = int(np.iinfo(np.int64).max)
-"""A sum of keys that every team is better than."""
+SMALL = 32  # pools up to this size are looked through at once before any window is placed
+NO_TEAM = int(np.iinfo(np.int64).max)  # a sum of keys that every team is better than
 
 
 @inlined

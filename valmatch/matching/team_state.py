@@ -64,8 +64,7 @@ TEAM = np.dtype(
 )
 TEAM_BY_SUM = np.dtype([("sum", "f8"), ("team", "i8")])
 
-EMPTY = np.zeros(1, STATE)
-"""State of an empty queue."""
+EMPTY = np.zeros(1, STATE)  # state of an empty queue
 EMPTY["free_team"] = NOBODY
 
 CHANGED, CHANGED_TEAMS, BEST, CANDIDATE = range(4)
@@ -73,36 +72,21 @@ CHANGED, CHANGED_TEAMS, BEST, CANDIDATE = range(4)
 
 
 class QueueState(NamedTuple):
-    """The waiting players and the formed teams.
+    """The waiting players and the formed teams."""
 
-    Attributes
-    ----------
-    state : numpy.ndarray
-        One record of scalars.
-    players : numpy.ndarray
-        Who waits, by place, in order of arrival.
-    ratings, places : numpy.ndarray
-        The players without a team by ascending rating, and their places in the queue; team_num
-        entries of NaN on either side.
-    teams, members : numpy.ndarray
-        The formed teams by slot; the places of their players, ascending.
-    by_sum : numpy.ndarray
-        The formed teams by ascending sum of ratings.
-    pairs : numpy.ndarray
-        The matches of a review: slots of the older and the younger team.
-    marks : numpy.ndarray
-        Rows of places or slots: players and teams that changed since the last review, the best
-        team so far and the one looked at.
-    """
-
-    state: Records
-    players: Records
+    state: Records  # one record of scalars
+    players: Records  # who waits, by place, in order of arrival
+    # ratings, places: the players without a team by ascending rating, and their places in the
+    # queue; team_num entries of NaN on either side
     ratings: Floats
     places: Ints
+    # teams, members: the formed teams by slot; the places of their players, ascending
     teams: Records
     members: Ints
-    by_sum: Records
-    pairs: Ints
+    by_sum: Records  # the formed teams by ascending sum of ratings
+    pairs: Ints  # the matches of a review: slots of the older and the younger team
+    # rows of places or slots: players and teams that changed since the last review, the best team
+    # so far and the one looked at
     marks: Ints
 
 

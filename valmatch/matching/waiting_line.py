@@ -16,22 +16,14 @@ from valmatch.matching.queue_statistics import LINEUP
 from valmatch.matching.rules import Rules
 
 STATE = np.dtype([("waiting", "i8"), ("formed", "i8")])
-EMPTY = np.zeros(1, STATE)
-"""Players who wait; teams formed so far."""
+EMPTY = np.zeros(1, STATE)  # players who wait; teams formed so far
 
 
 class QueueState(NamedTuple):
-    """The players who wait, in order of arrival.
+    """The players who wait, in order of arrival."""
 
-    Attributes
-    ----------
-    state : (1,) record of `STATE`
-    players : (capacity,) records of `LINEUP`
-        The first `waiting` of them wait.
-    """
-
-    state: Records
-    players: Records
+    state: Records  # (1,)
+    players: Records  # (capacity,); the first `waiting` of them wait
 
 
 def new(capacity: int, rules: Rules) -> QueueState:

@@ -16,17 +16,6 @@ class Extended(Mapping[str, T], Generic[T]):
     """Entries of this package by name, and those that installed packages bring.
 
     Other packages are looked at only for a name that this one does not have.
-
-    Parameters
-    ----------
-    own : dict
-        The entries of this package.
-    group : str
-        Entry points by which other packages bring theirs: ``name = "module:object"``.
-    kind : str
-        What messages call an entry.
-    entry : callable
-        Turns the object that an entry point names into an entry.
     """
 
     def __init__(

@@ -11,19 +11,7 @@ from valmatch.text.terminal import shown
 
 
 def no_response(model: str, factors: Any, name: str, names: Collection[str]) -> str:  # noqa: ANN401
-    """Return what to say of a response that is not there: which group asks for it, if one does.
-
-    Parameters
-    ----------
-    model : str
-        The name of the model.
-    factors : Factors
-        Its factors.
-    name : str
-        The response.
-    names : collection of str
-        The responses that there are.
-    """
+    """Return what to say of a response that is not there: which group asks for it, if one does."""
     measuring: Any = load_model(model)
     for group in getattr(measuring, "measures", ()):
         asked = factors.model_copy(update={"measure": (*factors.measure, group)})

@@ -22,8 +22,7 @@ from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.estimates import UNLIMITED
 from valmatch.statistics.sampling import INDEPENDENT, Sampling
 
-Inputs = TypeVar("Inputs")
-"""The random inputs of a replication, of whatever type a model likes."""
+Inputs = TypeVar("Inputs")  # the random inputs of a replication, of whatever type a model likes
 
 Values: TypeAlias = "Mapping[str, float] | NDArray[np.void]"
 """The responses of a replication by name: a mapping, or a record of `Responses.record`."""
@@ -49,21 +48,12 @@ class Window(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Some of what a measure is otherwise taken over.
+    """Some of what a measure is otherwise taken over."""
 
-    Attributes
-    ----------
-    measure : str
-        What is measured.
-    of : str
-        What is divided: "rating" for bands of players, "hour" for the day, "weekday" for the week.
-    name : str
-        Which part it is.
-    """
-
-    measure: str
+    measure: str  # what is measured
+    # what is divided: "rating" for bands of players, "hour" for the day, "weekday" for the week
     of: str
-    name: str
+    name: str  # which part it is
 
 
 ANY, NOT_NEGATIVE, SHARE = UNLIMITED, (0.0, math.inf), (0.0, 1.0)
@@ -269,17 +259,7 @@ class Table:
 
 
 class LargeTable(Table):
-    """A table whose rows are worked out when they are asked for, as it may not fit in memory.
-
-    Parameters
-    ----------
-    name, whole
-        As of `Table`.
-    size : int
-        How many rows it has.
-    part : callable
-        Returns the columns of a slice of its rows, which has both ends.
-    """
+    """A table whose rows are worked out when they are asked for, as it may not fit in memory."""
 
     def __init__(
         self,
@@ -387,24 +367,14 @@ class Axes:
 
 
 class Batch(NamedTuple):
-    """Consecutive replications in numbers.
+    """Consecutive replications in numbers."""
 
-    Attributes
-    ----------
-    responses : numpy.ndarray
-        Shape (n, len(model.responses)): one row a replication; NaN where undefined.
-    curves : CurveSums or None
-        Sums of the curves over the replications; None where the model has none.
-    controls : numpy.ndarray or None
-        Shape (n, len(model.controls)): the controls in each replication; None unless asked for.
-    remarks : sequence of str
-        Those of all replications.
-    """
-
-    responses: Floats
+    responses: Floats  # shape (n, len(model.responses)): one row a replication; NaN where undefined
+    # sums of the curves over the replications; None where the model has none
     curves: CurveSums | None
+    # shape (n, len(model.controls)): the controls in each replication; None unless asked for
     controls: Floats | None = None
-    remarks: Sequence[str] = ()
+    remarks: Sequence[str] = ()  # those of all replications
 
 
 class Model(ABC, Generic[Inputs]):
@@ -539,13 +509,7 @@ class Model(ABC, Generic[Inputs]):
 
 
 def row_of(model: Model[Inputs], values: Values) -> Floats:
-    """Return the responses of a replication in their order; see `Responses.row`.
-
-    Raises
-    ------
-    RunError
-        If the model does not give each of its responses, and no others.
-    """
+    """Return the responses of a replication in their order; see `Responses.row`."""
     try:
         return model.responses.row(values)
     except ValueError as error:

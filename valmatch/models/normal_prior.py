@@ -43,14 +43,9 @@ class PriorFactors(Protocol):
 
 
 class Prior(NamedTuple):
-    """The normal distributions that values are drawn from.
+    """The normal distributions that values are drawn from."""
 
-    Attributes
-    ----------
-    means, variances : (n,) ndarray of float64
-        Of all players or alternatives in order of index.
-    """
-
+    # means, variances: (n,); of all players or alternatives in order of index
     means: Floats
     variances: Floats
 

@@ -11,24 +11,13 @@ from valmatch.kernels.arrays import Floats
 from valmatch.text.datetimes import date_of_digits
 from valmatch.text.terminal import shown
 
-DAY_ZERO = datetime(1899, 12, 30)
-"""From which on spreadsheets count days."""
-
-SERIAL_DAYS = (36_526.0, 73_050.0)
-"""What they call the days from 2000 to 2099."""
-
-MOST_DAYS = 20 * 365.25
-"""Days that such a log may span."""
+DAY_ZERO = datetime(1899, 12, 30)  # from which on spreadsheets count days
+SERIAL_DAYS = (36_526.0, 73_050.0)  # what they call the days from 2000 to 2099
+MOST_DAYS = 20 * 365.25  # days that such a log may span
 
 
 def check_digits(row: Row, column: str, number: float, allowed: str) -> None:
-    """Refuse a number that is the digits of a date, such as 20260301.
-
-    Raises
-    ------
-    InputError
-        Naming the cell, and what is allowed.
-    """
+    """Refuse a number that is the digits of a date, such as 20260301."""
     found = date_of_digits(number)
     if found is None:
         return
@@ -41,13 +30,7 @@ def check_digits(row: Row, column: str, number: float, allowed: str) -> None:
 
 
 def check_serial_days(first: Row, column: str, hours: Floats, allowed: str) -> None:
-    """Refuse hours that all look like days of a spreadsheet: 45292.5 is noon of 2024-01-01.
-
-    Raises
-    ------
-    InputError
-        Naming the cell of the first, and what is allowed.
-    """
+    """Refuse hours that all look like days of a spreadsheet: 45292.5 is noon of 2024-01-01."""
     low, high = SERIAL_DAYS
     if not ((hours >= low).all() and (hours < high).all() and np.ptp(hours) <= MOST_DAYS):
         return

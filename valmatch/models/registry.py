@@ -52,15 +52,7 @@ class ModelEntry:
 
 
 class OwnEntry(ModelEntry):
-    """An entry of this package, whose factors are imported when they are asked for.
-
-    Parameters
-    ----------
-    factors : str
-        ``module:class`` of the factors.
-    summary, path, files, mappings, homes, version
-        As of `ModelEntry`.
-    """
+    """An entry of this package, whose factors are imported when they are asked for."""
 
     def __init__(
         self,
@@ -156,13 +148,7 @@ MODELS = Extended(OWN, GROUP, "model")
 
 
 def origin(name: str) -> dict[str, str]:
-    """Return the version of a model; of another package's also where its code comes from.
-
-    Raises
-    ------
-    InputError
-        If its package cannot be imported.
-    """
+    """Return the version of a model; of another package's also where its code comes from."""
     entry = MODELS[name]
     if name in OWN:
         return {"version": entry.version}
@@ -184,13 +170,7 @@ def _source_digest(entry: ModelEntry) -> str:
 
 
 def load_model(name: str) -> Callable[[Factors, Mapping[str, Path]], Model[object]]:
-    """Import and return the class of the model called `name`.
-
-    Raises
-    ------
-    InputError
-        If there is no such model.
-    """
+    """Import and return the class of the model called `name`."""
     if name not in MODELS:
         raise InputError(unknown_model(name))
     module, _, attribute = MODELS[name].path.partition(":")

@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from valmatch.inputs.fields import plain_number, refuse
 from valmatch.matching.registry import QUEUES, readers
 
-LONG_WAIT = 2.0
-"""Hours of waiting above which a threshold was probably meant in minutes."""
-
-LEAST_TEAM_DIFF = 0.01
-"""Elo points below which an exponential search is warned to be slow."""
+LONG_WAIT = 2.0  # hours of waiting above which a threshold was probably meant in minutes
+LEAST_TEAM_DIFF = 0.01  # Elo points below which an exponential search is warned to be slow
 
 
 def check_teams(matching: str, team_num: int, team_rule: str) -> None:

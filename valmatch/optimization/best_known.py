@@ -21,27 +21,16 @@ TABLE = "best-known.csv"
 
 @dataclass(frozen=True)
 class BestKnown:
-    """The best point that is known of a shipped problem.
+    """The best point that is known of a shipped problem."""
 
-    Attributes
-    ----------
-    feasible : bool
-        Whether it was certified; the point is one of least violation where nothing was.
-    solver, date : str
-        What found it, and when.
-    replications : int
-        Replications of all searches whose best it is.
-    n : int
-        Fresh replications of the point.
-    means : mapping of str to tuple
-        Mean with the ends of its 95 % interval: of the objective, of the constrained responses.
-    """
-
+    # whether it was certified; the point is one of least violation where nothing was
     feasible: bool
+    # solver, date: what found it, and when
     solver: str
     date: str
-    replications: int
-    n: int
+    replications: int  # replications of all searches whose best it is
+    n: int  # fresh replications of the point
+    # mean with the ends of its 95 % interval: of the objective, of the constrained responses
     means: Mapping[str, tuple[float, float, float]]
 
     @property

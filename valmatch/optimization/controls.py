@@ -25,12 +25,7 @@ def without_controls(n: int) -> tuple[Floats, Floats]:
 def regression(outcomes: Floats, controls: Controls) -> list[Regression]:
     """Regress each of the outcomes of a point on the controls of its replications.
 
-    Parameters
-    ----------
-    outcomes : (n, 1 + constraints) ndarray of float64
-        All defined.
-    controls : callable
-        The controls; few replications are taken as they are.
+    Shapes: `outcomes` (n, 1 + constraints).
     """
     n = len(outcomes)
     seen, expectations = controls(n)

@@ -26,28 +26,19 @@ STORED_INPUTS = 1_000
 
 @dataclass(frozen=True)
 class Execution:
-    """How replications are made, on which no result depends.
+    """How replications are made, on which no result depends."""
 
-    Attributes
-    ----------
-    journal : MutableMapping or None
-        Replications made by an earlier run, to which new ones are added.
-    pool : SharedPool or None
-        Makes the replications of large evaluations; None: all are made here.
-    check : callable
-        Called before each replication; ends the work by what it raises.
-    progress : callable
-        Called with the number of further replications done.
-    """
-
+    # replications made by an earlier run, to which new ones are added
     journal: Journal | None = None
+    # makes the replications of large evaluations; None: all are made here
     pool: SharedPool | None = None
+    # called before each replication; ends the work by what it raises
     check: Callable[[], None] = lambda: None
+    # called with the number of further replications done
     progress: Callable[[int], None] = lambda done: None
 
 
-HERE = Execution()
-"""All replications are made here, and none is reported."""
+HERE = Execution()  # all replications are made here, and none is reported
 
 
 class BudgetSpent(Exception):  # noqa: N818 - it is an event, not an error
@@ -55,30 +46,7 @@ class BudgetSpent(Exception):  # noqa: N818 - it is an event, not an error
 
 
 class Evaluator:
-    """Runs replications of points; all points meet the same replications.
-
-    Parameters
-    ----------
-    config : Config
-        The config whose factors the points replace.
-    problem : Problem
-        What is optimised.
-    seed : int
-        Seed of all random numbers.
-    first : int
-        Index of the first replication: a point's k-th replication has the index first + k.
-    budget : int
-        Replications that may be run.
-    execution : Execution
-        How they are made.
-
-    Attributes
-    ----------
-    budget : int
-        As given.
-    spent : int
-        Replications of points so far.
-    """
+    """Runs replications of points; all points meet the same replications."""
 
     def __init__(
         self,
@@ -89,8 +57,8 @@ class Evaluator:
         budget: int,
         execution: Execution = HERE,
     ) -> None:
-        self.budget = budget
-        self.spent = 0
+        self.budget = budget  # as given
+        self.spent = 0  # replications of points so far
         self._config, self._problem = config, problem
         self._journal, self._pool, self._check = execution.journal, execution.pool, execution.check
         self._streams, self._first = Streams(seed), first
@@ -108,15 +76,7 @@ class Evaluator:
         Replications of the point that were made before cost nothing; where all are the same, one
         is made.
 
-        Returns
-        -------
-        (n, 1 + constraints) float64
-            See `Problem.outcomes`.
-
-        Raises
-        ------
-        BudgetSpent
-            If the budget does not allow them; nothing is run then.
+        Shapes: returns (n, 1 + constraints).
         """
         values = self._problem.point(unit)
         point = tuple(values.values())
@@ -141,10 +101,7 @@ class Evaluator:
     def parts(self, unit: Floats, n: int) -> Floats:
         """Return the parts of the objective in the first `n` replications of an evaluated point.
 
-        Returns
-        -------
-        (n, terms) float64
-            See `Problem.parts`.
+        Shapes: returns (n, terms).
         """
         known = self._known[tuple(self._problem.point(unit).values())]
         parts = self._problem.parts(dict(zip(self._names, known[:n].T, strict=True)))
@@ -155,10 +112,7 @@ class Evaluator:
 
         They do not depend on the point; there are none where the variables enter the draws.
 
-        Returns
-        -------
-        tuple of ndarray of float64
-            (n, controls) and (controls,).
+        Shapes: returns (n, controls).
         """
         model = self._model
         if self._redraw or not model.controls:

@@ -11,9 +11,7 @@ from valmatch.kernels.arrays import Floats
 def nondominated(values: Floats) -> NDArray[np.bool_]:
     """Return which rows no other row dominates: is nowhere worse than and somewhere better.
 
-    Parameters
-    ----------
-    values : (points, objectives) ndarray of float64
+    Shapes: `values` (points, objectives).
     """
     stays = np.ones(len(values), np.bool_)
     for k, row in enumerate(values):
@@ -28,11 +26,7 @@ def hypervolume(values: Floats, reference: Floats) -> float:
 
     By slices along the last objective ("hypervolume by slicing objectives", While et al. 2006).
 
-    Parameters
-    ----------
-    values : (points, objectives) ndarray of float64
-        Those that are not better than the reference in everything count for nothing.
-    reference : (objectives,) ndarray of float64
+    Shapes: `values` (points, objectives); `reference` (objectives,).
     """
     inside = values[(values < reference).all(axis=1)]
     if len(inside) == 0:

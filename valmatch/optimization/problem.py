@@ -15,46 +15,31 @@ START, TODAY = "start", "today's rule"
 """The points that a config gives, by their names."""
 
 
-EDGE = 1e-3
-"""As near to the edge of the unit cube, the value of a variable is at its bound."""
+EDGE = 1e-3  # as near to the edge of the unit cube, the value of a variable is at its bound
 # Halvings that find a value on a scale whose inverse has no formula.
 HALVINGS = 52
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A decision variable: a numeric factor of the model.
+    """A decision variable: a numeric factor of the model."""
 
-    Attributes
-    ----------
-    name : str
-        The factor.
-    low, high : float
-        Bounds, in the unit of the factor.
-    scale : float
-        Values far above `scale` are spaced logarithmically, values far below it linearly; inf for
-        linear spacing throughout.
-    start : float
-        Value in the starting solution.
-    mean, std : float
-        Random solutions draw the variable from this normal distribution, then clip it; with an
-        infinite std they draw it uniformly on the search scale.
-    whole : bool
-        Whether it takes whole numbers only.
-    ends : tuple of float or None
-        Where no scale was given in a range of many sizes: half of the values are spaced linearly,
-        half logarithmically beyond these distances from `low` and from `high`. Then `scale` says
-        nothing.
-    """
-
-    name: str
+    name: str  # the factor
+    # low, high: bounds, in the unit of the factor
     low: float
     high: float
+    # values far above `scale` are spaced logarithmically, values far below it linearly; inf for
+    # linear spacing throughout
     scale: float
-    start: float
+    start: float  # value in the starting solution
+    # mean, std: random solutions draw the variable from this normal distribution, then clip it;
+    # with an infinite std they draw it uniformly on the search scale
     mean: float
     std: float
-    whole: bool = False
+    whole: bool = False  # whether it takes whole numbers only
+    # where no scale was given in a range of many sizes: half of the values are spaced linearly,
+    # half logarithmically beyond these distances from `low` and from `high`. Then `scale` says
+    # nothing
     ends: tuple[float, float] | None = None
 
     def to_unit(self, value: float) -> float:
@@ -122,27 +107,13 @@ class Term:
 
 @dataclass(frozen=True)
 class Constraint:
-    """A bound on the mean of a response.
+    """A bound on the mean of a response."""
 
-    Attributes
-    ----------
-    name : str
-        As messages and ``--sweep`` name it.
-    response : str
-        The response.
-    sign : int
-        +1 for response <= bound, -1 for response >= bound.
-    bound : float
-        In the unit of the response.
-    limits : tuple of float
-        The least and the largest value that the response can have.
-    """
-
-    name: str
-    response: str
-    sign: int
-    bound: float
-    limits: tuple[float, float] = ANY
+    name: str  # as messages and ``--sweep`` name it
+    response: str  # the response
+    sign: int  # +1 for response <= bound, -1 for response >= bound
+    bound: float  # in the unit of the response
+    limits: tuple[float, float] = ANY  # the least and the largest value that the response can have
 
     @property
     def limits_of_excess(self) -> tuple[float, float]:

@@ -36,18 +36,11 @@ SIZES = 300.0
 """Distances from an end that matter: the range divided by this; by its square, if the start is as
 near."""
 
-FINEST = 1e-30
-"""Least of all, as a share of the range."""
+FINEST = 1e-30  # least of all, as a share of the range
 
 
 def problem_of(config: Config, model: Model[object]) -> Problem:
-    """Return the problem of the `optimize` section of a config.
-
-    Raises
-    ------
-    InputError
-        If the section poses no problem for this model.
-    """
+    """Return the problem of the `optimize` section of a config."""
     section = config.optimize
     variables, terms = section.variables, section.objective
     for key, part in (("variables", variables), ("objective", terms)):
@@ -102,13 +95,7 @@ def _today(config: Config, variables: Sequence[Variable]) -> dict[str, float] | 
 
 
 def found_scales(config: Config) -> dict[str, Any]:
-    """Return what a summary says of the search scales that no one gave; nothing if there are none.
-
-    Parameters
-    ----------
-    config : Config
-        Whose `optimize` section poses a problem.
-    """
+    """Return what a summary says of search scales that were not given, if any."""
     given = config.optimize.variables
     free = [name for name, one in given.items() if _variable(config, name, one).ends]
     return (
@@ -142,13 +129,7 @@ def found_ends(low: float, high: float, start: float, whole: bool) -> tuple[floa
 
 
 def with_factors(config: Config, changes: Mapping[str, float]) -> Factors:
-    """Return the factors of a config with some of them changed, checked.
-
-    Raises
-    ------
-    pydantic.ValidationError
-        If the model does not take them.
-    """
+    """Return the factors of a config with some of them changed, checked."""
     values = config.factors.model_dump()
     for name, value in changes.items():
         values = replaced(values, parts(name), value)
@@ -240,11 +221,6 @@ def _check_together(config: Config, model: Model[object], variables: Sequence[Va
     """Refuse bounds between which parts of an open factor do not go together, such as steps.
 
     These are asked of two values at a time, so that pairs of bounds show it.
-
-    Raises
-    ------
-    InputError
-        If a pair of values is not allowed.
     """
     fields = type(config.factors).model_fields
     own = [one for one in variables if is_open(fields[one.name.partition(".")[0]])]

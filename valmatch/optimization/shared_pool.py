@@ -21,15 +21,7 @@ LEAST_SECONDS = 0.05
 
 
 class SharedPool:
-    """Makes replications of points by several workers; no replication depends on them.
-
-    Parameters
-    ----------
-    pool : WorkerPool
-        The workers.
-    stop : Stop
-        Says when it is time.
-    """
+    """Makes replications of points by several workers; no replication depends on them."""
 
     def __init__(self, pool: WorkerPool, stop: Stop) -> None:
         self._pool, self._stop = pool, stop
@@ -54,26 +46,7 @@ class SharedPool:
         columns: Sequence[int],
         todo: range,
     ) -> Generator[Floats]:
-        """Yield the rows of a point's replications in order, as they are made.
-
-        Parameters
-        ----------
-        config : Config
-            The config whose factors the point replaces.
-        values : mapping of str to float
-            The point.
-        seed : int
-            Seed of all random numbers.
-        columns : sequence of int
-            The responses wanted.
-        todo : range
-            The replications.
-
-        Raises
-        ------
-        Stopped
-            If it is time to stop before all are made.
-        """
+        """Yield the rows of a point's replications in order, as they are made."""
         size = max(1, int(TARGET / (self._seconds or TARGET)))
         work = partial(_replications, config, dict(values), seed, list(columns))
         left = len(todo)

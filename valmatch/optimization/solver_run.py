@@ -27,8 +27,7 @@ from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.optimization.solvers.registry import make, search_budget
 from valmatch.optimization.solvers.search import Archive, PointEstimates, SearchTask, Solver
 
-SOLVER_SOURCE = 1_000_000
-"""Source of a solver's own random numbers, beyond those of any model."""
+SOLVER_SOURCE = 1_000_000  # source of a solver's own random numbers, beyond those of any model
 
 RUN, STAGE = 1 << 40, 1 << 38
 """Replications of a run, and of each of its stages, start at multiples of these."""

@@ -27,39 +27,21 @@ class Verdict:
 
     It is recommended unless every candidate was seen to violate a constraint: then it is the point
     of least violation. One that is too close to call is the best guess there is.
-
-    Attributes
-    ----------
-    point : dict of str to float
-        Values of the decision variables.
-    objective : Estimate
-        Its estimate.
-    constraints : list of tuple
-        The mean of each constraint's response, with the constraint.
-    feasible : bool or None
-        True, False or None for undecided.
-    why : str
-        The reason in words.
-    name : str
-        "start" or "today's rule" where it is that, "" otherwise.
-    at_bounds : mapping of str to str
-        The variables whose value is at a bound, ``"low"`` or ``"high"``.
-    unbeaten : Estimate or None
-        By how much the best other certified point changes the objective, where a point that the
-        config gives is recommended because that is not less beyond the interval.
-    no_interval : str
-        Why means have no interval, "" if all have one.
     """
 
-    point: dict[str, float]
-    objective: Estimate
+    point: dict[str, float]  # values of the decision variables
+    objective: Estimate  # its estimate
+    # the mean of each constraint's response, with the constraint
     constraints: list[tuple[Constraint, Estimate]]
-    feasible: bool | None
-    why: str
-    name: str = ""
+    feasible: bool | None  # True, False or None for undecided
+    why: str  # the reason in words
+    name: str = ""  # "start" or "today's rule" where it is that, "" otherwise
+    # the variables whose value is at a bound, ``"low"`` or ``"high"``
     at_bounds: Mapping[str, str] = field(default_factory=dict)
+    # by how much the best other certified point changes the objective, where a point that the
+    # config gives is recommended because that is not less beyond the interval
     unbeaten: Estimate | None = None
-    no_interval: str = ""
+    no_interval: str = ""  # why means have no interval, "" if all have one
 
     def remarks(self) -> list[str]:
         """Say what else there is to know of the point, a sentence each."""

@@ -18,37 +18,26 @@ from valmatch.plots.parts.units import Units
 from valmatch.statistics.rounding import plus_minus
 from valmatch.text.terminal import shortened
 
-CHANGES = 3
-"""Most differences between two configs that are named."""
+CHANGES = 3  # most differences between two configs that are named
 
 ROWS, PAIRS = 20, 40
 """Responses in a column of differences of a pair, and in a figure."""
 
-LINES = 45
-"""Lines of a column of panels of several variants, a line a variant."""
+LINES = 45  # lines of a column of panels of several variants, a line a variant
 
 ROUNDING = 1e-12
 """Share of the mean of the base that is no difference but one of sums in another order."""
 
 MOST_COLUMNS = 3
 
-LINE = 0.2
-"""Inches that a variant takes."""
+LINE = 0.2  # inches that a variant takes
 
 
 class ShownDifference(NamedTuple):
-    """The paired difference of a variant to the base in one response.
+    """The paired difference of a variant to the base in one response."""
 
-    Attributes
-    ----------
-    found : Mean
-        The difference, NaN where undefined.
-    base : float
-        The mean of the base, NaN where undefined.
-    """
-
-    found: Mean
-    base: float
+    found: Mean  # the difference, NaN where undefined
+    base: float  # the mean of the base, NaN where undefined
 
     @property
     def sure(self) -> bool:
@@ -77,27 +66,14 @@ class ShownDifference(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """The rows of the figure, from a summary.
+    """The rows of the figure, from a summary."""
 
-    Attributes
-    ----------
-    model : str
-        The model of all systems.
-    names : list of str
-        What the variants are called.
-    rows : dict of str to list of Difference
-        The differences of the variants, in the order of their names, by response.
-    said : list of str
-        The lines above the figure: what was compared, how, and what marks mean.
-    below : sequence of str
-        The lines below it: the base and each variant.
-    """
-
-    model: str
-    names: list[str]
+    model: str  # the model of all systems
+    names: list[str]  # what the variants are called
+    # the differences of the variants, in the order of their names, by response
     rows: dict[str, list[ShownDifference]]
-    said: list[str]
-    below: Sequence[str] = ()
+    said: list[str]  # the lines above the figure: what was compared, how, and what marks mean
+    below: Sequence[str] = ()  # the lines below it: the base and each variant
 
     def of(self, names: Sequence[str]) -> Drawn:
         """Return the rows of some responses."""
@@ -108,11 +84,6 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw the differences of ``summary.json``, each response on a scale of its own.
 
     Bands, hours and weekdays have figures of their own, unless responses are chosen.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged.
     """
     summary = run.json("summary.json")
     several = "variants" in summary
@@ -177,17 +148,7 @@ def _several(run: RunFiles, summary: dict[str, Any]) -> Drawn:
 def _rows(
     run: RunFiles, found: Sequence[dict[str, Any]], base: str
 ) -> dict[str, list[ShownDifference]]:
-    """Return the differences of variants by response, of the responses that are chosen.
-
-    Parameters
-    ----------
-    run : RunFiles
-        The run.
-    found : sequence of dict
-        What the summary says of each variant, by response.
-    base : str
-        Its key of the mean of the base.
-    """
+    """Return the differences of variants by response, of the responses that are chosen."""
     return {
         response: [_difference(variant[response], base) for variant in found]
         for response in run.choice(found[0])
@@ -232,21 +193,11 @@ def _figure(drawn: Drawn, units: Units) -> Figure:
 
 
 class Panel(NamedTuple):
-    """A panel of several differences on one scale, one below the other.
+    """A panel of several differences on one scale, one below the other."""
 
-    Attributes
-    ----------
-    title : str
-        What they are of.
-    names : sequence of str
-        What each is called.
-    differences : sequence of ShownDifference
-        The differences.
-    """
-
-    title: str
-    names: Sequence[str]
-    differences: Sequence[ShownDifference]
+    title: str  # what they are of
+    names: Sequence[str]  # what each is called
+    differences: Sequence[ShownDifference]  # the differences
 
 
 def _panels_of(lines: int) -> int:

@@ -33,28 +33,17 @@ MOST_LINES = 8
 MOST_TICKS = 5
 COLUMNS, MOST_COLUMNS = 3, 6
 """Panels beside each other: of a response each, and of several."""
-MOST_BARS = 2000
-"""Intervals in a figure beyond which an SVG file holds a picture of them."""
+MOST_BARS = 2000  # intervals in a figure beyond which an SVG file holds a picture of them
 PANEL = 3.2
 MAP = "cividis"
 
 
 class Factor(NamedTuple):
-    """A factor that varies.
+    """A factor that varies."""
 
-    Attributes
-    ----------
-    name : str
-        Column of ``design.csv``.
-    values : numpy.ndarray
-        Its value in each row; the index into `names` where it is no number.
-    names : sequence of str
-        The values in words, in order of appearance; [] where they are numbers.
-    """
-
-    name: str
-    values: Floats
-    names: Sequence[str]
+    name: str  # column of ``design.csv``
+    values: Floats  # its value in each row; the index into `names` where it is no number
+    names: Sequence[str]  # the values in words, in order of appearance; [] where they are numbers
 
     @property
     def levels(self) -> Floats:
@@ -67,24 +56,14 @@ class Factor(NamedTuple):
 
 
 class Means(NamedTuple):
-    """The means of ``design.csv``, row by row.
+    """The means of ``design.csv``, row by row."""
 
-    Attributes
-    ----------
-    factors : sequence of Factor
-        Those that vary.
-    rows : dict of str to Ints
-        Rows of each response.
-    n, undefined : numpy.ndarray
-        Replications in which the response is defined, and in which it is not.
-    mean, low, high : numpy.ndarray
-        Of the response, with its interval; NaN where undefined.
-    """
-
-    factors: Sequence[Factor]
-    rows: dict[str, Ints]
+    factors: Sequence[Factor]  # those that vary
+    rows: dict[str, Ints]  # rows of each response
+    # n, undefined: replications in which the response is defined, and in which it is not
     n: Floats
     undefined: Floats
+    # mean, low, high: of the response, with its interval; NaN where undefined
     mean: Floats
     low: Floats
     high: Floats
@@ -94,11 +73,6 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``design.csv``, a row of panels for each response where several factors vary.
 
     Responses of bands, hours and weekdays are in further figures, as are those that have no room.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged, or holds no point.
     """
     table, swept = _read(run)
     means = _means_of(run, table, swept)

@@ -58,14 +58,12 @@ TOGETHER = {
 }
 """The module whose `draw_all` draws several runs in one figure."""
 
-TOGETHER_ALONE = {("replicate", "opponent")}
-"""Of what each run is not drawn in its own folder, too."""
+TOGETHER_ALONE = {("replicate", "opponent")}  # of what each run is not drawn in its own folder, too
 
 FROM_CURVES = ("curves", "opponent.replications")
 """Modules that draw what a run of `replicate` holds that keeps no rows."""
 
-SHOWN = 8
-"""Folders that a refusal names."""
+SHOWN = 8  # folders that a refusal names
 
 CHOSEN = ("replicate", "design", "compare")
 """Commands of whose results the responses to be drawn can be chosen."""
@@ -132,41 +130,7 @@ def plot_files(
     inform: Callable[[str], None] = lambda text: None,
     warn: Callable[[str], None] = lambda text: None,
 ) -> list[Path]:
-    """Draw what a folder holds, as files in it, PNG and SVG unless others are asked for.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder of a run, or one below which there are runs of one kind, in the order of their
-        names. Replications of the opponent model are then drawn side by side in `folder`, other
-        runs each in its own folder, those of the ladder in `folder` together, too.
-    players : sequence of str
-        The players of a rating to be drawn; none: the best.
-    responses : sequence of str
-        The responses of runs of `replicate` or `compare` to be drawn; none: all.
-    wanted : FigureOptions
-        What is asked of the figures.
-    recursive : bool
-        Whether runs below the folder may be drawn.
-    inform : callable
-        Called with the folder of each of those before anything is drawn, and with the names of
-        figures that go on in others.
-    warn : callable
-        Called with each remark on what is not drawn.
-
-    Returns
-    -------
-    list of Path
-        The files written.
-
-    Raises
-    ------
-    InputError
-        If the folder does not hold what can be drawn, if files that were not drawn here would be
-        replaced, or if matplotlib is missing.
-    RunError
-        If a file cannot be written.
-    """
+    """Draw what a folder holds, as files in it, PNG and SVG unless others are asked for."""
     found = _found(folder, warn)
     if found != [folder]:
         if not recursive:
@@ -312,11 +276,6 @@ def _found(folder: Path, warn: Callable[[str], None] = lambda text: None) -> lis
     """Return the folder of a run, or else those of the runs below it, at any depth.
 
     Links are not followed, and what is below a run belongs to it.
-
-    Raises
-    ------
-    InputError
-        If there is none.
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")

@@ -20,18 +20,11 @@ from valmatch.text.numerals import real_number
 TIME = re.compile(r"(?:.*_)?(?:time|seconds|minutes|hours|days)")
 """The name of a column of times; the first of a table that has it is its time."""
 
-COLUMNS = 3
-"""Panels in a row."""
+COLUMNS = 3  # panels in a row
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw each column of numbers of each table that has times over these.
-
-    Raises
-    ------
-    InputError
-        If no table has a column of times, or one is missing or damaged.
-    """
+    """Draw each column of numbers of each table that has times over these."""
     names = [str(name) for name in run.fact("files") if str(name).endswith(".csv")]
     figures: dict[str, Figure] = {}
     for name in names:

@@ -14,14 +14,9 @@ from valmatch.text.terminal import escaped, shown
 
 FORMATS = ("png", "svg", "pdf")
 
-DEFAULT_FORMATS = FORMATS[:2]
-"""Formats of files where none are asked for."""
-
-CENTIMETRES = (5.0, 100.0)
-"""Least and largest width and height."""
-
-LEAST = 0.75
-"""Share of its own width and height below which a figure has no room for its texts."""
+DEFAULT_FORMATS = FORMATS[:2]  # formats of files where none are asked for
+CENTIMETRES = (5.0, 100.0)  # least and largest width and height
+LEAST = 0.75  # share of its own width and height below which a figure has no room for its texts
 
 INCH = 2.54
 
@@ -30,21 +25,12 @@ Size = str | Sequence[float]
 
 
 class FigureOptions(NamedTuple):
-    """Options of figures.
+    """Options of figures."""
 
-    Attributes
-    ----------
-    title : str
-        Stands above each of them; "" for what they show.
-    size : tuple of float or None
-        Width and height in inches; None for those of each figure.
-    formats : tuple of str
-        Of the files.
-    """
-
-    title: str = ""
+    title: str = ""  # stands above each of them; "" for what they show
+    # width and height in inches; None for those of each figure
     size: tuple[float, float] | None = None
-    formats: tuple[str, ...] = DEFAULT_FORMATS
+    formats: tuple[str, ...] = DEFAULT_FORMATS  # of the files
 
 
 DEFAULTS = FigureOptions()
@@ -70,13 +56,7 @@ def drawn_with(wanted: FigureOptions) -> Iterator[None]:
 def figure_options(
     title: object = "", size: object = "", formats: Sequence[str] = DEFAULT_FORMATS
 ) -> FigureOptions:
-    """Return options of figures, checked.
-
-    Raises
-    ------
-    InputError
-        If an argument cannot be used.
-    """
+    """Return options of figures, checked."""
     if not isinstance(title, str):
         raise InputError(f"{option('title')}: {shown(title)} (allowed: a text)")
     for name in formats or ("",):
@@ -101,13 +81,7 @@ def _inches(size: object) -> tuple[float, float] | None:
 
 
 def sized(width: float, height: float) -> tuple[float, float]:
-    """Return the size of a figure in inches: its own, or the one that is asked for.
-
-    Raises
-    ------
-    InputError
-        If its texts have no room in that.
-    """
+    """Return the size of a figure in inches: its own, or the one that is asked for."""
     wanted = current_options().size
     if wanted is None:
         return width, height

@@ -13,8 +13,7 @@ from valmatch.policies.registry import POLICIES
 
 SIMULATED = "simulated.csv"
 
-Z = 1.96
-"""Standard errors to either end of an interval of 95 %."""
+Z = 1.96  # standard errors to either end of an interval of 95 %
 
 LABELS = {
     "named_best": "share of worlds in which\nthe leader is the best",
@@ -24,13 +23,7 @@ LABELS = {
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw ``simulated.csv``: a panel for each goal, a line for each policy.
-
-    Raises
-    ------
-    InputError
-        If the folder holds no simulation, or a file is damaged.
-    """
+    """Draw ``simulated.csv``: a panel for each goal, a line for each policy."""
     path = run.folder / SIMULATED
     if not path.exists():
         raise InputError(

@@ -12,27 +12,11 @@ from valmatch.plots.parts.day_paths import DATES, read_paths
 from valmatch.plots.parts.source import RunFiles
 from valmatch.plots.parts.style import COLOURS, LINES, head, new_figure, thinned
 
-MOST_DAYS = 1500
-"""Days of a player that are drawn."""
+MOST_DAYS = 1500  # days of a player that are drawn
 
 
 def draw_paths(run: RunFiles, summary: Mapping[str, Any], chosen: Mapping[str, str]) -> Figure:
-    """Draw the ratings of some players over the days on which they played.
-
-    Parameters
-    ----------
-    run : RunFiles
-        The rating.
-    summary : mapping
-        Its ``summary.json``.
-    chosen : mapping of str to str
-        What the legend calls each player, by name.
-
-    Raises
-    ------
-    InputError
-        If ``days.csv`` is missing or damaged, or has nothing of them.
-    """
+    """Draw the ratings of some players over the days on which they played."""
     paths, over = read_paths(run, list(chosen))
     if not any(len(path.days) for path in paths.values()):
         raise InputError(f"{run.folder / 'days.csv'}: holds no day of these players")

@@ -38,12 +38,10 @@ SHOWN = 5
 MOST_STEPS = 1500
 HEADER = ("game", "player", "rating_before", "rating_after")
 
-Z = 1.96
-"""Standard errors to either end of an interval of 95 %."""
+Z = 1.96  # standard errors to either end of an interval of 95 %
 
 MARKERS = "osD^vPX"
-APART = 0.004
-"""By how much expected score the points of compared systems are drawn apart."""
+APART = 0.004  # by how much expected score the points of compared systems are drawn apart
 
 GAMES, DATES, TIMES = "games of the log, in order of play", "date (UTC)", "time"
 """What ratings are drawn over."""
@@ -53,11 +51,6 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``history.csv`` for the best of ``ratings.csv``, and the calibration.
 
     Of a whole log the paths of ``days.csv``, where players have such.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
     """
     summary = run.json("summary.json")
     if "best" in summary:
@@ -81,13 +74,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
 
 
 def _draw_paths(run: RunFiles, summary: Mapping[str, Any]) -> dict[str, Figure]:
-    """Draw the paths of some players.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
-    """
+    """Draw the paths of some players."""
     places: dict[str, str] = {}
     marked = are_marked(run.folder / "ratings.csv")
     for rank, player, rating in run.rows("ratings.csv", ("rank", "player", "rating")):
@@ -161,11 +148,6 @@ def read_history(
     Games stand at their times, if there are any, in seconds since 1970 if these are dates; else at
     their numbers. A rating before the first game stands at its time, or at the game before it. Rows
     stream through, because there may be many millions.
-
-    Raises
-    ------
-    InputError
-        If ``history.csv`` is missing or damaged.
     """
     found: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in players}
     timed = "time" in run.header("history.csv")
@@ -204,21 +186,13 @@ def _time(text: str) -> tuple[float, str]:
 
 
 class CalibrationPoint(NamedTuple):
-    """Predictions of about the same expected score of the favourite, as ``summary.json`` has them.
+    """Predictions of about the same expected score of the favourite, of ``summary.json``."""
 
-    Attributes
-    ----------
-    low, high : float
-        Limits of the expected score.
-    games : float
-        How many.
-    predicted, observed : float
-        Mean expected score, mean score.
-    """
-
+    # low, high: limits of the expected score
     low: float
     high: float
-    games: float
+    games: float  # how many
+    # predicted, observed: mean expected score, mean score
     predicted: float
     observed: float
 
@@ -294,13 +268,7 @@ def _bins(
 
 
 def _draw_systems(run: RunFiles, summary: Mapping[str, Any]) -> dict[str, Figure]:
-    """Draw the calibration of all compared systems, as ``summary.json`` has it.
-
-    Raises
-    ------
-    InputError
-        If it is damaged.
-    """
+    """Draw the calibration of all compared systems, as ``summary.json`` has it."""
     with damaged(run.folder / "summary.json"):
         bins = {
             str(name): bins_of(system["predictions"]["all"]["calibration"])

@@ -22,23 +22,14 @@ from valmatch.plots.parts.style import COLOURS, FAINT, GOOD, counted, dots, head
 from valmatch.plots.parts.waiting import fill_steps, waiting_between
 from valmatch.text.terminal import shortened
 
-MOST_VALUES = 12
-"""Values with steps of which the shares are drawn, the first ones."""
-
-MOST_MATCHES = 400
-"""Matches that are marked one by one; more are counted in bins."""
+MOST_VALUES = 12  # values with steps of which the shares are drawn, the first ones
+MOST_MATCHES = 400  # matches that are marked one by one; more are counted in bins
 
 Drawer = Callable[[list[Axes], Replayed], None]
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw the files of a replay, a row of panels for each search.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
-    """
+    """Draw the files of a replay, a row of panels for each search."""
     searches = read_replay(run)
     figures = {
         "queue": _figure(run, searches, _queue, 2, 9.5, 2.3),

@@ -31,8 +31,7 @@ from valmatch.text.terminal import shortened
 
 MOST_STEPS = 250
 
-MOST_COLUMNS = 4
-"""Histograms beside each other."""
+MOST_COLUMNS = 4  # histograms beside each other
 
 MOST_LINES, LINE = 48, 0.21
 """Values in a list, and inches that each takes."""
@@ -45,11 +44,6 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     policies are distribution functions, in one panel for each measure and window. Responses of
     parts of the players or of the day have figures of their own, unless they are chosen. Of a
     single replication, which has no distribution, the values are listed.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged, or holds no replication.
     """
     known = run.units.responses
     wanted = [known[name] for name in run.choice(known)]

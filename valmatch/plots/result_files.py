@@ -20,13 +20,7 @@ from valmatch.storage.store import ROWS
 
 
 def write_result_files(result: Result, folder: Path) -> None:
-    """Write what the figures of a result are drawn from.
-
-    Raises
-    ------
-    InputError
-        If they are drawn from more than the result holds.
-    """
+    """Write what the figures of a result are drawn from."""
     facts: dict[str, Any]
     if isinstance(result, Simulation):
         for table in result.tables:

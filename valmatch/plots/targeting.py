@@ -15,13 +15,7 @@ COLUMNS = ("distance", "measured_distance")
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw ``measurements.csv``.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged.
-    """
+    """Draw ``measurements.csv``."""
     table = run.table("measurements.csv", COLUMNS, ("policy",))
     if not len(table):
         raise InputError(f"{table.path}: holds no measurements")

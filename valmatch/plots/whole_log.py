@@ -22,28 +22,14 @@ from valmatch.plots.report.chapters.whole_log import (
 from valmatch.plots.report.words import counted
 from valmatch.text.suggestions import correction
 
-NUMBERED = 16
-"""Players up to whom its cells have numbers."""
+NUMBERED = 16  # players up to whom its cells have numbers
 
 MAP = "RdBu"
 """Colours from the second player to the first, which all kinds of colour vision tell apart."""
 
 
 def draw(run: RunFiles, summary: Mapping[str, Any]) -> dict[str, Figure]:
-    """Draw the ratings of a whole log, and who is how likely stronger than whom.
-
-    Parameters
-    ----------
-    run : RunFiles
-        The folder.
-    summary : mapping
-        What its ``summary.json`` holds.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged, or nobody is rated.
-    """
+    """Draw the ratings of a whole log, and who is how likely stronger than whom."""
     with damaged(run.folder / "summary.json"):
         heading = (
             f"{summary['system']}, {summary['rated']:,} of {summary['players']:,} players by"

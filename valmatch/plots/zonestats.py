@@ -19,33 +19,19 @@ LOOKS = 200
 
 
 class RatingPaths(NamedTuple):
-    """What the tables of a replication hold.
+    """What the tables of a replication hold."""
 
-    Attributes
-    ----------
-    skill, rating : numpy.ndarray
-        Of each player, the rating at the end, in points; NaN of who is not rated.
-    game, player : numpy.ndarray
-        Of each row of a game.
-    after : numpy.ndarray
-        Rating of the player after the game, in points.
-    """
-
+    # skill, rating: of each player, the rating at the end, in points; NaN of who is not rated
     skill: Floats
     rating: Floats
+    # game, player: of each row of a game
     game: Ints
     player: Ints
-    after: Floats
+    after: Floats  # rating of the player after the game, in points
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw ``players.csv`` and ``games.csv``.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
-    """
+    """Draw ``players.csv`` and ``games.csv``."""
     history = read_history(run)
     initial, bound = (float(run.factor(name)) for name in ("initial_rating", "error_bound"))
     figure, (scatter, error, paths) = panels(3, 3, width=4.0, height=3.3)

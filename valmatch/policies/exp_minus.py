@@ -6,8 +6,7 @@ from typing import Final
 
 from valmatch.kernels.compilation import unallocating
 
-ERROR: Final = 1.5e-10
-"""Bound on the absolute error of `exp_minus`."""
+ERROR: Final = 1.5e-10  # bound on the absolute error of `exp_minus`
 
 
 @unallocating

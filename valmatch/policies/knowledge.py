@@ -10,30 +10,19 @@ from valmatch.kernels.arrays import Floats
 
 
 class Workspace(NamedTuple):
-    """Scratch arrays of one decision, one entry per player; nothing in them outlives the call.
+    """Scratch arrays of one decision, one entry per player; nothing in them outlives the call."""
 
-    Attributes
-    ----------
-    inverse
-        1 / c^2 against each player.
-    quality
-        sqrt(2 pi) q of (5) against each player; -1 for player 0.
-    p_win, p_draw
-        Believed probability that player 0 beats, or draws with, each player.
-    mean_win, variance_win, mean_loss, variance_loss, mean_draw, variance_draw
-        Player 0's belief after beating, losing to, or drawing with, each player.
-    best_win, best_loss, best_draw
-        2 pi q^2 after each outcome, first against the same player, then against the best.
-    scores
-        Ceilings of the quality while looking ahead; in the end sqrt(2 pi) times the score.
-    """
-
-    inverse: Floats
-    quality: Floats
+    inverse: Floats  # 1 / c^2 against each player
+    quality: Floats  # sqrt(2 pi) q of (5) against each player; -1 for player 0
+    # p_win, p_draw: believed probability that player 0 beats, or draws with, each player
     p_win: Floats
     p_draw: Floats
+    # mean_win, variance_win, mean_loss, variance_loss, mean_draw, variance_draw: player 0's belief
+    # after beating, losing to, or drawing with, each player
     mean_win: Floats
     variance_win: Floats
+    # best_win, best_loss, best_draw: 2 pi q^2 after each outcome, first against the same player,
+    # then against the best
     best_win: Floats
     mean_loss: Floats
     variance_loss: Floats
@@ -41,6 +30,7 @@ class Workspace(NamedTuple):
     mean_draw: Floats
     variance_draw: Floats
     best_draw: Floats
+    # ceilings of the quality while looking ahead; in the end sqrt(2 pi) times the score
     scores: Floats
 
 
@@ -50,40 +40,17 @@ def workspace(n_players: int) -> Workspace:
 
 
 class Knowledge(NamedTuple):
-    """What is known before a game; the same record for all games of a path.
+    """What is known before a game; the same record for all games of a path."""
 
-    Attributes
-    ----------
-    player : int
-        Index of player 0 among the M + 1 players; all others are opponents.
-    n_games : int
-        Number of games N of the path.
-    means, variances : numpy.ndarray
-        (M + 1,) beliefs about all players now.
-    truths : numpy.ndarray
-        (M + 1,) true skills, for the oracle alone.
-    noise_variance : float
-        Variance of one performance around the skill.
-    gamma : float
-        Discount factor of (13).
-    as_printed : bool
-        Use (1), (2), (10) as the paper prints them.
-    work : Workspace
-        Scratch arrays; nothing in them outlives a decision.
-    draw_margin : float
-        A game is drawn if the performances differ by less.
-    kappa : float
-        Weight of the standard deviation in the upper confidence bounds.
-    """
-
-    player: int
-    n_games: int
+    player: int  # index of player 0 among the M + 1 players; all others are opponents
+    n_games: int  # number of games N of the path
+    # means, variances: (M + 1,) beliefs about all players now
     means: Floats
     variances: Floats
-    truths: Floats
-    noise_variance: float
-    gamma: float
-    as_printed: bool
-    work: Workspace
-    draw_margin: float = 0.0
-    kappa: float = 0.0
+    truths: Floats  # (M + 1,) true skills, for the oracle alone
+    noise_variance: float  # variance of one performance around the skill
+    gamma: float  # discount factor of (13)
+    as_printed: bool  # use (1), (2), (10) as the paper prints them
+    work: Workspace  # scratch arrays; nothing in them outlives a decision
+    draw_margin: float = 0.0  # a game is drawn if the performances differ by less
+    kappa: float = 0.0  # weight of the standard deviation in the upper confidence bounds

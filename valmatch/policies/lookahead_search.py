@@ -370,23 +370,6 @@ def best_opponent(
 ) -> int:
     """Return the opponent of largest q_0j + multiplier F_j, ties to the lowest index.
 
-    Parameters
-    ----------
-    means, variances
-        Beliefs about all M + 1 players.
-    player
-        Index of player 0.
-    noise_variance
-        Variance of one performance around the skill.
-    multiplier
-        Weight of F_j: N - n in (12), gamma / (1 - gamma) in (13).
-    as_printed
-        Use (1), (2), (10) as the paper prints them, which has no draws.
-    work
-        Scratch arrays from `workspace(M + 1)`.
-    draw_margin
-        A game is drawn if the performances differ by less: a third outcome, unless it is 0.
-
     Notes
     -----
     The plain evaluation of one decision costs 2 M^2 draw qualities, 3 M^2 with draws. Here scores
@@ -485,21 +468,6 @@ def knowledge_gradient_finite(
     draw_margin: float = 0.0,
 ) -> int:
     """Return the opponent that the finite-horizon knowledge gradient (12) chooses.
-
-    Parameters
-    ----------
-    means, variances
-        Beliefs about all M + 1 players.
-    player
-        Index of player 0.
-    noise_variance
-        Variance of one performance around the skill.
-    games_left
-        N - n, with n games played: the game to be decided counts.
-    as_printed
-        Use (1), (2), (10) as the paper prints them.
-    draw_margin
-        A game is drawn if the performances differ by less.
 
     Examples
     --------

@@ -13,8 +13,7 @@ from valmatch.policies.waiting import PARTS, MeanOrder
 
 NOBODY = -1
 
-FEW = 2
-"""So many are looked at one by one."""
+FEW = 2  # so many are looked at one by one
 
 CLEARLY = 1.0 + 1e-12
 """By this factor one must exceed another to do so whatever the rounding of both."""

@@ -62,17 +62,6 @@ def pair_knowledge_gradient_variance(
 ) -> float:
     """Return the draw chance plus what the narrower beliefs are worth.
 
-    Parameters
-    ----------
-    mean_i, variance_i, mean_j, variance_j
-        Beliefs about the two skills.
-    mean_variance
-        Mean variance of all who wait: of the opponent, of equal mean, of each later game.
-    noise_variance
-        Variance of one performance around the skill.
-    multiplier
-        gamma / (1 - gamma); with 0 this is the draw chance.
-
     Examples
     --------
     A game with a newcomer is worth more than one of two who are known well.
@@ -103,17 +92,7 @@ def _evenness(variance: float, noise_variance: float) -> float:
 
 @inlined
 def pair_knowledge_gradient(i: int, j: int, order: MeanOrder, multiplier: float) -> float:
-    """Return the draw chance plus what the game adds to the best next draw chance of both players.
-
-    Parameters
-    ----------
-    i, j : int
-        The two players: places among those who wait.
-    order : MeanOrder
-        All who wait, prepared.
-    multiplier : float
-        gamma / (1 - gamma); with 0 this is the draw chance.
-    """
+    """Return the draw chance plus the game's gain in the best next draw chance of both players."""
     noise_variance = order.noise_variance
     mean_i, variance_i = order.means[at(i)], order.variances[at(i)]
     mean_j, variance_j = order.means[at(j)], order.variances[at(j)]

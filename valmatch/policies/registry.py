@@ -33,60 +33,32 @@ SHORT_LONG, DOUBLE = (0, (2, 1, 6, 1)), (0, (4, 1, 4, 3))
 
 @dataclass(frozen=True)
 class Decision:
-    """How a policy decides, without importing its code.
+    """How a policy decides, without importing its code."""
 
-    Attributes
-    ----------
-    meaning : str
-        What it chooses by, with its equation in the paper where it has one.
-    path : str
-        ``module:function`` in this folder; a compiled function.
-    reads : sequence of str
-        The factors that it alone, or with few others, depends on.
-    learns : bool
-        Whether the variances of what is known of the players count.
-    looks_ahead : bool
-        Whether it looks for the next opponents of both players, see
-        `valmatch.policies.waiting.Waiting`.
-    """
-
-    meaning: str
-    path: str
-    reads: Sequence[str] = ()
-    learns: bool = False
+    meaning: str  # what it chooses by, with its equation in the paper where it has one
+    path: str  # ``module:function`` in this folder; a compiled function
+    reads: Sequence[str] = ()  # the factors that it alone, or with few others, depends on
+    learns: bool = False  # whether the variances of what is known of the players count
+    # whether it looks for the next opponents of both players, see
+    # `valmatch.policies.waiting.Waiting`
     looks_ahead: bool = False
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy, for one of four decisions or for several.
+    """A policy, for one of four decisions or for several."""
 
-    Attributes
-    ----------
-    opponent : Decision or None
-        Who of many meets one player; its function is a `Choose`.
-    pair : Decision or None
-        How much a match of two who wait is worth; its function is a `Weigh`.
-    joint : Decision or None
-        How much a game of two is worth to play next, of all who were rated together; its function
-        is a `Value`.
-    target : Decision or None
-        Which of many alternatives to measure, to find one near a target; its function is a
-        `Measure`.
-    label : str
-        What figures call it.
-    colour : str
-        Of its line; those of Okabe and Ito, which all kinds of colour vision tell apart.
-    line : str or tuple
-        Style of its line, as matplotlib takes it.
-    """
-
-    opponent: Decision | None = None
+    opponent: Decision | None = None  # who of many meets one player; its function is a `Choose`
+    # how much a match of two who wait is worth; its function is a `Weigh`
     pair: Decision | None = None
-    label: str = ""
+    label: str = ""  # what figures call it
+    # of its line; those of Okabe and Ito, which all kinds of colour vision tell apart
     colour: str = "#000000"
-    line: Any = "-"
+    line: Any = "-"  # style of its line, as matplotlib takes it
+    # how much a game of two is worth to play next, of all who were rated together; its function is
+    # a `Value`
     joint: Decision | None = None
+    # which of many alternatives to measure, to find one near a target; its function is a `Measure`
     target: Decision | None = None
 
 

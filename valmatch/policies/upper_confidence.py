@@ -26,17 +26,6 @@ _HALF_INV_SQRT_PI = 0.5 / math.sqrt(math.pi)
 def quality_bound(lead: float, uncertain: float, width: float, kappa: float) -> float:
     """Return E[N(X; 0, width)] + kappa SD[N(X; 0, width)] for X of mean `lead`.
 
-    Parameters
-    ----------
-    lead
-        Difference of the believed means.
-    uncertain
-        Variance of X, a normal variable: of the difference of skills under the belief.
-    width
-        Variance of the density N(x; 0, width), of a draw where the skills differ by x.
-    kappa
-        Weight of the standard deviation.
-
     Notes
     -----
     N(x; 0, width)^2 = N(x; 0, width / 2) / (2 sqrt(pi width)), and E[N(X; 0, v)] is
@@ -146,22 +135,6 @@ def upper_confidence(
     scores: Floats,
 ) -> int:
     """Return the opponent of largest bound, ties to the lowest index.
-
-    Parameters
-    ----------
-    means, variances
-        Beliefs about all M + 1 players.
-    player
-        Index of player 0.
-    noise_variance
-        Variance of one performance around the skill.
-    kappa
-        Weight of the standard deviation; with 0 the choice is that of DrawChance.
-    both
-        Whether the deviation is that of the quality under the belief about both skills, or about
-        the opponent's alone, averaged over player 0's: what can be learned of the opponent.
-    scores
-        Scratch array of M + 1 entries.
 
     Notes
     -----

@@ -22,8 +22,7 @@ WAITING = np.dtype(
 )
 """A player who waits; a policy weighs a pair of them."""
 
-Ticket: TypeAlias = Any
-"""A row of `WAITING`; kernels see it as a C struct."""
+Ticket: TypeAlias = Any  # a row of `WAITING`; kernels see it as a C struct
 
 
 PARTS = 2
@@ -31,41 +30,25 @@ PARTS = 2
 
 
 class MeanOrder(NamedTuple):
-    """All who wait, in order of their means, ties by ticket.
+    """All who wait, in order of their means, ties by ticket."""
 
-    Attributes
-    ----------
-    means, variances : (n,) ndarray of float64
-        Their beliefs.
-    tickets : (n,) ndarray of int64
-    band : int
-        An opponent is one of so many on each side of a player's place.
-    noise_variance : float
-        Variance of one performance around the skill.
-    nearby : (>= n + 1, 2 band + 4) ndarray of int64
-        The places at most band + 2 before or after each, as two more may be taken out, those of the
-        smallest variance first: whoever looks for the best opponent may stop at the first whose
-        variance alone makes him worse than the best so far. -1 after the last.
-    starts : (>= PARTS n + 1,) ndarray of int64
-        The range of the means is cut into PARTS n equal parts: the first place in each of them or a
-        later one, and n.
-    scale : (2,) ndarray of float64
-        The least mean, and parts a unit.
-    best : (>= n,) ndarray of int64
-        The best opponent of each, -1 where another is as good but for rounding.
-    least, chances : (>= n,) ndarray of float64
-        What `valmatch.policies.mean_order.best_next` minimises, of this opponent; his draw chance.
-    """
-
+    # means, variances: (n,); their beliefs
     means: Floats
     variances: Floats
-    tickets: Ints
-    band: int
-    noise_variance: float
+    tickets: Ints  # (n,)
+    band: int  # an opponent is one of so many on each side of a player's place
+    noise_variance: float  # variance of one performance around the skill
+    # the places at most band + 2 before or after each, as two more may be taken out, those of the
+    # smallest variance first: whoever looks for the best opponent may stop at the first whose
+    # variance alone makes him worse than the best so far. -1 after the last
     nearby: Ints
+    # the range of the means is cut into PARTS n equal parts: the first place in each of them or a
+    # later one, and n
     starts: Ints
-    scale: Floats
-    best: Ints
+    scale: Floats  # (2,); the least mean, and parts a unit
+    best: Ints  # the best opponent of each, -1 where another is as good but for rounding
+    # least, chances: what `valmatch.policies.mean_order.best_next` minimises, of this opponent; his
+    # draw chance
     least: Floats
     chances: Floats
 
@@ -88,31 +71,15 @@ def room_for(capacity: int, band: int) -> MeanOrder:
 
 
 class Waiting(NamedTuple):
-    """What is common to all pairs of a tick.
+    """What is common to all pairs of a tick."""
 
-    Attributes
-    ----------
-    order : MeanOrder
-        All who wait in order of their means, prepared if the policy looks ahead.
-    mean_variance : float
-        Mean variance of all who wait.
-    noise_variance, true_noise_variance : float
-        Variance of a performance around the skill, as the policies take it; as it is.
-    multiplier : float
-        gamma / (1 - gamma), of the knowledge gradients.
-    kappa : float
-        Weight of the standard deviation in the upper confidence bound.
-    place : (3,) ndarray of uint64
-        Where the addressed random numbers of the replication lie.
-    source : int
-        Source of the random numbers of two tickets.
-    """
-
-    order: MeanOrder
-    mean_variance: float
+    order: MeanOrder  # all who wait in order of their means, prepared if the policy looks ahead
+    mean_variance: float  # mean variance of all who wait
+    # noise_variance, true_noise_variance: variance of a performance around the skill, as the
+    # policies take it; as it is
     noise_variance: float
     true_noise_variance: float
-    multiplier: float
-    kappa: float
-    place: Words
-    source: int
+    multiplier: float  # gamma / (1 - gamma), of the knowledge gradients
+    kappa: float  # weight of the standard deviation in the upper confidence bound
+    place: Words  # (3,); where the addressed random numbers of the replication lie
+    source: int  # source of the random numbers of two tickets

@@ -16,13 +16,7 @@ from valmatch.kernels.compilation import inlined
 
 
 def weight_of_draws(draw_probability: float) -> float:
-    """Return the nu by which so many games between equals are drawn.
-
-    Parameters
-    ----------
-    draw_probability
-        In [0, 1).
-    """
+    """Return the nu by which so many games between equals are drawn."""
     return 2.0 * draw_probability / (1.0 - draw_probability)
 
 
@@ -32,11 +26,6 @@ def share_of_slope(draw_probability: float) -> float:
     The expected score (e^(x/2) + nu/2) / (e^(x/2) + e^(-x/2) + nu) of a lead x has the slope
     1 / (2 (2 + nu)) between equals; without draws it is 1/4. With the nu of a `draw_probability`
     the ratio is 1 - draw_probability.
-
-    Parameters
-    ----------
-    draw_probability
-        Of a game between equals, in [0, 1).
     """
     return 1.0 - draw_probability
 
@@ -44,13 +33,6 @@ def share_of_slope(draw_probability: float) -> float:
 @inlined
 def chances(lead: float, nu: float) -> tuple[float, float]:
     """Return the expected score of a side, P(win) + P(draw) / 2, and the probability of a draw.
-
-    Parameters
-    ----------
-    lead
-        ln(p / q), the strength being p.
-    nu
-        Weight of draws, >= 0; with 0 it is the logistic rule, and the draw NaN.
 
     Examples
     --------

@@ -14,18 +14,7 @@ Verb = Callable[..., Any]
 
 @cache
 def kernel_of(function: Verb, verbs: Verbs, deviation: int = -1) -> Verb:
-    """Return the compiled function of a system, made of one that is the same for all.
-
-    Parameters
-    ----------
-    function : callable
-        A plain function that calls ``strengths``, ``chances`` and ``update`` of its module, and may
-        look at its ``deviation``.
-    verbs : Verbs
-        What these names stand for.
-    deviation : int
-        What that name stands for.
-    """
+    """Return the compiled function of a system, made of one that is the same for all."""
     return unallocating(_variant(function, verbs, deviation))
 
 

@@ -46,13 +46,6 @@ def spread(scale: float) -> float:
 def expected_score(rating: float, opponents_rating: float, scale: float) -> float:
     """Return the expected score 1 / (1 + 10^((opponents_rating - rating) / scale)).
 
-    Parameters
-    ----------
-    rating, opponents_rating
-        Ratings before the game; of a side of several players, the mean of theirs.
-    scale
-        Rating points at which a player scores ten times as much as the opponent, > 0.
-
     Examples
     --------
     >>> round(expected_score(1700.0, 1500.0, 400.0), 4)
@@ -64,15 +57,6 @@ def expected_score(rating: float, opponents_rating: float, scale: float) -> floa
 @inlined
 def change(score: float, expected: float, opponents: int, k: float) -> float:
     """Return the points that every player of a side gains.
-
-    Parameters
-    ----------
-    score, expected
-        Sums over all opposing sides of the score (1, 0.5, 0) and of the expected score.
-    opponents
-        Number of opposing sides; a game counts as much as a game of two, however many play.
-    k
-        Largest change in one game.
 
     Examples
     --------

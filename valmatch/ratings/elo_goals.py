@@ -20,11 +20,6 @@ K = 30.0
 def multiplier(margin: float) -> float:
     """Return as how many games of Elo a game counts: 1, 3/2 by two goals, (11 + N) / 8 by more.
 
-    Parameters
-    ----------
-    margin
-        N, goals of the winner less those of the loser.
-
     Examples
     --------
     >>> [multiplier(float(goals)) for goals in (0, 1, 2, 3, 4, 7)]

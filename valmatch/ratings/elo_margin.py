@@ -23,11 +23,8 @@ from valmatch.ratings.system import Parameter, Range, Values, Verbs, logistic_ch
 K = 20.0
 AUTOCORRELATION = 2200.0
 
-_DRAWN = 2.2
-"""What a draw counts besides, in that program."""
-
-_MOST = 10.0
-"""As many times as usual a win counts at most for its surprise."""
+_DRAWN = 2.2  # what a draw counts besides, in that program
+_MOST = 10.0  # as many times as usual a win counts at most for its surprise
 
 
 @inlined
@@ -36,15 +33,6 @@ def multiplier(margin: float, lead: float, autocorrelation: float) -> float:
 
     That is ln(margin + 1) 2.2 / (2.2 + 0.001 lead), where 2.2 / 0.001 is `autocorrelation`; at most
     ten times ln(margin + 1). A draw has a margin of 1 and 2.2 in place of the fraction.
-
-    Parameters
-    ----------
-    margin
-        Score of the winner less that of the loser; 0 of a draw.
-    lead
-        Rating of the winner before the game less that of the loser, with the advantage at home.
-    autocorrelation
-        Lead of the loser at which a win would count without end.
 
     Examples
     --------

@@ -15,43 +15,20 @@ class Games(NamedTuple):
 
     In a log, sides stand in the order of their alphabetically first player, players of a side in
     the order of their names, so that nothing depends on the order of rows in a file.
-
-    Attributes
-    ----------
-    names : numpy.ndarray
-        (games,): number of each game's name.
-    times : numpy.ndarray
-        (games,): moment of each game; 0 where the log has no times.
-    homes : numpy.ndarray
-        (games,): the side that plays at home, counted from 0 in each game; -1 where none does.
-    game_starts : numpy.ndarray
-        (games + 1,): first side of each game.
-    side_starts : numpy.ndarray
-        (sides + 1,): first row of each side.
-    points : numpy.ndarray
-        (sides,): what decides the game: the greater number wins, equal numbers draw.
-    players : numpy.ndarray
-        (rows,): number of each row's player.
-    sides : numpy.ndarray
-        (rows,): side of each row, counted from 0 in each game.
-    rates : numpy.ndarray
-        (rows,): scores per hour.
-    minutes : numpy.ndarray
-        (rows,): minutes in the game.
-    scores : numpy.ndarray
-        (sides,): the score of each side as it was recorded; NaN where only the result is known.
     """
 
-    names: Ints
-    times: Floats
+    names: Ints  # (games,): number of each game's name
+    times: Floats  # (games,): moment of each game; 0 where the log has no times
+    # (games,): the side that plays at home, counted from 0 in each game; -1 where none does
     homes: Ints
-    game_starts: Ints
-    side_starts: Ints
-    points: Floats
-    players: Ints
-    sides: Ints
-    rates: Floats
-    minutes: Floats
+    game_starts: Ints  # (games + 1,): first side of each game
+    side_starts: Ints  # (sides + 1,): first row of each side
+    points: Floats  # (sides,): what decides the game: the greater number wins, equal numbers draw
+    players: Ints  # (rows,): number of each row's player
+    sides: Ints  # (rows,): side of each row, counted from 0 in each game
+    rates: Floats  # (rows,): scores per hour
+    minutes: Floats  # (rows,): minutes in the game
+    # (sides,): the score of each side as it was recorded; NaN where only the result is known
     scores: Floats
 
     @property
@@ -61,55 +38,26 @@ class Games(NamedTuple):
 
 
 class Players(NamedTuple):
-    """What is known of the players, by number.
+    """What is known of the players, by number."""
 
-    Attributes
-    ----------
-    state : numpy.ndarray
-        (players, columns of the system) float64.
-    games : numpy.ndarray
-        (players,) int64, games rated.
-    """
-
-    state: Floats
-    games: Ints
+    state: Floats  # (players, columns of the system) float64
+    games: Ints  # (players,) int64, games rated
 
 
 class Assessment(NamedTuple):
-    """What a rating system works out of some games, filled game by game.
+    """What a rating system works out of some games, filled game by game."""
 
-    Attributes
-    ----------
-    strengths : numpy.ndarray
-        (sides,) strength of each side before the game.
-    spreads : numpy.ndarray
-        (sides,) uncertainty of that strength, as a variance.
-    expected : numpy.ndarray
-        (sides,) sum of the expected scores against the other sides.
-    scored : numpy.ndarray
-        (sides,) sum of the scores against the other sides.
-    gains : numpy.ndarray
-        (rows,) zonestats alone: points of each player.
-    offsets : numpy.ndarray
-        (rows,) zonestats alone: sum of each player's points before the cap.
-    scales : numpy.ndarray
-        (games,) zonestats alone: factor of the cap.
-    work : numpy.ndarray
-        (sides, `WORK`) memory of a system while it rates a game.
-    """
-
-    strengths: Floats
-    spreads: Floats
-    expected: Floats
-    scored: Floats
-    gains: Floats
-    offsets: Floats
-    scales: Floats
-    work: Floats
+    strengths: Floats  # (sides,) strength of each side before the game
+    spreads: Floats  # (sides,) uncertainty of that strength, as a variance
+    expected: Floats  # (sides,) sum of the expected scores against the other sides
+    scored: Floats  # (sides,) sum of the scores against the other sides
+    gains: Floats  # (rows,) zonestats alone: points of each player
+    offsets: Floats  # (rows,) zonestats alone: sum of each player's points before the cap
+    scales: Floats  # (games,) zonestats alone: factor of the cap
+    work: Floats  # (sides, `WORK`) memory of a system while it rates a game
 
 
-WORK = 7
-"""Numbers that a system may remember of each side while it rates a game."""
+WORK = 7  # numbers that a system may remember of each side while it rates a game
 
 
 def unassessed(games: Games) -> Assessment:
@@ -162,19 +110,7 @@ def open_game(game: int, games: Games, found: Assessment) -> None:
 
 @inlined
 def add_scores(a: int, b: int, expected: float, games: Games, found: Assessment) -> float:
-    """Add the scores of two sides against each other; return that of side `a`.
-
-    Parameters
-    ----------
-    a, b : int
-        Sides of one game.
-    expected : float
-        Predicted score of `a`, in [0, 1].
-    games : Games
-        The games.
-    found : Assessment
-        Added to.
-    """
+    """Add the scores of two sides against each other; return that of side `a`."""
     score = score_of(games, a, b)
     found.expected[a] += expected
     found.expected[b] += 1.0 - expected

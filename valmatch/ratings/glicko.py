@@ -54,19 +54,7 @@ _BASE_RATING, _BASE_DEVIATION, _INFORMATION, _SURPRISE, _TIME = range(2, 7)
 
 @inlined
 def grown(deviation: float, c: float, periods: float, ceiling: float) -> float:
-    """Return the onset deviation min(sqrt(RD^2 + c^2 t), ceiling) of a period (step 1).
-
-    Parameters
-    ----------
-    deviation
-        RD at the end of the last period with a game.
-    c
-        Growth of the deviation in one period.
-    periods
-        t, periods since then: 1 for the next one.
-    ceiling
-        The deviation of a newcomer.
-    """
+    """Return the onset deviation min(sqrt(RD^2 + c^2 t), ceiling) of a period (step 1)."""
     return min(math.sqrt(deviation * deviation + periods * c * c), ceiling)
 
 
@@ -75,21 +63,6 @@ def updated(
     deviation: float, information: float, surprise: float, floor: float
 ) -> tuple[float, float]:
     """Return what a rating period makes of a player who has played in it (step 2).
-
-    Parameters
-    ----------
-    deviation
-        RD at the start of the period.
-    information, surprise
-        Sums over the player's results, see `valmatch.ratings.glicko2.result`: 1 / (q d)^2, and the
-        sum of g (s - E).
-    floor
-        The least deviation.
-
-    Returns
-    -------
-    tuple of float
-        (r' - r, RD').
 
     Examples
     --------

@@ -59,49 +59,20 @@ _BASE_RATING, _BASE_DEVIATION, _BASE_VOLATILITY, _INFORMATION, _SURPRISE, _TIME 
 
 @inlined
 def damping(phi: float) -> float:
-    """Return g(phi) = 1 / sqrt(1 + 3 phi^2 / pi^2) (step 3).
-
-    Parameters
-    ----------
-    phi
-        Deviation, >= 0.
-    """
+    """Return g(phi) = 1 / sqrt(1 + 3 phi^2 / pi^2) (step 3)."""
     return 1.0 / math.sqrt(1.0 + 3.0 * phi * phi / (math.pi * math.pi))
 
 
 @inlined
 def expected_score(lead: float, phi: float) -> float:
-    """Return the expected score E = 1 / (1 + exp(-g(phi) lead)) (step 3).
-
-    Parameters
-    ----------
-    lead
-        The player's mu less the opponent's.
-    phi
-        The opponent's deviation; for a prediction that of the lead, sqrt(phi_1^2 + phi_2^2).
-    """
+    """Return the expected score E = 1 / (1 + exp(-g(phi) lead)) (step 3)."""
     odds = math.exp(-damping(phi) * abs(lead))  # of the weaker player; never overflows
     return (1.0 if lead >= 0.0 else odds) / (1.0 + odds)
 
 
 @inlined
 def result(lead: float, phi: float, score: float) -> tuple[float, float]:
-    """Return what one result adds to the sums of steps 3 and 4.
-
-    Parameters
-    ----------
-    lead
-        The player's mu less the opponent's.
-    phi
-        The opponent's deviation.
-    score
-        The player's score: 1, 0.5, 0.
-
-    Returns
-    -------
-    tuple of float
-        (information g^2 E (1 - E), surprise g (score - E)).
-    """
+    """Return what one result adds to the sums of steps 3 and 4."""
     g = damping(phi)
     odds = math.exp(-g * abs(lead))
     information = g * g * odds / ((1.0 + odds) * (1.0 + odds))
@@ -117,15 +88,6 @@ def volatility_slope(
 
     With w = (phi^2 + v + e^x) / v it is e^x (surprise^2 - information w) / (2 w^2) - (x - a) /
     tau^2, which needs no division by an information of nearly zero.
-
-    Parameters
-    ----------
-    x
-        Logarithm of a variance.
-    a
-        ln volatility^2.
-    phi, information, surprise, tau
-        As in `updated`.
     """
     variance = math.exp(x)
     w = 1.0 + information * (phi * phi + variance)
@@ -137,10 +99,7 @@ def volatility_slope(
 def new_volatility(
     phi: float, volatility: float, information: float, surprise: float, tau: float
 ) -> float:
-    """Return sigma' by the Illinois algorithm (step 5), within the limits of this module.
-
-    Parameters are those of `updated`.
-    """
+    """Return sigma' by the Illinois algorithm (step 5), within the limits of this module."""
     information = max(information, _LEAST_INFORMATION)
     start = a = 2.0 * math.log(volatility)
     at_a = volatility_slope(a, phi, start, information, surprise, tau)
@@ -175,22 +134,6 @@ def updated(
 ) -> tuple[float, float, float]:
     """Return what a rating period makes of a player who has played in it (steps 5 to 7).
 
-    Parameters
-    ----------
-    phi
-        Deviation before the period.
-    volatility
-        Volatility sigma before the period, within the limits of this module.
-    information, surprise
-        Sums over the player's results, see `result`.
-    tau
-        How much the volatility may change, > 0.
-
-    Returns
-    -------
-    tuple of float
-        (mu' - mu, phi', sigma').
-
     Examples
     --------
     The example of the source: a player of 1500 and 200 meets three opponents.
@@ -211,15 +154,7 @@ def updated(
 
 @inlined
 def idle_deviation(phi: float, volatility: float, periods: float) -> float:
-    """Return the deviation after so many rating periods without a game (step 6).
-
-    Parameters
-    ----------
-    phi, volatility
-        Deviation and volatility at the end of the last period with a game.
-    periods
-        Number of periods without one.
-    """
+    """Return the deviation after so many rating periods without a game (step 6)."""
     return math.sqrt(phi * phi + periods * volatility * volatility)
 
 

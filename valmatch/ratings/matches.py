@@ -22,8 +22,7 @@ from valmatch.ratings.games import (
 from valmatch.ratings.registry import system_named
 from valmatch.ratings.system import NO_VERBS, System
 
-Sides = Sequence[Sequence[int]]
-"""The players of each side, by their rows in the state."""
+Sides = Sequence[Sequence[int]]  # the players of each side, by their rows in the state
 
 HOUR = 60.0
 
@@ -50,8 +49,7 @@ class Circumstances(NamedTuple):
     minutes: float = 20.0
 
 
-ORDINARY = Circumstances()
-"""On neutral ground, between players of whom only the state counts."""
+ORDINARY = Circumstances()  # on neutral ground, between players of whom only the state counts
 
 
 def newcomers(system: str, n: int, parameters: Mapping[str, float] = {}) -> Floats:

@@ -19,8 +19,7 @@ from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import Chances, SkillSystem, Values, Verbs, Z
 from valmatch.ratings.trueskill import normal_cdf
 
-KAPPA = 0.0001
-"""The least share of a variance that a game leaves."""
+KAPPA = 0.0001  # the least share of a variance that a game leaves
 
 _SQRT_2 = math.sqrt(2.0)
 

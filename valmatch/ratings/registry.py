@@ -36,8 +36,7 @@ BATCH_MODULES = {
 BATCH_NAMES = tuple(BATCH_MODULES)
 """Their names; they go from no game to the next, and kernels do not know them."""
 
-DEFAULT = NAMES[0]
-"""The system that is meant where none is named."""
+DEFAULT = NAMES[0]  # the system that is meant where none is named
 
 
 @cache

@@ -37,8 +37,7 @@ from valmatch.ratings.games import Assessment, Games, Players
 Values = Mapping[str, float]
 Range = tuple[float, float]
 
-MOST_PLAYERS = 5_000
-"""Players of a game, all pairs of whom are compared within a second."""
+MOST_PLAYERS = 5_000  # players of a game, all pairs of whom are compared within a second
 
 
 class Largest(NamedTuple):
@@ -48,11 +47,8 @@ class Largest(NamedTuple):
     sides: int = MOST_PLAYERS
 
 
-Z = 1.959963984540054
-"""Standard deviations of half a 95% interval."""
-
-FAR = 1e100
-"""Far beyond any use; within it no rating overflows."""
+Z = 1.959963984540054  # standard deviations of half a 95% interval
+FAR = 1e100  # far beyond any use; within it no rating overflows
 
 
 class Verbs(NamedTuple):
@@ -69,69 +65,39 @@ NO_VERBS = Verbs(*3 * [lambda *_: None])
 
 @dataclass(frozen=True)
 class Factor:
-    """The factor of the model `ladder` for a parameter.
+    """The factor of the model `ladder` for a parameter."""
 
-    Attributes
-    ----------
-    default : float
-        Its default, on a scale where newcomers have 1500 points.
-    unit : str
-        Its unit; ``points`` of ratings, ``minutes`` or ``hours`` of time.
-    meaning : str
-        What it is, in a sentence.
-    name : str
-        What it is called where another system has taken the parameter's name, or where that says
-        too little; "" for that name.
-    """
-
-    default: float
-    unit: str
-    meaning: str
+    default: float  # its default, on a scale where newcomers have 1500 points
+    unit: str  # its unit; ``points`` of ratings, ``minutes`` or ``hours`` of time
+    meaning: str  # what it is, in a sentence
+    # what it is called where another system has taken the parameter's name, or where that says too
+    # little; "" for that name
     name: str = ""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that a system depends on.
+    """A number that a system depends on."""
 
-    Attributes
-    ----------
-    name : str
-        What the source calls it.
-    published : float
-        Its value there.
-    low, high : float
-        Least and greatest value that is allowed and searched.
-    factor : Factor or None
-        The factor of the model `ladder`; None of what its section `rating` has for all systems (mu
-        and beta), or what is 0 in its matches: nobody is at home, and none is drawn.
-    """
-
-    name: str
-    published: float
+    name: str  # what the source calls it
+    published: float  # its value there
+    # low, high: least and greatest value that is allowed and searched
     low: float
     high: float
+    # the factor of the model `ladder`; None of what its section `rating` has for all systems (mu
+    # and beta), or what is 0 in its matches: nobody is at home, and none is drawn
     factor: Factor | None = None
 
 
 @dataclass(frozen=True)
 class Column:
-    """A number that a system keeps of every player, a column of ``ratings.csv``.
+    """A number that a system keeps of every player, a column of ``ratings.csv``."""
 
-    Attributes
-    ----------
-    name : str
-        What the file calls it.
-    low, high : float
-        Least and greatest value that may be read from a file.
-    printed : bool
-        Whether people want to see it; else it is in the file alone.
-    """
-
-    name: str
+    name: str  # what the file calls it
+    # low, high: least and greatest value that may be read from a file
     low: float = -FAR
     high: float = FAR
-    printed: bool = True
+    printed: bool = True  # whether people want to see it; else it is in the file alone
 
 
 @dataclass(frozen=True)
@@ -140,93 +106,51 @@ class BatchSystem:
 
     It has no state that goes from game to game, so that nothing can go on from its ratings and it
     is not in the ladder.
-
-    Attributes
-    ----------
-    name : str
-        What ``--system`` calls it.
-    parameters : sequence of Parameter
-        Numbers that it depends on.
-    paths : bool
-        Whether players have a rating for each day on which they played.
     """
 
-    name: str
-    parameters: Sequence[Parameter]
-    paths: bool = False
+    name: str  # what ``--system`` calls it
+    parameters: Sequence[Parameter]  # numbers that it depends on
+    paths: bool = False  # whether players have a rating for each day on which they played
 
 
 class Chances(NamedTuple):
-    """How some games of two sides will end, seen from the first side.
+    """How some games of two sides will end, seen from the first side."""
 
-    Attributes
-    ----------
-    expected : numpy.ndarray
-        (games,) expected score, a draw is half a win.
-    wins : numpy.ndarray
-        (games,) probability of a win; the expected score where the system knows no draws.
-    draws : numpy.ndarray
-        (games,) probability of a draw; NaN where the system knows none.
-    low, high : numpy.ndarray
-        (games,) what the probability of a win would be if the difference of the sides were known,
-        at the ends of its 95% interval; NaN where the system knows no uncertainty.
-    """
-
-    expected: Floats
+    expected: Floats  # (games,) expected score, a draw is half a win
+    # (games,) probability of a win; the expected score where the system knows no draws
     wins: Floats
-    draws: Floats
+    draws: Floats  # (games,) probability of a draw; NaN where the system knows none
+    # low, high: (games,) what the probability of a win would be if the difference of the sides were
+    # known, at the ends of its 95% interval; NaN where the system knows no uncertainty
     low: Floats
     high: Floats
 
 
 class System(ABC):
-    """The declaration of a rating system.
+    """The declaration of a rating system."""
 
-    Attributes
-    ----------
-    name : str
-        What ``--system`` and ``rating.system`` call it.
-    parameters : sequence of Parameter
-        Numbers that it depends on.
-    unit : sequence of str
-        Parameters that all carry the unit of the ratings: a common factor on them changes no
-        prediction among new players; () where there is no such factor.
-    columns : sequence of Column
-        What it keeps of a player; the first is the rating, or the mean of the belief about it.
-    verbs : Verbs
-        Its compiled functions for one game.
-    deviation : int
-        The column that is the standard deviation of the belief; -1 where there is none.
-    conservative : bool
-        Whether players are ranked by the mean less three deviations, instead of the mean.
-    drift : sequence of str
-        Parameters by which the deviations grow just before a game. The model `ladder` predicts by
-        the deviations as they are stored.
-    adds_up : bool
-        Whether a side is as strong as the sum of its players, not as their mean.
-    tuned_first : sequence of str
-        Parameters whose fit does most for a log of another scale.
-    largest : Largest
-        The largest game that it rates.
-    pairs_at_once : int
-        Pairs of players that are rated within a second, between two looks at whether to stop.
-    needs_scores : bool
-        Whether it rates by the scores of the sides, so that it is not in the ladder, whose matches
-        are won or lost.
-    """
-
-    name: str
-    parameters: Sequence[Parameter]
+    name: str  # what ``--system`` and ``rating.system`` call it
+    parameters: Sequence[Parameter]  # numbers that it depends on
+    # parameters that all carry the unit of the ratings: a common factor on them changes no
+    # prediction among new players; () where there is no such factor
     unit: Sequence[str] = ()
+    # what it keeps of a player; the first is the rating, or the mean of the belief about it
     columns: Sequence[Column]
-    verbs: Verbs
+    verbs: Verbs  # its compiled functions for one game
+    # the column that is the standard deviation of the belief; -1 where there is none
     deviation = -1
+    # whether players are ranked by the mean less three deviations, instead of the mean
     conservative = False
+    # parameters by which the deviations grow just before a game. The model `ladder` predicts by the
+    # deviations as they are stored
     drift: Sequence[str] = ()
-    adds_up = False
-    tuned_first: Sequence[str] = ()
-    largest = Largest()
+    adds_up = False  # whether a side is as strong as the sum of its players, not as their mean
+    tuned_first: Sequence[str] = ()  # parameters whose fit does most for a log of another scale
+    largest = Largest()  # the largest game that it rates
+    # pairs of players that are rated within a second, between two looks at whether to stop
     pairs_at_once = 20_000_000
+    # whether it rates by the scores of the sides, so that it is not in the ladder, whose matches
+    # are won or lost
     needs_scores = False
 
     @abstractmethod
@@ -245,16 +169,7 @@ class System(ABC):
     def outcomes(self, values: Values, games: Games, state: Floats, found: Assessment) -> Chances:
         """Return how games of two sides will end.
 
-        Parameters
-        ----------
-        values : mapping
-            Values of all parameters.
-        games : Games
-            The games; whoever wins in them does not count.
-        state : numpy.ndarray
-            (players, columns) what was known of the players before.
-        found : Assessment
-            What was worked out of the games.
+        Shapes: `state` (players, columns).
         """
         expected, unknown = found.expected[::2], np.full(games.n_games, np.nan)
         return Chances(expected, expected, unknown, unknown, unknown)
@@ -270,15 +185,6 @@ class System(ABC):
         """Return the least and the greatest value of a parameter that a fit may find.
 
         Beyond them a few lucky games are taken for skill. None: all that is allowed.
-
-        Parameters
-        ----------
-        name : str
-            The parameter.
-        values : mapping
-            Values of all parameters.
-        minutes : float
-            What a player usually is in a game.
         """
         return None
 
@@ -302,19 +208,7 @@ def mean_strengths(game: int, games: Games, players: Players, found: Assessment)
 def logistic_chances(
     a: int, b: int, spread: float, draw_weight: float, found: Assessment
 ) -> tuple[float, float]:
-    """Predict side `a` against side `b` by the logistic rule in the lead of its strength.
-
-    Parameters
-    ----------
-    a, b : int
-        Sides of one game.
-    spread : float
-        The lead at which a side wins e times as often as it loses.
-    draw_weight : float
-        Of draws, see `valmatch.ratings.davidson`; 0: they are not predicted.
-    found : Assessment
-        The strengths.
-    """
+    """Predict side `a` against side `b` by the logistic rule in the lead of its strength."""
     lead = (found.strengths[a] - found.strengths[b]) / spread
     return davidson_chances(lead, draw_weight)
 

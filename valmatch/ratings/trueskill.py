@@ -113,17 +113,6 @@ def win_probability(
 ) -> float:
     """Return the believed probability that player i beats player j, equation (10).
 
-    Parameters
-    ----------
-    mean_i, variance_i, mean_j, variance_j
-        Beliefs N(mean, variance) about the two skills.
-    noise_variance
-        Variance of one performance around the skill.
-    as_printed
-        Divide by c^2, as the paper prints, instead of c.
-    draw_margin
-        A game is won by a larger lead of the performance only.
-
     Examples
     --------
     >>> round(win_probability(29.2, 7.19**2, 20.8, 7.19**2, (25.0 / 6.0) ** 2), 4)
@@ -145,21 +134,7 @@ def update(
 ) -> tuple[float, float, float, float]:
     """Return the beliefs after a decided game, equations (1) and (2).
 
-    Parameters
-    ----------
-    mean_winner, variance_winner, mean_loser, variance_loser
-        Beliefs N(mean, variance) about the two skills before the game.
-    noise_variance
-        Variance of one performance around the skill.
-    as_printed
-        Keep the printed c^2 in the argument and in the step of the mean, instead of c.
-    draw_margin
-        A game is decided by a larger lead of the performance only.
-
-    Returns
-    -------
-    tuple of float
-        (mean_winner, variance_winner, mean_loser, variance_loser) after the game.
+    Shapes: returns (mean_winner, variance_winner, mean_loser, variance_loser).
 
     Examples
     --------
@@ -190,13 +165,6 @@ def both_outcomes(
 
     These are the same numbers as those of `win_probability` and `update`, by one density and one
     hazard for all. The beliefs are (mean_i, variance_i, mean_j, variance_j).
-
-    Parameters
-    ----------
-    mean_i, variance_i, mean_j, variance_j
-        Beliefs N(mean, variance) about the two skills before the game.
-    noise_variance
-        Variance of one performance around the skill.
 
     Examples
     --------

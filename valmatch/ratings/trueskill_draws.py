@@ -26,17 +26,7 @@ def draw_probability(
     noise_variance: float,
     draw_margin: float,
 ) -> float:
-    """Return the believed probability of a draw, equation (3).
-
-    Parameters
-    ----------
-    mean_i, variance_i, mean_j, variance_j
-        Beliefs N(mean, variance) about the two skills.
-    noise_variance
-        Variance of one performance around the skill.
-    draw_margin
-        A game is drawn if the performances differ by less.
-    """
+    """Return the believed probability of a draw, equation (3)."""
     c = math.sqrt(variance_i + variance_j + 2.0 * noise_variance)
     # Both tails are taken on the side where they are small, so that nothing cancels far out.
     lead = abs(mean_i - mean_j)
@@ -54,19 +44,7 @@ def update_drawn(
 ) -> tuple[float, float, float, float]:
     """Return the beliefs after a drawn game.
 
-    Parameters
-    ----------
-    mean_i, variance_i, mean_j, variance_j
-        Beliefs N(mean, variance) about the two skills before the game.
-    noise_variance
-        Variance of one performance around the skill.
-    draw_margin
-        A game is drawn if the performances differ by less.
-
-    Returns
-    -------
-    tuple of float
-        (mean_i, variance_i, mean_j, variance_j) after the game.
+    Shapes: returns (mean_i, variance_i, mean_j, variance_j).
 
     Examples
     --------
@@ -90,13 +68,6 @@ def v_and_w_draw(lead: float, margin: float) -> tuple[float, float]:
     """Return v and w of a drawn game.
 
     With X the standard normal kept to (-margin - lead, margin - lead), v = E[X], w = 1 - Var[X].
-
-    Parameters
-    ----------
-    lead
-        Difference of the means in standard deviations.
-    margin
-        Draw margin in standard deviations, >= 0.
     """
     t = abs(lead)
     if margin < _NARROW:

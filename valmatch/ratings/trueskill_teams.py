@@ -33,11 +33,6 @@ def margin_quantile(draw_probability: float) -> float:
     """Return the draw margin in standard deviations of an even game: Phi^-1((p + 1) / 2).
 
     The margin itself is this by sqrt(players) by beta.
-
-    Parameters
-    ----------
-    draw_probability
-        Chance of a draw between equals, in [0, 1).
     """
     return NormalDist().inv_cdf((draw_probability + 1.0) / 2.0)
 
@@ -49,19 +44,6 @@ def chances(
     """Return the expected score of a side, P(win) + P(draw) / 2, and the probability of a draw.
 
     Without a margin the latter is NaN, as nothing is known of draws.
-
-    Parameters
-    ----------
-    lead
-        Sum of the side's means less the sum of the opponents'.
-    variance
-        Sum of all players' skill variances at the time of the game.
-    players
-        Number of players of both sides.
-    beta
-        Standard deviation of one performance around the skill.
-    quantile
-        Draw margin in standard deviations of an even game, see `margin_quantile`.
 
     Examples
     --------
@@ -94,19 +76,7 @@ def pulls(
     A player of variance s gains ``s * step`` (a loser loses it) and keeps the share
     ``1 - s * shrink`` of the variance.
 
-    Parameters
-    ----------
-    lead
-        Sum of the winners' means less the sum of the losers'; in a draw of either side's.
-    variance, players, beta, quantile
-        As in `chances`.
-    drawn
-        Whether the game was a draw.
-
-    Returns
-    -------
-    tuple of float
-        (step, shrink).
+    Shapes: returns (step, shrink).
 
     Examples
     --------

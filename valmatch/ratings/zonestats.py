@@ -50,13 +50,6 @@ def score_per_hour(score: float, minutes: float) -> float:
 def predicted_outcome(rating: float, opponents_rating: float, t: float) -> float:
     """Return the share of contests that a player is predicted to win (equation 1).
 
-    Parameters
-    ----------
-    rating, opponents_rating
-        Ratings before the game.
-    t
-        Spread T, > 0: at a lead of T points a player wins e times as often as he loses.
-
     Examples
     --------
     >>> round(predicted_outcome(620.0, 500.0, 120.0), 4)
@@ -69,15 +62,7 @@ def predicted_outcome(rating: float, opponents_rating: float, t: float) -> float
 
 @inlined
 def pairwise_result(rate: float, opponents_rate: float, predicted: float) -> float:
-    """Return outcome - prediction of one contest, in (-1, 1) (equation 2).
-
-    Parameters
-    ----------
-    rate, opponents_rate
-        Scores per hour; the higher wins, equal ones tie.
-    predicted
-        Predicted outcome of equation 1.
-    """
+    """Return outcome - prediction of one contest, in (-1, 1) (equation 2)."""
     if rate > opponents_rate:
         return 1.0 - predicted
     if rate < opponents_rate:
@@ -93,19 +78,7 @@ def time_scaled(
     game_mult: float,
     max_game_length: float,
 ) -> float:
-    """Return the points of one contest: its result by the time both were in the game (equation 3).
-
-    Parameters
-    ----------
-    result
-        Result of equation 2.
-    minutes, opponents_minutes
-        Times in the game; the shorter counts, up to `max_game_length`.
-    game_mult
-        GAME_MULT, points per minute.
-    max_game_length
-        MAX_GAME_LENGTH in minutes.
-    """
+    """Return the points of one contest: its result by the time both were playing (equation 3)."""
     return result * game_mult * min(max_game_length, minutes, opponents_minutes)
 
 
@@ -116,13 +89,6 @@ def time_together(
     """Return the minutes that both players were in the game at once; 0 if they never met.
 
     It is at most the shorter of their times, which equation 3 takes for it.
-
-    Parameters
-    ----------
-    join, opponents_join
-        Minutes of the game at which they joined.
-    minutes, opponents_minutes
-        Times in the game.
     """
     end = min(join + minutes, opponents_join + opponents_minutes)
     return max(0.0, end - max(join, opponents_join))
@@ -220,33 +186,7 @@ def adjust(
     offsets: NDArray[np.float64],
     adjustments: NDArray[np.float64],
 ) -> float:
-    """Work out what a game adds to each rating (equations 1 to 6).
-
-    Parameters
-    ----------
-    ratings : (n,) ndarray of float64
-        Ratings of the enabled players before the game.
-    rates : (n,) ndarray of float64
-        Scores per hour.
-    minutes : (n,) ndarray of float64
-        Times in the game, > 0.
-    joins : (n,) ndarray of float64
-        Minutes of the game at which they joined, where a contest counts by `time_together`; (0,)
-        where it counts by the shorter time (equation 3).
-    sides : (n,) ndarray of int64
-        Equal numbers play together; without teams every player has a number of his own.
-    t, game_mult, max_game_length : float
-        T, GAME_MULT, MAX_GAME_LENGTH of the source, all > 0.
-    every_player : bool
-        Whether the cap is `every_players_scale` instead of `cap_scale`.
-    offsets, adjustments : (n,) ndarray of float64
-        Results, before and after the cap; sum to zero up to rounding.
-
-    Returns
-    -------
-    float
-        The factor of the cap.
-    """
+    """Work out what a game adds to each rating (equations 1 to 6)."""
     rating_offsets(ratings, rates, minutes, joins, sides, t, game_mult, max_game_length, offsets)
     if every_player:
         scale = every_players_scale(offsets, minutes, game_mult, max_game_length)
@@ -299,13 +239,7 @@ def _update(game: int, games: Games, players: Players, numbers: Floats, found: A
 
 
 class ZoneStats(System):
-    """The pairwise logistic rule of ZoneStats; a side is predicted by its mean rating.
-
-    Parameters
-    ----------
-    cap : str
-        What caps a game, see `valmatch.ratings.zonestats_cap.Cap`.
-    """
+    """The pairwise logistic rule of ZoneStats; a side is predicted by its mean rating."""
 
     name = "zonestats"
     parameters = (

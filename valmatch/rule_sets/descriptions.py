@@ -20,22 +20,13 @@ class Change(NamedTuple):
 
 
 class Description(NamedTuple):
-    """A table in words.
+    """A table in words."""
 
-    Attributes
-    ----------
-    teams, rules : list of (str, str)
-        Names, and what is said of them.
-    search : list of str
-        How matches are searched for, in sentences.
-    changes : list of Change
-        By second.
-    """
-
+    # teams, rules: names, and what is said of them
     teams: list[tuple[str, str]]
     rules: list[tuple[str, str]]
-    search: list[str]
-    changes: list[Change]
+    search: list[str]  # how matches are searched for, in sentences
+    changes: list[Change]  # by second
 
 
 def describe(table: Table) -> Description:

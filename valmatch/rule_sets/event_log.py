@@ -44,47 +44,25 @@ ENDS = {
 }
 """How a ticket ends, by the last event of it."""
 
-LONGEST = 366 * 86_400.0
-"""Most seconds of a log."""
+LONGEST = 366 * 86_400.0  # most seconds of a log
 
 
 @dataclass
 class LoggedTicket:
-    """What a log says of a ticket.
-
-    Attributes
-    ----------
-    id : str
-    at : int
-        Where it was named first: the character at which its players stand.
-    path : str
-        And as which item of the log.
-    time : float
-        Seconds since 1970 when it was made.
-    players : dict of str to str
-        Ids, each with the team that it had when it began to search; "" for none.
-    status : str
-        How it ended; ``SEARCHING`` where the log does not say.
-    end : float
-        When it ended; of a match, when that was proposed.
-    match : str
-        The match that it ended in, "" for none.
-    answers : list
-        To each proposal seconds and whether it accepts; None for no answer.
-    refused : bool
-        Whether it was cancelled because it did not accept.
-    """
+    """What a log says of a ticket."""
 
     id: str
-    at: int
-    path: str
-    time: float
+    at: int  # where it was named first: the character at which its players stand
+    path: str  # and as which item of the log
+    time: float  # seconds since 1970 when it was made
+    # ids, each with the team that it had when it began to search; "" for none
     players: dict[str, str]
-    status: str = "SEARCHING"
-    end: float = 0.0
-    match: str = ""
+    status: str = "SEARCHING"  # how it ended; ``SEARCHING`` where the log does not say
+    end: float = 0.0  # when it ended; of a match, when that was proposed
+    match: str = ""  # the match that it ended in, "" for none
+    # to each proposal seconds and whether it accepts; None for no answer
     answers: list[Answer] = field(default_factory=list)
-    refused: bool = False
+    refused: bool = False  # whether it was cancelled because it did not accept
 
     @property
     def running(self) -> bool:
@@ -94,30 +72,18 @@ class LoggedTicket:
 
 @dataclass
 class EventLog:
-    """What a game's log says.
+    """What a game's log says."""
 
-    Attributes
-    ----------
-    tickets : list of LoggedTicket
-        In order of time.
-    start, end : float
-        Seconds since 1970 of the first ticket and of the last event.
-    acceptance : float or None
-        Seconds in which matches had to be accepted, where they had to.
-    judged : dict of str to list of int
-        Of each rule how often the matches that were proposed say it passed and failed.
-    others, repeated : int
-        Lines that are no event of a matchmaker, and events that came twice.
-    text : str
-        The whole.
-    """
-
-    tickets: list[LoggedTicket]
+    tickets: list[LoggedTicket]  # in order of time
+    # start, end: seconds since 1970 of the first ticket and of the last event
     start: float
     end: float
-    text: str
+    text: str  # the whole
+    # seconds in which matches had to be accepted, where they had to
     acceptance: float | None = None
+    # of each rule how often the matches that were proposed say it passed and failed
     judged: dict[str, list[int]] = field(default_factory=dict)
+    # others, repeated: lines that are no event of a matchmaker, and events that came twice
     others: int = 0
     repeated: int = 0
 

@@ -17,20 +17,11 @@ from valmatch.text.terminal import shown
 
 TARGET = re.compile(r"(rules|teams)\[([^\]]*)\]\.(\w+)")
 
-OF_TEAMS = ("minPlayers", "maxPlayers")
-"""What of a team may have steps."""
+OF_TEAMS = ("minPlayers", "maxPlayers")  # what of a team may have steps
 
 
 def read_expansions(items: Sequence[Item], timeout: float | None) -> dict[str, Expansion]:
-    """Return the steps by target, reporting those that are none.
-
-    Parameters
-    ----------
-    items : sequence of Item
-        The expansions of the file.
-    timeout : float or None
-        Seconds after which a ticket leaves, if known: no later step has a meaning.
-    """
+    """Return the steps by target, reporting those that are none."""
     found: dict[str, Expansion] = {}
     for item in items:
         item.known(("target", "steps"))
@@ -79,16 +70,7 @@ def report_unused(
 ) -> None:
     """Report expansions of what is not there or cannot be expanded.
 
-    Parameters
-    ----------
-    expansions : mapping
-        All of them, by target.
-    used : set of str
-        Targets that something was found for.
-    teams : sequence of str
-        Names of the teams.
-    rules : mapping of str to (str, sequence of str)
-        Of each rule its type and what of it can be expanded.
+    Shapes: `rules` (str, sequence of str).
     """
     for target, (item, _) in expansions.items():
         if target not in used:

@@ -29,21 +29,12 @@ UNGIVEN = "teams[...].players.attributes[...] is meant, in functions or alone"
 
 
 class Known(NamedTuple):
-    """What an expression may name.
+    """What an expression may name."""
 
-    Attributes
-    ----------
-    attributes : tuple of Attribute
-        Attributes of players.
-    teams : dict of str to tuple of int
-        The teams that a name stands for: one, or all that a quantity makes of it.
-    number : int
-        How many teams there are.
-    """
-
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[Attribute, ...]  # attributes of players
+    # the teams that a name stands for: one, or all that a quantity makes of it
     teams: dict[str, tuple[int, ...]]
-    number: int
+    number: int  # how many teams there are
 
 
 class ExpressionFault(Exception):  # noqa: N818 - caught where the expression is read
@@ -56,13 +47,7 @@ def is_expression(text: str) -> bool:
 
 
 def read_expression(text: str, known: Known) -> Aggregate:
-    """Return what an expression says.
-
-    Raises
-    ------
-    ExpressionFault
-        If it cannot be read, names something unknown, or a function is given what it does not take.
-    """
+    """Return what an expression says."""
     functions, at = _functions(text)
     base = BASE.match(text, at)
     if base is None:

@@ -14,32 +14,14 @@ from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.text.terminal import shortened
 
-MARKS_OF_UTF_16 = (BOM_UTF16_LE, BOM_UTF16_BE)
-"""What files of this encoding begin with."""
-
-LONGEST_PATH = 120
-"""Characters of a path in a line: names in it may be of any length."""
+MARKS_OF_UTF_16 = (BOM_UTF16_LE, BOM_UTF16_BE)  # what files of this encoding begin with
+LONGEST_PATH = 120  # characters of a path in a line: names in it may be of any length
 
 NUMBER = re.compile("[0-9][0-9.]*")
 
 
 def read_rule_file(path: Path, timeout: float | None = None, lenient: bool = False) -> Reading:
-    """Return what the file of a rule set says and all that is wrong with it.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    timeout : float or None
-        Seconds after which tickets leave, if known.
-    lenient : bool
-        See `valmatch.rule_sets.flexmatch.read_rule_set`.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
+    """Return what the file of a rule set says and all that is wrong with it."""
     try:
         content = read_document(path)
     except (OSError, ValueError) as error:

@@ -26,14 +26,12 @@ from valmatch.text.terminal import shown
 
 VERSION = "1.0"
 
-LONGEST = 65_535
-"""Most characters of a rule set."""
+LONGEST = 65_535  # most characters of a rule set
 
 MOST_PLAYERS, MOST_SMALL = 200, 40
 """Most players of a match; of a small one."""
 
-WRITTEN_OUT = 1e15
-"""Number from which on a message has it as a power of ten."""
+WRITTEN_OUT = 1e15  # number from which on a message has it as a power of ten
 
 KEYS = (
     "name",
@@ -56,39 +54,17 @@ LARGE_RULES = [name for name, kind in TYPES.items() if kind.large]
 
 
 class Reading(NamedTuple):
-    """What a text says.
+    """What a text says."""
 
-    Attributes
-    ----------
-    table : Table or None
-        None if there are errors.
-    problems : list of Problem
-        All that is wrong with it, by place.
-    node : Node or None
-        The rule set itself, that of a short form expanded; None where it cannot be read.
-    is_short : bool
-        Whether it was a short form.
-    """
-
-    table: Table | None
-    problems: list[Problem]
+    table: Table | None  # None if there are errors
+    problems: list[Problem]  # all that is wrong with it, by place
+    # the rule set itself, that of a short form expanded; None where it cannot be read
     node: Node | None = None
-    is_short: bool = False
+    is_short: bool = False  # whether it was a short form
 
 
 def read_rule_set(text: str, timeout: float | None = None, lenient: bool = False) -> Reading:
-    """Return what the text of a rule set says and all that is wrong with it.
-
-    Parameters
-    ----------
-    text : str
-        JSON.
-    timeout : float or None
-        Seconds after which tickets leave, if known.
-    lenient : bool
-        Whether what the service refuses though its meaning is clear are warnings: unknown keys,
-        keys that stand twice (the last holds), too long a text.
-    """
+    """Return what the text of a rule set says and all that is wrong with it."""
     problems = Problems(text)
     node = read_json(text, problems, lenient)
     return read_parsed(text, node, problems, timeout, lenient)
@@ -101,10 +77,7 @@ def read_parsed(
     timeout: float | None = None,
     lenient: bool = False,
 ) -> Reading:
-    """Return what a text says whose values are found, None where they cannot be.
-
-    Parameters are those of `read_rule_set`, and what was found wrong so far.
-    """
+    """Return what a text says whose values are found, None where they cannot be."""
     short = node is not None and is_short(node)
     if node is not None and short:
         expanded = expand(node, "", problems, lenient)

@@ -32,19 +32,7 @@ def called(node: Node) -> str:
 
 
 class Item:
-    """An object of the file.
-
-    Parameters
-    ----------
-    node : Node
-        The object.
-    path : str
-        Where it is, such as ``rules[2]``; "" the whole.
-    problems : Problems
-        Takes what is wrong.
-    lenient : bool
-        Whether unknown keys are warnings.
-    """
+    """An object of the file."""
 
     def __init__(self, node: Node, path: str, problems: Problems, lenient: bool = False) -> None:
         self.node, self.path, self.problems, self.lenient = node, path, problems, lenient

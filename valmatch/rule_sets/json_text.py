@@ -17,12 +17,10 @@ from valmatch.text.terminal import shortened, shown
 
 Kind = Literal["object", "array", "string", "number", "boolean", "null"]
 
-DEEPEST = 64
-"""Most levels of objects and lists in each other."""
+DEEPEST = 64  # most levels of objects and lists in each other
 
 BLANK = re.compile(r"[ \t\r\n]*")
-SKIPPED = frozenset(" \t\r\n/")
-"""What blanks and comments begin with."""
+SKIPPED = frozenset(" \t\r\n/")  # what blanks and comments begin with
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 STRING = re.compile(r'"([^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+)"')
@@ -50,34 +48,21 @@ KINDS: dict[type, Kind] = {
 }
 """What the values of Python's own reader are."""
 
-LONE = re.compile(r"\\u[dD][89a-fA-F]")
-"""What may be half of a character."""
+LONE = re.compile(r"\\u[dD][89a-fA-F]")  # what may be half of a character
 
 BRACKETS = re.compile(r"[\[\]{}]")
 
-EXACT = 15
-"""Digits of an integer that every number of JSON keeps."""
+EXACT = 15  # digits of an integer that every number of JSON keeps
 
 
 class Node(NamedTuple):
-    """A value and its place.
+    """A value and its place."""
 
-    Attributes
-    ----------
-    kind : str
-        What it is.
-    value : object
-        str, int, float, bool or None; of an array a list of nodes; of an object a dict of `Member`.
-    start : int
-        Number of its first character.
-    end : int
-        Number of the character after its last.
-    """
-
-    kind: Kind
+    kind: Kind  # what it is
+    # str, int, float, bool or None; of an array a list of nodes; of an object a dict of `Member`
     value: object
-    start: int
-    end: int
+    start: int  # number of its first character
+    end: int  # number of the character after its last
 
     @property
     def members(self) -> Mapping[str, Member]:
@@ -145,17 +130,7 @@ class SyntaxFault(Exception):  # noqa: N818 - caught where the text is read
 
 
 def read_json(text: str, problems: Problems, lenient: bool = False) -> Node | None:
-    """Return the value that a text is, or None where it is no JSON.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    problems : Problems
-        Takes what is wrong, comments and keys that stand twice among it. Of these the last counts.
-    lenient : bool
-        Whether a key that stands twice is a warning.
-    """
+    """Return the value that a text is, or None where it is no JSON."""
     reader = _Reader(text, problems, lenient)
     try:
         node = reader.value(reader.skipped(1 if text.startswith("\ufeff") else 0), "", 0)

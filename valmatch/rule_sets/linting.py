@@ -27,22 +27,11 @@ from valmatch.text.terminal import shown
 UNDEFINED = {"min", "max", "avg", "median", "stddev", "set_intersection"}
 """Functions that have no value for an empty team."""
 
-LEAST_LATENCY = 1
-"""Milliseconds that a player reports at least."""
+LEAST_LATENCY = 1  # milliseconds that a player reports at least
 
 
 def lint(table: Table, root: Item, unknown: Collection[str]) -> None:
-    """Warn of what a rule set says without an effect, or against its likely purpose.
-
-    Parameters
-    ----------
-    table : Table
-        What it says, as far as it can be read.
-    root : Item
-        Its text.
-    unknown : collection of str
-        Keys of it that say nothing.
-    """
+    """Warn of what a rule set says without an effect, or against its likely purpose."""
     items = {item.text("name"): item for item in root.items("rules")}
     wrong = root.problems.parts_with_errors("rules")
     for rule in table.rules:

@@ -15,8 +15,7 @@ from valmatch.rule_sets.worlds import Player, Service, Ticket
 from valmatch.text.notes import Note
 from valmatch.text.terminal import shown
 
-TIMEOUT = 120.0
-"""Seconds that a ticket waits where nothing says it."""
+TIMEOUT = 120.0  # seconds that a ticket waits where nothing says it
 
 
 def world_of_log(
@@ -28,18 +27,7 @@ def world_of_log(
 ) -> tuple[WorldReading | None, list[Problem]]:
     """Return a log as a world; None with errors, and all that is wrong.
 
-    Parameters
-    ----------
-    log : EventLog
-        What the log says.
-    known : mapping of str to Player
-        What is known of players, by id.
-    table : Table
-        The rules.
-    service : tuple of (float or None, float)
-        Seconds after which tickets leave, None for what the log says; seconds between reviews.
-    warn : callable
-        Takes what is to be said of the log and of what is missing.
+    Shapes: `service` (float or None, float).
     """
     problems = _strange_teams(log, table)
     if problems:

@@ -8,42 +8,22 @@ from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning"]
 
-WHOLE = "rule set"
-"""Path of what is wrong with the whole, where a text is to be one."""
+WHOLE = "rule set"  # path of what is wrong with the whole, where a text is to be one
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong; problems are ordered by place.
+    """One thing that is wrong; problems are ordered by place."""
 
-    Attributes
-    ----------
-    line, column : int
-        Where, from 1.
-    severity : {"error", "warning"}
-        Whether the service refuses it, or it will hardly do what is meant.
-    path : str
-        What it is about, such as ``expansions[1].steps[2]``.
-    text : str
-        What is wrong, and what would be right.
-    """
-
+    # line, column: where, from 1
     line: int
     column: int
-    severity: Severity
-    path: str
-    text: str
+    severity: Severity  # whether the service refuses it, or it will hardly do what is meant
+    path: str  # what it is about, such as ``expansions[1].steps[2]``
+    text: str  # what is wrong, and what would be right
 
 
 class Problems:
-    """The problems found in a text.
-
-    Parameters
-    ----------
-    text : str
-        The whole text; places are numbers of its characters.
-    whole : str
-        What it is to be: the path of what is wrong with the whole.
-    """
+    """The problems found in a text."""
 
     def __init__(self, text: str, whole: str = WHOLE) -> None:
         self._whole = whole

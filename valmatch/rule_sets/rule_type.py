@@ -29,27 +29,13 @@ class Expansion(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What a rule may refer to.
+    """What a rule may refer to."""
 
-    Attributes
-    ----------
-    known : Known
-        Attributes and teams.
-    earlier : dict of str to int
-        The numbers of the rules before it.
-    combined : dict of str to str
-        The types of the rules before it.
-    expansions : dict of str to Expansion
-        Steps by target.
-    used : set of str
-        Targets that something has been found for.
-    """
-
-    known: Known
-    earlier: dict[str, int]
-    combined: dict[str, str]
-    expansions: dict[str, Expansion]
-    used: set[str]
+    known: Known  # attributes and teams
+    earlier: dict[str, int]  # the numbers of the rules before it
+    combined: dict[str, str]  # the types of the rules before it
+    expansions: dict[str, Expansion]  # steps by target
+    used: set[str]  # targets that something has been found for
 
     def attribute(self, item: Item, key: str) -> int | None:
         """Return the number of the attribute that a key names, reporting an unknown one."""
@@ -60,19 +46,7 @@ class Context(NamedTuple):
     def stepped(
         self, item: Item, target: str, key: str, read: Callable[[Item, str], T | None]
     ) -> Steps | None:
-        """Return a value of a rule or team with its steps; None where it has none.
-
-        Parameters
-        ----------
-        item : Item
-            The rule or team.
-        target : str
-            What expansions call it, such as ``rules[Fair]``.
-        key : str
-            The property.
-        read : callable
-            Returns a value of an item by its key, reporting a wrong one.
-        """
+        """Return a value of a rule or team with its steps; None where it has none."""
         if key not in item.members:
             return None
         first: Any = read(item, key)
@@ -87,28 +61,17 @@ class Context(NamedTuple):
 
 
 class RuleType(NamedTuple):
-    """A type of rules.
+    """A type of rules."""
 
-    Attributes
-    ----------
-    keys : tuple of str
-        The properties that it has besides name, type and description.
-    read : callable
-        Returns what a rule says, given its item, what expansions call it, and the context; None if
-        it says nothing. Wrong values are reported.
-    sentence : callable
-        Returns a predicate of this type in words, given the names of attributes and rules.
-    expandable : mapping of str to str
-        The properties that may have steps, and what the predicate calls them.
-    large : bool
-        Whether large matches know it.
-    """
-
-    keys: tuple[str, ...]
+    keys: tuple[str, ...]  # the properties that it has besides name, type and description
+    # returns what a rule says, given its item, what expansions call it, and the context; None if it
+    # says nothing. Wrong values are reported
     read: Callable[[Item, str, Context], Predicate | None]
+    # returns a predicate of this type in words, given the names of attributes and rules
     sentence: Callable[[Any, Names], str]
+    # the properties that may have steps, and what the predicate calls them
     expandable: Mapping[str, str] = MappingProxyType({})
-    large: bool = False
+    large: bool = False  # whether large matches know it
 
 
 class Names(NamedTuple):

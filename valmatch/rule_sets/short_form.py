@@ -20,8 +20,7 @@ from valmatch.text.terminal import shown
 KEYS = ("name", "teams", "skill", "balance", "latency", "same", "age", "backfill", "defaults")
 """What a short form may say."""
 
-OWN = frozenset(KEYS) - {"name", "teams"}
-"""What a rule set of FlexMatch cannot say in these words."""
+OWN = frozenset(KEYS) - {"name", "teams"}  # what a rule set of FlexMatch cannot say in these words
 
 NOT_OWN = frozenset(("ruleLanguageVersion", "playerAttributes", "algorithm", "rules", "expansions"))
 """What only a rule set of FlexMatch says."""
@@ -32,29 +31,16 @@ PRIORITIES = ("normal", "high", "low")
 TEAMS = re.compile(r" *([0-9]{1,4}) *x(.+)")
 SIZES = re.compile(r" *([0-9]{1,4}) *(?:- *([0-9]{1,4}) *)?")
 
-SMALL = 40
-"""Most players of a match whose teams may be compared with each other."""
-
-EACH = "team"
-"""Name of the teams of ``2x5``."""
-
-Origins = dict[str, str]
-"""Paths of the short form by those of what it stands for."""
+SMALL = 40  # most players of a match whose teams may be compared with each other
+EACH = "team"  # name of the teams of ``2x5``
+Origins = dict[str, str]  # paths of the short form by those of what it stands for
 
 
 class Expanded(NamedTuple):
-    """What a short form stands for.
+    """What a short form stands for."""
 
-    Attributes
-    ----------
-    node : Node
-        A rule set of FlexMatch.
-    origins : dict of str to str
-        Paths of the short form by those of the rule set.
-    """
-
-    node: Node
-    origins: Origins
+    node: Node  # a rule set of FlexMatch
+    origins: Origins  # paths of the short form by those of the rule set
 
     def origin(self, path: str) -> str:
         """Return the path of the short form that a path of the rule set comes from."""
@@ -79,19 +65,7 @@ def is_short(node: Node) -> bool:
 
 
 def expand(node: Node, path: str, problems: Problems, lenient: bool = False) -> Expanded | None:
-    """Return the rule set that a short form stands for; None where it has faults.
-
-    Parameters
-    ----------
-    node : Node
-        The mapping.
-    path : str
-        Where it stands, "" for a whole file.
-    problems : Problems
-        Takes what is wrong.
-    lenient : bool
-        Whether unknown keys are warnings.
-    """
+    """Return the rule set that a short form stands for; None where it has faults."""
     before = problems.errors
     root = Item(node, path, problems, lenient)
     root.known(KEYS)

@@ -10,11 +10,8 @@ import re
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
-ARITIES = {"and": 2, "or": 2, "xor": 2, "not": 1}
-"""Operators and how many arguments they take."""
-
-DEEPEST = 64
-"""Most operators in each other."""
+ARITIES = {"and": 2, "or": 2, "xor": 2, "not": 1}  # operators and how many arguments they take
+DEEPEST = 64  # most operators in each other
 
 TOKEN = re.compile(r"\s*(?:([(),])|([^(),\s](?:[^(),]*[^(),\s])?))")
 
@@ -24,20 +21,7 @@ class StatementFault(Exception):  # noqa: N818 - caught where the statement is r
 
 
 def read_statement(text: str, rules: dict[str, int]) -> tuple[int | str, ...]:
-    """Return a statement as a program in postfix order: numbers of rules, and operators.
-
-    Parameters
-    ----------
-    text : str
-        The statement.
-    rules : dict of str to int
-        The rules that it may name, with their numbers.
-
-    Raises
-    ------
-    StatementFault
-        If it cannot be read, names another rule, or gives an operator too few or too many.
-    """
+    """Return a statement as a program in postfix order: numbers of rules, and operators."""
     program: list[int | str] = []
     open_: list[tuple[str, int]] = []
     expecting = "argument"

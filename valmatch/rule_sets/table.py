@@ -9,62 +9,31 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Literal, NamedTuple, TypeAlias
 
-Kind = Literal["number", "text", "player", "team"]
-"""What an aggregate consists of."""
-
-Party = Literal["avg", "min", "max"]
-"""What of a ticket's players stands for the ticket."""
-
-Valued = Literal["number", "text", "texts", "map"]
-"""What an attribute of a player is."""
+Kind = Literal["number", "text", "player", "team"]  # what an aggregate consists of
+Party = Literal["avg", "min", "max"]  # what of a ticket's players stands for the ticket
+Valued = Literal["number", "text", "texts", "map"]  # what an attribute of a player is
 
 
 class Aggregate(NamedTuple):
-    """A value of a match that is not complete yet: of its teams, functions of their players.
+    """A value of a match that is not complete yet: of its teams, functions of their players."""
 
-    Attributes
-    ----------
-    text : str
-        How it is written.
-    teams : tuple of int
-        The teams.
-    grouped : bool
-        Whether the players come by team; else of one team.
-    source : int or str
-        Number of an attribute, or ``players``, ``ids``, ``teams``.
-    functions : tuple of str
-        Applied one after the other, each to the innermost lists.
-    kind : str
-        Of what it is.
-    depth : int
-        Of how many levels of lists.
-    """
-
-    text: str
-    teams: tuple[int, ...]
-    grouped: bool
-    source: int | str
-    functions: tuple[str, ...]
-    kind: Kind
-    depth: int
+    text: str  # how it is written
+    teams: tuple[int, ...]  # the teams
+    grouped: bool  # whether the players come by team; else of one team
+    source: int | str  # number of an attribute, or ``players``, ``ids``, ``teams``
+    functions: tuple[str, ...]  # applied one after the other, each to the innermost lists
+    kind: Kind  # of what it is
+    depth: int  # of how many levels of lists
 
 
 Value: TypeAlias = "float | str | Aggregate"
 
 
 class Steps(NamedTuple):
-    """A step function of an age.
+    """A step function of an age."""
 
-    Attributes
-    ----------
-    waits : tuple of float
-        Ages from which the next value holds, increasing.
-    values : tuple
-        Values: one more than waits.
-    """
-
-    waits: tuple[float, ...]
-    values: tuple[Value, ...]
+    waits: tuple[float, ...]  # ages from which the next value holds, increasing
+    values: tuple[Value, ...]  # values: one more than waits
 
     def at(self, age: float) -> Value:
         """Return the value that holds at an age."""
@@ -105,20 +74,11 @@ class Compared(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """A number of texts in lists of the players is in a range.
+    """A number of texts in lists of the players is in a range."""
 
-    Attributes
-    ----------
-    measures : tuple of Aggregate
-        The lists.
-    counts : {"common", "holders", "overlap"}
-        Texts common to all lists; lists that have the reference; of each list, the texts that it
-        has in common with the reference.
-    reference : Steps or None
-    least, most : Steps or None
-    """
-
-    measures: tuple[Aggregate, ...]
+    measures: tuple[Aggregate, ...]  # the lists
+    # texts common to all lists; lists that have the reference; of each list, the texts that it has
+    # in common with the reference
     counts: Literal["common", "holders", "overlap"]
     reference: Steps | None
     least: Steps | None
@@ -126,26 +86,13 @@ class Counted(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """There is a region that all can play in.
+    """There is a region that all can play in."""
 
-    Attributes
-    ----------
-    most : Steps or None
-        Most milliseconds of a ticket.
-    spread : Steps or None
-        Most milliseconds between a ticket and the reference.
-    reference : {"min", "avg", ""}
-        Of the players of the match.
-    party : str
-    each : bool
-        Whether every player counts for itself, whatever `party` is.
-    """
-
-    most: Steps | None
-    spread: Steps | None
-    reference: Literal["min", "avg", ""]
+    most: Steps | None  # most milliseconds of a ticket
+    spread: Steps | None  # most milliseconds between a ticket and the reference
+    reference: Literal["min", "avg", ""]  # of the players of the match
     party: Party
-    each: bool = False
+    each: bool = False  # whether every player counts for itself, whatever `party` is
 
 
 class Spread(NamedTuple):
@@ -163,22 +110,12 @@ class Combined(NamedTuple):
 
 
 class Ordered(NamedTuple):
-    """No condition: it orders the tickets that an anchor tries.
-
-    Attributes
-    ----------
-    attribute : int
-    from_anchor : bool
-        Whether by distance from the anchor's value; else by the value itself.
-    descending : bool
-    key : {"", "lowest", "highest"}
-        Of a map: of which of the anchor's keys the value counts.
-    party : str
-    """
+    """No condition: it orders the tickets that an anchor tries."""
 
     attribute: int
-    from_anchor: bool
+    from_anchor: bool  # whether by distance from the anchor's value; else by the value itself
     descending: bool
+    # of a map: of which of the anchor's keys the value counts
     key: Literal["", "lowest", "highest"]
     party: Party
 
@@ -195,46 +132,23 @@ class Rule(NamedTuple):
 
 
 class Search(NamedTuple):
-    """Whose tickets are tried with whose, in what order.
+    """Whose tickets are tried with whose, in what order."""
 
-    Attributes
-    ----------
-    large : bool
-        Whether matches are large, and filled by closeness in the attribute `balance`.
-    balance : int or None
-    batches : {"random", "sorted"}
-        How the pool is cut where batches have a size.
-    batch_order : tuple of int
-        The attributes that `sorted` sorts by.
-    backfill : {"normal", "high", "low"}
-        Whether tickets of games that run are anchors by age, first, or last.
-    """
-
+    # whether matches are large, and filled by closeness in the attribute `balance`
     large: bool = False
     balance: int | None = None
-    batches: Literal["random", "sorted"] = "random"
-    batch_order: tuple[int, ...] = ()
+    batches: Literal["random", "sorted"] = "random"  # how the pool is cut where batches have a size
+    batch_order: tuple[int, ...] = ()  # the attributes that `sorted` sorts by
+    # whether tickets of games that run are anchors by age, first, or last
     backfill: Literal["normal", "high", "low"] = "normal"
 
 
 class Table(NamedTuple):
-    """All that a matchmaker goes by.
-
-    Attributes
-    ----------
-    attributes : tuple of Attribute
-    teams : tuple of Team
-    rules : tuple of Rule
-    search : Search
-    oldest : bool
-        Whether the age of a match is that of its oldest ticket; else of its newest.
-    waits : tuple of float
-        All ages of a ticket at which something may change, increasing.
-    """
+    """All that a matchmaker goes by."""
 
     attributes: tuple[Attribute, ...]
     teams: tuple[Team, ...]
     rules: tuple[Rule, ...]
     search: Search
-    oldest: bool
-    waits: tuple[float, ...]
+    oldest: bool  # whether the age of a match is that of its oldest ticket; else of its newest
+    waits: tuple[float, ...]  # all ages of a ticket at which something may change, increasing

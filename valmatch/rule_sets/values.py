@@ -17,8 +17,7 @@ from valmatch.rule_sets.problems import Problems
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
-Path: TypeAlias = "tuple[str | int, ...]"
-"""Names, and numbers of steps."""
+Path: TypeAlias = "tuple[str | int, ...]"  # names, and numbers of steps
 
 Scalar: TypeAlias = "float | str | bool"
 
@@ -46,20 +45,7 @@ class _Place(NamedTuple):
 
 
 class RuleValues:
-    """The values of a rule set that can be set.
-
-    Parameters
-    ----------
-    text : str
-        JSON without faults.
-
-    Attributes
-    ----------
-    values : dict
-        Nested by name; steps are lists.
-    names : dict of str to tuple
-        The path of each value by what problems call it, such as ``rules[0].maxDistance``.
-    """
+    """The values of a rule set that can be set."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -67,7 +53,9 @@ class RuleValues:
         assert node is not None
         self._root = node
         self._places = dict(_places(node))
+        # the path of each value by what problems call it, such as ``rules[0].maxDistance``
         self.names = {place.called: path for path, place in self._places.items()}
+        # nested by name; steps are lists
         self.values: dict[str, Any] = {"rules": {}, "expansions": {}}
         for path, place in self._places.items():
             _put(self.values, path, place.node.value)
@@ -75,18 +63,7 @@ class RuleValues:
             _put(self.values, AGE, "newest")
 
     def changes(self, given: Mapping[str, Any]) -> dict[Path, Scalar]:
-        """Return those of some values that differ from the text's, by path; integers stay so.
-
-        Parameters
-        ----------
-        given : mapping
-            Nested as `values`; lists may be mappings by number.
-
-        Raises
-        ------
-        UnknownValue
-            If one of them is not there, or not of that kind.
-        """
+        """Return those of some values that differ from the text's, by path; integers stay so."""
         found: dict[Path, Scalar] = {}
         for path, new in _leaves(given, self.values, ()):
             old = _at(self.values, path)
@@ -124,13 +101,7 @@ class RuleValues:
 
 
 def filled(given: Mapping[str, Any], values: RuleValues) -> dict[str, Any]:
-    """Return all values of a rule set, with some of them changed.
-
-    Raises
-    ------
-    UnknownValue
-        As of `RuleValues.changes`.
-    """
+    """Return all values of a rule set, with some of them changed."""
     every: dict[str, Any] = json.loads(json.dumps(values.values))
     for path, value in values.changes(given).items():
         _put(every, path, value)

@@ -46,27 +46,14 @@ Answer = tuple[float, bool] | None
 
 
 class WorldReading(NamedTuple):
-    """What a world says.
-
-    Attributes
-    ----------
-    table : Table
-    tickets : tuple of Ticket
-    service : Service
-    searches : tuple of str
-        The searches that it has answers for, or the one that it names.
-    rules : str
-        The text of the rule set.
-    latency_of : {"ticket", "player"}
-        Whose latency a latency rule looks at; the table says it too.
-    """
+    """What a world says."""
 
     table: Table
     tickets: tuple[Ticket, ...]
     service: Service
-    searches: tuple[Search, ...]
-    rules: str = ""
-    latency_of: LatencyOf = "ticket"
+    searches: tuple[Search, ...]  # the searches that it has answers for, or the one that it names
+    rules: str = ""  # the text of the rule set
+    latency_of: LatencyOf = "ticket"  # whose latency a latency rule looks at; the table says it too
 
     def with_latency_of(self, whose: LatencyOf) -> WorldReading:
         """Return the world with latency rules that look at other latencies.

@@ -18,15 +18,7 @@ PLACED = re.compile(r":([0-9]+):([0-9]+): (.*)", re.S)
 
 
 def read_yaml(text: str, problems: Problems) -> Node | None:
-    """Return the value that a text is, None where it cannot be read.
-
-    Parameters
-    ----------
-    text : str
-        The text, without a mark of its encoding.
-    problems : Problems
-        Takes what is wrong.
-    """
+    """Return the value that a text is, None where it cannot be read."""
     try:
         root = parse(text, "")
     except InputError as error:

@@ -11,11 +11,8 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.statistics.estimates import t_quantile
 
-ROUNDING = 1e-12
-"""What varies by less than this share of its size does not vary."""
-
-DISTINCT = 1e-4
-"""Least share of a control that is not explained by the controls before it."""
+ROUNDING = 1e-12  # what varies by less than this share of its size does not vary
+DISTINCT = 1e-4  # least share of a control that is not explained by the controls before it
 
 
 @dataclass(frozen=True)
@@ -55,24 +52,12 @@ class Adjusted:
 
 
 class Regression(NamedTuple):
-    """What a regression on controls leaves of one response.
+    """What a regression on controls leaves of one response."""
 
-    Attributes
-    ----------
-    mean : float
-        The adjusted mean.
-    residuals : numpy.ndarray
-        (n,): of mean 0.
-    degrees : int
-        Degrees of freedom of the residuals.
-    leverage : float
-        The variance of the adjusted mean over that of a residual.
-    """
-
-    mean: float
-    residuals: Floats
-    degrees: int
-    leverage: float
+    mean: float  # the adjusted mean
+    residuals: Floats  # (n,): of mean 0
+    degrees: int  # degrees of freedom of the residuals
+    leverage: float  # the variance of the adjusted mean over that of a residual
 
 
 def adjust(

@@ -8,19 +8,13 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
 
-RESAMPLES = 1_000
-"""Resamples of the replications behind an interval."""
+RESAMPLES = 1_000  # resamples of the replications behind an interval
 
 
 def monotone(values: Floats, rising: bool) -> Floats:
     """Return the nearest monotone curve: neighbours out of order are pooled (Ayer et al. 1955).
 
-    Parameters
-    ----------
-    values : numpy.ndarray
-        (points,) the curve.
-    rising : bool
-        Whether it rises; else it falls.
+    Shapes: `values` (points,).
     """
     means: list[float] = []
     sizes: list[int] = []
@@ -37,16 +31,7 @@ def monotone(values: Floats, rising: bool) -> Floats:
 def crossing(games: Ints, values: Floats, goal: float, rising: bool) -> float:
     """Return after how many games a curve reaches a value; inf if it does not.
 
-    Parameters
-    ----------
-    games : numpy.ndarray
-        (points,) in order.
-    values : numpy.ndarray
-        (points,) the curve there, which is pooled and interpolated in the logarithm of `games`.
-    goal : float
-        What is to be reached.
-    rising : bool
-        Whether the curve rises to it.
+    Shapes: `games` (points,); `values` (points,).
 
     Examples
     --------
@@ -71,16 +56,7 @@ def crossing_interval(
 ) -> tuple[float, float]:
     """Return the interval of `crossing` by resampling replications; inf for an end beyond all.
 
-    Parameters
-    ----------
-    games, goal, rising
-        As `crossing` takes them.
-    values : numpy.ndarray
-        (replications, points) a curve each, whose mean is what crosses.
-    level : float
-        Confidence level, in (0, 1).
-    draws : numpy.random.Generator
-        Where the resamples are from.
+    Shapes: `values` (replications, points).
     """
     n = len(values)
     found = np.sort(

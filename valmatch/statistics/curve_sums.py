@@ -14,15 +14,6 @@ class CurveSums:
     Every value is rounded to a multiple of 2**-32 and added as a whole number, so that the sums
     are the same for any division of the replications into chunks, workers and shards. Values up
     to 40 in size can be added a million times. NaN is a value that a replication does not define.
-
-    Attributes
-    ----------
-    n : int
-        Number of replications.
-    total, squares : numpy.ndarray
-        Int64, sums of the values and of their squares, in units of 2**-32.
-    defined : numpy.ndarray
-        Int64, number of replications that define each value; without it, all of them.
     """
 
     UNIT = 2.0**-32
@@ -34,7 +25,10 @@ class CurveSums:
         squares: NDArray[np.int64],
         defined: NDArray[np.int64] | None = None,
     ) -> None:
+        # n: number of replications
+        # total, squares: int64, sums of the values and of their squares, in units of 2**-32
         self.n, self.total, self.squares = n, total, squares
+        # int64, number of replications that define each value; without it, all of them
         self.defined = np.full(total.shape, n, np.int64) if defined is None else defined
 
     @classmethod

@@ -17,14 +17,12 @@ from valmatch.statistics.skewed import (
     johnson_shift,
 )
 
-UNLIMITED = (-math.inf, math.inf)
-"""Limits of values that may be any number."""
+UNLIMITED = (-math.inf, math.inf)  # limits of values that may be any number
 
 FEW_VALUES, SKEWED = "few_values", "skewed"
 """Remarks on an estimate."""
 
-COMMON = 30
-"""Times that each of two values is seen from which on Student's interval does for them."""
+COMMON = 30  # times that each of two values is seen from which on Student's interval does for them
 
 PER_SKEWNESS = 50
 """Values for each unit of squared skewness with which it does for skewed ones.

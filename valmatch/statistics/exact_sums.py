@@ -24,21 +24,15 @@ class ExactSums:
 
     Nothing is rounded before a mean or a deviation is asked for, so that these are the same for
     any division of the numbers into chunks, workers and shards, and as of the numbers themselves.
-
-    Attributes
-    ----------
-    n, undefined : int
-        Numbers that are there, and those that are NaN.
-    total, squares : int
-        The sums, in units of 2**-1074 and 2**-2148.
-    low, high : float
-        Extremes; infinite where there is no number.
     """
 
+    # n, undefined: numbers that are there, and those that are NaN
     n: int = 0
     undefined: int = 0
+    # total, squares: the sums, in units of 2**-1074 and 2**-2148
     total: int = 0
     squares: int = 0
+    # low, high: extremes; infinite where there is no number
     low: float = math.inf
     high: float = -math.inf
 
@@ -80,18 +74,10 @@ class ExactSums:
 
 @dataclass
 class ColumnSums:
-    """The exact sums of each column of rows that are not kept.
+    """The exact sums of each column of rows that are not kept."""
 
-    Attributes
-    ----------
-    columns : sequence of ExactSums
-        One for each column.
-    n : int
-        Rows.
-    """
-
-    columns: Sequence[ExactSums] = field(default_factory=list)
-    n: int = 0
+    columns: Sequence[ExactSums] = field(default_factory=list)  # one for each column
+    n: int = 0  # rows
 
     @classmethod
     def zeros(cls, width: int) -> ColumnSums:

@@ -8,14 +8,9 @@ from numpy.typing import NDArray
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import inlined, njit
 
-LIMB = 32
-"""Bits of a limb, of which 64 are there: carries can wait for 2**30 numbers."""
-
-FRACTION = 52
-"""Bits of the fraction of a float64; its exponent follows."""
-
-HALF = 27
-"""Bits of the lower part of a significand: products of two parts fit in 64 bits."""
+LIMB = 32  # bits of a limb, of which 64 are there: carries can wait for 2**30 numbers
+FRACTION = 52  # bits of the fraction of a float64; its exponent follows
+HALF = 27  # bits of the lower part of a significand: products of two parts fit in 64 bits
 
 SUM_LIMBS = (2046 + LIMB) // LIMB + 2
 SQUARE_LIMBS = (2 * 2046 + 2 * HALF + LIMB) // LIMB + 2
@@ -32,17 +27,8 @@ def add_rows(
 ) -> None:
     """Add rows, fewer than 2**30, to the sums of their columns.
 
-    Parameters
-    ----------
-    rows, bits : (n, width) ndarray
-        The numbers, and their bits.
-    totals, squares : (width, limbs) ndarray of int64
-        The sums in limbs, zero before: the k-th counts 2**(32 * k) times, and in the end holds
-        0..2**32 - 1, so that all are a number in two's complement.
-    undefined : (width,) ndarray of int64
-        How often each column is NaN.
-    ends : (width, 2) ndarray of float64
-        Its least value, and minus its largest.
+    Shapes: `rows`, `bits` (n, width); `totals`, `squares` (width, limbs); `undefined` (width,);
+    `ends` (width, 2).
     """
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):

@@ -9,8 +9,7 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.statistics.skewed import central_moments
 
-SHORT = 8
-"""Days below which a log is resampled day by day: fewer blocks say too little of a spread."""
+SHORT = 8  # days below which a log is resampled day by day: fewer blocks say too little of a spread
 
 
 def block_days(days: float) -> int:

@@ -10,20 +10,11 @@ from valmatch.statistics.estimates import FEW_VALUES, SKEWED, Estimate
 TOO_SHORT = "intervals that may be too short"
 """What a line begins with that names some; see `short_intervals`."""
 
-NAMED = 4
-"""Responses of one kind that are named."""
+NAMED = 4  # responses of one kind that are named
 
 
 def why_no_interval(estimates: Mapping[str, Estimate], of_all: str) -> str:
-    """Return why some of several means have no interval; "" if all have one.
-
-    Parameters
-    ----------
-    estimates : mapping of str to Estimate
-        The means by name.
-    of_all : str
-        Why none of them has one; "" where replications do give intervals.
-    """
+    """Return why some of several means have no interval; "" if all have one."""
     if of_all:
         return of_all
     return _said(
@@ -34,12 +25,7 @@ def why_no_interval(estimates: Mapping[str, Estimate], of_all: str) -> str:
 def short_intervals(estimates: Iterable[tuple[str, Estimate]], fixed: bool = False) -> str:
     """Return which means have intervals that may be too short, why, and what to do; "" if none.
 
-    Parameters
-    ----------
-    estimates : iterable of (str, Estimate)
-        The means with their names, which may come several times.
-    fixed : bool
-        Whether no number of replications narrows an interval.
+    Shapes: `estimates` (str, Estimate).
     """
     kinds: dict[str, list[str]] = {}
     for name, estimate in estimates:
@@ -56,15 +42,7 @@ def short_intervals(estimates: Iterable[tuple[str, Estimate]], fixed: bool = Fal
 def why_not_adjusted(
     adjusted: Mapping[str, Adjusted], estimates: Mapping[str, Estimate], controls: int
 ) -> str:
-    """Return why some means are not adjusted by control variates; "" if all are.
-
-    Parameters
-    ----------
-    adjusted, estimates : mapping of str
-        The adjusted and the plain means by name.
-    controls : int
-        How many control variates there are.
-    """
+    """Return why some means are not adjusted by control variates; "" if all are."""
     return _said(
         {
             name: "undefined in some replications"
@@ -77,17 +55,7 @@ def why_not_adjusted(
 
 
 def undefined_in(counts: Mapping[str, int], total: int, what: str) -> list[str]:
-    """Return a sentence for all things that are undefined equally often.
-
-    Parameters
-    ----------
-    counts : mapping of str to int
-        In how many of them each is undefined; 0 for what is always defined.
-    total : int
-        Of how many.
-    what : str
-        What they are, such as replications.
-    """
+    """Return a sentence for all things that are undefined equally often."""
     kinds = {
         name: f"undefined in {count} of {total} {what}" for name, count in counts.items() if count
     }
@@ -95,13 +63,7 @@ def undefined_in(counts: Mapping[str, int], total: int, what: str) -> list[str]:
 
 
 def reason_of_each(reasons: Mapping[str, str]) -> str:
-    """Return the reasons of several things in one line; one that is common to all alone.
-
-    Parameters
-    ----------
-    reasons : mapping of str to str
-        The reason of each, "" for one that needs none.
-    """
+    """Return the reasons of several things in one line; one that is common to all alone."""
     places: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         if reason:

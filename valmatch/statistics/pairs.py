@@ -53,10 +53,7 @@ class PairedDifference:
 def differing(values_a: Floats, values_b: Floats) -> list[int]:
     """Return in how many replications each response differs in another way than mostly.
 
-    Parameters
-    ----------
-    values_a, values_b : (n, r) ndarray of float64
-        As of `paired`.
+    Shapes: `values_a`, `values_b` (n, r).
     """
     found = []
     for column in (values_b - values_a).T:

@@ -25,8 +25,7 @@ from valmatch.statistics.skewed import central_moments
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 
-LEAST = 100
-"""Fewest defined values on which stopping is decided."""
+LEAST = 100  # fewest defined values on which stopping is decided
 
 UPPER_LIMIT = 0.8
 """Level of the upper confidence limit of the variance that the half-width is decided with."""
@@ -173,13 +172,6 @@ def looks(first: int, most: int) -> Iterator[int]:
     A fifth more each time: few looks, hence little to gain from a lucky one, and at most a fifth
     more replications than needed. They depend on nothing else, so that the number of workers and
     the size of chunks never decide where a run stops.
-
-    Parameters
-    ----------
-    first : int
-        The first look, >= 1; at `most` if that is less.
-    most : int
-        The last look, >= 1.
     """
     n = first
     while n < most:
@@ -239,11 +231,6 @@ def parse_target(text: str, limits: Mapping[str, tuple[float, float]]) -> Target
     """Read ``NAME=1%`` (of the size of the mean) or ``NAME=0.05`` (in the unit of the response).
 
     The responses are given in the order of their columns, each with its limits.
-
-    Raises
-    ------
-    InputError
-        If the name is not that of a response, or the half-width not a positive number.
     """
     name, equals, size = (part.strip() for part in text.rpartition("="))
     if not equals:

@@ -6,8 +6,7 @@ import math
 
 from valmatch.statistics.estimates import Estimate
 
-DECIMALS = 12
-"""Most decimals of a number; with more it is written with a power of ten."""
+DECIMALS = 12  # most decimals of a number; with more it is written with a power of ten
 
 
 def mean_and_half(estimate: Estimate) -> tuple[str, str]:

@@ -24,20 +24,12 @@ from valmatch.statistics.moving_blocks import widening
 
 @dataclass(frozen=True)
 class Sampling:
-    """Replications are independent samples.
+    """Replications are independent samples."""
 
-    Attributes
-    ----------
-    of : str
-        What is said of results that hold for less than the system itself, such as "on this log".
-    fixed : str
-        Why no number of replications narrows an interval; "" where they do.
-    needs_rows : str
-        Why an estimate takes every replication, not only sums over them; "" where sums do.
-    """
-
+    # what is said of results that hold for less than the system itself, such as "on this log"
     of: str = ""
-    fixed: str = ""
+    fixed: str = ""  # why no number of replications narrows an interval; "" where they do
+    # why an estimate takes every replication, not only sums over them; "" where sums do
     needs_rows: str = ""
 
     @property
@@ -66,16 +58,7 @@ class Sampling:
     ) -> Estimate:
         """Estimate the mean of a response.
 
-        Parameters
-        ----------
-        values : (n,) ndarray of float64
-            One value a replication; NaN where undefined.
-        confidence : float
-            Level of the interval, in (0, 1).
-        replications : sequence of int
-            Which replications they are, where that is known.
-        limits : tuple of float
-            The least and the largest possible value; the interval ends there.
+        Shapes: `values` (n,).
         """
         return self.estimate_of_sums(sums_of(values), confidence, limits, values)
 
@@ -119,24 +102,16 @@ class Resampled(Sampling):
 
     How far they spread is how far the log itself may be from the mean; more replications do not
     make that less.
-
-    Attributes
-    ----------
-    candidates : float
-        Blocks from which one is drawn, on average: resamples vary less than logs do, by the share
-        (candidates - 1) / candidates of the variance.
-    degrees : float
-        Degrees of freedom of the spread.
-    block_hours : int or None
-        Length of the blocks.
     """
 
     of: str = "on resamples of this log"
     fixed: str = "replications are resamples of one log: more of them narrow no interval"
     needs_rows: str = "intervals of a resampled log follow the skewness of its resamples"
+    # blocks from which one is drawn, on average: resamples vary less than logs do, by the share
+    # (candidates - 1) / candidates of the variance
     candidates: float = math.inf
-    degrees: float = math.inf
-    block_hours: int | None = None
+    degrees: float = math.inf  # degrees of freedom of the spread
+    block_hours: int | None = None  # length of the blocks
 
     def no_interval(self, n: int) -> str:
         """Return why `n` replications give no interval; "" if they do."""
@@ -226,15 +201,7 @@ INDEPENDENT = Sampling()
 
 
 def no_difference_interval(samplings: Mapping[str, Sampling], n: int) -> str:
-    """Return why differences between systems have no interval; "" if they have.
-
-    Parameters
-    ----------
-    samplings : mapping of str to Sampling
-        What the replications of each are samples of, by what the systems are called.
-    n : int
-        Replications that all have.
-    """
+    """Return why differences between systems have no interval; "" if they have."""
     first, *others = samplings.values()
     if all(other == first for other in others):
         return first.no_interval(n)

@@ -19,14 +19,9 @@ from valmatch.text.terminal import shown
 
 ACCEPT_H1, ACCEPT_H0, CONTINUE = "accept_h1", "accept_h0", "continue"
 
-NEVER = 1e-3
-"""What counts for a result that has never come, as fishtest has it."""
-
-FARTHEST = 2_000.0
-"""Largest size of a hypothesis in Elo."""
-
-MOST_GAMES = 10**12
-"""Largest count, beyond all use."""
+NEVER = 1e-3  # what counts for a result that has never come, as fishtest has it
+FARTHEST = 2_000.0  # largest size of a hypothesis in Elo
+MOST_GAMES = 10**12  # largest count, beyond all use
 
 KINDS = {3: "losses, draws, wins", 5: "pairs of games that made 0, 1/2, 1, 3/2 and 2 points"}
 """Meanings of the counts, by how many there are."""
@@ -206,14 +201,6 @@ def log_likelihood_ratio(weights: Sequence[float], first: float, second: float) 
 
     Under a score s the chances that fit best are p / (1 + t (a - s)) of frequencies p of the points
     a, with the t at which their mean is s (Van den Bergh; the empirical likelihood of a mean).
-
-    Parameters
-    ----------
-    weights : sequence of float
-        As how many games each result counts, all > 0, the worst first; their points are equally
-        spaced from 0 to 1.
-    first, second : float
-        The two scores, between 0 and 1.
     """
     # One function without calls of others, so that numba compiles it as it is.
     last = len(weights) - 1
@@ -251,15 +238,7 @@ def log_likelihood_ratio(weights: Sequence[float], first: float, second: float) 
 
 
 def expected_steps(drift: float, variance: float, lower: float, upper: float) -> float:
-    """Return how long a Brownian motion from 0 takes on average to reach one of two bounds.
-
-    Parameters
-    ----------
-    drift, variance : float
-        Of a unit of time; the variance is positive.
-    lower, upper : float
-        The bounds, on either side of 0.
-    """
+    """Return how long a Brownian motion from 0 takes on average to reach one of two bounds."""
     rate = 2.0 * drift / variance
     if abs(rate) * max(-lower, upper) < 1e-7:
         return -lower * upper / variance

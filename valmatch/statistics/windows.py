@@ -11,8 +11,7 @@ from valmatch.statistics.estimates import Estimate
 
 W = TypeVar("W", bound=tuple[str, str, str])
 
-FACTS = ("mean", "std_error", "ci_low", "ci_high", "remarks")
-"""What a summary says of an estimate."""
+FACTS = ("mean", "std_error", "ci_low", "ci_high", "remarks")  # what a summary says of an estimate
 
 
 class PolicyDifference(NamedTuple):
@@ -39,10 +38,7 @@ class PolicyPair(NamedTuple):
 def policy_pairs(windows: Sequence[W | None]) -> list[PolicyPair]:
     """Return the pairs of each policy with those that stand before it.
 
-    Parameters
-    ----------
-    windows : sequence of (policy, measure, games)
-        That of each column; None for one that is of no window.
+    Shapes: `windows` (policy, measure, games).
     """
     columns: dict[str, dict[tuple[str, str], int]] = {}
     for place, window in enumerate(windows):

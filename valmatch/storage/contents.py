@@ -9,18 +9,12 @@ MANIFEST = "manifest.json"
 
 
 class Contents(NamedTuple):
-    """What a command writes to its folder, besides its manifest.
+    """What a command writes to its folder, besides its manifest."""
 
-    Attributes
-    ----------
-    files : tuple of str
-        Every file that a run of the command may write, replace or remove; those of its parts, such
-        as the points of a design, are in folders of their own, each a run with a manifest.
-    progress : tuple of str
-        The files or folders from one of which a run can be resumed, () where none can.
-    """
-
+    # every file that a run of the command may write, replace or remove; those of its parts, such as
+    # the points of a design, are in folders of their own, each a run with a manifest
     files: tuple[str, ...]
+    # the files or folders from one of which a run can be resumed, () where none can
     progress: tuple[str, ...] = ()
 
 

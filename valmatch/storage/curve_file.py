@@ -22,8 +22,7 @@ from valmatch.storage.output import write_bytes, write_csv
 
 CURVES = "curves.csv"
 SUMS = "curves.npz"
-DEFINED = "defined"
-"""The part of it that is there if some replication does not define a value."""
+DEFINED = "defined"  # the part of it that is there if some replication does not define a value
 
 
 def read_sums(
@@ -32,11 +31,6 @@ def read_sums(
     """Return the sums that a folder holds, and the replications that they are over.
 
     A torn file counts for nothing, with a warning: its sums are made again.
-
-    Raises
-    ------
-    InputError
-        If the file is whole but holds something else than sums of curves of this shape.
     """
     path = folder / SUMS
     try:

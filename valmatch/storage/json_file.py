@@ -9,30 +9,12 @@ from typing import Any, NoReturn
 from valmatch.errors import InputError
 from valmatch.inputs.files import regular
 
-MAX_JSON = 1 << 26
-"""Bytes of a file."""
-
-MAX_DEPTH = 32
-"""Levels of lists and objects."""
+MAX_JSON = 1 << 26  # bytes of a file
+MAX_DEPTH = 32  # levels of lists and objects
 
 
 def read_json(path: Path, otherwise: str = "damaged: not an object") -> dict[str, Any]:
-    """Return the object that a JSON file holds.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    otherwise : str
-        What is said of a file that holds something else.
-
-    Raises
-    ------
-    OSError
-        If it is not there, cannot be read, or is too large.
-    InputError
-        If it is damaged: holds no object, or a number that is none, or is nested too deeply.
-    """
+    """Return the object that a JSON file holds."""
     try:
         text = regular(path, MAX_JSON).read_text(encoding="utf-8")
         content = json.loads(text, parse_constant=_refuse)

@@ -10,23 +10,12 @@ from pathlib import Path
 from valmatch.errors import InputError
 from valmatch.inputs.files import regular
 
-FAR = 1e100
-"""Beyond what any response, variable or control variate can be."""
-
-TORN = 1 << 20
-"""Bytes that a crash may leave of a file that has no header."""
+FAR = 1e100  # beyond what any response, variable or control variate can be
+TORN = 1 << 20  # bytes that a crash may leave of a file that has no header
 
 
 def read_lines(path: Path, header: str) -> tuple[list[str], str]:
-    """Return the lines after the header, without their ends, and what is torn after the last.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    InputError
-        If it cannot be read, or has another header.
-    """
+    """Return the lines after the header, without their ends, and what is torn after the last."""
     try:
         with regular(path).open("rb") as file:
             start = file.read(len(header.encode()))

@@ -21,13 +21,6 @@ def is_alive(folder: Path, manifest: Manifest) -> bool | None:
     A run holds the lock of its folder until it has ended, however it ends, and takes it away where
     it ends in order. On a shared file system the lock of another host may be seen or not: that it
     is held tells that the run goes on, that it is not tells nothing.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    manifest : Manifest
-        What its manifest says.
     """
     if manifest.status != "running":
         return False

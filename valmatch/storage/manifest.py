@@ -57,19 +57,7 @@ class IdentityFacts(Facts):
 
 
 class Manifest(Facts):
-    """What the manifests of all commands may hold.
-
-    Attributes
-    ----------
-    wanted : int or None
-        Replications that all runs of `optimize` together are to make.
-    resumed : int
-        Replications that the folder held already when its run began.
-    input_remarks : list of str
-        What has to be said of what was read, such as rows left out.
-    summary_only : bool or None
-        Whether sums of replications are kept in place of rows.
-    """
+    """What the manifests of all commands may hold."""
 
     command: str = ""
     status: str = "complete"
@@ -84,15 +72,15 @@ class Manifest(Facts):
     config: ConfigFacts | None = None
     identity: IdentityFacts | None = None
     remarks: list[str] = []
-    input_remarks: list[str] = []
+    input_remarks: list[str] = []  # what has to be said of what was read, such as rows left out
     versions: dict[str, str] = {}
     pid: int | None = None
     host: str | None = None
     started: str = ""
     wall_seconds: float | None = None
-    wanted: Count | None = None
-    resumed: Count = 0
-    summary_only: bool | None = None
+    wanted: Count | None = None  # replications that all runs of `optimize` together are to make
+    resumed: Count = 0  # replications that the folder held already when its run began
+    summary_only: bool | None = None  # whether sums of replications are kept in place of rows
     argv: list[str] = []
     files: list[str] | None = None
     shown: list[str] = []
@@ -136,25 +124,7 @@ M = TypeVar("M", bound=Manifest)
 
 
 def read_manifest(folder: Path, kind: type[M], command: str | None = None) -> M:
-    """Return the manifest of a run.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the run was.
-    kind : type
-        What the manifest holds.
-    command : str or None
-        The command that must have made the folder; None: any.
-
-    Raises
-    ------
-    OSError
-        If it is not there or cannot be read.
-    InputError
-        If another command made the folder; if the manifest is damaged, or an entry is of another
-        type or out of range.
-    """
+    """Return the manifest of a run."""
     path = folder / MANIFEST
     content = read_json(path, "not a manifest")
     if command is not None:

@@ -23,8 +23,7 @@ from valmatch.inputs.csv_names import mark
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PART = ".part"
-"""Ending of the name of a file that is being written."""
+PART = ".part"  # ending of the name of a file that is being written
 
 
 def cell(value: object, whole: bool = False) -> str:
@@ -58,13 +57,7 @@ def _plain(value: object) -> object:
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[TextIO]:
-    """Open a file that replaces `path` when the block ends well, and leaves no trace otherwise.
-
-    Raises
-    ------
-    RunError
-        If the file cannot be written, for instance because the disk is full.
-    """
+    """Open a file that replaces `path` when the block ends well, and leaves no trace otherwise."""
     with _replacing(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         try:
@@ -124,20 +117,7 @@ def write_csv(
     whole: Collection[str] = (),
     raw_names: bool = True,
 ) -> None:
-    """Write equally long columns as CSV, atomically.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    columns : mapping of str to sequence or array
-        Values by the name of the column; None and NaN stand for no value.
-    whole : collection of str
-        Columns of floats that hold whole numbers.
-    raw_names : bool
-        Whether texts are written as they are; else those that begin like formulas are marked, see
-        `valmatch.inputs.csv_names.mark`.
-    """
+    """Write equally long columns as CSV, atomically."""
     size = max(map(len, columns.values()), default=0)
     slices = (slice(first, first + ROWS_AT_ONCE) for first in range(0, size, ROWS_AT_ONCE))
     parts = ({name: values[rows] for name, values in columns.items()} for rows in slices)
@@ -151,19 +131,7 @@ def write_csv_parts(
     whole: Collection[str] = (),
     raw_names: bool = True,
 ) -> None:
-    """Write a CSV file, atomically, whose rows come some at a time.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    names : sequence of str
-        Its columns.
-    parts : iterable of mapping of str to sequence or array
-        Equally long pieces of the columns, at best `ROWS_AT_ONCE` rows of each.
-    whole, raw_names
-        As of `write_csv`.
-    """
+    """Write a CSV file, atomically, whose rows come some at a time."""
     with write_atomically(path) as file:
         file.write(csv_line(names))
         for part in parts:

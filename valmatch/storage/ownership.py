@@ -34,22 +34,7 @@ TEMPORARY = re.compile(rf"\.(.+)\.[a-z0-9_]{{8}}{re.escape(PART)}")
 
 
 def refuse_to_replace(out: Path, names: Iterable[str], read: Iterable[Path]) -> None:
-    """Refuse a folder where files that are read would be replaced by what is written.
-
-    Parameters
-    ----------
-    out : Path
-        The folder.
-    names : iterable of str
-        The files that are written to it.
-    read : iterable of Path
-        Files that are read; standard input is, too.
-
-    Raises
-    ------
-    InputError
-        If one would.
-    """
+    """Refuse a folder where files that are read would be replaced by what is written."""
     written = {key for name in names if (key := _file(out / name))}
     for path in read:
         if _file(path) in written:
@@ -76,22 +61,7 @@ def _file(path: Path) -> tuple[int, int] | None:
 
 
 def refuse_files_of_others(out: Path, names: Iterable[str], ours: Collection[str]) -> None:
-    """Refuse a folder that holds something that bears the name of a file to be written.
-
-    Parameters
-    ----------
-    out : Path
-        The folder.
-    names : iterable of str
-        The files that are to be written.
-    ours : collection of str
-        Those that earlier runs have written there.
-
-    Raises
-    ------
-    InputError
-        If one is there that is not ours.
-    """
+    """Refuse a folder that holds something that bears the name of a file to be written."""
     for name in names:
         path = out / name
         if os.path.lexists(path) and (name not in ours or path.is_dir()):
@@ -102,20 +72,7 @@ def refuse_files_of_others(out: Path, names: Iterable[str], ours: Collection[str
 
 
 def refuse_lock_of_others(path: Path, ours: bool) -> None:
-    """Refuse to lock, which empties it, a file that is no lock of ours.
-
-    Parameters
-    ----------
-    path : Path
-        The lock.
-    ours : bool
-        Whether it is in a folder of ours.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Refuse to lock, which empties it, a file that is no lock of ours."""
     with suppress(FileNotFoundError):
         found = path.lstat()
         alone = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
@@ -127,13 +84,7 @@ def refuse_lock_of_others(path: Path, ours: bool) -> None:
 
 
 def remove_parts(folder: Path, ours: Collection[str]) -> None:
-    """Remove what killed processes have left of files of ours that they were about to replace.
-
-    Raises
-    ------
-    OSError
-        If one cannot be removed.
-    """
+    """Remove what killed processes have left of files of ours that they were about to replace."""
     for path in folder.glob(f".*{PART}"):
         named = TEMPORARY.fullmatch(path.name)
         if named and named[1] in ours and path.is_file() and not path.is_symlink():

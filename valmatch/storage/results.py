@@ -13,20 +13,13 @@ from numpy.typing import NDArray
 
 from valmatch.text.terminal import escaped, shortened
 
-MOST_ROWS = 20
-"""Rows that a result shows of itself."""
+MOST_ROWS = 20  # rows that a result shows of itself
 
 
 class Result(ABC):
-    """What a public function returns: numbers by name, as text, as arrays, as plain values.
+    """What a public function returns: numbers by name, as text, as arrays, as plain values."""
 
-    Attributes
-    ----------
-    folder : Path or None
-        Where the files of the result are; None where none were written.
-    """
-
-    folder: Path | None
+    folder: Path | None  # where the files of the result are; None where none were written
 
     @property
     @abstractmethod

@@ -26,22 +26,13 @@ KEYS = ("config_id", "seed", "replication")
 
 @dataclass(frozen=True)
 class RowFormat:
-    """The lines of a file of replications, one each, keyed by config, seed and replication.
+    """The lines of a file of replications, one each, keyed by config, seed and replication."""
 
-    Attributes
-    ----------
-    config_id, seed : str
-        The same in all lines.
-    names : sequence of str
-        Columns after the keys.
-    whole : sequence of bool
-        Whether each of them is a whole number.
-    """
-
+    # config_id, seed: the same in all lines
     config_id: str
     seed: int
-    names: Sequence[str]
-    whole: Sequence[bool]
+    names: Sequence[str]  # columns after the keys
+    whole: Sequence[bool]  # whether each of them is a whole number
 
     @property
     def header(self) -> str:
@@ -87,11 +78,6 @@ class RowFormat:
 
         What a kill or a crash left of a last line is dropped with a warning, and so is a line
         that repeats an earlier one. A file that does not exist holds nothing.
-
-        Raises
-        ------
-        InputError
-            If any other line is damaged, or two lines say different things of one replication.
         """
         try:
             lines, tail = read_lines(path, self.header)
@@ -129,17 +115,7 @@ class RowFormat:
 
 
 class RowFile:
-    """A file of replications in their order, each chunk on disk before the next is written.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    form : RowFormat
-        Its lines.
-    indices : range
-        Replications that belong to it, in order.
-    """
+    """A file of replications in their order, each chunk on disk before the next is written."""
 
     def __init__(self, path: Path, form: RowFormat, indices: range) -> None:
         self._path, self._form, self._indices = path, form, indices
@@ -148,17 +124,7 @@ class RowFile:
         self._done = 0
 
     def read(self, warn: Warn) -> Floats:
-        """Return what the file holds and keeps: the first of `indices` without a gap.
-
-        Returns
-        -------
-        (n, len(names)) float64
-
-        Raises
-        ------
-        InputError
-            If the file is damaged, or is that of a larger run.
-        """
+        """Return what the file holds and keeps: the first of `indices` without a gap."""
         found = self._form.read(self._path, warn)
         if beyond := [index for index in found if index not in self._indices]:
             raise InputError(
@@ -179,13 +145,7 @@ class RowFile:
         return np.array([row for _, row in usable]).reshape(len(usable), len(self._form.names))
 
     def open(self) -> None:
-        """Open the file for further replications, after those that were read and kept.
-
-        Raises
-        ------
-        RunError
-            If it cannot be written.
-        """
+        """Open the file for further replications, after those that were read and kept."""
         content = (self._form.header + "".join(self._lines)).encode()
         try:
             # What is appended to has no other name, under which it would grow as well.

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.storage.manifest import Manifest
 
-LOCK = ".lock"
-"""Locked, not just there, while a process writes: a kill releases it."""
+LOCK = ".lock"  # locked, not just there, while a process writes: a kill releases it
 
 
 class RunFolder:
@@ -45,31 +44,6 @@ class RunFolder:
     run may be made again in the same folder; results of any other are never touched, nor is what
     an unfinished run left, unless to go on; nor is what is read, nor files of others, see
     `valmatch.storage.ownership`.
-
-    Parameters
-    ----------
-    path : Path
-        Made if it does not exist.
-    command : str
-        The command that writes, a key of `CONTENTS`.
-    config : Config or None
-        What is simulated, if anything is.
-    identity : mapping
-        What else distinguishes this run from others of the command, such as the seed.
-    resume : bool
-        Whether this run goes on from what an earlier one left.
-    at_least : mapping
-        Numbers of the manifest that this run must not fall short of, such as its replications.
-    facts : mapping
-        What else the manifest holds from the start.
-    read : sequence of Path
-        The files that the run reads, besides its config and what that names.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be used, is in use, holds the results of another run, or would lose
-        what is read, or a file of somebody else.
     """
 
     def __init__(
@@ -289,13 +263,7 @@ class RunFolder:
         self._manifest.update(facts)
 
     def add(self, names: Sequence[str]) -> None:
-        """Claim further files, whose names only the run itself could tell; before any is written.
-
-        Raises
-        ------
-        InputError
-            If one that is read, or that somebody else has written, would be replaced.
-        """
+        """Claim further files, whose names only the run itself knows, before any is written."""
         refuse_to_replace(self.path, names, self._read)
         refuse_files_of_others(
             self.path, names, self._previous.wrote(names) if self._previous else ()

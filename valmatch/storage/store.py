@@ -57,34 +57,6 @@ class Store:
 
     A kill can leave the files of a folder at different replications: what one of them lacks is
     simulated again for that file alone. All files are read before `open` writes one.
-
-    Parameters
-    ----------
-    config : Config
-        What is simulated.
-    seed : int
-        Seed of all random numbers.
-    model : Model
-        The model of `config`.
-    indices : range
-        Replications of the run, in order.
-    controls : bool
-        Whether the control variates are kept too.
-    summary_only : bool
-        Whether exact sums of the responses are kept in place of rows.
-    folder : Path or None
-        Where the files are.
-    resume : bool
-        Whether to go on from what is there.
-    warn : callable
-        Called with each remark on what is there.
-
-    Attributes
-    ----------
-    resumed : int
-        Number of replications that an earlier run left.
-    remarks : list of str
-        Those on the replications made since.
     """
 
     def __init__(
@@ -101,7 +73,7 @@ class Store:
         warn: Warn,
     ) -> None:
         self.indices = indices
-        self.remarks: list[str] = []
+        self.remarks: list[str] = []  # those on the replications made since
         self._responses: _Rows | _Sums
         if summary_only:
             form = sum_format(config, seed, model)
@@ -109,7 +81,7 @@ class Store:
         else:
             rows = row_format(config, seed, model)
             self._responses = _Rows(_Rows.responses, folder, ROWS, rows, indices, resume, warn)
-        self.resumed = self._responses.done
+        self.resumed = self._responses.done  # number of replications that an earlier run left
         self._parts: list[_Rows | _Sums | _Curves] = [self._responses]
         self._controls: _Rows | None = None
         if controls:
@@ -122,13 +94,7 @@ class Store:
             self._parts.append(self._curves)
 
     def open(self) -> None:
-        """Open the files for further replications.
-
-        Raises
-        ------
-        RunError
-            If they cannot be written.
-        """
+        """Open the files for further replications."""
         for part in self._parts:
             part.open()
 

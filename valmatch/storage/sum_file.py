@@ -22,27 +22,16 @@ SUMS_OF_ROWS = "sums.json"
 EXACT = re.compile("(-?0x[0-9a-f]{1,1200})p(-?[0-9]{1,4})")
 """A whole number times a power of two, as `float.hex` has it."""
 
-LARGEST = 1 << 14
-"""Bits of a number that is read; those of sums have fewer."""
+LARGEST = 1 << 14  # bits of a number that is read; those of sums have fewer
 
 
 @dataclass(frozen=True)
 class SumFormat:
-    """What the sums of a run are of.
+    """What the sums of a run are of."""
 
-    Attributes
-    ----------
-    config_id : str
-        Of what was simulated.
-    seed : int
-        Of all random numbers.
-    names : sequence of str
-        The columns: responses, then differences between two of them.
-    """
-
-    config_id: str
-    seed: int
-    names: Sequence[str]
+    config_id: str  # of what was simulated
+    seed: int  # of all random numbers
+    names: Sequence[str]  # the columns: responses, then differences between two of them
 
 
 class _ColumnFacts(Facts):
@@ -87,13 +76,7 @@ def write_sum_file(folder: Path, form: SumFormat, sums: ColumnSums, over: Sequen
 
 
 def read_sum_file(folder: Path, form: SumFormat) -> tuple[ColumnSums, list[range]]:
-    """Return the sums that a folder holds, and the replications that they are over.
-
-    Raises
-    ------
-    InputError
-        If the file is not one of these sums, or damaged. One that is not there holds nothing.
-    """
+    """Return the sums that a folder holds, and the replications that they are over."""
     path = folder / SUMS_OF_ROWS
     try:
         found = _FileFacts.model_validate(read_json(path))

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 SECONDS, MILLISECONDS = "seconds since 1970", "milliseconds since 1970"
 """What a large number of a file of users counts."""
 
-LEAST = {MILLISECONDS: 1e11, SECONDS: 1e8}
-"""The year 1973; as hours, ten thousand years."""
+LEAST = {MILLISECONDS: 1e11, SECONDS: 1e8}  # the year 1973; as hours, ten thousand years
 
 PER_SECOND = {MILLISECONDS: 1e3, SECONDS: 1.0}
 

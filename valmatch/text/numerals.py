@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-DIGITS = 1000
-"""Most characters of a number; Python itself refuses some thousand."""
+DIGITS = 1000  # most characters of a number; Python itself refuses some thousand
 
 _REAL = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 

@@ -10,8 +10,7 @@ from valmatch.text.terminal import escaped, shortened
 UNIT, COUNT = "unit", "n"
 """The columns of units, and of how many replications a mean is of."""
 
-CELL = 100
-"""Most characters of a cell."""
+CELL = 100  # most characters of a cell
 
 TEXT_COLUMNS = (
     "response",
@@ -45,27 +44,14 @@ TEXT_COLUMNS = (
 
 @dataclass
 class Sheet:
-    """A table that is still to be shown.
+    """A table that is still to be shown."""
 
-    Attributes
-    ----------
-    heads : list of str
-        Names of the columns, fit for a terminal.
-    left : set of str
-        Those that are texts and stand on the left; numbers stand on the right.
-    rows : list of list of str
-        A text for each column; names are no markup, whatever they hold.
-    title : str
-        What stands above it.
-    notes : list of str
-        What stands below it.
-    """
-
-    heads: list[str]
-    left: set[str]
+    heads: list[str]  # names of the columns, fit for a terminal
+    left: set[str]  # those that are texts and stand on the left; numbers stand on the right
+    # a text for each column; names are no markup, whatever they hold
     rows: list[list[str]] = field(default_factory=list)
-    title: str = ""
-    notes: list[str] = field(default_factory=list)
+    title: str = ""  # what stands above it
+    notes: list[str] = field(default_factory=list)  # what stands below it
 
     @classmethod
     def of(cls, *heads: str, left: Sequence[str] = TEXT_COLUMNS, title: str = "") -> Sheet:

@@ -12,17 +12,7 @@ PART = 3  # letters of a part by which a name is known
 
 
 def closest_name(name: str, names: Iterable[str], least: float = ALIKE) -> str | None:
-    """Return the one of `names` that is most like `name`, whatever the case, - or _; or None.
-
-    Parameters
-    ----------
-    name : str
-        What was written.
-    names : iterable of str
-        What could have been meant; of those alike to the letter, the first one counts.
-    least : float
-        How like they must be, in [0, 1]; 1 is the same.
-    """
+    """Return the one of `names` that is most like `name`, whatever the case, - or _; or None."""
     from difflib import get_close_matches  # of use where something is wrong
 
     folded: dict[str, str] = {}

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
-LINE = 500
-"""Most characters of a line of a message."""
-
-VALUE = 60
-"""Most characters of a value, key or name in a message."""
+LINE = 500  # most characters of a line of a message
+VALUE = 60  # most characters of a value, key or name in a message
 
 HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Categories of characters that steer a terminal, turn text around or cannot be encoded."""

@@ -159,17 +159,7 @@ def flag(argument: str) -> str:
 
 
 def name_options(config: Config, section: str, **given: object) -> None:
-    """Let messages call options by their place in a config that gives them.
-
-    Parameters
-    ----------
-    config : Config
-        The config.
-    section : str
-        Its section of options.
-    **given : object
-        Values on the command line by argument of the public functions; those win.
-    """
+    """Let messages call options by their place in a config that gives them."""
 
     def call(argument: str) -> str:
         name, _, value = argument.partition("=")
@@ -199,27 +189,16 @@ def first(*values: int | float | None) -> int:
 
 @dataclass(frozen=True)
 class RunArguments:
-    """The run options of a command line; what it leaves out, the config may give.
+    """The run options of a command line; what it leaves out, the config may give."""
 
-    Attributes
-    ----------
-    workers, executor, scheduler, out, resume
-        As of `valmatch.execution.run_options.RunOptions`; None where not given.
-    max_time : float or None
-        Seconds after which to stop.
-
-    Raises
-    ------
-    InputError
-        If it is to go on with nothing.
-    """
-
+    # workers, executor, scheduler, out, resume: as of `valmatch.execution.run_options.RunOptions`;
+    # None where not given
     workers: int | None
     executor: str | None
     scheduler: str | None
     out: Path | None
     resume: bool
-    max_time: float | None
+    max_time: float | None  # seconds after which to stop
 
     def __post_init__(self) -> None:
         if self.resume and self.out is None:
@@ -228,15 +207,7 @@ class RunArguments:
     def options(
         self, given: ReplicateOptions | OptimizeOptions, shard: Shard | None = None
     ) -> RunOptions:
-        """Return the options of a run: those given here outrank those of a config.
-
-        Parameters
-        ----------
-        given : ReplicateOptions or OptimizeOptions
-            What the config says.
-        shard : Shard or None
-            The part of the work that the run does; None: all of it.
-        """
+        """Return the options of a run: those given here outrank those of a config."""
         from valmatch.execution.run_options import RunOptions
         from valmatch.execution.shards import WHOLE
 

@@ -14,24 +14,11 @@ from valmatch.text.terminal import escaped
 if TYPE_CHECKING:
     from valmatch.game_logs.batch.result import BatchRating, CoefficientRow, PlayerRow
 
-BEST = 10
-"""Players that are printed."""
+BEST = 10  # players that are printed
 
 
 def show_batch(found: BatchRating, top: int | None, markdown: bool, min_games: int) -> None:
-    """Print ratings and coefficients, as a table to paste if wanted.
-
-    Parameters
-    ----------
-    found : BatchRating
-        The rating.
-    top : int or None
-        How many players; None: ten, or all of a table to paste.
-    markdown : bool
-        Whether it is to paste.
-    min_games : int
-        Games that a player must have.
-    """
+    """Print ratings and coefficients, as a table to paste if wanted."""
     listed = [row for row in found.players if row.games >= min_games]
     rated = [row for row in listed if row.rating is not None]
     columns = _players(rated[: top or (len(rated) if markdown else BEST)], found)

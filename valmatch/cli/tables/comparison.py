@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from valmatch.experiments.compare import Comparison
     from valmatch.experiments.side_runs import Change
 
-CHANGES = 8
-"""Differences between two configs that are printed."""
+CHANGES = 8  # differences between two configs that are printed
 
 
 def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:

@@ -12,8 +12,7 @@ from rich.text import Text
 from valmatch.text.sheet import UNIT, Sheet
 from valmatch.text.terminal import escaped
 
-WIDTH = 80
-"""Columns that running text is wrapped at."""
+WIDTH = 80  # columns that running text is wrapped at
 
 
 def print_table(header: str, table: Sheet, repeated: int = 1, spare: str = "") -> None:
@@ -21,17 +20,6 @@ def print_table(header: str, table: Sheet, repeated: int = 1, spare: str = "") -
 
     A column that has no room beside those is still printed whole: a long line is better than a name
     cut short.
-
-    Parameters
-    ----------
-    header : str
-        What stands above it; "" for nothing.
-    table : Sheet
-        The table.
-    repeated : int
-        How many of its columns are repeated.
-    spare : str
-        The column to be left out where all have no room, because the header says it; "" for none.
     """
     console = Console(highlight=False, width=10_000)
     with console.capture() as printed:

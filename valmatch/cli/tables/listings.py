@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from valmatch.experiments.response_list import Listed
     from valmatch.models.model import Response
 
-MEANING = 24
-"""Characters of a line of what a response means, at least."""
+MEANING = 24  # characters of a line of what a response means, at least
 
 INDENT = "    "
 

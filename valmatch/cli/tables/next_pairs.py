@@ -41,8 +41,7 @@ def show_next(found: NextPairs) -> None:
     show_lines(found.lines)
 
 
-_PRINTED = 5
-"""Numbers of games that are printed, of those that the file has."""
+_PRINTED = 5  # numbers of games that are printed, of those that the file has
 
 _MEANS = {
     "named_best": ("share of worlds in which the leader is the best", ".3f"),

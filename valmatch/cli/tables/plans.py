@@ -12,8 +12,7 @@ from valmatch.text.sheet import Sheet
 if TYPE_CHECKING:
     from valmatch.game_logs.planning.result import PlannedGames
 
-MOST = 12
-"""Numbers of games that are printed: those about the answer, or the last ones."""
+MOST = 12  # numbers of games that are printed: those about the answer, or the last ones
 
 
 def show_plan(found: PlannedGames) -> None:

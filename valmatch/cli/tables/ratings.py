@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from valmatch.game_logs.roster import Ranking
     from valmatch.game_logs.tuning import Tuning
 
-BEST = 10
-"""Players that are printed."""
+BEST = 10  # players that are printed
 
 COUNTS, LAST_GAME = ("wins", "losses", "draws"), "last_game"
 """What is counted of players, and when they played last."""

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from valmatch.experiments.replications import Replications
     from valmatch.experiments.sweep import DesignReplications
 
-MEANS = 3
-"""Responses of which the points of a design are printed."""
+MEANS = 3  # responses of which the points of a design are printed
 
 
 def show_responses(

@@ -17,15 +17,7 @@ HEADS = {3: ("losses", "draws", "wins"), 5: ("0", "1/2", "1", "3/2", "2")}
 
 
 def show_test(found: SequentialTest, who: str) -> None:
-    """Print what a test says.
-
-    Parameters
-    ----------
-    found : SequentialTest
-        The test.
-    who : str
-        The players, if they have names.
-    """
+    """Print what a test says."""
     counts = found.counts
     table = Sheet.of(*HEADS[len(counts)], "score", "Elo")
     table.add(*(f"{n}" for n in counts), f"{found.score:.4f}", f"{found.elo:+.1f}")

@@ -16,29 +16,13 @@ from valmatch.text.terminal import shown
 
 _PLAYER, _RATING, _DEVIATION = COLUMNS = ("player", "rating", "deviation")
 
-FARTHEST = 1e6
-"""Largest size of a rating in points, beyond all use."""
+FARTHEST = 1e6  # largest size of a rating in points, beyond all use
 
 _NAMED = 10
 
 
 def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], None]) -> Anchors:
-    """Read anchors; those who did not play are named and left out.
-
-    Parameters
-    ----------
-    path : Path
-        A CSV file with the columns player, rating, and optionally deviation.
-    players : mapping of str to int
-        Numbers of those who played.
-    warn : callable
-        Called with each remark.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be used, or none of them played.
-    """
+    """Read anchors; those who did not play are named and left out."""
 
     def choose(header: Sequence[str], place: str) -> list[str]:
         missing = [name for name in COLUMNS[:2] if name not in header]

@@ -20,27 +20,13 @@ _FARTHEST = 1e9
 
 
 class Read(NamedTuple):
-    """The games of a log that weigh anything.
+    """The games of a log that weigh anything."""
 
-    Attributes
-    ----------
-    contests : Contests
-        The games; players are numbered by name.
-    players : list of str
-        Their names, in order.
-    features : list of str
-        What coefficients are called.
-    days : numpy.ndarray or None
-        (games,) the day of each, where players have ratings by day.
-    dated : bool
-        Whether days are those of the calendar, counted from 1970.
-    """
-
-    contests: Contests
-    players: list[str]
-    features: list[str]
-    days: Ints | None
-    dated: bool
+    contests: Contests  # the games; players are numbered by name
+    players: list[str]  # their names, in order
+    features: list[str]  # what coefficients are called
+    days: Ints | None  # (games,) the day of each, where players have ratings by day
+    dated: bool  # whether days are those of the calendar, counted from 1970
 
     @property
     def most_ratings(self) -> int:
@@ -53,14 +39,7 @@ class Read(NamedTuple):
 
 
 def contests_of(log: GameLog, games: Games, facts: Facts, options: BatchOptions) -> Read:
-    """Return the games of a log; those of weight 0 are as if absent.
-
-    Raises
-    ------
-    InputError
-        If no game weighs anything, a covariate is the same everywhere, or nobody is at home where
-        that is to be fitted.
-    """
+    """Return the games of a log; those of weight 0 are as if absent."""
     weighty = facts.weights > 0.0
     if not weighty.any():
         raise InputError(f"{log.name}: holds no game that can be rated (all have weight 0)")

@@ -16,80 +16,36 @@ from valmatch.ratings.system import BatchSystem
 DRAWS = ("davidson", "half")
 HOME = ("fit", "none")
 INFORMATION, SANDWICH, NONE = INTERVALS = ("information", "sandwich", "none")
-TIME_UNITS = {"days": 1.0, "hours": 24.0}
-"""What a day is in each unit of times that are numbers."""
+TIME_UNITS = {"days": 1.0, "hours": 24.0}  # what a day is in each unit of times that are numbers
 
 _DRIFT = "drift"
 
-MOST_LISTED = 300
-"""Rated players up to which all differences are written unasked."""
+MOST_LISTED = 300  # rated players up to which all differences are written unasked
 
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """How a whole log is rated; checked.
+    """How a whole log is rated; checked."""
 
-    Attributes
-    ----------
-    system : str
-        By which system.
-    tune : sequence of str
-        Parameters that are fitted: ``drift``, if it has one.
-    draws : str
-        ``davidson`` or ``half``; "" for the first of these where there are draws.
-    home : str
-        ``fit`` or ``none``; "" for the first of these where the log says who is at home.
-    covariate : sequence of str
-        Columns of covariates.
-    weight : str
-        The column of weights; "" for none.
-    prior : float or None
-        Standard deviation of the ratings about a common mean, in points.
-    anchors : Path or None
-        A file of players whose ratings are known.
-    interval : str
-        ``information``, ``sandwich`` or ``none``; "" for what the likelihood and the clusters ask
-        for.
-    cluster : sequence of str
-        Columns whose equal cells make clusters.
-    cluster_days : int or None
-        Days of a cluster.
-    time_unit : str
-        Of times that are numbers, ``days`` or ``hours``.
-    level : float
-        Confidence level.
-    bootstrap : int
-        Refits of resampled games.
-    seed : int
-        Of all that is drawn.
-    differences : bool
-        Whether all differences are written, however many there are.
-    parameters : mapping
-        Given parameters of the system.
-
-    Raises
-    ------
-    InputError
-        If one of them cannot be used.
-    """
-
-    system: str = "bradley_terry"
-    tune: Sequence[str] = ()
-    draws: str = ""
+    system: str = "bradley_terry"  # by which system
+    tune: Sequence[str] = ()  # parameters that are fitted: ``drift``, if it has one
+    draws: str = ""  # ``davidson`` or ``half``; "" for the first of these where there are draws
+    # ``fit`` or ``none``; "" for the first of these where the log says who is at home
     home: str = ""
-    covariate: Sequence[str] = ()
-    weight: str = ""
-    prior: float | None = None
-    anchors: Path | None = None
+    covariate: Sequence[str] = ()  # columns of covariates
+    weight: str = ""  # the column of weights; "" for none
+    prior: float | None = None  # standard deviation of the ratings about a common mean, in points
+    anchors: Path | None = None  # a file of players whose ratings are known
+    # ``information``, ``sandwich`` or ``none``; "" for what the likelihood and the clusters ask for
     interval: str = ""
-    cluster: Sequence[str] = ()
-    cluster_days: int | None = None
-    time_unit: str = "days"
-    level: float = 0.95
-    bootstrap: int = 0
-    seed: int = 1
-    differences: bool = False
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    cluster: Sequence[str] = ()  # columns whose equal cells make clusters
+    cluster_days: int | None = None  # days of a cluster
+    time_unit: str = "days"  # of times that are numbers, ``days`` or ``hours``
+    level: float = 0.95  # confidence level
+    bootstrap: int = 0  # refits of resampled games
+    seed: int = 1  # of all that is drawn
+    differences: bool = False  # whether all differences are written, however many there are
+    parameters: Mapping[str, float] = field(default_factory=dict)  # given parameters of the system
 
     def __post_init__(self) -> None:
         choices = {"draws": DRAWS, "home": HOME, "interval": INTERVALS, "time_unit": TIME_UNITS}

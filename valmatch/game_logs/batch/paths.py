@@ -36,26 +36,7 @@ def path_model(read: Read, batch: BatchOptions) -> PathModel:
 def tuned_model(
     name: str, model: PathModel, read: Read, told: Callable[[], None]
 ) -> tuple[PathModel, Tuned]:
-    """Return a model with the drift of the greatest evidence, and that evidence.
-
-    Parameters
-    ----------
-    name : str
-        What messages call the log.
-    model : PathModel
-        The model.
-    read : Read
-        The games.
-    told : callable
-        Called before each drift that is tried.
-
-    Raises
-    ------
-    InputError
-        If too many players are active at once.
-    NoEstimate
-        If there is none, as with `estimate`.
-    """
+    """Return a model with the drift of the greatest evidence, and that evidence."""
     contests, levels = read.contests, levels_of(read.contests)
     linked = link(contests, levels, contests.weights, np.zeros(0, np.int64), all_rated=True)
     try:

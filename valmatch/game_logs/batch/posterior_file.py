@@ -21,38 +21,20 @@ from valmatch.text.terminal import shown
 
 POSTERIOR = "posterior.npz"
 
-FAR = 1e18
-"""Beyond what any rating, variance or number of games can be."""
-
-CHECKED = 5_000
-"""Players whose covariance is checked as one matrix, which takes long for more."""
-
-ROUNDED = 1e-9
-"""Shares of the largest variance by which a covariance may be one but for rounding."""
+FAR = 1e18  # beyond what any rating, variance or number of games can be
+CHECKED = 5_000  # players whose covariance is checked as one matrix, which takes long for more
+ROUNDED = 1e-9  # shares of the largest variance by which a covariance may be one but for rounding
 
 
 class HeldPosterior(NamedTuple):
-    """What the file holds, the best player first.
+    """What the file holds, the best player first."""
 
-    Attributes
-    ----------
-    names : list of str
-        The rated players.
-    mean : (n,) numpy.ndarray
-        Their ratings.
-    covariance : (n, n) numpy.ndarray
-        Of these.
-    pairs : (pairs, 2) numpy.ndarray or None
-        Places of two who met, the better first; None of a file without games.
-    games : (pairs,) numpy.ndarray or None
-        In how many games they did.
-    """
-
-    names: list[str]
-    mean: Floats
-    covariance: Floats
+    names: list[str]  # the rated players
+    mean: Floats  # (n,); their ratings
+    covariance: Floats  # (n, n); of these
+    # (pairs, 2); places of two who met, the better first; None of a file without games
     pairs: Ints | None
-    games: Floats | None
+    games: Floats | None  # (pairs,); in how many games they did
 
 
 def write_posterior(path: Path, posterior: Posterior) -> None:
@@ -75,13 +57,7 @@ def write_posterior(path: Path, posterior: Posterior) -> None:
 
 
 def read_posterior(path: Path) -> HeldPosterior | None:
-    """Read the file; None where there is none.
-
-    Raises
-    ------
-    InputError
-        If it is damaged.
-    """
+    """Read the file; None where there is none."""
     try:
         with zipfile.ZipFile(regular(path)) as parts:
             return _held(parts)
@@ -152,26 +128,6 @@ def check_same(
 
     Whoever puts either in another order may have left the covariance as it was: which player a row
     of it is of is not known then.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    held : HeldPosterior
-        What it holds.
-    ratings : Path
-        The ``ratings.csv``.
-    names : sequence of str
-        The rated players there.
-    rated : sequence of float
-        Their ratings there, rounded to `DIGITS`.
-    anchored : sequence of bool
-        Whether these were given.
-
-    Raises
-    ------
-    InputError
-        If it is of others.
     """
     if held.names != list(names):
         same = sorted(held.names) == sorted(names)

@@ -28,48 +28,23 @@ from valmatch.ratings.bradley_terry.likelihood import duel_chances
 from valmatch.ratings.system import BatchSystem, Chances, Z
 from valmatch.text.terminal import shown
 
-NAMED = 5
-"""Reasons for which games have no prediction that are told."""
+NAMED = 5  # reasons for which games have no prediction that are told
 
 
 class WholeRatings:
-    """The ratings of a whole log, from the folder that `rate` wrote.
-
-    Parameters
-    ----------
-    path : Path
-        The file ``ratings.csv``; the coefficients and the covariance are beside it.
-    system : BatchSystem
-        By what it was made.
-    warn : callable
-        Called with each remark.
-
-    Attributes
-    ----------
-    names : list of str
-        The rated players.
-    everybody : list of str
-        All who played.
-    covariates : list of str
-        Those that have coefficients.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be used, or nobody is rated.
-    """
+    """The ratings of a whole log, from the folder that `rate` wrote."""
 
     def __init__(self, path: Path, system: BatchSystem, warn: Callable[[str], None]) -> None:
         every = _rows(path, ("player", "rating", "group", "status"))
         rows = [row for row in every if row.cells["rating"]]
         if not rows:
             raise InputError(f"{path}: nobody has a rating")
-        self.everybody = [row.text("player") for row in every]
+        self.everybody = [row.text("player") for row in every]  # all who played
         self._groups = {row.text("player"): row.cells["group"] for row in every}
         self._unrated = {
             row.text("player"): row.cells["status"] for row in every if not row.cells["rating"]
         }
-        self.names = [row.text("player") for row in rows]
+        self.names = [row.text("player") for row in rows]  # the rated players
         self._places = {name: k for k, name in enumerate(self.names)}
         self._ratings = np.array([row.number("rating") for row in rows])
         found = list(_rows(path.parent / COEFFICIENTS, ("name", "value")))
@@ -77,7 +52,7 @@ class WholeRatings:
         self._home = coefficients.pop(HOME, 0.0)
         self._draw_weight = coefficients.pop(DRAW_WEIGHT, 0.0)
         self._coefficients, self._warn = coefficients, warn
-        self.covariates = list(coefficients)
+        self.covariates = list(coefficients)  # those that have coefficients
         self._covariance = self._held_by(path, [row.cells["status"] == ANCHOR for row in rows])
         self._paths = _paths(path.parent / SUMMARY) if system.paths else None
 
@@ -189,13 +164,7 @@ class _Paths(NamedTuple):
     unit: str
 
     def later(self, fixture: Fixture) -> float:
-        """Return the variance of what a rating has moved at a game; 0 if its time is not known.
-
-        Raises
-        ------
-        InputError
-            If its time is no such time as the log has.
-        """
+        """Return the variance of what a rating has moved at a game; 0 if its time is not known."""
         if math.isnan(fixture.time):
             return 0.0
         if fixture.dated != self.dated:

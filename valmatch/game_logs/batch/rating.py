@@ -143,26 +143,7 @@ def rate_whole_log(
 def rate_whole(
     path: Path, options: LogOptions, batch: BatchOptions, raw_names: bool, listeners: Listeners
 ) -> BatchRating:
-    """Rate the players of a log by all of its games at once.
-
-    Parameters
-    ----------
-    path : Path
-        The log; ``-`` is standard input.
-    options : LogOptions
-        How it is read, and where files go.
-    batch : BatchOptions
-        How it is rated.
-    raw_names : bool
-        Whether names that begin like formulas are written as they are.
-    listeners : Listeners
-        Whom to tell.
-
-    Raises
-    ------
-    InputError
-        If the log, the anchors or the folder cannot be used; then nothing is written.
-    """
+    """Rate the players of a log by all of its games at once."""
     values = batch.values
     announce_compilation(find_cells)
     with ExitStack() as stack:

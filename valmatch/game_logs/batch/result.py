@@ -12,14 +12,9 @@ import numpy as np
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.storage.results import Result
 
-DIGITS = 6
-"""Decimals of points, beyond which the search for the maximum has not looked."""
-
-ANCHOR = "anchor"
-"""The status of a player whose rating is given."""
-
-DRAW_WEIGHT = "draw_weight"
-"""The name of nu among the coefficients."""
+DIGITS = 6  # decimals of points, beyond which the search for the maximum has not looked
+ANCHOR = "anchor"  # the status of a player whose rating is given
+DRAW_WEIGHT = "draw_weight"  # the name of nu among the coefficients
 
 
 def superiority_of(leads: Floats, errors: Floats) -> Floats:
@@ -102,27 +97,13 @@ class DayRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Posterior:
-    """The rated players, the best first, and how sure their ratings are together.
+    """The rated players, the best first, and how sure their ratings are together."""
 
-    Attributes
-    ----------
-    names : list of str
-        The players.
-    mean : numpy.ndarray
-        Their ratings.
-    covariance : numpy.ndarray or None
-        Of these; None without intervals, or of too many players.
-    groups : numpy.ndarray
-        The part of each that no game links to another.
-    games : scipy.sparse.csr_array or None
-        (players, players) games between each two; None without a covariance.
-    """
-
-    names: list[str]
-    mean: Floats
-    covariance: Floats | None
-    groups: Ints
-    games: Any
+    names: list[str]  # the players
+    mean: Floats  # their ratings
+    covariance: Floats | None  # of these; None without intervals, or of too many players
+    groups: Ints  # the part of each that no game links to another
+    games: Any  # (players, players) games between each two; None without a covariance
 
     def differences(self, quantile: float, critical: float | None) -> Iterator[DifferenceRow]:
         """Yield the differences of all pairs, those of the best first."""

@@ -46,43 +46,24 @@ ERRORS, _RESAMPLING = range(2)
 
 @dataclass(frozen=True)
 class Found:
-    """What there is to say of a log before it is put into rows.
+    """What there is to say of a log before it is put into rows."""
 
-    Attributes
-    ----------
-    read : Read
-        The games.
-    design, levels, model, linked
-        As the science takes them.
-    estimate : Estimate or None
-        None where there is none.
-    trouble : NoEstimate or None
-        Why there is none.
-    kind : str
-        Of the intervals.
-    clusters : int or None
-        How many there are among the games used, where games belong together.
-    sure : Uncertainty or None
-        None without intervals.
-    quantile, critical : float or None
-        Half-widths in standard errors, of one interval and of those that hold together.
-    tuned : Tuned or None
-        The drift that was fitted, if it was.
-    """
-
-    read: Read
+    read: Read  # the games
+    # design, levels, model, linked: as the science takes them
     design: Design
     levels: Levels
     model: WholeModel
     linked: Linked
-    estimate: Estimate | None
-    trouble: NoEstimate | None
-    kind: str
-    clusters: int | None
-    sure: Uncertainty | None
+    estimate: Estimate | None  # None where there is none
+    trouble: NoEstimate | None  # why there is none
+    kind: str  # of the intervals
+    clusters: int | None  # how many there are among the games used, where games belong together
+    sure: Uncertainty | None  # None without intervals
+    # quantile, critical: half-widths in standard errors, of one interval and of those that hold
+    # together
     quantile: float | None
     critical: float | None
-    tuned: Tuned | None = None
+    tuned: Tuned | None = None  # the drift that was fitted, if it was
 
 
 def result_of(found: Found, batch: BatchOptions) -> BatchRating:

@@ -30,23 +30,7 @@ def sentences(
     batch: BatchOptions,
     strengths: int,
 ) -> list[str]:
-    """Return what has to be said of a rating, a line each.
-
-    Parameters
-    ----------
-    found : BatchRating
-        The rating.
-    trouble : NoEstimate or None
-        Why there is no estimate, if so.
-    players : sequence of str
-        Their names by number.
-    coefficients : sequence of str
-        Those that come after the players, by number.
-    batch : BatchOptions
-        What was asked for.
-    strengths : int
-        Parameters before the coefficients.
-    """
+    """Return what has to be said of a rating, a line each."""
     if trouble is not None:
         if batch.system_of.paths:
             return [_path_trouble(trouble, coefficients, strengths)]

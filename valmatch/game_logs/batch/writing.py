@@ -36,19 +36,7 @@ _AT_ONCE = 10_000  # rows that are held
 
 
 def write_batch(folder: RunFolder, found: BatchRating, every: bool, raw_names: bool) -> None:
-    """Write all files of a rating, and close its folder.
-
-    Parameters
-    ----------
-    folder : RunFolder
-        The folder.
-    found : BatchRating
-        The rating.
-    every : bool
-        Whether differences are written however many there are.
-    raw_names : bool
-        Whether names that begin like formulas are written as they are.
-    """
+    """Write all files of a rating, and close its folder."""
     tables: dict[str, tuple[type[Any], Sequence[Any]]] = {
         RATINGS: (PlayerRow, found.players),
         COEFFICIENTS: (CoefficientRow, found.coefficients),

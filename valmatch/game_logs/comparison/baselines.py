@@ -59,13 +59,6 @@ class Record(System):
     A player's record is r = (1 + sum of the mean scores of his games) / (2 + games), a side's the
     mean over its players; against a record s it should score r (1 - s) / (r (1 - s) + s (1 - r)),
     Bill James's log5.
-
-    Parameters
-    ----------
-    name : str
-        What tables call it.
-    noticed : bool
-        Whether the record counts; else all sides are equal.
     """
 
     parameters = ()
@@ -105,12 +98,7 @@ def _learn_nothing(
 class FormerPredictions(System):
     """Predictions of games of two sides that were made before.
 
-    Parameters
-    ----------
-    name : str
-        What tables call them.
-    expected : (games,) ndarray of float64
-        Predicted score of the first side of each game, by the number of its name.
+    Shapes: `expected` (games,).
     """
 
     parameters = ()

@@ -29,8 +29,7 @@ from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.text.notes import Note
 
-MOST_OF = 0.8
-"""Share of the games without a name of their own that make two logs the same one."""
+MOST_OF = 0.8  # share of the games without a name of their own that make two logs the same one
 
 
 class _Manifest(RatingManifest):
@@ -49,13 +48,7 @@ class _Rating(NamedTuple):
 
 
 def is_rating(folder: Path) -> bool:
-    """Return whether a folder is one of `rate`.
-
-    Raises
-    ------
-    InputError
-        If its manifest is damaged.
-    """
+    """Return whether a folder is one of `rate`."""
     try:
         return read_manifest(folder, Manifest).command == "rate"
     except OSError:
@@ -67,41 +60,17 @@ _TIME = "time"
 
 
 class History(NamedTuple):
-    """What was predicted of the games of two sides.
+    """What was predicted of the games of two sides."""
 
-    Attributes
-    ----------
-    games : Games
-        Those games in play order, without rates, minutes and homes.
-    expected : numpy.ndarray
-        (games,): predicted score of the first side of each.
-    many_sided : int
-        Number of games of more than two sides, whose predictions of each two are not known.
-    dated : bool
-        Whether times are moments, in seconds since 1970.
-    """
-
-    games: Games
-    expected: Floats
+    games: Games  # those games in play order, without rates, minutes and homes
+    expected: Floats  # (games,): predicted score of the first side of each
+    # number of games of more than two sides, whose predictions of each two are not known
     many_sided: int
-    dated: bool
+    dated: bool  # whether times are moments, in seconds since 1970
 
 
 def read_history(path: Path, titles: Names, players: Names) -> History:
-    """Read a ``history.csv``, see `valmatch.game_logs.writing.history.HistoryWriter`.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    titles, players : Names
-        Numbers of games and players; added to.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or is damaged.
-    """
+    """Read a ``history.csv``, see `valmatch.game_logs.writing.history.HistoryWriter`."""
     try:
         text = regular(path).read_bytes()
     except OSError as error:
@@ -164,18 +133,6 @@ def compare_folders(a: Path, b: Path, warn: Callable[[str], None]) -> RatingComp
     """Compare how well two ratings of one log predicted the games that both have.
 
     See `valmatch.game_logs.comparison.ratings.compare_ratings`.
-
-    Parameters
-    ----------
-    a, b : Path
-        Folders of `rate`.
-    warn : callable
-        Called with each remark.
-
-    Raises
-    ------
-    InputError
-        If a folder holds no rating, or they are not of one log, or have no game in common.
     """
     titles, players = Names(), Names()
     first, second = (_rating(folder, titles, players) for folder in (a, b))
@@ -245,11 +202,6 @@ def _unchanged(
 
     They have the same players and results, and either the same name (of which the places are
     given) or, where a row more or less has shifted the numbers of nameless games, the same time.
-
-    Raises
-    ------
-    InputError
-        If less than half of the games are, or `MOST_OF` them without names: the logs are others.
     """
     games, others = (_contents(rating.history) for rating in (first, second))
     pairs = zip(in_first, in_second, strict=True)
@@ -311,13 +263,7 @@ def _labels(first: _Rating, second: _Rating) -> tuple[str, str]:
 
 
 def _rating(folder: Path, titles: Names, players: Names) -> _Rating:
-    """Read the rating in a folder.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
+    """Read the rating in a folder."""
     if not is_rating(folder):
         raise InputError(f"{folder}: holds no rating, the other folder does (allowed: two ratings)")
     manifest = read_manifest(folder, _Manifest)

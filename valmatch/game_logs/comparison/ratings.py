@@ -115,24 +115,13 @@ def _is_folder_of_two(path: Path, others: object) -> bool:
 
 @dataclass
 class _Contest:
-    """The systems that are compared, and the values of their parameters.
+    """The systems that are compared, and the values of their parameters."""
 
-    Attributes
-    ----------
-    systems : sequence of System
-        The systems.
-    values : dict of str to mapping of str to float
-        Values of all parameters of each.
-    fitted : dict of str to sequence of str
-        Parameters to fit by system, of those that have any; then those that were adopted.
-    tunings : dict of str to Tuning
-        How fitting went, by system.
-    """
-
-    systems: Sequence[System]
-    values: dict[str, Mapping[str, float]]
+    systems: Sequence[System]  # the systems
+    values: dict[str, Mapping[str, float]]  # values of all parameters of each
+    # parameters to fit by system, of those that have any; then those that were adopted
     fitted: dict[str, Sequence[str]]
-    tunings: dict[str, Tuning]
+    tunings: dict[str, Tuning]  # how fitting went, by system
 
 
 def compare_systems(

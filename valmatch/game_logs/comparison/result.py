@@ -149,21 +149,7 @@ def tallies(
     burn_in: int,
     stop: Callable[[], bool] = lambda: False,
 ) -> Floats:
-    """Return (blocks, 2, columns) tallies of the games of each block, played by a system.
-
-    Parameters
-    ----------
-    start : Roster
-        The system, and the players before the first game; played through.
-    games : Games
-        The games; those before the first block are played too.
-    blocks : sequence of tuple of int
-        The first and the last game, exclusive, of each block, one after the other.
-    burn_in : int
-        See `RatingComparison`.
-    stop : callable
-        Returns whether to give up.
-    """
+    """Return (blocks, 2, columns) tallies of the games of each block, played by a system."""
     sums = []
     for first, last in [(0, blocks[0][0]), *blocks]:
         start.tally[:] = 0.0
@@ -182,16 +168,7 @@ def compared(
 ) -> RatingComparison:
     """Return what is found by tallies of the same games.
 
-    Parameters
-    ----------
-    sums : mapping
-        (blocks, 2, columns) tallies of the games of each block, by system and baseline.
-    parameters : mapping
-        Values of the parameters of each system.
-    games : Games
-        The games.
-    burn_in : int
-        See `RatingComparison`.
+    Shapes: `sums` (blocks, 2, columns).
     """
     predictions = {
         name: dict(zip(TALLIES, map(scores, own.sum(axis=0)), strict=True))

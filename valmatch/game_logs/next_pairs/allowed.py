@@ -15,27 +15,11 @@ from valmatch.text.terminal import shown
 
 _COLUMNS = ("player_a", "player_b")
 
-_SHOWN = 10
-"""Names that a message lists; of more it says what is near alone."""
+_SHOWN = 10  # names that a message lists; of more it says what is near alone
 
 
 def allowed_pairs(names: Sequence[str], path: Path | None, without: Sequence[str]) -> Bools:
-    """Return which pairs may play, (n, n) and symmetric.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The players.
-    path : Path or None
-        A CSV file with the columns player_a and player_b; without it all pairs may play.
-    without : sequence of str
-        Players who are not there.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be used, a name is not known, or no pair is left.
-    """
+    """Return which pairs may play, (n, n) and symmetric."""
     places = {name: k for k, name in enumerate(names)}
     allowed = ~np.eye(len(names), dtype=np.bool_)
     if path is not None:

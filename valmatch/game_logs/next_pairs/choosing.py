@@ -35,8 +35,7 @@ from valmatch.text.notes import Note
 
 BATCH = "batch.csv"
 
-DIGITS = 12
-"""Significant digits of what is written, beyond which sums of floats say nothing."""
+DIGITS = 12  # significant digits of what is written, beyond which sums of floats say nothing
 
 
 def next_pairs(
@@ -167,19 +166,7 @@ def _tell_cost(options: NextOptions, may_play: Bools, warn: Callable[[str], None
 
 
 def claim(out: Path, rated: RatedTogether, options: NextOptions, **further: object) -> RunFolder:
-    """Return the folder of a choice, claimed.
-
-    Parameters
-    ----------
-    out : Path
-        The folder.
-    rated : RatedTogether
-        What it is chosen by.
-    options : NextOptions
-        How.
-    **further : object
-        What else distinguishes it from others.
-    """
+    """Return the folder of a choice, claimed."""
     posterior = rated.path.parent / POSTERIOR
     identity: dict[str, object] = {
         "policy": options.policy,

@@ -12,17 +12,10 @@ from valmatch.text.notes import Note
 LONG, MOST = 10.0, 7 * 86_400.0
 """Seconds beyond which something is said, and beyond which nothing is begun."""
 
-LARGE = 1e9
-"""Bytes beyond which something is said."""
-
-BYTES = 90
-"""Bytes of memory for each two players."""
-
-FIT = 2e-9
-"""Seconds in which players are rated anew, over the cube of their number."""
-
-_LOOKED_AT = 5e-8
-"""Seconds in which a pair is passed over."""
+LARGE = 1e9  # bytes beyond which something is said
+BYTES = 90  # bytes of memory for each two players
+FIT = 2e-9  # seconds in which players are rated anew, over the cube of their number
+_LOOKED_AT = 5e-8  # seconds in which a pair is passed over
 
 _VALUED = dict.fromkeys(JOINT, 3e-8) | {"information": 1e-6, "knowledge_gradient": 2e-6}
 """Seconds in which a pair is valued, on one core of a server; after that most are passed over."""
@@ -50,13 +43,7 @@ def tell_cost(
     room: float = 0.0,
     further: str = "",
 ) -> None:
-    """Say what something takes where that is much.
-
-    Raises
-    ------
-    InputError
-        If it is more than `MOST`.
-    """
+    """Say what something takes where that is much."""
     takes = f"{what}: about {in_words(seconds)}"
     if seconds > MOST:
         most = in_words(MOST)

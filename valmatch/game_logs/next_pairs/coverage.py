@@ -6,31 +6,21 @@ import csv
 from pathlib import Path
 from typing import NamedTuple
 
-TABLE = "trial.csv"
-"""The table of the study."""
+TABLE = "trial.csv"  # the table of the study
 
 
 class Measured(NamedTuple):
-    """What intervals of 95 % were worth under a policy.
+    """What intervals of 95 % were worth under a policy."""
 
-    Attributes
-    ----------
-    worlds, games : int
-        How many worlds of 12 players were played, and how many games in each.
-    named_best : float
-        Share in which the leader was the best.
-    covered, leader_covered : float
-        Shares of intervals of differences that held: of all, and of those with the leader.
-    lead_bias : float
-        By how many points the leader's lead came out too large.
-    """
-
+    # worlds, games: how many worlds of 12 players were played, and how many games in each
     worlds: int
     games: int
-    named_best: float
+    named_best: float  # share in which the leader was the best
+    # covered, leader_covered: shares of intervals of differences that held: of all, and of those
+    # with the leader
     covered: float
     leader_covered: float
-    lead_bias: float
+    lead_bias: float  # by how many points the leader's lead came out too large
 
 
 def table_file() -> Path:

@@ -14,37 +14,21 @@ from valmatch.policies.joint.leader import times_ahead
 
 DRAWS = 100_000
 
-BEST = 0x42455354
-"""Source of the random numbers of whether the leader is the best."""
+BEST = 0x42455354  # source of the random numbers of whether the leader is the best
 
 _ROOT = math.sqrt(0.5)
 _POOL = 4096
-_NEGLIGIBLE = 1e-4
-"""Chance that any of the rivals is above the leader who are not drawn."""
+_NEGLIGIBLE = 1e-4  # chance that any of the rivals is above the leader who are not drawn
 
 
 class Unsure(NamedTuple):
-    """How unsure a belief is.
+    """How unsure a belief is."""
 
-    Attributes
-    ----------
-    leader : int
-        Who has the largest mean.
-    leader_best : float
-        Probability that he is the best, by `DRAWS` draws.
-    misordered : float
-        Expected number of neighbours by mean who are in the wrong order.
-    widest : tuple of int
-        The two whose difference is known the least.
-    widest_error : float
-        Standard error of that difference.
-    """
-
-    leader: int
-    leader_best: float
-    misordered: float
-    widest: tuple[int, int]
-    widest_error: float
+    leader: int  # who has the largest mean
+    leader_best: float  # probability that he is the best, by `DRAWS` draws
+    misordered: float  # expected number of neighbours by mean who are in the wrong order
+    widest: tuple[int, int]  # the two whose difference is known the least
+    widest_error: float  # standard error of that difference
 
 
 def unsure_of(belief: Belief, streams: Streams) -> Unsure:

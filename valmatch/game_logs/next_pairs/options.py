@@ -12,48 +12,24 @@ from valmatch.policies.joint.belief import GOALS
 from valmatch.policies.registry import JOINT
 from valmatch.text.terminal import shown
 
-POLICY = "knowledge_gradient"
-"""The default policy, and the one that has a goal."""
+POLICY = "knowledge_gradient"  # the default policy, and the one that has a goal
 
 
 @dataclass(frozen=True)
 class NextOptions:
-    """How pairs to play next are chosen; checked.
+    """How pairs to play next are chosen; checked."""
 
-    Attributes
-    ----------
-    policy : str
-        What a pair is worth, see `valmatch.policies.registry.JOINT`.
-    goal : str or None
-        What for, under the knowledge gradient: best (the default), order or widest.
-    batch : int
-        How many pairs.
-    once : bool
-        Whether each player is in one pair at most.
-    allowed : Path or None
-        A file of the pairs that may play.
-    without, new : sequence of str
-        Players who are not there; players who are not rated yet.
-    explore : float
-        Probability that a pair is drawn instead.
-    seed : int
-        Of all that is drawn.
-
-    Raises
-    ------
-    InputError
-        If one of them cannot be used.
-    """
-
-    policy: str = POLICY
+    policy: str = POLICY  # what a pair is worth, see `valmatch.policies.registry.JOINT`
+    # what for, under the knowledge gradient: best (the default), order or widest
     goal: str | None = None
-    batch: int = 10
-    once: bool = False
-    allowed: Path | None = None
+    batch: int = 10  # how many pairs
+    once: bool = False  # whether each player is in one pair at most
+    allowed: Path | None = None  # a file of the pairs that may play
+    # without, new: players who are not there; players who are not rated yet
     without: Sequence[str] = ()
     new: Sequence[str] = ()
-    explore: float = 0.0
-    seed: int = 1
+    explore: float = 0.0  # probability that a pair is drawn instead
+    seed: int = 1  # of all that is drawn
 
     def __post_init__(self) -> None:
         arguments.one_of("policy", self.policy, JOINT)

@@ -28,41 +28,22 @@ from valmatch.policies.joint.belief import Belief
 from valmatch.ratings.registry import BATCH_NAMES, batch_named
 from valmatch.text.terminal import shown
 
-SYSTEM = BATCH_NAMES[0]
-"""The system whose ratings are one for each player, all known together."""
-
-MOST = 5_000
-"""Players whose pairs, 12 million, fit into memory with what is known of them together."""
+SYSTEM = BATCH_NAMES[0]  # the system whose ratings are one for each player, all known together
+MOST = 5_000  # players whose pairs, 12 million, fit into memory with what is known of them together
 
 _NAMED = 10
 
 
 @dataclass(frozen=True)
 class RatedTogether:
-    """Players of a rating, the best first, and what is believed of them together.
+    """Players of a rating, the best first, and what is believed of them together."""
 
-    Attributes
-    ----------
-    path : Path
-        The ``ratings.csv``.
-    names : list of str
-        The players.
-    belief : Belief
-        Their ratings, and how sure these are.
-    games : (n, n) numpy.ndarray of int64
-        Games of each two so far; games that count in part are rounded.
-    prior : float or None
-        Deviation of the prior that they were rated by.
-    anchors : numpy.ndarray of bool
-        Whose ratings were given.
-    """
-
-    path: Path
-    names: list[str]
-    belief: Belief
-    games: Ints
-    prior: float | None
-    anchors: Bools
+    path: Path  # the ``ratings.csv``
+    names: list[str]  # the players
+    belief: Belief  # their ratings, and how sure these are
+    games: Ints  # (n, n); games of each two so far; games that count in part are rounded
+    prior: float | None  # deviation of the prior that they were rated by
+    anchors: Bools  # whose ratings were given
 
     @property
     def by_name(self) -> Ints:
@@ -73,13 +54,7 @@ class RatedTogether:
         return places
 
     def with_new(self, names: list[str]) -> RatedTogether:
-        """Return these players and newcomers, who are known by the prior alone.
-
-        Raises
-        ------
-        InputError
-            If there is no prior, or one of them is rated.
-        """
+        """Return these players and newcomers, who are known by the prior alone."""
         for name in names:
             if name in self.names:
                 raise InputError(f"{option('new')}: {shown(name)} is rated already")
@@ -114,20 +89,7 @@ class RatedTogether:
 
 
 def read_together(path: Path, warn: Callable[[str], None]) -> RatedTogether:
-    """Read the folder of a rating in which everybody has a rating.
-
-    Parameters
-    ----------
-    path : Path
-        The folder, or the ``ratings.csv`` in it.
-    warn : callable
-        Called with each remark.
-
-    Raises
-    ------
-    InputError
-        If it is no such folder, is damaged, or somebody has no rating.
-    """
+    """Read the folder of a rating in which everybody has a rating."""
     previous = PreviousRatings(path)
     if previous.manifest is None:
         if not previous.path.exists():

@@ -35,8 +35,7 @@ from valmatch.storage.run_folder import RunFolder
 
 SIMULATED = "simulated.csv"
 
-MARKS = 20
-"""Marks at which curves are measured, besides the start."""
+MARKS = 20  # marks at which curves are measured, besides the start
 
 DIGITS = 9
 

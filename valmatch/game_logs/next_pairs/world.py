@@ -26,57 +26,25 @@ OF_GOAL = dict(zip(("best", "order", "widest"), MEASURES, strict=True))
 
 
 class Plan(NamedTuple):
-    """What is played in a world.
+    """What is played in a world."""
 
-    Attributes
-    ----------
-    belief : Belief
-        What is known before; the truth is drawn from it.
-    games : (n, n) numpy.ndarray of int64
-        Games of each pair before.
-    allowed : (n, n) numpy.ndarray of bool
-        Which pairs may play.
-    names : (n,) numpy.ndarray of int64
-        Place of each player by name.
-    goal : str
-        Of the knowledge gradient.
-    batch : int
-        Games between ratings.
-    once : bool
-        Whether each player plays at most once between ratings.
-    explore : float
-        Share of pairs that are drawn.
-    marks : tuple of int
-        After how many games ratings are measured, the first 0; multiples of `batch` but the last.
-    noise : float
-        Share of the games that are tosses of a coin, which ratings do not know.
-    """
-
-    belief: Belief
-    games: Ints
-    allowed: Bools
-    names: Ints
-    goal: str
-    batch: int
-    once: bool
-    explore: float
+    belief: Belief  # what is known before; the truth is drawn from it
+    games: Ints  # (n, n); games of each pair before
+    allowed: Bools  # (n, n); which pairs may play
+    names: Ints  # (n,); place of each player by name
+    goal: str  # of the knowledge gradient
+    batch: int  # games between ratings
+    once: bool  # whether each player plays at most once between ratings
+    explore: float  # share of pairs that are drawn
+    # after how many games ratings are measured, the first 0; multiples of `batch` but the last
     marks: tuple[int, ...]
-    noise: float = 0.0
+    noise: float = 0.0  # share of the games that are tosses of a coin, which ratings do not know
 
 
 def update(belief: Belief, games: Ints, scores: Floats, start: Floats) -> Belief:
     """Return the belief after games: the mode, and the covariance by the curvature there.
 
-    Parameters
-    ----------
-    belief : Belief
-        What was known before them.
-    games : (n, n) numpy.ndarray of int64
-        Games of each pair, symmetric.
-    scores : (n, n) numpy.ndarray
-        What each player of a row scored against that of a column: 1 a win, 1/2 a draw.
-    start : (n,) numpy.ndarray
-        Ratings from which the mode is looked for.
+    Shapes: `games` (n, n); `scores` (n, n); `start` (n,).
 
     Notes
     -----
@@ -116,19 +84,6 @@ def play_world(
     """Play a world on under a policy; return the measures at each mark, (marks, measures).
 
     The truth and the luck of each game are those of the replication, whatever the policy.
-
-    Parameters
-    ----------
-    plan : Plan
-        What is played.
-    policy : str
-        By what pairs are chosen.
-    streams : Streams
-        Of the random numbers.
-    replication : int
-        Which world.
-    stop : callable
-        Called between ratings; raises if the work is to end.
     """
     belief, n = plan.belief, plan.belief.mean.size
     normals = streams.stream(replication, _TRUTH).standard_normal(n)
@@ -149,12 +104,7 @@ def play_on(
 ) -> list[Belief]:
     """Play on under a policy where players are as strong as they are; return the belief at marks.
 
-    Parameters
-    ----------
-    plan, policy, streams, replication, stop
-        As of `play_world`.
-    truth : (n,) numpy.ndarray
-        How strong the players are.
+    Shapes: `truth` (n,).
     """
     belief, n = plan.belief, plan.belief.mean.size
     luck = streams.stream(replication, _OUTCOMES).random(plan.marks[-1])

@@ -35,49 +35,29 @@ MEASURES = HALF_WIDTH, NAMED, SHOWN, COVERAGE = "half_width", "named_best", "sho
 _UNCHECKED = 4_000
 """Batches between two looks at whether the work is to end, times the square of the players."""
 
-UNIFORM = "uniform"
-"""The policy by which the pair of the fewest games plays."""
+UNIFORM = "uniform"  # the policy by which the pair of the fewest games plays
 
 
 class League(NamedTuple):
-    """What is simulated, and how it is rated.
+    """What is simulated, and how it is rated."""
 
-    Attributes
-    ----------
-    frame : Frame
-        What is fitted. Where nothing is known of the players, `spread` says how truths scatter.
-    spread : float or None
-        Standard deviation of the truths in points; None: truths are drawn from the frame.
-    home : float
-        Advantage of the first player in points; of every pair either is first in turn.
-    draw_weight : float
-        nu.
-    before : numpy.ndarray
-        (n, n) games of each two before.
-    policy, goal : str
-        Who plays, and what for.
-    batch : int
-        Games that are chosen by one estimate.
-    grid : numpy.ndarray
-        (points,) numbers of games at which is measured.
-    quantile, critical : float
-        Standard errors of the half-width of an interval, and of a difference that is shown.
-    seed : int
-        Of all random numbers.
-    """
-
+    # what is fitted. Where nothing is known of the players, `spread` says how truths scatter
     frame: Frame
+    # standard deviation of the truths in points; None: truths are drawn from the frame
     spread: float | None
-    home: float
-    draw_weight: float
-    before: Ints
+    home: float  # advantage of the first player in points; of every pair either is first in turn
+    draw_weight: float  # nu
+    before: Ints  # (n, n) games of each two before
+    # policy, goal: who plays, and what for
     policy: str
     goal: str
-    batch: int
-    grid: Ints
+    batch: int  # games that are chosen by one estimate
+    grid: Ints  # (points,) numbers of games at which is measured
+    # quantile, critical: standard errors of the half-width of an interval, and of a difference that
+    # is shown
     quantile: float
     critical: float
-    seed: int
+    seed: int  # of all random numbers
 
     @property
     def n_players(self) -> int:
@@ -89,19 +69,7 @@ class League(NamedTuple):
 def play(words: Words, truth: Floats, counts: Counts, pair: Ints, before: Ints) -> None:
     """Play a game of two players.
 
-    Parameters
-    ----------
-    words : numpy.ndarray
-        Stream of random numbers.
-    truth : numpy.ndarray
-        (n + 2,) strengths in log odds, home advantage, nu.
-    counts : Counts
-        In and out.
-    pair : numpy.ndarray
-        (2,) the players, the smaller number first.
-    before : numpy.ndarray
-        (n, n) games of each two, in and out; the first player of the pair is first at even numbers,
-        and always where there is no home advantage.
+    Shapes: `truth` (n + 2,); `pair` (2,); `before` (n, n).
     """
     n = truth.size - 2
     i, j = pair[0], pair[1]
@@ -129,15 +97,7 @@ def play_evenly(
 ) -> None:
     """Play games, each of the two who have met the least, the first two of several such.
 
-    Parameters
-    ----------
-    words, truth, counts, before
-        As `play` takes them.
-    pair : numpy.ndarray
-        (3,) in and out: the pair that was looked at last, and the number of games that pairs are
-        brought to; begins at 0.
-    games : int
-        How many.
+    Shapes: `pair` (3,).
     """
     n = before.shape[0]
     while games > 0:
@@ -159,18 +119,7 @@ def measure(
 ) -> None:
     """Fill in the measures of an estimate; without one nobody is named and nothing covered.
 
-    Parameters
-    ----------
-    space : Space
-        The estimate.
-    truth : numpy.ndarray
-        (n + 2,) the true places.
-    quantile, critical : float
-        As in `League`.
-    out : numpy.ndarray
-        (4,) the measures.
-    found : bool
-        Whether there is an estimate.
+    Shapes: `truth` (n + 2,); `out` (4,).
     """
     if not found:
         out[0], out[1], out[2], out[3] = np.inf, 0.0, 0.0, np.nan
@@ -227,28 +176,17 @@ def even_league(
 
 
 class Standing(NamedTuple):
-    """A league that has been played up to the last number of games of a grid.
+    """A league that has been played up to the last number of games of a grid."""
 
-    Attributes
-    ----------
-    words, truth, space, counts, before
-        As `even_league` takes them.
-    cursor : numpy.ndarray
-        (3,) of even play, see `play_evenly`.
-    found : bool
-        Whether there is an estimate by which pairs can be chosen.
-    measured : numpy.ndarray
-        (points, 4) measures so far.
-    """
-
+    # words, truth, space, counts, before: as `even_league` takes them
     words: Words
     truth: Floats
     space: Space
     counts: Counts
     before: Ints
-    cursor: Ints
-    found: bool
-    measured: Floats
+    cursor: Ints  # (3,) of even play, see `play_evenly`
+    found: bool  # whether there is an estimate by which pairs can be chosen
+    measured: Floats  # (points, 4) measures so far
 
 
 def run_leagues(
@@ -257,20 +195,7 @@ def run_leagues(
     replications: range,
     check: Callable[[], None] = lambda: None,
 ) -> tuple[Floats, float]:
-    """Return (replications, points, 4) measures of some leagues, and the seconds that took.
-
-    Parameters
-    ----------
-    league : League
-        What is simulated.
-    standings : dict or None
-        In and out: leagues that have been played up to fewer points, by replication, which go on
-        from there; None: none is kept.
-    replications : range
-        Which.
-    check : callable
-        Called between two of them, to end the work.
-    """
+    """Return (replications, points, 4) measures of some leagues, and the seconds that took."""
     started = time.perf_counter()
     streams = Streams(league.seed)
     made = np.empty((len(replications), len(league.grid), len(MEASURES)))
@@ -338,42 +263,19 @@ def truth_of(league: League, streams: Streams, replication: int) -> Floats:
 
 
 class Choice(NamedTuple):
-    """Working space of a league whose pairs are chosen.
+    """Working space of a league whose pairs are chosen."""
 
-    Attributes
-    ----------
-    pairs : Pairs
-        Of the choice; `draw_weight` and `exact` are of no meaning.
-    batch : Batch
-        The pairs chosen.
-    place : numpy.ndarray
-        Of the addressed numbers, which are not drawn.
-    cursor : numpy.ndarray
-        (3,) of even play, see `play_evenly`.
-    pair : numpy.ndarray
-        (2,) who plays.
-    """
-
-    pairs: Pairs
-    batch: Batch
-    place: Words
-    cursor: Ints
-    pair: Ints
+    pairs: Pairs  # of the choice; `draw_weight` and `exact` are of no meaning
+    batch: Batch  # the pairs chosen
+    place: Words  # of the addressed numbers, which are not drawn
+    cursor: Ints  # (3,) of even play, see `play_evenly`
+    pair: Ints  # (2,) who plays
 
 
 def choice_of(n: int, goal: str, batch: int, cursor: Ints) -> Choice:
     """Return working space for a league.
 
-    Parameters
-    ----------
-    n : int
-        Players.
-    goal : str
-        Of the policy.
-    batch : int
-        Games that are chosen by one estimate.
-    cursor : numpy.ndarray
-        (3,) of even play.
+    Shapes: `cursor` (3,).
     """
     belief = Belief(np.zeros(n), np.zeros((n, n)))
     n_pairs = n * (n - 1) // 2
@@ -386,14 +288,7 @@ def choice_of(n: int, goal: str, batch: int, cursor: Ints) -> Choice:
 def believe(pairs: Pairs, space: Space, before: Ints) -> None:
     """Begin a choice of pairs by an estimate, all of which may play.
 
-    Parameters
-    ----------
-    pairs : Pairs
-        In and out.
-    space : Space
-        The estimate.
-    before : numpy.ndarray
-        (n, n) games of each two.
+    Shapes: `before` (n, n).
     """
     n, p = pairs.mean.size, 0
     for i in range(n):

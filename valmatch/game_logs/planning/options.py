@@ -23,59 +23,26 @@ FARTHEST = 1e6
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What is planned for, for whom, and how it is simulated; checked.
+    """What is planned for, for whom, and how it is simulated; checked."""
 
-    Attributes
-    ----------
-    half_width, best, shown : float or None
-        One of them: mean half-width of the differences in points; share of leagues in which the
-        leader is the true best; share in which exactly one is tied for first.
-    players : int or None
-        How many, of whom nothing is known yet.
-    spread : float or None
-        Standard deviation of their strengths in points.
-    draws : float
-        Share of drawn games between equals.
-    home : float
-        Advantage of who is at home in points.
-    prior : float or None
-        Deviation of the prior that they are rated by; None: maximum likelihood.
-    policy : str
-        Who plays.
-    goal : str or None
-        What for, under the knowledge gradient.
-    batch : int
-        Games that are chosen by one estimate.
-    replications : int
-        Leagues.
-    seed : int
-        Of all random numbers.
-    level : float
-        Of all intervals.
-    max_games : int
-        Where to give up.
-
-    Raises
-    ------
-    InputError
-        If one of them cannot be used.
-    """
-
+    # half_width, best, shown: one of them: mean half-width of the differences in points; share of
+    # leagues in which the leader is the true best; share in which exactly one is tied for first
     half_width: float | None = None
     best: float | None = None
     shown: float | None = None
-    players: int | None = None
-    spread: float | None = None
-    draws: float = 0.0
-    home: float = 0.0
+    players: int | None = None  # how many, of whom nothing is known yet
+    spread: float | None = None  # standard deviation of their strengths in points
+    draws: float = 0.0  # share of drawn games between equals
+    home: float = 0.0  # advantage of who is at home in points
+    # deviation of the prior that they are rated by; None: maximum likelihood
     prior: float | None = PRIOR
-    policy: str = UNIFORM
-    goal: str | None = None
-    batch: int = 10
-    replications: int = 200
-    seed: int = 1
-    level: float = 0.95
-    max_games: int = 1_000_000
+    policy: str = UNIFORM  # who plays
+    goal: str | None = None  # what for, under the knowledge gradient
+    batch: int = 10  # games that are chosen by one estimate
+    replications: int = 200  # leagues
+    seed: int = 1  # of all random numbers
+    level: float = 0.95  # of all intervals
+    max_games: int = 1_000_000  # where to give up
 
     def __post_init__(self) -> None:
         given = [name for name in AIMS if getattr(self, name) is not None]

@@ -52,14 +52,12 @@ from valmatch.text.durations import in_words
 
 PLAN = "plan.csv"
 
-GROWTH = 1.25
-"""From one number of games to the next, at which is measured."""
+GROWTH = 1.25  # from one number of games to the next, at which is measured
 
 FIRST_LOOK = 2_000
 """Games of the first leagues; where they do not reach the goal, longer ones are played."""
 
-FURTHER = 6
-"""By how many numbers of games leagues grow then: almost fourfold."""
+FURTHER = 6  # by how many numbers of games leagues grow then: almost fourfold
 
 MOST_PLAYERS = 500
 
@@ -178,21 +176,7 @@ def plan(
     out: Path | None,
     listeners: Listeners,
 ) -> PlannedGames:
-    """Plan how many games it takes, see `plan_games`.
-
-    Parameters
-    ----------
-    options : PlanOptions
-        What is wanted, and how it is simulated.
-    rated : RatedTogether or None
-        Who plays; None: the players of `options`.
-    workers : int
-        Workers.
-    out : Path or None
-        Folder for the results.
-    listeners : Listeners
-        Whom to tell.
-    """
+    """Plan how many games it takes, see `plan_games`."""
     league = _league(options, rated)
     _tell_cost(league, options, workers, listeners.warn)
     evenly = options.policy == UNIFORM

@@ -97,15 +97,7 @@ class PlannedGames(Result):
 
 
 def said_of_plan(summary: Mapping[str, Any], first: int) -> str:
-    """Say what a plan found.
-
-    Parameters
-    ----------
-    summary : mapping
-        What its ``summary.json`` holds.
-    first : int
-        The smallest number of games at which was measured.
-    """
+    """Say what a plan found."""
     aim = AIMED[summary["aim"]].format(value=float(summary["value"]))
     games, low, high = (summary[name] for name in ("games", "low", "high"))
     if games is None:

@@ -24,43 +24,21 @@ _SIDES = (("home", "away"), ("player_a", "player_b"), ("winner", "loser"), ("sid
 _ABOUT = ("game", "time", "neutral")
 """Meanings of columns that hold no side, in a row for each game."""
 
-_COVARIATE = "covariate "
-"""How the meanings of columns of covariates begin."""
-
-_BETWEEN = ";"
-"""What stands between the players of a side."""
+_COVARIATE = "covariate "  # how the meanings of columns of covariates begin
+_BETWEEN = ";"  # what stands between the players of a side
 
 
 class Fixture(NamedTuple):
-    """A game that is still to be played.
+    """A game that is still to be played."""
 
-    Attributes
-    ----------
-    where : str
-        What messages call the place that it is from.
-    game : str
-        Its name.
-    sides : sequence of sequence of str
-        The players of each side, without one twice.
-    time : float
-        When it will be played; NaN if that is not known.
-    dated : bool
-        Whether that is a moment, in seconds since 1970.
-    at_home : bool
-        Whether the first side plays at home; else nobody does.
-    neutral : bool
-        Whether that is so because the game is on neutral ground.
-    covariates : mapping of str to sequence of float
-        By name, of each side the mean over its players; of those that the file has.
-    """
-
-    where: str
-    game: str
-    sides: Sequence[Sequence[str]]
-    time: float = math.nan
-    dated: bool = True
-    at_home: bool = False
-    neutral: bool = False
+    where: str  # what messages call the place that it is from
+    game: str  # its name
+    sides: Sequence[Sequence[str]]  # the players of each side, without one twice
+    time: float = math.nan  # when it will be played; NaN if that is not known
+    dated: bool = True  # whether that is a moment, in seconds since 1970
+    at_home: bool = False  # whether the first side plays at home; else nobody does
+    neutral: bool = False  # whether that is so because the game is on neutral ground
+    # by name, of each side the mean over its players; of those that the file has
     covariates: Mapping[str, Sequence[float]] = MappingProxyType({})
 
 
@@ -70,11 +48,6 @@ def parse_pairs(
     """Return the fixtures that texts such as ``ann,bob`` or ``ann;bob,cy;dan`` stand for.
 
     Nobody plays at home in them. They are numbered on from the other games to predict.
-
-    Raises
-    ------
-    InputError
-        If a text names fewer than two sides, a side without a player, or a player twice.
     """
     names, found, taken = set(known), [], {game.game for game in others}
     free = (name for name in map(str, count(len(others) + 1)) if name not in taken)
@@ -100,24 +73,6 @@ def read_fixtures(
     name. The side `home` plays at home, unless the column `neutral` says yes;
     nobody does in files without it. Other columns do not count, so
     that a log can be predicted as if it were to come.
-
-    Parameters
-    ----------
-    path : Path
-        The file; `-` is standard input.
-    written : LogFormat
-        How the file is written; where semicolons stand between cells, a side of several needs
-        quotes.
-    known : iterable of str
-        Names of players.
-    covariates : sequence of str
-        Columns that are read where the file has them, as `rate` reads them: in long format of each
-        player; in a row for each game ``NAME_a`` and ``NAME_b``, or ``NAME``, the difference.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be used.
     """
     file = None if str(path) == "-" else path
     name = str(file or "standard input")

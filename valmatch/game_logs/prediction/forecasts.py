@@ -15,34 +15,22 @@ _LEAST = 1e-300  # of a probability by which others are divided
 
 
 class Forecast(NamedTuple):
-    """How a game will end.
+    """How a game will end."""
 
-    Attributes
-    ----------
-    fixture : Fixture
-        The game.
-    wins : (sides,) ndarray of float64
-        Probability of each side to win. Of more than two sides, from the expected scores p_ij
-        between each two of them: proportional to 1 / (1 + sum_j p_ji / p_ij), which is Luce's rule
-        where there is one behind them. NaN where the ratings say nothing of the game, as all below.
-    draw : float
-        Probability of a draw; NaN where the system knows none, or of more than two sides.
-    low, high : (sides,) ndarrays of float64
-        Ends of the 95% interval of the probability to win, by how little is known of the players;
-        NaN where the system knows no uncertainty.
-    expected : (sides,) ndarray of float64
-        Mean expected score against the other sides, as ``history.csv`` has it.
-    newcomers : sequence of str
-        Players without a rating.
-    """
-
-    fixture: Fixture
+    fixture: Fixture  # the game
+    # (sides,); probability of each side to win. Of more than two sides, from the expected scores
+    # p_ij between each two of them: proportional to 1 / (1 + sum_j p_ji / p_ij), which is Luce's
+    # rule where there is one behind them. NaN where the ratings say nothing of the game, as all
+    # below
     wins: Floats
-    draw: float
+    draw: float  # probability of a draw; NaN where the system knows none, or of more than two sides
+    # low, high: (sides,); ends of the 95% interval of the probability to win, by how little is
+    # known of the players; NaN where the system knows no uncertainty
     low: Floats
     high: Floats
+    # (sides,); mean expected score against the other sides, as ``history.csv`` has it
     expected: Floats
-    newcomers: Sequence[str]
+    newcomers: Sequence[str]  # players without a rating
 
 
 def undefined(fixture: Fixture, newcomers: Sequence[str]) -> Forecast:

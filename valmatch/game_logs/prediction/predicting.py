@@ -39,8 +39,7 @@ from valmatch.text.terminal import shown
 
 PREDICTIONS = "predictions.csv"
 
-MOST_SIDES = 500
-"""Sides of a game, all pairs of which are compared within seconds."""
+MOST_SIDES = 500  # sides of a game, all pairs of which are compared within seconds
 
 
 @dataclass(frozen=True, repr=False)
@@ -332,19 +331,7 @@ def forecast(
     known: Sequence[RatedPlayer],
     fixtures: Sequence[Fixture],
 ) -> list[Forecast]:
-    """Predict games, each from the same ratings.
-
-    Parameters
-    ----------
-    system : System
-        The rating system.
-    values : mapping
-        Values of its parameters.
-    known : sequence of RatedPlayer
-        The players; others are newcomers.
-    fixtures : sequence of Fixture
-        The games.
-    """
+    """Predict games, each from the same ratings."""
     rated = {player.player: player for player in known}
     newcomer = RatedPlayer("", system.newcomer(values), 0, (), np.nan, False)
     found = []

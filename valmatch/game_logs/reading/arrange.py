@@ -40,78 +40,41 @@ class Reason(IntEnum):
 
 
 class Entries(NamedTuple):
-    """What the rows of whole games say of players; a row has one entry, or two in results format.
+    """What rows of whole games say of players; a row has one entry, or two in results format."""
 
-    Attributes
-    ----------
-    game_rows : numpy.ndarray
-        (games + 1,): first row of each game.
-    per_row : int
-        Entries of a row.
-    reasons, slots : numpy.ndarray
-        (rows,): what is wrong with each row by itself, and in which cell.
-    name_starts, name_ends : numpy.ndarray
-        (entries,): limits of the player's name.
-    team_starts, team_ends : numpy.ndarray
-        (entries,): limits of the team's name; the player's in a log without teams. Whoever's
-        team has no name plays alone.
-    teams : bool
-        Whether teams are given.
-    players : numpy.ndarray
-        (entries,): number of the player.
-    scores, minutes : numpy.ndarray
-        (entries,).
-    recorded : numpy.ndarray
-        (entries,): the score in the log; NaN where it only says how the game ended.
-    enabled : numpy.ndarray
-        (entries,): whether the player is rated.
-    home : numpy.ndarray
-        (games,): whether the first entry of the game plays at home; else nobody does.
-    """
-
-    game_rows: Ints
-    per_row: int
+    game_rows: Ints  # (games + 1,): first row of each game
+    per_row: int  # entries of a row
+    # reasons, slots: (rows,): what is wrong with each row by itself, and in which cell
     reasons: Ints
     slots: Ints
+    # name_starts, name_ends: (entries,): limits of the player's name
     name_starts: Ints
     name_ends: Ints
+    # team_starts, team_ends: (entries,): limits of the team's name; the player's in a log without
+    # teams. Whoever's team has no name plays alone
     team_starts: Ints
     team_ends: Ints
-    teams: bool
-    players: Ints
+    teams: bool  # whether teams are given
+    players: Ints  # (entries,): number of the player
+    # scores, minutes: (entries,)
     scores: Floats
     minutes: Floats
-    recorded: Floats
-    enabled: Bools
-    home: Bools
+    recorded: Floats  # (entries,): the score in the log; NaN where it only says how the game ended
+    enabled: Bools  # (entries,): whether the player is rated
+    home: Bools  # (games,): whether the first entry of the game plays at home; else nobody does
 
 
 class Arranged(NamedTuple):
-    """Games in arrays.
+    """Games in arrays."""
 
-    Attributes
-    ----------
-    games : Games
-        The good games with two or more enabled sides.
-    reasons : numpy.ndarray
-        (all games,): what is wrong with each game.
-    rows, slots : numpy.ndarray
-        (all games,): in which row and cell.
-    unrated : int
-        Number of good games with fewer than two enabled sides.
-    kept : numpy.ndarray
-        (good games,): which of all games they are.
-    entries : numpy.ndarray
-        (rows of the good games,): entry of each.
-    """
-
-    games: Games
-    reasons: Ints
+    games: Games  # the good games with two or more enabled sides
+    reasons: Ints  # (all games,): what is wrong with each game
+    # rows, slots: (all games,): in which row and cell
     rows: Ints
     slots: Ints
-    unrated: int
-    kept: Ints
-    entries: Ints
+    unrated: int  # number of good games with fewer than two enabled sides
+    kept: Ints  # (good games,): which of all games they are
+    entries: Ints  # (rows of the good games,): entry of each
 
 
 @njit
@@ -139,20 +102,7 @@ def arrange(
 ) -> Arranged:
     """Check games and put their enabled players in order.
 
-    Parameters
-    ----------
-    buffer : (bytes,) ndarray of uint8
-        Text that the entries point into.
-    entries : Entries
-        What the rows say.
-    names : (games,) ndarray of int64
-        Number of each game's name.
-    times : (games,) ndarray of float64
-        Moment of each game.
-    split : (games,) ndarray of bool
-        Whether further rows of the game stand elsewhere.
-    largest : Largest
-        A larger game cannot be used.
+    Shapes: `buffer` (bytes,); `names` (games,); `times` (games,); `split` (games,).
     """
     n_games, n_entries = len(names), len(entries.players)
     faults = np.zeros((3, n_games), np.int64)

@@ -25,26 +25,15 @@ _AT_HOME = {1: (b"h",), 0: (b"a",), 2: (b"d",)}  # H, A, D: the side at home, aw
 
 
 class Cells(NamedTuple):
-    """The wanted cells of the whole rows in a buffer.
+    """The wanted cells of the whole rows in a buffer."""
 
-    Attributes
-    ----------
-    starts, ends : numpy.ndarray
-        (rows, slots): limits of each wanted cell, without quotes and outer blanks; both at the end
-        of the row where it has too few cells.
-    widths : numpy.ndarray
-        (rows,): number of cells of each row.
-    rows : numpy.ndarray
-        (rows + 1,): start of each row, at last the end of the whole rows.
-    open_quote : bool
-        Whether a quoted cell has no end though no more text comes.
-    """
-
+    # starts, ends: (rows, slots): limits of each wanted cell, without quotes and outer blanks; both
+    # at the end of the row where it has too few cells
     starts: Ints
     ends: Ints
-    widths: Ints
-    rows: Ints
-    open_quote: bool
+    widths: Ints  # (rows,): number of cells of each row
+    rows: Ints  # (rows + 1,): start of each row, at last the end of the whole rows
+    open_quote: bool  # whether a quoted cell has no end though no more text comes
 
 
 def split(buffer: Bytes, slots: Ints, final: bool, separator: str = ",") -> Cells:
@@ -52,16 +41,7 @@ def split(buffer: Bytes, slots: Ints, final: bool, separator: str = ",") -> Cell
 
     Quoted cells are unescaped in place, wherefore `buffer` changes. Blank lines are left out.
 
-    Parameters
-    ----------
-    buffer : (bytes,) ndarray of uint8
-        Text that starts with a row.
-    slots : (columns,) ndarray of int64
-        Slot of each column's cells in the result, or -1 for an unwanted column.
-    final : bool
-        Whether the text ends here, so that its last row needs no newline.
-    separator : str
-        What stands between cells, one ASCII character.
+    Shapes: `buffer` (bytes,); `slots` (columns,).
     """
     most = int(np.count_nonzero(buffer == _NEWLINE)) + 1
     wanted = int(slots.max()) + 1
@@ -167,12 +147,7 @@ def _unescape(buffer: Bytes, start: int) -> tuple[int, int]:
 def read_numbers(buffer: Bytes, starts: Ints, ends: Ints) -> Floats:
     """Return the numbers in some cells, each as `float` reads it; NaN where there is none.
 
-    Parameters
-    ----------
-    buffer : (bytes,) ndarray of uint8
-        Text.
-    starts, ends : (cells,) ndarray of int64
-        Limits of each cell.
+    Shapes: `buffer` (bytes,); `starts`, `ends` (cells,).
     """
     values = np.empty(len(starts))
     sure = np.empty(len(starts), np.bool_)
@@ -234,15 +209,7 @@ def read_flags(buffer: Bytes, starts: Ints, ends: Ints) -> Ints:
 
 
 def read_results(buffer: Bytes, starts: Ints, ends: Ints, at_home: bool = False) -> Ints:
-    """Return 1 for 1-0, 0 for 0-1, 2 for 1/2-1/2 (also 0.5-0.5 or with the sign of a half); or -1.
-
-    Parameters
-    ----------
-    buffer, starts, ends
-        As `read_numbers` takes them.
-    at_home : bool
-        Whether the first side is at home, the second away; then H is 1, A is 0 and D is 2.
-    """
+    """Return 1 for 1-0, 0 for 0-1, 2 for 1/2-1/2 (or 0.5-0.5, or the sign of a half); or -1."""
     results = np.full(len(starts), -1, np.int64)
     known = [*_RESULTS.items(), *(_AT_HOME.items() if at_home else ())]
     for value, words in known:

@@ -26,24 +26,15 @@ _PLAYER = "player"
 
 @dataclass(frozen=True)
 class Choice:
-    """By which names players go, and whose games are rated; checked.
+    """By which names players go, and whose games are rated; checked."""
 
-    Attributes
-    ----------
-    aliases : mapping of str to str
-        The name of whoever the log calls by an alias.
-    include : mapping of str to str or None
-        The players among whom games are rated, and where each is named; None: all.
-    exclude : mapping of str to str
-        Those without whom games are rated, and where each is named.
-    places : mapping of str to str
-        Where each alias is given.
-    """
-
+    # the name of whoever the log calls by an alias
     aliases: Mapping[str, str] = field(default_factory=dict)
+    # the players among whom games are rated, and where each is named; None: all
     include: Mapping[str, str] | None = None
+    # those without whom games are rated, and where each is named
     exclude: Mapping[str, str] = field(default_factory=dict)
-    places: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)  # where each alias is given
 
     def __post_init__(self) -> None:
         for name, place in (*(self.include or {}).items(), *self.exclude.items()):
@@ -78,25 +69,11 @@ class Choice:
         }
 
 
-EVERYBODY = Choice()
-"""All games, by the names in the log."""
+EVERYBODY = Choice()  # all games, by the names in the log
 
 
 def read_choice(alias: Path | None, include: str | None, exclude: str | None) -> Choice:
-    """Return what options say of players.
-
-    Parameters
-    ----------
-    alias : Path or None
-        A CSV file with the columns name, alias.
-    include, exclude : str or None
-        Names between commas, or the path of a CSV file with a column player.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be used, an alias is given twice or is a name, or nobody is named.
-    """
+    """Return what options say of players."""
     aliases, places = _read_aliases(alias) if alias is not None else ({}, {})
     kept = None if include is None else _named("include", include)
     return Choice(aliases, kept, _named("exclude", exclude) if exclude is not None else {}, places)
@@ -169,20 +146,7 @@ def _rows(path: Path, wanted: Sequence[str], columns: str) -> Iterator[Row]:
 
 
 class Chooser:
-    """Puts names in the place of aliases while a log is read, and leaves games out.
-
-    Parameters
-    ----------
-    choice : Choice
-        What is chosen.
-    players : Names
-        The players of the log, as far as it has been read.
-
-    Attributes
-    ----------
-    left_out : int
-        Number of games that were not wanted.
-    """
+    """Puts names in the place of aliases while a log is read, and leaves games out."""
 
     def __init__(self, choice: Choice, players: Names) -> None:
         self._choice, self._players = choice, players
@@ -194,17 +158,12 @@ class Chooser:
         self._text = np.frombuffer(b"".join(names), np.uint8)
         self._ends = np.cumsum([0, *map(len, names)]).astype(np.int64)
         self._unwanted: Bools = np.zeros(0, np.bool_)
-        self.left_out = 0
+        self.left_out = 0  # number of games that were not wanted
 
     def renamed(self, buffer: Bytes, starts: Ints, ends: Ints) -> Bytes:
         """Return a buffer with the names at its end, to which cells with aliases are turned.
 
-        Parameters
-        ----------
-        buffer : numpy.ndarray
-            (bytes,) what the cells point into.
-        starts, ends : numpy.ndarray
-            (rows, columns) limits of the cells that hold players; changed.
+        Shapes: `buffer` (bytes,); `starts`, `ends` (rows, columns).
         """
         if not len(self._met):
             return buffer
@@ -247,13 +206,7 @@ class Chooser:
         return self._unwanted
 
     def check(self, log: str) -> None:
-        """Refuse aliases and players that the whole log does not have.
-
-        Raises
-        ------
-        InputError
-            If there is one.
-        """
+        """Refuse aliases and players that the whole log does not have."""
         for alias, met in zip(self._choice.aliases, self._met.tolist(), strict=True):
             if not met:
                 place = self._choice.places.get(alias, option("alias"))
@@ -269,5 +222,4 @@ class Chooser:
                     raise InputError(f"{place}: {shown(name)} is nobody in {log}{near}")
 
 
-HINTED = 1_000
-"""Players among whom a name like a misspelt one is looked for."""
+HINTED = 1_000  # players among whom a name like a misspelt one is looked for

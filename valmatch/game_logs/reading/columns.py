@@ -17,22 +17,13 @@ _ALIKE = 0.8
 
 @dataclass(frozen=True)
 class Format:
-    """A shape of game logs.
+    """A shape of game logs."""
 
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    required, optional : tuple
-        Meanings of its columns.
-    together : tuple
-        Optional columns of which all or none must be there.
-    """
-
-    name: str
+    name: str  # what it is called
+    # required, optional: meanings of its columns
     required: tuple[str, ...]
     optional: tuple[str, ...]
-    together: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()  # optional columns of which all or none must be there
 
 
 LONG = Format("long", ("game", "player", "score"), ("team", "minutes", "enabled", "time"))
@@ -54,21 +45,11 @@ FORMATS = (LONG, RESULTS, SCORES, PLAYERS, OUTCOMES)
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a log that are used.
+    """The columns of a log that are used."""
 
-    Attributes
-    ----------
-    format : Format
-        The shape of the log.
-    places : mapping of str to int
-        Index in the header by meaning.
-    names : sequence of str
-        All names in the header.
-    """
-
-    format: Format
-    places: Mapping[str, int]
-    names: Sequence[str]
+    format: Format  # the shape of the log
+    places: Mapping[str, int]  # index in the header by meaning
+    names: Sequence[str]  # all names in the header
 
 
 def find_columns(
@@ -82,27 +63,6 @@ def find_columns(
     """Find the columns of a log, or of another file of games, by its header.
 
     Columns without a meaning are left alone, unless their name looks like a misspelt one.
-
-    Parameters
-    ----------
-    where : str
-        Address of the header, for messages.
-    header : sequence of str
-        Names of the columns.
-    written : LogFormat
-        Names that the user gives, by meaning; other columns have their meaning as name. And what
-        was taken for what stands between cells.
-    formats : sequence of Format
-        The shapes that the file may have.
-    what : str
-        What messages call such a file, with a verb.
-    used : sequence of str
-        Columns that are used otherwise, so that none of them is a misspelt one.
-
-    Raises
-    ------
-    InputError
-        If a required column is missing, a given one does not exist, or a name is ambiguous.
     """
     given = written.columns
     if len(header) == 1 and (other := other_separator(header, written.delimiter)):

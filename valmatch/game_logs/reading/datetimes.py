@@ -27,17 +27,13 @@ _DAYS = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])  # of each mo
 NUMBERS, DATES, DIGITS = "plain numbers", "date-times", "dates such as 20240131"
 """What times may be, besides seconds and milliseconds since 1970."""
 
-SINCE = 1800
-"""The first year that digits are read as."""
+SINCE = 1800  # the first year that digits are read as
 
 _LAST = 253_402_300_800.0  # seconds since 1970 at the end of the year 9999
 
 
 def kind_of_times(buffer: Bytes, starts: Ints, ends: Ints) -> str | None:
-    """Return what times are, by the first cell that holds any; of numbers by the middle one.
-
-    Parameters are those of `read_moments`. None if no cell does.
-    """
+    """Return what times are, by the first cell that holds any; of numbers by the middle one."""
     for k in range(len(starts)):
         cell = slice(k, k + 1)
         if not np.isnan(read_numbers(buffer, starts[cell], ends[cell]))[0]:
@@ -70,12 +66,7 @@ def read_times(kind: str | None, buffer: Bytes, starts: Ints, ends: Ints) -> Flo
 def read_moments(buffer: Bytes, starts: Ints, ends: Ints) -> Floats:
     """Return the seconds since 1970 of ISO 8601 moments, UTC where no zone is given; or NaN.
 
-    Parameters
-    ----------
-    buffer : (bytes,) ndarray of uint8
-        Text.
-    starts, ends : (cells,) ndarray of int64
-        Limits of each cell.
+    Shapes: `buffer` (bytes,); `starts`, `ends` (cells,).
     """
     seconds = np.empty(len(starts), np.int64)
     _read_plain(buffer, starts, ends, seconds)

@@ -21,33 +21,18 @@ def _with_grounds(format_: Format) -> Format:
     return Format(format_.name, format_.required, optional, format_.together)
 
 
-WHOLE_FORMATS = tuple(map(_with_grounds, FORMATS))
-"""The formats of logs that are rated as a whole."""
+WHOLE_FORMATS = tuple(map(_with_grounds, FORMATS))  # the formats of logs that are rated as a whole
 
 
 @dataclass(frozen=True)
 class Further:
-    """Columns that are wanted besides those of a format, by their names.
+    """Columns that are wanted besides those of a format, by their names."""
 
-    Attributes
-    ----------
-    weight : str
-        As so many games each one counts; "" for none.
-    clusters : sequence of str
-        Games with equal cells there belong together.
-    covariates : sequence of str
-        What is known of sides.
-    timed_by : str
-        What wants times, as messages call it; "" for nothing.
-    clustered_by : str
-        The argument that names the columns of `clusters`.
-    """
-
-    weight: str = ""
-    clusters: Sequence[str] = ()
-    covariates: Sequence[str] = ()
-    timed_by: str = ""
-    clustered_by: str = "cluster"
+    weight: str = ""  # as so many games each one counts; "" for none
+    clusters: Sequence[str] = ()  # games with equal cells there belong together
+    covariates: Sequence[str] = ()  # what is known of sides
+    timed_by: str = ""  # what wants times, as messages call it; "" for nothing
+    clustered_by: str = "cluster"  # the argument that names the columns of `clusters`
 
     def names(self, header: Sequence[str]) -> list[str]:
         """Return those of the columns of a header that are wanted."""
@@ -58,40 +43,16 @@ class Further:
 
 @dataclass(frozen=True)
 class FurtherColumns:
-    """Where those columns are: keys of the places of `Columns`.
+    """Where those columns are: keys of the places of `Columns`."""
 
-    Attributes
-    ----------
-    weight : str
-        That of the weights; "" for none.
-    clusters : sequence of str
-        Those of clusters.
-    covariates : sequence of tuple of str
-        Two for each covariate of a first and a second side, else one.
-    """
-
-    weight: str = ""
-    clusters: Sequence[str] = ()
+    weight: str = ""  # that of the weights; "" for none
+    clusters: Sequence[str] = ()  # those of clusters
+    # two for each covariate of a first and a second side, else one
     covariates: Sequence[tuple[str, ...]] = field(default_factory=list)
 
 
 def place_further(where: str, columns: Columns, further: Further) -> tuple[Columns, FurtherColumns]:
-    """Find the further columns of a log.
-
-    Parameters
-    ----------
-    where : str
-        Address of the header, for messages.
-    columns : Columns
-        The columns with a meaning.
-    further : Further
-        What else is wanted.
-
-    Raises
-    ------
-    InputError
-        If one is not there.
-    """
+    """Find the further columns of a log."""
     header, places = columns.names, dict(columns.places)
 
     def key_of(name: str, argument: str) -> str:
@@ -131,24 +92,12 @@ def place_further(where: str, columns: Columns, further: Further) -> tuple[Colum
 
 
 class Facts(NamedTuple):
-    """What else is known of some games.
+    """What else is known of some games."""
 
-    Attributes
-    ----------
-    weights : numpy.ndarray
-        (games,) 1 without a column for them.
-    clusters : numpy.ndarray
-        (games, columns) numbers of the cells.
-    covariates : numpy.ndarray
-        (rows, covariates) of the side of each row.
-    homes : numpy.ndarray
-        (rows,) 1 of who is at home, else 0.
-    """
-
-    weights: Floats
-    clusters: Ints
-    covariates: Floats
-    homes: Floats
+    weights: Floats  # (games,) 1 without a column for them
+    clusters: Ints  # (games, columns) numbers of the cells
+    covariates: Floats  # (rows, covariates) of the side of each row
+    homes: Floats  # (rows,) 1 of who is at home, else 0
 
     def at(self, games: Ints, rows: Ints) -> Facts:
         """Return what is known of some of the games, and of some of the rows."""

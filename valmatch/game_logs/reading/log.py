@@ -52,8 +52,7 @@ from valmatch.ratings.system import FAR, Largest
 BLOCK = 1 << 20  # bytes read at a time
 _MOST_ERRORS = 10
 
-ANY = Largest()
-"""The largest game where nothing else limits it."""
+ANY = Largest()  # the largest game where nothing else limits it
 
 _LABELS = {
     Reason.WIDTH: "wrong number of cells",
@@ -81,25 +80,14 @@ _NAMES = {"game", "player", "winner", "loser", "home", "away", "player_a", "play
 
 
 class _Block(NamedTuple):
-    """A piece of the file that holds whole games.
+    """A piece of the file that holds whole games."""
 
-    Attributes
-    ----------
-    text : bytes
-        The bytes of the file, from which `buffer` was made.
-    line : int
-        Number of its first line.
-    buffer, cells : numpy.ndarray
-        Its cells.
-    game_rows : numpy.ndarray
-        First row of each game, and the end of the last.
-    """
-
-    text: bytes
-    line: int
+    text: bytes  # the bytes of the file, from which `buffer` was made
+    line: int  # number of its first line
+    # buffer, cells: its cells
     buffer: Bytes
     cells: Cells
-    game_rows: Ints
+    game_rows: Ints  # first row of each game, and the end of the last
 
 
 class GameLog:
@@ -122,54 +110,6 @@ class GameLog:
     `time`, all of one kind: ISO 8601 moments, UTC where no zone is given, dates such as 20240131,
     seconds or milliseconds since 1970 (numbers from 1e8 and from 1e11 on), or other numbers. In
     long format the earliest of a game's rows counts; equal times leave the order of the file.
-
-    Parameters
-    ----------
-    path : Path
-        The file; `-` is standard input.
-    format_ : LogFormat
-        How the file is written.
-    most_bad : float or None
-        The share of all games that may be left out as they cannot be used; None: the first of these
-        ends the reading.
-    largest : Largest
-        A larger game cannot be used.
-    further : Further or None
-        What else is read of each game, for `whole`.
-    choice : Choice
-        Whose games are rated, and who goes by another name.
-
-    Attributes
-    ----------
-    path : Path or None
-        The file; None for standard input.
-    name : str
-        What messages call it.
-    columns : mapping of str to str
-        Which column is which.
-    size : int
-        Bytes of the file.
-    timed : bool
-        Whether games have times.
-    players : Names
-        Names of players.
-    game_names : Names or None
-        Names of games; None without a column for it.
-    bad : BadRows
-        The games left out.
-    unrated : int
-        Number of games with fewer than two sides of enabled players.
-    choice : Choice
-        As given.
-    chooser : Chooser
-        Knows how many games were left out by the choice of players.
-    kind_of_times : str or None
-        What times are, see `kind_of_times`; None as long as none has been read.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be used.
     """
 
     def __init__(
@@ -181,8 +121,8 @@ class GameLog:
         further: Further | None = None,
         choice: Choice = EVERYBODY,
     ) -> None:
-        self.path = None if str(path) == "-" else path
-        self.name = str(path) if self.path else "standard input"
+        self.path = None if str(path) == "-" else path  # the file; None for standard input
+        self.name = str(path) if self.path else "standard input"  # what messages call it
         self._file, self._ahead = _opened(path), Ahead()
         self._further: FurtherColumns | None = None
         self._skip, self._most_bad = most_bad is not None, most_bad or 0.0
@@ -192,7 +132,7 @@ class GameLog:
             header, self._start, self._line = self._header()
             where = f"{self.name}:{self._line - 1}"
             if further is None:
-                self.columns = find_columns(where, header, format_)
+                self.columns = find_columns(where, header, format_)  # which column is which
             else:
                 used = further.names(header)
                 found = find_columns(where, header, format_, WHOLE_FORMATS, used=used)
@@ -215,21 +155,26 @@ class GameLog:
         self._marked = bool(self.path) and are_marked(path)
         self._named = [slot for meaning, slot in self._slot.items() if meaning in _NAMES]
         self._slots[list(self.columns.places.values())] = range(len(self._slot))
-        self.size = self._file.seek(0, 2)
-        self.timed = "time" in self._slot
-        self.players = Names()
+        self.size = self._file.seek(0, 2)  # bytes of the file
+        self.timed = "time" in self._slot  # whether games have times
+        self.players = Names()  # names of players
+        # choice: as given
+        # chooser: knows how many games were left out by the choice of players
         self.choice, self.chooser = choice, Chooser(choice, self.players)
         people = {"player"} if "player" in self._slot else _NAMES - {"game"}
         self._people = [slot for meaning, slot in self._slot.items() if meaning in people]
         self._split: set[int] | None = None  # games in pieces, where they are left out
+        # what times are, see `kind_of_times`; None as long as none has been read
         self.kind_of_times: str | None = None  # once one has been read
         self._reset()
 
     def _reset(self) -> None:
+        # names of games; None without a column for it
         self.game_names: Names | None = Names() if "game" in self._slot else None
         self._clusters = [Names() for _ in self._further.clusters] if self._further else []
         self._left_out: set[int] = set()  # games in pieces that are in `bad`
-        self.bad = BadRows(self.name, self._skip, self._most_bad, what="game")
+        self.bad = BadRows(self.name, self._skip, self._most_bad, what="game")  # the games left out
+        # number of games with fewer than two sides of enabled players
         self.unrated = self.chooser.left_out = 0
         self._n_rows = 0
 
@@ -273,17 +218,6 @@ class GameLog:
         """Yield the games in play order, in parts; may be called again.
 
         Names may be known of players who come in the next part only: it is read meanwhile.
-
-        Parameters
-        ----------
-        progress : callable
-            Called with the number of further bytes read.
-
-        Raises
-        ------
-        InputError
-            At the first part with a game that cannot be used; up to ten are named. Or in the end,
-            if too many were left out.
         """
         ordered = True
         if self.timed or (self._skip and self.game_names):
@@ -330,18 +264,7 @@ class GameLog:
             progress(done.popleft())
 
     def whole(self, progress: Callable[[int], None]) -> tuple[Games, Facts]:
-        """Return all games, and what else is known of them, in the order of the file.
-
-        Parameters
-        ----------
-        progress : callable
-            Called with the number of further bytes read.
-
-        Raises
-        ------
-        InputError
-            As `games` does.
-        """
+        """Return all games, and what else is known of them, in the order of the file."""
         if self._skip and self.game_names:
             self._survey()
         parts = list(self._with_facts(progress))

@@ -23,27 +23,14 @@ DEFAULT_MINUTES = 20.0  # in a game whose minutes are unknown
 class Rows:
     """The rows of a piece of a log.
 
-    Parameters
-    ----------
-    buffer : (bytes,) ndarray of uint8
-        Text that the cells point into.
-    cells : Cells
-        Cells of the rows.
-    slots : mapping
-        Slot of each column that is there, by meaning.
-    width : int
-        Number of cells that a row should have.
-
-    Attributes
-    ----------
-    reasons, slots : numpy.ndarray
-        (rows,): the first thing that is wrong with each row, and in which cell.
+    Shapes: `buffer` (bytes,).
     """
 
     def __init__(self, buffer: Bytes, cells: Cells, slots: Mapping[str, int], width: int) -> None:
         self._buffer = buffer
         self._cells = cells
         self._slot = slots
+        # reasons, slots: (rows,): the first thing that is wrong with each row, and in which cell
         self.reasons = np.zeros(len(cells.widths), np.int64)
         self.slots = np.zeros(len(cells.widths), np.int64)
         self._note(cells.widths != width, Reason.WIDTH, 0)
@@ -155,14 +142,7 @@ class Rows:
     def further(self, game_rows: Ints, columns: FurtherColumns, clusters: Sequence[Names]) -> Facts:
         """Return what else is known of the games, and note what differs within one.
 
-        Parameters
-        ----------
-        game_rows : numpy.ndarray
-            (games + 1,): first row of each game.
-        columns : FurtherColumns
-            What is wanted.
-        clusters : sequence of Names
-            The cells of each column of clusters so far.
+        Shapes: `game_rows` (games + 1,).
         """
         first, n = game_rows[:-1], len(self.reasons)
         weights = np.ones(n)

@@ -70,15 +70,7 @@ def _find_items(text: Bytes, starts: Ints, ends: Ints) -> None:
 
 
 def time_text(value: float, dated: bool) -> str:
-    """Return the time of a game: a number, or a moment in UTC, which begins a day where no hour is.
-
-    Parameters
-    ----------
-    value : float
-        The time; NaN is the empty text.
-    dated : bool
-        Whether it is in seconds since 1970.
-    """
+    """Return the time of a game: a number, or a moment in UTC (a day starts at 0:00)."""
     if value != value:
         return ""
     if not dated:
@@ -160,15 +152,7 @@ def _beginning_with(column: Texts, characters: bytes) -> Ints:
 
 
 def lines(columns: Sequence[Texts], raw: bool = True) -> str:
-    """Return the CSV lines of equally long columns, with quotes where a cell needs them.
-
-    Parameters
-    ----------
-    columns : sequence of Texts
-        The columns.
-    raw : bool
-        Whether texts are written as they are; else those that begin like formulas are marked.
-    """
+    """Return the CSV lines of equally long columns, with quotes where a cell needs them."""
     if not raw:
         columns = [column if isinstance(column, Numerals) else marked(column) for column in columns]
     n = len(columns[0].starts)
@@ -211,18 +195,7 @@ def _put(
 ) -> None:
     """Put the cells of a column, and a mark behind each, into the text; move on the places.
 
-    Parameters
-    ----------
-    text : (bytes,) ndarray of uint8
-        Filled.
-    places : (rows,) ndarray of int64
-        Where the next cell of each row begins.
-    buffer, starts, ends
-        The cells.
-    more : ndarray of int64
-        By how much quotes make each cell longer; empty where none does.
-    mark : int
-        The byte.
+    Shapes: `text` (bytes,); `places` (rows,).
     """
     for row in range(len(starts)):
         at, start, end = places[row], starts[row], ends[row]

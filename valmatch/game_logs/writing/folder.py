@@ -32,26 +32,7 @@ def claim(
     identity: Mapping[str, object],
     redo: bool = False,
 ) -> RunFolder:
-    """Return the folder of a rating, claimed.
-
-    Parameters
-    ----------
-    out : Path
-        The folder.
-    log : GameLog
-        The games.
-    previous : PreviousRatings or None
-        The ratings that it goes on from.
-    identity : mapping
-        What else distinguishes this rating from others.
-    redo : bool
-        Whether it may replace one made before the log, or the earlier ratings, were changed.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be used, or holds another rating, or would lose what is read.
-    """
+    """Return the folder of a rating, claimed."""
     digest = log.sha256()
     ratings = previous.path if previous else None
     files = {"games_sha256": digest, "ratings_sha256": sha256(ratings) if ratings else None}
@@ -114,16 +95,7 @@ def ratings_in(folder: Path) -> str | None:
 
 
 def outdated(folder: Path, before: str | None) -> list[str]:
-    """Return what has to be said of ratings that went on from what a folder held before.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder, of ratings that have been made again.
-    before : str or None
-        The digest of those before, None without any. Ratings that went on from them are looked for
-        in the folders beside it.
-    """
+    """Return what has to be said of ratings that went on from what a folder held before."""
     if before is None or before == ratings_in(folder):
         return []
     beside = sorted(path.parent for path in folder.resolve().parent.glob(f"*/{MANIFEST}"))

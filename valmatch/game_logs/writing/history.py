@@ -28,16 +28,7 @@ class HistoryWriter:
     rating_after. By zonestats also: score_per_hour, rating_offset (equation 4), scale (equation 5),
     capped (1 where it is less than 1), rank_after among all players rated so far.
 
-    Parameters
-    ----------
-    file : text file
-        Written to.
-    log : GameLog
-        Where the names of games and players come from.
-    ratings : (players,) ndarray of float64 or None
-        Of zonestats, ratings before the first game; NaN of players who have none yet.
-    raw_names : bool
-        Whether names that begin like formulas are written as they are.
+    Shapes: `ratings` (players,).
     """
 
     def __init__(
@@ -97,10 +88,7 @@ def _scores(scored: Floats, opponents: Ints) -> Texts:
 class Ranks:
     """The ranks of rated players in the course of a log: 1 for the best, equal ratings share one.
 
-    Parameters
-    ----------
-    ratings : (players,) ndarray of float64
-        Ratings before the first game; NaN of players who have none yet.
+    Shapes: `ratings` (players,).
     """
 
     def __init__(self, ratings: Floats) -> None:
@@ -138,18 +126,8 @@ def _correct(
 ) -> None:
     """Add to each rank how many more players than at the start are above it after the game.
 
-    Parameters
-    ----------
-    players : (rows,) ndarray of int64
-        Number of each row's player.
-    ends : (games + 1,) ndarray of int64
-        First row of each game, and the end of the last.
-    ratings : (players,) ndarray of float64
-        Ratings at the start, NaN for none.
-    order, marks : (rows,) ndarrays of int64 and float64
-        Rows by the rating after their games, and these ratings.
-    ranks : (rows,) ndarray of int64
-        Changed.
+    Shapes: `players` (rows,); `ends` (games + 1,); `ratings` (players,); `order`, `marks` (rows,);
+    `ranks` (rows,).
     """
     places = np.empty(len(players), np.int64)  # of each row: how many marks are below its own
     place = 0

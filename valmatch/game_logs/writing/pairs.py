@@ -28,19 +28,6 @@ class PairsWriter:
     minutes that count, points that the player gains from the opponent before the cap (equation 3).
     The rating_offset of a player in ``history.csv`` is the sum of his points, less that of the
     points where he is the opponent.
-
-    Parameters
-    ----------
-    file : text file
-        Written to.
-    log : GameLog
-        Where the names of games and players come from.
-    values : mapping
-        Values of the parameters of zonestats.
-    stop : callable
-        Returns whether to give up.
-    raw_names : bool
-        Whether names that begin like formulas are written as they are.
     """
 
     def __init__(
@@ -106,22 +93,8 @@ def _contests(
 ) -> int:
     """Work out the contests of some rows with the later rows of their games; return how many.
 
-    Parameters
-    ----------
-    games : Games
-        The games.
-    ratings : (all rows,) ndarray of float64
-        Ratings before the game.
-    ends : (rows,) ndarray of int64
-        End of each row's game; the rows start at `first`.
-    first : int
-        See `ends`.
-    t, game_mult, max_game_length : float
-        Parameters of zonestats.
-    rows : (2, at least contests) ndarray of int64
-        Result: rows of the player and of the opponent.
-    numbers : (4, at least contests) ndarray of float64
-        Result: expected, score, minutes, points.
+    Shapes: `ratings` (all rows,); `ends` (rows,); `rows` (2, at least contests); `numbers` (4, at
+    least contests).
     """
     n = 0
     for k in range(len(ends)):

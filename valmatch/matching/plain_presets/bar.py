@@ -12,24 +12,14 @@ from valmatch.rule_sets.presets.tickets import Formed, Party, Played
 
 
 class Entry(NamedTuple):
-    """What a search looks at of a ticket.
-
-    Attributes
-    ----------
-    number : int
-    size : int
-        Players.
-    skill, variance : float
-        What it adds to a team's.
-    ticks : int
-        Reviews that it has been through.
-    """
+    """What a search looks at of a ticket."""
 
     number: int
-    size: int
+    size: int  # players
+    # skill, variance: what it adds to a team's
     skill: float
     variance: float
-    ticks: int = 0
+    ticks: int = 0  # reviews that it has been through
 
 
 def entered(number: int, party: Party, rule: BarRule) -> Entry:
@@ -50,8 +40,7 @@ def entered(number: int, party: Party, rule: BarRule) -> Entry:
 ERROR_FUNCTION = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
 """Coefficients of Abramowitz and Stegun, 7.1.26."""
 
-SLOWNESS = 0.3275911
-"""Its p."""
+SLOWNESS = 0.3275911  # its p
 
 
 def normal(value: float) -> float:
@@ -85,14 +74,7 @@ def win_chances(teams: Sequence[Sequence[Entry]], rule: BarRule) -> list[float]:
 
 
 def search(entries: Sequence[Entry], rule: BarRule) -> list[tuple[list[list[Entry]], list[float]]]:
-    """Return line-ups and win chances of a review, in the order in which they start.
-
-    Parameters
-    ----------
-    entries : sequence of Entry
-        In the order in which they are looked at.
-    rule : BarRule
-    """
+    """Return line-ups and win chances of a review, in the order in which they start."""
     found: list[tuple[list[list[Entry]], list[float]]] = []
     rest = list(entries)
     while started := _first(rest, rule):

@@ -11,8 +11,7 @@ from valmatch.matching.plain_presets.faf_teams import looked_at, search_teams
 from valmatch.rule_sets.presets.rules import FafRule
 from valmatch.rule_sets.presets.tickets import Formed, Party, Played
 
-SHORTEST = 1e-6
-"""Seconds between two pops with which time hardly passes any more."""
+SHORTEST = 1e-6  # seconds between two pops with which time hardly passes any more
 
 
 def find(parties: Sequence[Party], rule: FafRule) -> Played:
@@ -42,13 +41,7 @@ def searched(
 def play(
     parties: Sequence[Party], rule: FafRule, horizon: float, least_span: float = 0.0
 ) -> Played:
-    """Play a queue with its own pops until the horizon, so many seconds apart at least.
-
-    Raises
-    ------
-    InputError
-        Where more players wait than ever find a match: pops follow each other faster and faster.
-    """
+    """Play a queue with its own pops until the horizon, so many seconds apart at least."""
     matches: list[Formed] = []
     pops: list[dict[str, Any]] = []
     queue: list[int] = []

@@ -76,14 +76,7 @@ def _expansion(player: Rated, rule: FafRule) -> Expansion:
 
 
 def search_duels(parties: Sequence[Party], rule: FafRule) -> list[Duel]:
-    """Return the pairs of a search, by their earlier tickets.
-
-    Parameters
-    ----------
-    parties : sequence of Party
-        In order of joining, of one player each.
-    rule : FafRule
-    """
+    """Return the pairs of a search, by their earlier tickets."""
     ratings = [matched(party.players[0], rule) for party in parties]
     limits = [threshold(party, rule) for party in parties]
     lists: list[list[tuple[float, int]]] = [[] for _ in parties]

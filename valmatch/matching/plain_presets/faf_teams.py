@@ -15,31 +15,17 @@ PLAYER = 5000.0
 
 
 class Shown(NamedTuple):
-    """What a search looks at of a ticket.
-
-    Attributes
-    ----------
-    number : int
-    size : int
-        Players.
-    total, average : float
-        Sum and mean of what they show.
-    most : float
-        The most that one of them shows.
-    newcomers : int
-    attempts : int
-    ratings : tuple of float
-        What each shows.
-    """
+    """What a search looks at of a ticket."""
 
     number: int
-    size: int
+    size: int  # players
+    # total, average: sum and mean of what they show
     total: float
     average: float
-    most: float
+    most: float  # the most that one of them shows
     newcomers: int
     attempts: int
-    ratings: tuple[float, ...]
+    ratings: tuple[float, ...]  # what each shows
 
 
 class Game(NamedTuple):
@@ -61,14 +47,7 @@ def looked_at(number: int, party: Party, rule: FafRule) -> Shown:
 
 
 def search_teams(parties: Sequence[Party], rule: FafRule) -> list[Game]:
-    """Return the matches of a search, the best first.
-
-    Parameters
-    ----------
-    parties : sequence of Party
-        In order of joining.
-    rule : FafRule
-    """
+    """Return the matches of a search, the best first."""
     tickets = [looked_at(number, party, rule) for number, party in enumerate(parties)]
     tickets.sort(key=lambda one: one.average)
     found: list[tuple[float, int, Game]] = []

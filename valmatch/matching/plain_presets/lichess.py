@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from valmatch.rule_sets.presets.rules import LichessRule
 from valmatch.rule_sets.presets.tickets import Formed, Member, Played
 
-Score = float | None
-"""Points against a pair; None: it is not allowed."""
+Score = float | None  # points against a pair; None: it is not allowed
 
 Choose = Callable[[Sequence[Member], LichessRule], Sequence[int]]
 """Returns whose partner each of some members is, -1 for none: as many pairs as can be, of least
@@ -17,8 +16,7 @@ total score."""
 GOOD, POOR, BAD = -2, -5, -12
 """Sits of players who are polite, of those who are not, and of those who are rude."""
 
-FREE_SITS = -3
-"""Sits up to which the credit of waiting is not lowered."""
+FREE_SITS = -3  # sits up to which the credit of waiting is not lowered
 
 
 def manners(first: int, second: int) -> int:
@@ -71,16 +69,7 @@ def _takes(member: Member, other: Member) -> bool:
 
 
 def search(members: Sequence[Member], rule: LichessRule, choose: Choose) -> list[tuple[int, int]]:
-    """Return the pairs of a wave, the earlier first.
-
-    Parameters
-    ----------
-    members : sequence of Member
-        In order of joining.
-    rule : LichessRule
-    choose : callable
-        See `Choose`.
-    """
+    """Return the pairs of a wave, the earlier first."""
     marked = [k for k, one in enumerate(members) if one.lame]
     marked.sort(key=lambda k: -members[k].rating)
     pairs = [(min(pair), max(pair)) for pair in zip(marked[::2], marked[1::2], strict=False)]
@@ -98,19 +87,7 @@ def play(
     choose: Choose,
     jitter: Callable[[int], float] = lambda wave: 0.0,
 ) -> Played:
-    """Play a pool until the horizon.
-
-    Parameters
-    ----------
-    tickets : sequence of Member
-    rule : LichessRule
-    horizon : float
-        Seconds.
-    choose : callable
-        See `Choose`.
-    jitter : callable
-        By how much the time up to a wave is longer.
-    """
+    """Play a pool until the horizon."""
     matches: list[Formed] = []
     waves: list[dict[str, float]] = []
     pool: dict[int, Member] = {}

@@ -22,25 +22,15 @@ def radius(rating: float, waited: float, rule: OsuRule) -> float:
     return min(most, rule.start * by_rating * 2.0 ** min(waited / rule.every, FARTHEST))
 
 
-FARTHEST = 700.0
-"""Powers beyond which a radius has long reached its limit."""
+FARTHEST = 700.0  # powers beyond which a radius has long reached its limit
 
 
 class Waiting(NamedTuple):
-    """A user in the queue.
-
-    Attributes
-    ----------
-    number : int
-    since : float
-        When it joined.
-    banned : float
-        Until when it is not searched for, that moment included.
-    """
+    """A user in the queue."""
 
     number: int
-    since: float
-    banned: float
+    since: float  # when it joined
+    banned: float  # until when it is not searched for, that moment included
 
 
 def search(
@@ -52,23 +42,7 @@ def search(
     draw: Draw,
     update: int = 0,
 ) -> list[list[int]]:
-    """Return the lobbies of an update, pivots first.
-
-    Parameters
-    ----------
-    queue : sequence of Waiting
-        Free users in order of joining.
-    users : sequence of User
-    now : float
-        Seconds.
-    rule : OsuRule
-    met : callable
-        Whether two have met recently.
-    draw : callable
-        See `Draw`.
-    update : int
-        Which update it is.
-    """
+    """Return the lobbies of an update, pivots first."""
     free = [one for one in queue if one.banned < now]
     if len(free) < rule.lobby_size:
         return []
@@ -102,35 +76,15 @@ def search(
 
 
 class Lobby(NamedTuple):
-    """Users who are invited.
+    """Users who are invited."""
 
-    Attributes
-    ----------
-    members : list of int
-        The pivot first.
-    since : float
-        When they were.
-    accepted : set of int
-    """
-
-    members: list[int]
-    since: float
+    members: list[int]  # the pivot first
+    since: float  # when they were
     accepted: set[int]
 
 
 class Queue:
-    """The queue while events come.
-
-    Parameters
-    ----------
-    users : sequence of User
-        By number; several may be one user who came again.
-    rule : OsuRule
-    at_once : bool
-        Whether all accept at once.
-    draw : callable
-        See `Draw`.
-    """
+    """The queue while events come."""
 
     def __init__(self, users: Sequence[User], rule: OsuRule, at_once: bool, draw: Draw) -> None:
         self.users, self.rule, self.at_once, self.draw = users, rule, at_once, draw

@@ -24,44 +24,21 @@ CANDIDATES = SAMPLES = JITTER = 1
 No rule draws for two of them.
 """
 
-PAIRS = 2**31
-"""Numbers of tickets that can be drawn for a pivot."""
-
-SEED = 0
-"""Of addressed draws: a case has none for them."""
+PAIRS = 2**31  # numbers of tickets that can be drawn for a pivot
+SEED = 0  # of addressed draws: a case has none for them
 
 
 class Searches(NamedTuple):
-    """Searches that give what the plain ones give, faster or at all.
+    """Searches that give what the plain ones give, faster or at all."""
 
-    Attributes
-    ----------
-    line_ups : callable
-        See `valmatch.matching.plain_presets.bar.search`.
-    rosters : callable
-        See `valmatch.matching.plain_presets.shieldbattery.search`.
-    pairs : callable
-        How pairs of lichess are chosen, see `valmatch.matching.plain_presets.lichess`.
-    """
-
-    line_ups: bar.Search
-    rosters: shieldbattery.Search
+    line_ups: bar.Search  # see `valmatch.matching.plain_presets.bar.search`
+    rosters: shieldbattery.Search  # see `valmatch.matching.plain_presets.shieldbattery.search`
+    # how pairs of lichess are chosen, see `valmatch.matching.plain_presets.lichess`
     pairs: lichess.Choose
 
 
 def play(case: Case, searches: Searches) -> Played:
-    """Play a case.
-
-    Parameters
-    ----------
-    case : Case
-    searches : Searches
-
-    Returns
-    -------
-    Played
-        Matches, who still waits, and pops, states, waves or a log.
-    """
+    """Play a case."""
     preset = case.rule.preset
     if preset == "faf":
         rule = faf_rule(case.rule)

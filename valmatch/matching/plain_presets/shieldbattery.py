@@ -12,11 +12,8 @@ import numpy as np
 from valmatch.rule_sets.presets.rules import ShieldBatteryRule
 from valmatch.rule_sets.presets.tickets import Formed, Played, Soldier
 
-Single = np.float32
-"""Every number of it is of single precision."""
-
-Backbone = Mapping[tuple[str, str], float]
-"""Milliseconds between two regions, in either order."""
+Single = np.float32  # every number of it is of single precision
+Backbone = Mapping[tuple[str, str], float]  # milliseconds between two regions, in either order
 
 
 Draw = Callable[[int, int], float]
@@ -24,17 +21,10 @@ Draw = Callable[[int, int], float]
 
 
 class Candidate(NamedTuple):
-    """A match that may start.
+    """A match that may start."""
 
-    Attributes
-    ----------
-    teams : tuple of tuple of int
-        Places in the queue.
-    quality, variance, win, latency : float
-        Its quality in seconds; what it is made of.
-    """
-
-    teams: tuple[tuple[int, ...], tuple[int, ...]]
+    teams: tuple[tuple[int, ...], tuple[int, ...]]  # places in the queue
+    # quality, variance, win, latency: its quality in seconds; what it is made of
     quality: np.float32
     variance: np.float32
     win: np.float32
@@ -153,20 +143,7 @@ def search(
     rule: ShieldBatteryRule,
     between: Backbone,
 ) -> list[Candidate]:
-    """Return the matches of a review, the best first.
-
-    Parameters
-    ----------
-    tickets : sequence of Soldier
-        In order of time.
-    now : float
-        Seconds.
-    least : float
-        Least quality.
-    rule : ShieldBatteryRule
-    between : mapping
-        Milliseconds between regions.
-    """
+    """Return the matches of a review, the best first."""
     found: list[Candidate] = []
     for roster in combinations(range(len(tickets)), 2 * rule.team_size):
         one = candidate(tickets, roster, now, rule, between)
@@ -198,12 +175,7 @@ Search = Callable[[Sequence[Soldier], float, float, ShieldBatteryRule, Backbone]
 
 
 class Population:
-    """An estimate of how many are in a queue: its peaks by windows, smoothed.
-
-    Parameters
-    ----------
-    rule : ShieldBatteryRule
-    """
+    """An estimate of how many are in a queue: its peaks by windows, smoothed."""
 
     def __init__(self, rule: ShieldBatteryRule) -> None:
         self.window = rule.window

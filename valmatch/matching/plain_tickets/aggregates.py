@@ -11,8 +11,7 @@ from valmatch.matching.plain_tickets.pool import Known
 from valmatch.matching.tickets.building import added
 from valmatch.rule_sets.table import Aggregate
 
-Nested = Any
-"""A value, or nested lists of values."""
+Nested = Any  # a value, or nested lists of values
 
 
 def evaluate(aggregate: Aggregate, teams: Sequence[Sequence[Known]]) -> Nested:

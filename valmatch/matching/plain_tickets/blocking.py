@@ -16,26 +16,15 @@ from valmatch.matching.plain_tickets.partial_match import PartialMatch
 from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.plain_tickets.searching import Search, Watcher
 
-FIRST = 20
-"""Anchors of a pass that are looked at."""
-
-TOGETHER = 3
-"""Most tickets that block together."""
+FIRST = 20  # anchors of a pass that are looked at
+TOGETHER = 3  # most tickets that block together
 
 
 class Blocked(NamedTuple):
-    """Tickets that wait behind others.
+    """Tickets that wait behind others."""
 
-    Attributes
-    ----------
-    by : tuple of int
-        Without whom they would have a match.
-    tickets : tuple of int
-        Who waits.
-    """
-
-    by: tuple[int, ...]
-    tickets: tuple[int, ...]
+    by: tuple[int, ...]  # without whom they would have a match
+    tickets: tuple[int, ...]  # who waits
 
 
 class Taken(Watcher):
@@ -51,19 +40,7 @@ class Taken(Watcher):
 
 
 def blocked(pool: Pool, left: Sequence[int], now: float, review: int) -> Blocked | None:
-    """Return who waits behind whom as a review ends; None where nobody does.
-
-    Parameters
-    ----------
-    pool : Pool
-        The world.
-    left : sequence of int
-        Who waits, by age.
-    now : float
-        When.
-    review : int
-        How many reviews there were before.
-    """
+    """Return who waits behind whom as a review ends; None where nobody does."""
     if pool.search != "pass":
         return None
     away: list[int] = []

@@ -11,14 +11,9 @@ from valmatch.matching.plain_tickets.reasons import Reasons, Recorder
 from valmatch.matching.plain_tickets.searching import Search
 from valmatch.matching.plain_tickets.timeline import Proposal, Review, reviews
 
-TRIALS = 200_000
-"""Tickets that are tried for an explanation: some ten seconds."""
-
-BRIEF_TRIALS = 20_000
-"""And for what a replay says of tickets that block: some two seconds."""
-
-SETS = 50_000
-"""Sets of tickets and their teams that an exhaustive search looks at."""
+TRIALS = 200_000  # tickets that are tried for an explanation: some ten seconds
+BRIEF_TRIALS = 20_000  # and for what a replay says of tickets that block: some two seconds
+SETS = 50_000  # sets of tickets and their teams that an exhaustive search looks at
 
 
 def explain(
@@ -29,17 +24,6 @@ def explain(
     As each review ends, those who wait on look for a match once more: the first anchors of a pass,
     and the tickets that are watched. Where that is too much, reviews at even distances are looked
     at; an exhaustive search looks at the ticket and the oldest others.
-
-    Parameters
-    ----------
-    pool : Pool
-        The world.
-    proposals : sequence of Proposal
-        All that was proposed in it, in order.
-    watched : collection of int
-        The tickets.
-    until : float
-        When the last of them ended.
     """
     recorder = Recorder(pool, watched)
     every = _Reviews(pool, proposals, until, set(watched))
@@ -87,19 +71,12 @@ def _most_tried(pool: Pool) -> int:
 
 
 class Blockers(NamedTuple):
-    """Who waits behind whom, over the reviews of a world.
+    """Who waits behind whom, over the reviews of a world."""
 
-    Attributes
-    ----------
-    reviews, looked : int
-        Reviews after which somebody waited, and those of them that were looked at.
-    found : list of Blocked
-        Of each of those at which tickets blocked others.
-    """
-
+    # reviews, looked: reviews after which somebody waited, and those of them that were looked at
     reviews: int
     looked: int
-    found: list[Blocked]
+    found: list[Blocked]  # of each of those at which tickets blocked others
 
 
 def blockers(pool: Pool, proposals: Sequence[Proposal]) -> Blockers:

@@ -32,8 +32,7 @@ from valmatch.rule_sets.table import (
     Within,
 )
 
-Verdict = bool | None
-"""None is unknown."""
+Verdict = bool | None  # None is unknown
 
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
@@ -46,16 +45,9 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class Lack(NamedTuple):
-    """A number of a rule that is in force, and the nearest one that would let the rule hold.
+    """A number of a rule that is in force, and the nearest one that would let the rule hold."""
 
-    Attributes
-    ----------
-    key : str
-        Of the predicate: ``least``, ``most``, ``spread``, ``reference``.
-    needed, held : float
-    """
-
-    key: str
+    key: str  # of the predicate: ``least``, ``most``, ``spread``, ``reference``
     needed: float
     held: float
 
@@ -76,17 +68,7 @@ HOLDS = Finding(True)
 
 
 class Judge:
-    """Judges the rules of a table on a match.
-
-    Parameters
-    ----------
-    match : PartialMatch
-        The match.
-    now : float
-        When.
-    partial : bool
-        Whether it is not complete.
-    """
+    """Judges the rules of a table on a match."""
 
     def __init__(self, match: PartialMatch, now: float, partial: bool) -> None:
         self.match, self.partial = match, partial

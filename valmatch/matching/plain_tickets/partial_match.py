@@ -8,17 +8,7 @@ from valmatch.matching.plain_tickets.pool import Known, Pool, in_force
 
 
 class PartialMatch:
-    """Tickets on teams at one moment; it never changes, `with_ticket` returns another one.
-
-    Attributes
-    ----------
-    tickets : tuple of int
-        In the order in which they were added.
-    homes : tuple of (int or None)
-        The team of each; None for one of a game that runs, whose players have teams of their own.
-    teams : tuple of tuple of Known
-        Players by team.
-    """
+    """Tickets on teams at one moment; it never changes, `with_ticket` returns another one."""
 
     def __init__(
         self,
@@ -28,7 +18,11 @@ class PartialMatch:
         teams: tuple[tuple[Known, ...], ...] | None = None,
         born: float | None = None,
     ) -> None:
+        # tickets: in the order in which they were added
+        # homes: the team of each; None for one of a game that runs, whose players have teams of
+        # their own
         self.pool, self.tickets, self.homes = pool, tickets, homes
+        # players by team
         self.teams = tuple(() for _ in pool.table.teams) if teams is None else teams
         self._born = born
 

@@ -9,8 +9,7 @@ from valmatch.matching.tickets.building import OF_PARTY, added, missing, ping_of
 from valmatch.rule_sets.table import Aggregate, Ordered, Predicate, Reached, Steps, Table, Value
 from valmatch.rule_sets.worlds import Search, Service, Ticket
 
-OPEN = {"count", "sum"}
-"""Functions that say nothing of a match that is not complete."""
+OPEN = {"count", "sum"}  # functions that say nothing of a match that is not complete
 
 
 class Known(NamedTuple):
@@ -35,34 +34,14 @@ class Ping(NamedTuple):
 
 
 class Pool:
-    """A world, as plain Python looks at it.
-
-    Parameters
-    ----------
-    table : Table
-        What the matchmaker goes by.
-    tickets : sequence of Ticket
-        In order of time.
-    service : Service
-        How the service ticks.
-    search : {"pass", "exhaustive"}
-        How matches are looked for.
-
-    Attributes
-    ----------
-    players : list of list of Known
-        Of each ticket.
-    matchable : list of bool
-        Whether all players of a ticket have all attributes.
-    is_open : list of bool
-        Whether nothing can be said of a rule before a match is complete.
-    """
+    """A world, as plain Python looks at it."""
 
     def __init__(
         self, table: Table, tickets: Sequence[Ticket], service: Service, search: Search
     ) -> None:
         self.table, self.tickets, self.service, self.search = table, tickets, service, search
         names = [team.name for team in table.teams]
+        # of each ticket
         self.players = [
             [
                 Known(
@@ -77,7 +56,9 @@ class Pool:
             ]
             for ticket in tickets
         ]
+        # whether all players of a ticket have all attributes
         self.matchable = [not missing(table, ticket) for ticket in tickets]
+        # whether nothing can be said of a rule before a match is complete
         self.is_open = [is_open(rule.predicate) for rule in table.rules]
         self.times = [ticket.time for ticket in tickets]
         self.sorts = [rule.predicate for rule in table.rules if isinstance(rule.predicate, Ordered)]

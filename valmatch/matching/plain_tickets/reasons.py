@@ -14,41 +14,23 @@ from valmatch.matching.plain_tickets.searching import Watcher
 
 @dataclass
 class Trials:
-    """Candidates that were tried.
+    """Candidates that were tried."""
 
-    Attributes
-    ----------
-    tried, taken : int
-        All, and those that joined; of an exhaustive search, those that are a match.
-    no_room : int
-        Those for whom no team had room.
-    """
-
+    # tried, taken: all, and those that joined; of an exhaustive search, those that are a match
     tried: int = 0
     taken: int = 0
-    no_room: int = 0
+    no_room: int = 0  # those for whom no team had room
 
 
 @dataclass
 class Failed:
-    """A match that failed by rules.
-
-    Attributes
-    ----------
-    time : float
-    match : PartialMatch
-    partial : bool
-        Whether it was judged as not complete.
-    rules : list of int
-        Those that refused it.
-    excess : float
-        By what part of the number in force it is missed; infinity where no number says it.
-    """
+    """A match that failed by rules."""
 
     time: float
     match: PartialMatch
-    partial: bool
-    rules: list[int]
+    partial: bool  # whether it was judged as not complete
+    rules: list[int]  # those that refused it
+    # by what part of the number in force it is missed; infinity where no number says it
     excess: float = 0.0
 
     def lacks_of(self, rule: int) -> tuple[Lack, ...]:
@@ -58,81 +40,43 @@ class Failed:
 
 @dataclass
 class Refusals:
-    """What one rule refused.
+    """What one rule refused."""
 
-    Attributes
-    ----------
-    refused : int
-        Candidates that it refused on some team that had room.
-    alone : int
-        Of them, those that no other rule refused on that team.
-    nearest : Failed or None
-        The one that it refused by least.
-    """
-
-    refused: int = 0
-    alone: int = 0
-    nearest: Failed | None = None
+    refused: int = 0  # candidates that it refused on some team that had room
+    alone: int = 0  # of them, those that no other rule refused on that team
+    nearest: Failed | None = None  # the one that it refused by least
 
 
 @dataclass
 class Reasons:
-    """Why a ticket waits.
-
-    Attributes
-    ----------
-    ticket : int
-    reviews, looked : int
-        Reviews after which it waited on, and those of them that were looked at.
-    anchored : int
-        How often a match was built around it.
-    itself : Counter of int
-        Rules that refused the ticket alone, before any other was tried; None: no team had room.
-    own, others : Trials
-        Candidates that it tried as anchor; its own trials by other anchors.
-    rules : dict of int to Refusals
-        By rule, of both.
-    nearest : Failed or None
-        Of the candidates that one rule alone refused, the one that it refused by least.
-    fullest : Failed or None
-        The unfinished match with most players that it was in; refused by no rule where players were
-        missing.
-    blocked : Counter of tuple of int
-        Tickets without whom it would have had a match, with numbers of reviews.
-    """
+    """Why a ticket waits."""
 
     ticket: int
+    # reviews, looked: reviews after which it waited on, and those of them that were looked at
     reviews: int = 0
     looked: int = 0
-    anchored: int = 0
+    anchored: int = 0  # how often a match was built around it
+    # rules that refused the ticket alone, before any other was tried; None: no team had room
     itself: Counter[int | None] = field(default_factory=Counter)
+    # own, others: candidates that it tried as anchor; its own trials by other anchors
     own: Trials = field(default_factory=Trials)
     others: Trials = field(default_factory=Trials)
-    rules: dict[int, Refusals] = field(default_factory=dict)
+    rules: dict[int, Refusals] = field(default_factory=dict)  # by rule, of both
+    # of the candidates that one rule alone refused, the one that it refused by least
     nearest: Failed | None = None
+    # the unfinished match with most players that it was in; refused by no rule where players were
+    # missing
     fullest: Failed | None = None
+    # tickets without whom it would have had a match, with numbers of reviews
     blocked: Counter[tuple[int, ...]] = field(default_factory=Counter)
 
 
 class Recorder(Watcher):
-    """Takes down why some tickets wait.
-
-    Parameters
-    ----------
-    pool : Pool
-        The world.
-    watched : iterable of int
-        The tickets.
-
-    Attributes
-    ----------
-    now : float
-        The time of the review.
-    is_first : bool
-        Whether the search is one of those that count for other tickets than its anchor.
-    """
+    """Takes down why some tickets wait."""
 
     def __init__(self, pool: Pool, watched: Iterable[int]) -> None:
+        # now: the time of the review
+        # is_first: whether the search is one of those that count for other tickets than its anchor
         self.pool, self.now, self.is_first = pool, 0.0, True
         self.of = {ticket: Reasons(ticket) for ticket in watched}
 

@@ -17,8 +17,7 @@ from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.tickets.building import added
 from valmatch.matching.tickets.searching import BATCHES, PASSES
 
-MANY = 2**62
-"""More anchors than there ever are."""
+MANY = 2**62  # more anchors than there ever are
 
 
 class Found(NamedTuple):
@@ -47,15 +46,7 @@ class Watcher:
 
 
 class Search:
-    """Searches the tickets that wait at a review.
-
-    Parameters
-    ----------
-    pool : Pool
-        The world.
-    watcher : Watcher
-        Is told of what is tried.
-    """
+    """Searches the tickets that wait at a review."""
 
     def __init__(self, pool: Pool, watcher: Watcher | None = None) -> None:
         self.pool, self.watcher = pool, watcher or Watcher()
@@ -65,19 +56,7 @@ class Search:
     def one_pass(
         self, waiting: Sequence[int], now: float, review: int, number: int = 0, most: int = MANY
     ) -> Iterator[Found]:
-        """Let each ticket that is free be an anchor once; yield the matches.
-
-        Parameters
-        ----------
-        waiting : sequence of int
-            Who waits, by age.
-        now : float
-            When.
-        review, number : int
-            How many reviews there were before, and of this one how many passes.
-        most : int
-            Most anchors.
-        """
+        """Let each ticket that is free be an anchor once; yield the matches."""
         taken: set[int] = set()
         for anchor, others in islice(self.anchors(waiting, review, number), most):
             if anchor not in taken:

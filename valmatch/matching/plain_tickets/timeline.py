@@ -17,40 +17,20 @@ from valmatch.rule_sets.worlds import Service, Ticket
 
 
 class Proposal(NamedTuple):
-    """A match that was proposed, or made at once.
+    """A match that was proposed, or made at once."""
 
-    Attributes
-    ----------
-    review : int
-        How many there were before the one that found it; several may be at one moment.
-    anchor : int
-    tickets : tuple of int
-        By age.
-    """
-
-    review: int
+    review: int  # how many there were before the one that found it; several may be at one moment
     anchor: int
-    tickets: tuple[int, ...]
+    tickets: tuple[int, ...]  # by age
 
 
 class Review(NamedTuple):
-    """A review.
+    """A review."""
 
-    Attributes
-    ----------
-    number : int
-        How many there were before.
-    time : float
-    waiting : tuple of int
-        Who waits as it begins, by age.
-    proposals : tuple of Proposal
-        What it found.
-    """
-
-    number: int
+    number: int  # how many there were before
     time: float
-    waiting: tuple[int, ...]
-    proposals: tuple[Proposal, ...]
+    waiting: tuple[int, ...]  # who waits as it begins, by age
+    proposals: tuple[Proposal, ...]  # what it found
 
     @property
     def left(self) -> tuple[int, ...]:
@@ -79,20 +59,12 @@ def reviews(
 
 
 class _Timeline:
-    """Who waits, and what is still to happen.
-
-    Attributes
-    ----------
-    line : list of int
-        Who waits, by age.
-    number : int
-        How many reviews there were.
-    """
+    """Who waits, and what is still to happen."""
 
     def __init__(self, table: Table, tickets: Sequence[Ticket], service: Service) -> None:
         self.waits, self.tickets, self.service = table.waits, tickets, service
-        self.line: list[int] = []
-        self.number = self.joined = 0
+        self.line: list[int] = []  # who waits, by age
+        self.number = self.joined = 0  # how many reviews there were
         self.asked = [0] * len(tickets)
         # Moments and tickets that leave or reach a step; those that do not wait then are left out.
         self.moments: list[float] = [] if service.review else self._steps()

@@ -18,60 +18,30 @@ OUTER, INNER, FREE = 0, 1, -1
 
 
 class Forest(NamedTuple):
-    """The state of a search.
+    """The state of a search."""
 
-    Attributes
-    ----------
-    weight : (v + 1, v + 1) ndarray of int64
-        What a pair is worth, > 0; 0: it is not allowed.
-    tail, head : (m, m) ndarray of int64
-        The ends of the best edge from one vertex or blossom to another, 0 where there is none.
-    label : (m,) ndarray of int64
-        Dual variables.
-    mate : (m,) ndarray of int64
-        The vertex that is at the other end of the matched edge; 0: none.
-    slack : (m,) ndarray of int64
-        The outer vertex with the tightest edge to it; 0: none.
-    off : (m,) ndarray of int64
-        By how much that edge is short of being tight.
-    top : (m,) ndarray of int64
-        The outermost blossom around it, itself where there is none; 0 of no blossom.
-    parent : (m,) ndarray of int64
-        The vertex by which it was reached.
-    side : (m,) ndarray of int64
-        `OUTER`, `INNER` or `FREE`.
-    seen : (m,) ndarray of int64
-        Number of the last walk to the roots that passed it.
-    within : (m, v + 1) ndarray of int64
-        Of a blossom and a vertex, the member that it is in; 0: it is not in it.
-    members : (m, v + 1) ndarray of int64
-        The cycle of a blossom, the base first.
-    sizes : (m,) ndarray of int64
-        Members of a blossom.
-    queue, stack, spare : ndarray of int64
-        Vertices yet to be looked from; room for walks.
-    counts : (4,) ndarray of int64
-        Vertices, the last number in use, vertices in the queue, walks so far.
-    """
-
-    weight: Ints
+    weight: Ints  # (v + 1, v + 1); what a pair is worth, > 0; 0: it is not allowed
+    # tail, head: (m, m); the ends of the best edge from one vertex or blossom to another, 0 where
+    # there is none
     tail: Ints
     head: Ints
-    label: Ints
-    mate: Ints
-    slack: Ints
-    off: Ints
-    top: Ints
-    parent: Ints
-    side: Ints
-    seen: Ints
+    label: Ints  # (m,); dual variables
+    mate: Ints  # (m,); the vertex that is at the other end of the matched edge; 0: none
+    slack: Ints  # (m,); the outer vertex with the tightest edge to it; 0: none
+    off: Ints  # (m,); by how much that edge is short of being tight
+    top: Ints  # (m,); the outermost blossom around it, itself where there is none; 0 of no blossom
+    parent: Ints  # (m,); the vertex by which it was reached
+    side: Ints  # (m,); `OUTER`, `INNER` or `FREE`
+    seen: Ints  # (m,); number of the last walk to the roots that passed it
+    # (m, v + 1); of a blossom and a vertex, the member that it is in; 0: it is not in it
     within: Ints
-    members: Ints
-    sizes: Ints
+    members: Ints  # (m, v + 1); the cycle of a blossom, the base first
+    sizes: Ints  # (m,); members of a blossom
+    # queue, stack, spare: vertices yet to be looked from; room for walks
     queue: Ints
     stack: Ints
     spare: Ints
-    counts: Ints
+    counts: Ints  # (4,); vertices, the last number in use, vertices in the queue, walks so far
 
 
 VERTICES, LAST, QUEUED, WALKS = 0, 1, 2, 3

@@ -21,79 +21,50 @@ from valmatch.rule_sets.presets.rules import BarRule
 A1, A2, A3, A4, A5 = ERROR_FUNCTION
 ROOT_2 = math.sqrt(2.0)
 
-MARGIN = 1e-6
-"""By how much a band is wider where it only says what need not be looked at."""
-
-FARTHEST = 40.0
-"""Beyond so many deviations no win chance is told from 0 or 1."""
+MARGIN = 1e-6  # by how much a band is wider where it only says what need not be looked at
+FARTHEST = 40.0  # beyond so many deviations no win chance is told from 0 or 1
 
 
 class Search(NamedTuple):
-    """The state of a search.
+    """The state of a search."""
 
-    Attributes
-    ----------
-    size : (n,) ndarray of int64
-        Players of each ticket.
-    skill, variance, ticks : (n,) ndarray of float64
-        What each adds to its team, and the reviews that it has been through.
-    used : (n,) ndarray of int64
-        Whether it is in a team.
-    chosen, cursor, need : (teams, players + 1) ndarray of int64
-        Tickets of each team in order; where to look for the next; players that are missing.
-    skills, variances : (teams, players + 1) ndarray of float64
-        Sums of the first tickets of each team.
-    depth : (teams,) ndarray of int64
-        Tickets of each team.
-    low, high : (n + 1, players + 1) ndarray of float64
-        Least and greatest sum of tickets from one on that have so many players.
-    window : (2,) ndarray of float64
-        Between which the sum of a second team has to be beside the first.
-    chances : (teams,) ndarray of float64
-        Win chances of the line-up that was looked at last.
-    calls : (2,) ndarray of int64
-        Line-ups whose win chances were looked at, in and out; how many tickets, the first ones, one
-        of which has to be the first of the first team.
-    """
-
-    size: Ints
+    size: Ints  # (n,); players of each ticket
+    # skill, variance, ticks: (n,); what each adds to its team, and the reviews that it has been
+    # through
     skill: Floats
     variance: Floats
     ticks: Floats
-    used: Ints
+    used: Ints  # (n,); whether it is in a team
+    # chosen, cursor, need: (teams, players + 1); tickets of each team in order; where to look for
+    # the next; players that are missing
     chosen: Ints
     cursor: Ints
     need: Ints
+    # skills, variances: (teams, players + 1); sums of the first tickets of each team
     skills: Floats
     variances: Floats
-    depth: Ints
+    depth: Ints  # (teams,); tickets of each team
+    # low, high: (n + 1, players + 1); least and greatest sum of tickets from one on that have so
+    # many players
     low: Floats
     high: Floats
-    window: Floats
-    chances: Floats
+    window: Floats  # (2,); between which the sum of a second team has to be beside the first
+    chances: Floats  # (teams,); win chances of the line-up that was looked at last
+    # (2,); line-ups whose win chances were looked at, in and out; how many tickets, the first ones,
+    # one of which has to be the first of the first team
     calls: Ints
 
 
 class Limits(NamedTuple):
-    """What a line-up has to keep to.
+    """What a line-up has to keep to."""
 
-    Attributes
-    ----------
-    own : float
-        Variance of the play of one game, of all teams.
-    low, high, grows : float
-        The band of win chances, and by how much it grows with a review.
-    most : float
-        Greatest variance of a ticket.
-    least_off, most_off : float
-        Between which the difference of two teams has to be, in deviations.
-    """
-
-    own: float
+    own: float  # variance of the play of one game, of all teams
+    # low, high, grows: the band of win chances, and by how much it grows with a review
     low: float
     high: float
     grows: float
-    most: float
+    most: float  # greatest variance of a ticket
+    # least_off, most_off: between which the difference of two teams has to be, in deviations
     least_off: float
     most_off: float
 
@@ -316,10 +287,7 @@ def limits_of(entries: Sequence[Entry], rule: BarRule) -> Limits:
 def search_line_ups(
     entries: Sequence[Entry], rule: BarRule
 ) -> list[tuple[list[list[Entry]], list[float]]]:
-    """Return line-ups and win chances of a review, in the order in which they start.
-
-    Parameters are those of `valmatch.matching.plain_presets.bar.search`, its twin.
-    """
+    """Return line-ups and win chances of a review, in the order in which they start."""
     found: list[tuple[list[list[Entry]], list[float]]] = []
     rest = list(entries)
     while sum(one.size for one in rest) >= rule.team_count * rule.team_size:

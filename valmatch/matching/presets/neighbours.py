@@ -19,25 +19,17 @@ from valmatch.rule_sets.presets.tickets import Party
 
 
 class Tickets(NamedTuple):
-    """Who searches, by average.
+    """Who searches, by average."""
 
-    Attributes
-    ----------
-    size, newcomers, attempts : (n,) ndarray of int64
-        See `valmatch.matching.plain_presets.faf_teams.Shown`.
-    total, average, most : (n,) ndarray of float64
-        The same.
-    ratings : (n, players of a team) ndarray of float64
-        What each player shows.
-    """
-
+    # size, newcomers, attempts: (n,); see `valmatch.matching.plain_presets.faf_teams.Shown`
     size: Ints
     newcomers: Ints
     attempts: Ints
+    # total, average, most: (n,); the same
     total: Floats
     average: Floats
     most: Floats
-    ratings: Floats
+    ratings: Floats  # (n, players of a team); what each player shows
 
 
 class Terms(NamedTuple):
@@ -58,27 +50,15 @@ class Terms(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Room for one match.
+    """Room for one match."""
 
-    Attributes
-    ----------
-    gathered : (m,) ndarray of int64
-        Tickets in the order in which they are gathered.
-    key : (m,) ndarray of float64
-        Of each pile its number.
-    inserted : (m,) ndarray of int64
-        When it was made; -1: it is no more.
-    left, right : (m, m) ndarray of int64
-        The tickets on its two sides.
-    lefts, rights : (m,) ndarray of int64
-        How many these are.
-    """
-
-    gathered: Ints
-    key: Floats
-    inserted: Ints
+    gathered: Ints  # (m,); tickets in the order in which they are gathered
+    key: Floats  # (m,); of each pile its number
+    inserted: Ints  # (m,); when it was made; -1: it is no more
+    # left, right: (m, m); the tickets on its two sides
     left: Ints
     right: Ints
+    # lefts, rights: (m,); how many these are
     lefts: Ints
     rights: Ints
 
@@ -95,19 +75,7 @@ def value_neighbours(
 ) -> None:
     """Value the match around each ticket.
 
-    Parameters
-    ----------
-    tickets : Tickets
-    count : int
-        How many there are: the first ones.
-    terms : Terms
-    room : Room
-    line : (n, m) ndarray of int64
-        Takes the tickets of each match, the first team and then the second; -1 after them.
-    first : (n,) ndarray of int64
-        Takes how many are in the first team.
-    quality : (n,) ndarray of float64
-        Takes qualities, NaN where there is no match.
+    Shapes: `line` (n, m); `first` (n,); `quality` (n,).
     """
     for place in range(count):
         quality[place] = np.nan
@@ -328,10 +296,7 @@ def make_room(most: int) -> Room:
 
 
 def search_neighbours(parties: Sequence[Party], rule: FafRule) -> list[Game]:
-    """Return the matches of a search, the best first.
-
-    Parameters are those of `valmatch.matching.plain_presets.faf_teams.search_teams`, its twin.
-    """
+    """Return the matches of a search, the best first."""
     shown = [looked_at(number, party, rule) for number, party in enumerate(parties)]
     shown.sort(key=lambda one: one.average)
     count, most = len(shown), 2 * rule.team_size

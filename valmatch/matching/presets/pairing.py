@@ -29,32 +29,15 @@ from valmatch.matching.presets.blossoms import (
     set_mate,
 )
 
-UNIT = 1024.0
-"""Points are whole multiples of its reciprocal, so that sums are exact."""
-
-FAR = 2**62
-"""More than any step of dual variables."""
+UNIT = 1024.0  # points are whole multiples of its reciprocal, so that sums are exact
+FAR = 2**62  # more than any step of dual variables
 
 
 @njit
 def pair(forest: Forest, points: Floats, count: int, partners: Ints) -> int:
     """Pair as many as can be, with the least total of points.
 
-    Parameters
-    ----------
-    forest : Forest
-        Room for at least `count` vertices.
-    points : (n, n) ndarray of float64
-        Points against each pair, symmetric; NaN where it is not allowed.
-    count : int
-        Who is there: the first ones.
-    partners : (n,) ndarray of int64
-        Becomes whose partner each is, -1 for none.
-
-    Returns
-    -------
-    int
-        How many pairs there are.
+    Shapes: `points` (n, n); `partners` (n,).
     """
     _weigh(forest, points, count)
     _begin(forest, count)

@@ -19,40 +19,21 @@ from valmatch.rule_sets.presets.rules import OsuRule
 
 
 class Users(NamedTuple):
-    """Free users who are not banned, in order of rating.
+    """Free users who are not banned, in order of rating."""
 
-    Attributes
-    ----------
-    number : (n,) ndarray of int64
-        Of their tickets.
-    rating, waited : (n,) ndarray of float64
-        Ratings, and seconds waited.
-    met : (n, n) ndarray of int64
-        Whether two have met recently.
-    """
-
-    number: Ints
+    number: Ints  # (n,); of their tickets
+    # rating, waited: (n,); ratings, and seconds waited
     rating: Floats
     waited: Floats
-    met: Ints
+    met: Ints  # (n, n); whether two have met recently
 
 
 class Room(NamedTuple):
-    """Room for a search.
+    """Room for a search."""
 
-    Attributes
-    ----------
-    gone : (n,) ndarray of int64
-        Whether a user is in a lobby.
-    draw : (n,) ndarray of float64
-        Numbers drawn for the candidates of a pivot; infinite of all others.
-    lobby : (n, lobby_size) ndarray of int64
-        Members by place, the pivot first.
-    """
-
-    gone: Ints
-    draw: Floats
-    lobby: Ints
+    gone: Ints  # (n,); whether a user is in a lobby
+    draw: Floats  # (n,); numbers drawn for the candidates of a pivot; infinite of all others
+    lobby: Ints  # (n, lobby_size); members by place, the pivot first
 
 
 class Terms(NamedTuple):
@@ -85,16 +66,7 @@ def radius(rating: float, waited: float, terms: Terms) -> float:
 def form_lobbies(users: Users, terms: Terms, room: Room, place: Words, update: int) -> int:
     """Form the lobbies of an update; return how many there are.
 
-    Parameters
-    ----------
-    users : Users
-    terms : Terms
-    room : Room
-        `room.lobby` takes the lobbies.
-    place : (3,) ndarray of uint64
-        Where the draws lie, from `Streams.place`.
-    update : int
-        Which update it is.
+    Shapes: `place` (3,).
     """
     count, size = users.number.size, room.lobby.shape[1]
     for k in range(count):

@@ -19,46 +19,23 @@ from valmatch.rule_sets.presets.tickets import Party
 
 
 class Tickets(NamedTuple):
-    """Who searches, in order of joining.
+    """Who searches, in order of joining."""
 
-    Attributes
-    ----------
-    mean, deviation : (n,) ndarray of float64
-        Ratings by which duels are valued.
-    least : (n,) ndarray of float64
-        The least quality that each takes.
-    order : (n,) ndarray of int64
-        Tickets by place: those at most `near` places apart are compared.
-    """
-
+    # mean, deviation: (n,); ratings by which duels are valued
     mean: Floats
     deviation: Floats
-    least: Floats
-    order: Ints
+    least: Floats  # (n,); the least quality that each takes
+    order: Ints  # (n,); tickets by place: those at most `near` places apart are compared
 
 
 class Lists(NamedTuple):
-    """Whom each ticket may ask.
+    """Whom each ticket may ask."""
 
-    Attributes
-    ----------
-    other : (n, 2 * near) ndarray of int64
-        In the order in which they are found.
-    quality : (n, 2 * near) ndarray of float64
-        -1 where one has been asked.
-    size : (n,) ndarray of int64
-        How many there are.
-    partner : (n,) ndarray of int64
-        With whom each is paired, -1 for none.
-    held : (n,) ndarray of float64
-        The quality of that.
-    """
-
-    other: Ints
-    quality: Floats
-    size: Ints
-    partner: Ints
-    held: Floats
+    other: Ints  # (n, 2 * near); in the order in which they are found
+    quality: Floats  # (n, 2 * near); -1 where one has been asked
+    size: Ints  # (n,); how many there are
+    partner: Ints  # (n,); with whom each is paired, -1 for none
+    held: Floats  # (n,); the quality of that
 
 
 @internal
@@ -73,20 +50,7 @@ def draw_quality(tickets: Tickets, beta: float, first: int, second: int) -> floa
 
 @njit
 def propose(tickets: Tickets, count: int, lists: Lists, beta: float, near: int) -> None:
-    """Pair tickets; `lists.partner` and `lists.held` become the result.
-
-    Parameters
-    ----------
-    tickets : Tickets
-    count : int
-        How many there are: the first ones.
-    lists : Lists
-        Room for as many as there are tickets.
-    beta : float
-        Spread of the play of one game.
-    near : int
-        How many places apart two may be.
-    """
+    """Pair tickets; `lists.partner` and `lists.held` become the result."""
     for k in range(count):
         lists.size[k] = 0
         lists.partner[k] = -1
@@ -139,10 +103,7 @@ def _ask(lists: Lists, ticket: int) -> None:
 
 
 def search_proposals(parties: Sequence[Party], rule: FafRule) -> list[Duel]:
-    """Return the pairs of a search, by their earlier tickets.
-
-    Parameters are those of `valmatch.matching.plain_presets.faf_duels.search_duels`, its twin.
-    """
+    """Return the pairs of a search, by their earlier tickets."""
     count = len(parties)
     ratings = [matched(party.players[0], rule) for party in parties]
     order, near = near_order(ratings, rule)

@@ -32,33 +32,20 @@ Single: Any = np.float32
 
 
 class Pool(NamedTuple):
-    """Who is looked at.
+    """Who is looked at."""
 
-    Attributes
-    ----------
-    rating, wait : (n,) ndarray of float32
-        Lowered ratings, and seconds waited.
-    far : (n, n) ndarray of float32
-        Milliseconds between two.
-    maps : (n,) ndarray of int64
-        Map picks as bits; -1 of who takes any.
-    """
-
+    # rating, wait: (n,); lowered ratings, and seconds waited
     rating: Singles
     wait: Singles
-    far: Singles
-    maps: Ints
+    far: Singles  # (n, n); milliseconds between two
+    maps: Ints  # (n,); map picks as bits; -1 of who takes any
 
 
 class Terms(NamedTuple):
-    """Numbers of the rule in single precision.
+    """Numbers of the rule in single precision."""
 
-    Attributes
-    ----------
-    variance, win, logistic, latency, scale, step, free, rate : float32
-        See `valmatch.rule_sets.presets.rules.ShieldBatteryRule`.
-    """
-
+    # variance, win, logistic, latency, scale, step, free, rate: see
+    # `valmatch.rule_sets.presets.rules.ShieldBatteryRule`
     variance: np.float32
     win: np.float32
     logistic: np.float32
@@ -70,18 +57,10 @@ class Terms(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Rosters that may start.
+    """Rosters that may start."""
 
-    Attributes
-    ----------
-    members : (m, 2 * size) ndarray of int64
-        Places in the queue: of the first team, then of the second.
-    numbers : (m, 4) ndarray of float32
-        Quality, variance, win chance, latency.
-    """
-
-    members: Ints
-    numbers: Singles
+    members: Ints  # (m, 2 * size); places in the queue: of the first team, then of the second
+    numbers: Singles  # (m, 4); quality, variance, win chance, latency
 
 
 @njit
@@ -96,18 +75,7 @@ def value_rosters(
 ) -> int:
     """Value all rosters; return how many may start, also beyond those that there is room for.
 
-    Parameters
-    ----------
-    pool : Pool
-    count : int
-        How many are looked at: the first ones.
-    least : float32
-        Least quality.
-    terms : Terms
-    roster, team : (2 * size,), (size,) ndarray of int64
-        Room for one roster and one team.
-    found : Found
-        Takes those that may start, in lexicographic order.
+    Shapes: `roster`, `team` (2 * size,).
     """
     members = roster.size
     if count < members:
@@ -284,11 +252,8 @@ def terms_of(rule: ShieldBatteryRule) -> Terms:
     )
 
 
-MOST_PICKS = 62
-"""Maps that bits tell apart."""
-
-ROOM = 4096
-"""Rosters that there is room for at first."""
+MOST_PICKS = 62  # maps that bits tell apart
+ROOM = 4096  # rosters that there is room for at first
 
 
 def search_rosters(
@@ -298,10 +263,7 @@ def search_rosters(
     rule: ShieldBatteryRule,
     between: Backbone,
 ) -> list[Candidate]:
-    """Return the matches of a review, the best first.
-
-    Parameters are those of `valmatch.matching.plain_presets.shieldbattery.search`, its twin.
-    """
+    """Return the matches of a review, the best first."""
     if len({pick for one in tickets for pick in one.maps or ()}) > MOST_PICKS:
         return search(tickets, now, least, rule, between)
     members = 2 * rule.team_size

@@ -18,52 +18,36 @@ from valmatch.matching.presets.pairing import pair
 from valmatch.rule_sets.presets.rules import LichessRule
 from valmatch.rule_sets.presets.tickets import Member
 
-ANY = 2**31
-"""Farther than any rating."""
+ANY = 2**31  # farther than any rating
 
 
 class Pool(NamedTuple):
-    """Who is in a wave.
+    """Who is in a wave."""
 
-    Attributes
-    ----------
-    rating, sit, low, high, user : (n,) ndarray of int64
-        Ratings, sits, lowest and highest rating wanted, number of the user.
-    ranged, provisional : (n,) ndarray of int64
-        Whether a range was given; whether the rating is provisional.
-    credit : (n,) ndarray of float64
-        Points for the waves missed.
-    blocked : (n, n) ndarray of int64
-        Whether one of two blocks the other.
-    """
-
+    # rating, sit, low, high, user: (n,); ratings, sits, lowest and highest rating wanted, number of
+    # the user
     rating: Ints
     sit: Ints
     low: Ints
     high: Ints
     user: Ints
+    # ranged, provisional: (n,); whether a range was given; whether the rating is provisional
     ranged: Ints
     provisional: Ints
-    credit: Floats
-    blocked: Ints
+    credit: Floats  # (n,); points for the waves missed
+    blocked: Ints  # (n, n); whether one of two blocks the other
 
 
 class Terms(NamedTuple):
-    """Numbers of the rule.
+    """Numbers of the rule."""
 
-    Attributes
-    ----------
-    gap, shared_range, provisional : float
-        See `valmatch.rule_sets.presets.rules.LichessRule`.
-    manners : bool
-    from_rating, most : (k,) ndarray of float64
-        Limits by the lower rating; one below 0 is by what the rating is divided.
-    """
-
+    # gap, shared_range, provisional: see `valmatch.rule_sets.presets.rules.LichessRule`
     gap: float
     shared_range: float
     provisional: float
     manners: bool
+    # from_rating, most: (k,); limits by the lower rating; one below 0 is by what the rating is
+    # divided
     from_rating: Floats
     most: Floats
 

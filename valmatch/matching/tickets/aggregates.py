@@ -25,17 +25,7 @@ from valmatch.matching.tickets.layout import (
 
 @internal
 def evaluate(number: int, slot: int, facts: Facts, seats: Seats) -> None:
-    """Compute an aggregate of the players on the teams of a match.
-
-    Parameters
-    ----------
-    number, slot : int
-        The aggregate; which of the nested lists takes it.
-    facts : Facts
-        What players have.
-    seats : Seats
-        Who is on the teams; takes the value.
-    """
+    """Compute an aggregate of the players on the teams of a match."""
     aggregate = facts.aggregates[number]
     size, items, lists = seats.size[slot], seats.items[slot], seats.lists[slot]
     size["depth"], size["undefined"] = 1 + aggregate["grouped"], 0

@@ -37,45 +37,25 @@ from valmatch.matching.tickets.layout import (
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.worlds import Search, Service
 
-BLOCK = 2**14
-"""Tickets of a block that come in it."""
+BLOCK = 2**14  # tickets of a block that come in it
 
 
 class _Carried(NamedTuple):
-    """What goes on into the next block, of which these are the first tickets.
+    """What goes on into the next block, of which these are the first tickets."""
 
-    Attributes
-    ----------
-    asked, ages : (n,) ndarray of int64
-        Of each the proposals it has had, and the waits that it has passed.
-    waits : (n,) ndarray of bool
-        Who waits; the others are in proposals.
-    proposals : records of MATCH
-        Those that are not decided.
-    members : (2, m) ndarray of int64
-        Their tickets, and the teams of these.
-    tick, reviews : int
-        Reviews by the clock, and all, so far.
-    """
-
+    # asked, ages: (n,); of each the proposals it has had, and the waits that it has passed
     asked: Ints
     ages: Ints
-    waits: Bools
-    proposals: Records
-    members: Ints
+    waits: Bools  # (n,); who waits; the others are in proposals
+    proposals: Records  # records of MATCH; those that are not decided
+    members: Ints  # (2, m); their tickets, and the teams of these
+    # tick, reviews: reviews by the clock, and all, so far
     tick: int
     reviews: int
 
 
 class Blocks:
-    """Plays tickets block by block, with reviews by the clock.
-
-    Parameters
-    ----------
-    table, service, search
-        As those of `valmatch.matching.tickets.columns.play_columns`. A pool must not be cut
-        (``batch_size``): its order is drawn by numbers of tickets, which differ in a block.
-    """
+    """Plays tickets block by block, with reviews by the clock."""
 
     def __init__(self, table: Table, service: Service, search: Search) -> None:
         self._table, self._service, self._search = table, service, search
@@ -84,24 +64,7 @@ class Blocks:
     def play(self, columns: Columns, following: float) -> tuple[Played, Ints]:
         """Play a block.
 
-        Parameters
-        ----------
-        columns : Columns
-            The tickets that stayed of the block before, in their order, and those that come now.
-        following : float
-            When the first ticket of the next block comes; infinity in the last one.
-
-        Returns
-        -------
-        played : Played
-            What came of them; of those that stay, only their matches to come are not there.
-        stay : (n,) ndarray of int64
-            Places of those that go on into the next block; of none in the last one.
-
-        Raises
-        ------
-        RunError
-            If an exhaustive search would have to look at too many tickets.
+        Shapes: returns (n,).
         """
         world = world_of_columns(self._table, columns, self._service, self._search)
         until = min(self._service.horizon, float(np.nextafter(following, -np.inf)))
@@ -123,20 +86,7 @@ class Blocks:
 def play_in_blocks(
     table: Table, columns: Columns, service: Service, search: Search, block: int = BLOCK
 ) -> Played:
-    """Play drawn tickets with reviews by the clock.
-
-    Parameters
-    ----------
-    table, columns, service, search
-        As those of `valmatch.matching.tickets.columns.play_columns`.
-    block : int
-        Tickets of a block.
-
-    Raises
-    ------
-    RunError
-        If an exhaustive search would have to look at too many tickets.
-    """
+    """Play drawn tickets with reviews by the clock."""
     n = columns.times.size
     if n <= block or service.batch_size is not None:
         return play_columns(table, columns, service, search)

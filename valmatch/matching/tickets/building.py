@@ -66,21 +66,7 @@ def world_of(
     search: Search,
     counted: bool = True,
 ) -> World:
-    """Return the arrays of a world.
-
-    Parameters
-    ----------
-    table : Table
-        What the matchmaker goes by.
-    tickets : sequence of Ticket
-        In order of time; their values are of the types that the table declares.
-    service : Service
-        How the service ticks.
-    search : {"pass", "exhaustive"}
-        How matches are looked for.
-    counted : bool
-        Whether verdicts are counted, on all rules; else none is judged that decides nothing.
-    """
+    """Return the arrays of a world."""
     texts: dict[str, int] = {}
     rules = rule_arrays(table, texts)
     records, home = _tickets(table, tickets)
@@ -352,14 +338,9 @@ def _answers(tickets: Sequence[Ticket]) -> Records:
     return np.array(every, ANSWER)
 
 
-MOST_PLAYERS = 10
-"""Most players of a ticket of whose numbers of players those who wait are counted."""
-
-KEPT_TICKETS = 2**22
-"""Most tickets of matches that are kept between two times that an anchor looks."""
-
-RECALLED = 2**11
-"""Most tickets that an anchor recalls, and most anchors."""
+MOST_PLAYERS = 10  # most players of a ticket of whose numbers of players those who wait are counted
+KEPT_TICKETS = 2**22  # most tickets of matches that are kept between two times that an anchor looks
+RECALLED = 2**11  # most tickets that an anchor recalls, and most anchors
 
 
 def room_of_proposals(world: World) -> int:

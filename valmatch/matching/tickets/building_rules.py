@@ -92,30 +92,18 @@ OPERATIONS = {
 }
 OPERATORS = {"and": AND, "or": OR, "xor": XOR, "not": NOT}
 
-OPEN = {"count", "sum"}
-"""Functions that say nothing of a match that is not complete."""
+OPEN = {"count", "sum"}  # functions that say nothing of a match that is not complete
 
 
 class RuleArrays(NamedTuple):
-    """What `valmatch.matching.tickets.layout.World` has of the rules.
-
-    Attributes
-    ----------
-    rules, aggregates : records
-    steps : (functions, ages) records
-    links : ndarray of int64
-    teams : list of (int, int)
-        The step functions of the sizes of each team.
-    listed : list of Aggregate
-        What the aggregates are.
-    """
+    """What `valmatch.matching.tickets.layout.World` has of the rules."""
 
     rules: Records
     aggregates: Records
     links: Ints
-    steps: Records
-    teams: list[tuple[int, int]]
-    listed: list[Aggregate]
+    steps: Records  # (functions, ages)
+    teams: list[tuple[int, int]]  # the step functions of the sizes of each team
+    listed: list[Aggregate]  # what the aggregates are
 
 
 class _Lists:
@@ -156,15 +144,7 @@ class _Lists:
 
 
 def rule_arrays(table: Table, texts: dict[str, int]) -> RuleArrays:
-    """Return the arrays of the rules, and the sizes of the teams.
-
-    Parameters
-    ----------
-    table : Table
-        What the matchmaker goes by.
-    texts : dict of str to int
-        Takes the numbers of the texts that rules refer to.
-    """
+    """Return the arrays of the rules, and the sizes of the teams."""
     lists = _Lists(table, texts)
     rules = np.zeros(len(table.rules), RULE)
     rows = {SPREAD: 0, REACHED: 0}

@@ -38,31 +38,19 @@ from valmatch.rule_sets.table import (
 SIMPLE = ("min", "max", "avg")
 """Functions of numbers that tallies have, and can be right of a match that is not complete."""
 
-BITS = 63
-"""Most texts or regions of a set: the last of 64 bits says that there is nobody."""
-
-EXACT = 2.0**31
-"""Up to this size, multiples of 1/1024 have sums that are exact, in whatever order."""
-
-HUGE = 1e200
-"""Numbers from here on may have sums that are infinite."""
+BITS = 63  # most texts or regions of a set: the last of 64 bits says that there is nobody
+EXACT = 2.0**31  # up to this size, multiples of 1/1024 have sums that are exact, in whatever order
+HUGE = 1e200  # numbers from here on may have sums that are infinite
 
 ROUNDING = 1e-10
 """More than sums of 200 numbers differ by in another order, in units of the largest."""
 
 
 class Members(NamedTuple):
-    """Whose values a row of tallies is made of: the players of a ticket, or of a part of one.
+    """Whose values a row of tallies is made of: the players of a ticket, or of a part of one."""
 
-    Attributes
-    ----------
-    tickets : records of TICKET
-    parts : list of (int, list of int)
-        Of each part the ticket and its players.
-    """
-
-    tickets: Records
-    parts: list[tuple[int, list[int]]]
+    tickets: Records  # records of TICKET
+    parts: list[tuple[int, list[int]]]  # of each part the ticket and its players
 
     def of_players(self, values: NDArray[np.generic], function: np.ufunc) -> NDArray[np.generic]:
         """Return for each row a function of the values of its players."""
@@ -78,34 +66,21 @@ class Members(NamedTuple):
 
 
 class TallyArrays(NamedTuple):
-    """What `valmatch.matching.tickets.layout.World` has of tallies.
+    """What `valmatch.matching.tickets.layout.World` has of tallies."""
 
-    Attributes
-    ----------
-    own : records of STAT
-    own_marks : ndarray of uint64
-    links, order : ndarray of int64
-    common, swift : int
-        The ends of the first parts of the order.
-    camps : ndarray of int64
-        Of each ticket.
-    stat_rows, mark_rows : ndarray of int64
-        Of each column of `own` which row of spreads it is, of `own_marks` which row of pings; NONE
-        where it is of players.
-    mark_limits : ndarray of float64
-        Milliseconds within which these are; NaN where there are none.
-    """
-
-    own: Records
+    own: Records  # records of STAT
     own_marks: Words
     links: Ints
     order: Ints
+    # common, swift: the ends of the first parts of the order
     common: int
     swift: int
-    camps: Ints
+    camps: Ints  # of each ticket
+    # stat_rows, mark_rows: of each column of `own` which row of spreads it is, of `own_marks` which
+    # row of pings; NONE where it is of players
     stat_rows: Ints
     mark_rows: Ints
-    mark_limits: Floats
+    mark_limits: Floats  # milliseconds within which these are; NaN where there are none
 
 
 class _Columns:
@@ -224,17 +199,6 @@ def tallies_of(
 
     Camps are of all rules that want a value to be the same; where verdicts are counted of the
     first rule alone, which then is judged too.
-
-    Parameters
-    ----------
-    table : Table
-    rules : RuleArrays
-    facts : Facts
-    members : Members
-    counted : bool
-        Whether verdicts are counted: by all rules in their order, on all tickets.
-    exhaustive : bool
-        Whether all matches are looked at, without tallies.
     """
     columns = _Columns(table, rules, facts, members)
     for record, aggregate in zip(rules.aggregates, rules.listed, strict=True):

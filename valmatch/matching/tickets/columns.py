@@ -32,74 +32,42 @@ from valmatch.rule_sets.worlds import Search, Service
 
 
 class Texts(NamedTuple):
-    """Texts of players.
+    """Texts of players."""
 
-    Attributes
-    ----------
-    codes : (players,) ndarray of int64
-        Which of the texts each player has.
-    texts : sequence of str
-    """
-
-    codes: Ints
+    codes: Ints  # (players,); which of the texts each player has
     texts: Sequence[str]
 
 
 class Lists(NamedTuple):
-    """Lists of texts of players.
+    """Lists of texts of players."""
 
-    Attributes
-    ----------
-    has : (players, items) ndarray of bool
-        Whether a text is in the list of a player.
-    texts : sequence of str
-    """
-
-    has: Bools
+    has: Bools  # (players, items); whether a text is in the list of a player
     texts: Sequence[str]
 
 
 class Columns(NamedTuple):
-    """Tickets in order of time; the players of a ticket stand together, in the same order.
+    """Tickets in order of time; the players of a ticket stand together, in the same order."""
 
-    Attributes
-    ----------
-    times, cancels : (tickets,) ndarray of float64
-        Seconds; infinity where a ticket is never cancelled.
-    sizes : (tickets,) ndarray of int64
-        Players of each.
-    values : mapping
-        By attribute: numbers of players, `Texts` or `Lists`; what is not there has its default.
-    regions : sequence of str
-    latencies : (players, regions) ndarray of float64
-    answers : (tickets, proposals) ndarray of float64
-        After how many seconds a ticket accepts each proposal; NaN for never.
-    place : (3,) ndarray of uint64
-        Where the random numbers of batches lie.
-    lacks : (tickets,) ndarray of bool or None
-        Which tickets lack a value without which they cannot be matched; None: no one of them.
-    """
-
+    # times, cancels: (tickets,); seconds; infinity where a ticket is never cancelled
     times: Floats
     cancels: Floats
-    sizes: Ints
+    sizes: Ints  # (tickets,); players of each
+    # by attribute: numbers of players, `Texts` or `Lists`; what is not there has its default
     values: Mapping[str, Floats | Texts | Lists]
     regions: Sequence[str]
-    latencies: Floats
+    latencies: Floats  # (players, regions)
+    # (tickets, proposals); after how many seconds a ticket accepts each proposal; NaN for never
     answers: Floats
-    place: Words
+    place: Words  # (3,); where the random numbers of batches lie
+    # (tickets,); which tickets lack a value without which they cannot be matched; None: no one of
+    # them
     lacks: Bools | None = None
 
 
 def part_of_columns(columns: Columns, tickets: Ints) -> Columns:
     """Return some tickets; one may be there more than once.
 
-    Parameters
-    ----------
-    columns : Columns
-        All tickets.
-    tickets : (n,) ndarray of int64
-        Their numbers.
+    Shapes: `tickets` (n,).
     """
     people = players_of(columns.sizes, tickets)
     return columns._replace(
@@ -138,14 +106,7 @@ def part_of_values(
 def chosen_columns(columns: Columns, tickets: Ints, times: Floats) -> Columns:
     """Return some tickets at other times, with no answers; one may be there more than once.
 
-    Parameters
-    ----------
-    columns : Columns
-        All tickets.
-    tickets : (n,) ndarray of int64
-        Their numbers, in order of the times.
-    times : (n,) ndarray of float64
-        When they come; they are not cancelled.
+    Shapes: `tickets` (n,); `times` (n,).
     """
     cancels, answers = np.full(times.size, np.inf), np.empty((times.size, 0))
     part = part_of_columns(columns, tickets)
@@ -170,35 +131,22 @@ def too_many(tickets: int) -> RunError:
 
 
 class Played(NamedTuple):
-    """What came of tickets.
+    """What came of tickets."""
 
-    Attributes
-    ----------
-    statuses : (tickets,) ndarray of int64
-        Of `valmatch.matching.tickets.layout`; AWAY of those that came after the horizon.
-    ends : (tickets,) ndarray of float64
-        When they ended.
-    times, proposed : (matches,) ndarray of float64
-        When matches were made, in order, and when they had been proposed.
-    tickets, matches, teams : (matched,) ndarray of int64
-        Tickets of matches, of which match, and their teams.
-    asked : (matched,) ndarray of float64
-        When these had been proposed.
-    filled : (matched,) ndarray of bool
-        Whether they joined a match that ran.
-    held, refused : (rules,) ndarray of int64
-        How often each rule held, or was unknown, and refused; 0 where that is not counted.
-    """
-
+    # (tickets,); of `valmatch.matching.tickets.layout`; AWAY of those that came after the horizon
     statuses: Ints
-    ends: Floats
+    ends: Floats  # (tickets,); when they ended
+    # times, proposed: (matches,); when matches were made, in order, and when they had been proposed
     times: Floats
     proposed: Floats
+    # tickets, matches, teams: (matched,); tickets of matches, of which match, and their teams
     tickets: Ints
     matches: Ints
     teams: Ints
-    asked: Floats
-    filled: Bools
+    asked: Floats  # (matched,); when these had been proposed
+    filled: Bools  # (matched,); whether they joined a match that ran
+    # held, refused: (rules,); how often each rule held, or was unknown, and refused; 0 where that
+    # is not counted
     held: Ints
     refused: Ints
 
@@ -219,26 +167,7 @@ def play_columns(
     search: Search,
     counted_from: float | None = None,
 ) -> Played:
-    """Play drawn tickets.
-
-    Parameters
-    ----------
-    table : Table
-        What the matchmaker goes by.
-    columns : Columns
-        The tickets.
-    service : Service
-        How the service ticks.
-    search : {"pass", "exhaustive"}
-        How matches are looked for.
-    counted_from : float or None
-        Seconds from which on verdicts on rules are counted; None for never, which takes less time.
-
-    Raises
-    ------
-    RunError
-        If an exhaustive search would have to look at too many tickets.
-    """
+    """Play drawn tickets."""
     world = world_of_columns(table, columns, service, search, counted_from is not None)
     if counted_from is not None:
         world.options["counted_from"] = counted_from
@@ -282,20 +211,14 @@ def places_in(matches: Records) -> Ints:
 def world_of_columns(
     table: Table, columns: Columns, service: Service, search: Search, counted: bool = False
 ) -> World:
-    """Return the arrays of a world of drawn tickets.
-
-    Parameters are those of `play_columns`, and whether verdicts are counted.
-    """
+    """Return the arrays of a world of drawn tickets."""
     return arrays_of_columns(table, columns, service, search, counted)[0]
 
 
 def arrays_of_columns(
     table: Table, columns: Columns, service: Service, search: Search, counted: bool
 ) -> tuple[World, TallyArrays]:
-    """Return the arrays of a world of drawn tickets, and how those of tallies were made.
-
-    Parameters are those of `world_of_columns`.
-    """
+    """Return the arrays of a world of drawn tickets, and how those of tallies were made."""
     texts: dict[str, int] = {}
     rules = rule_arrays(table, texts)
     made = _Columns(table, columns, texts)
@@ -334,22 +257,14 @@ def arrays_of_columns(
 
 
 class _Columns:
-    """Makes the arrays of a world of columns.
-
-    Attributes
-    ----------
-    players : int
-        How many players there are.
-    firsts : (tickets,) ndarray of int64
-        The first player of each ticket.
-    own : list of ndarray of float64
-        Of each attribute the numbers of players, or of their texts; NaN where there are none.
-    """
+    """Makes the arrays of a world of columns."""
 
     def __init__(self, table: Table, columns: Columns, texts: dict[str, int]) -> None:
         self._table, self._columns, self._texts = table, columns, texts
-        self.players = int(columns.sizes.sum())
+        self.players = int(columns.sizes.sum())  # how many players there are
+        # (tickets,); the first player of each ticket
         self.firsts = np.cumsum(columns.sizes) - columns.sizes
+        # of each attribute the numbers of players, or of their texts; NaN where there are none
         self.own = [self._numbers(attribute) for attribute in table.attributes]
 
     def _numbers(self, attribute: Attribute) -> Floats:

@@ -61,39 +61,22 @@ GAMES_OPTIONS = np.dtype(
 
 
 class Rows(NamedTuple):
-    """What is known of each of some tickets; arrays are those of `World`.
+    """What is known of each of some tickets; arrays are those of `World`."""
 
-    Attributes
-    ----------
-    tickets : records of TICKET
-    own : records of STAT
-    own_marks : ndarray of uint64
-    spreads : ndarray of float64
-    pings : records of PING
-    sort_values, batch_values : ndarray of float64
-    """
-
-    tickets: Records
-    own: Records
+    tickets: Records  # records of TICKET
+    own: Records  # records of STAT
     own_marks: Words
     spreads: Floats
-    pings: Records
+    pings: Records  # records of PING
     sort_values: Floats
     batch_values: Floats
 
 
 class Parties(NamedTuple):
-    """What stands for the players of a ticket, and which columns of tallies are made of it.
+    """What stands for the players of a ticket, and which columns of tallies are made of it."""
 
-    Attributes
-    ----------
-    spreads, pings, lows, sorts, batches : ndarray of int64
-        MEAN, LEAST, GREATEST, SAME or FIRST of each row; lows: of the lowest latency that counts.
-    stat_rows, mark_rows : ndarray of int64
-    mark_limits : ndarray of float64
-        As `valmatch.matching.tickets.building_tallies.TallyArrays` has them.
-    """
-
+    # spreads, pings, lows, sorts, batches: MEAN, LEAST, GREATEST, SAME or FIRST of each row; lows:
+    # of the lowest latency that counts
     spreads: Ints
     pings: Ints
     lows: Ints
@@ -101,48 +84,26 @@ class Parties(NamedTuple):
     batches: Ints
     stat_rows: Ints
     mark_rows: Ints
-    mark_limits: Floats
+    mark_limits: Floats  # as `valmatch.matching.tickets.building_tallies.TallyArrays` has them
 
 
 class Games(NamedTuple):
-    """The games, and what their servers need to ask for players.
+    """The games, and what their servers need to ask for players."""
 
-    Attributes
-    ----------
-    options : (1,) records of GAMES_OPTIONS
-    state : (1,) records of GAMES_STATE
-    arrivals : Rows
-        Drawn tickets.
-    singles : Rows
-        Drawn players, as if each were a ticket.
-    parties : Parties
-    ticket_of : (players,) ndarray of int64
-        Drawn ticket of each drawn player.
-    stays : (players,) ndarray of float64
-        Which part of what is left of the match a player stays; infinity: all.
-    games : records of GAME
-    seated : (players,) records of SEATED
-        Whose turn is next in the same game, on which team, when it leaves.
-    of_row : ndarray of int64
-        Of each row the drawn ticket; or -1 less the game that has asked.
-    of_match : ndarray of int64
-        Of each match of the queue the game.
-    members : ndarray of int64
-        Players of backfill tickets, as drawn players.
-    """
-
-    options: Records
-    state: Records
-    arrivals: Rows
-    singles: Rows
+    options: Records  # (1,)
+    state: Records  # (1,)
+    arrivals: Rows  # drawn tickets
+    singles: Rows  # drawn players, as if each were a ticket
     parties: Parties
-    ticket_of: Ints
+    ticket_of: Ints  # (players,); drawn ticket of each drawn player
+    # (players,); which part of what is left of the match a player stays; infinity: all
     stays: Floats
-    games: Records
+    games: Records  # records of GAME
+    # (players,); whose turn is next in the same game, on which team, when it leaves
     seated: Records
-    of_row: Ints
-    of_match: Ints
-    members: Ints
+    of_row: Ints  # of each row the drawn ticket; or -1 less the game that has asked
+    of_match: Ints  # of each match of the queue the game
+    members: Ints  # players of backfill tickets, as drawn players
 
 
 @njit

@@ -158,14 +158,6 @@ def take(ticket: int, age: int, start: int, world: World, queue: Queue) -> bool:
 
     Remember the match if it is valid. A ticket of a game that runs goes to the teams of its
     players, or to none.
-
-    Parameters
-    ----------
-    ticket : int
-    age : int
-        Of the match with it.
-    start : int
-        How many rules of the order are known to hold already.
     """
     record, growing = world.tickets[ticket], queue.seats.growing[0]
     before, running = growing["age"], record["running"] == 1

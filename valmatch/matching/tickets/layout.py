@@ -35,8 +35,7 @@ FALSE, TRUE, UNKNOWN, UNDECIDED = range(4)
 AWAY, WAITING, PROPOSED, COMPLETED, CANCELLED, TIMED_OUT, SEARCHING = range(7)
 """States of a ticket; the last ones are ends."""
 
-NONE = -1
-"""No rule, team, step function, aggregate, tally or camp."""
+NONE = -1  # no rule, team, step function, aggregate, tally or camp
 
 BY_TEAM, AS_ONE, OVER_TEAMS = range(3)
 """What tallies have an aggregate of: each team; all its teams as one; the values of its teams."""
@@ -138,81 +137,50 @@ OPTIONS = np.dtype(
 
 
 class Facts(NamedTuple):
-    """What rules are judged by: the rules and what players have.
-
-    Attributes
-    ----------
-    rules, aggregates : records
-    links : ndarray of int64
-        What rules and aggregates refer to: measures, parts, teams, functions.
-    steps : (functions, ages) records of STEP
-    cells : (columns, players) records of CELL
-        Numbers, or numbers of texts, or where lists are in `list_items`; the last column are ids.
-    list_items : ndarray of float64
-    spreads : (rules, tickets) ndarray of float64
-        Of each ticket the value; of texts NaN where its players differ.
-    pings : (rules, tickets, regions) records of PING
-        Milliseconds of a ticket, NaN where not all its players report the region, the highest and
-        the lowest that count; sum and least of its players.
-    """
+    """What rules are judged by: the rules and what players have."""
 
     rules: Records
     aggregates: Records
-    links: Ints
-    steps: Records
+    links: Ints  # what rules and aggregates refer to: measures, parts, teams, functions
+    steps: Records  # (functions, ages)
+    # (columns, players); numbers, or numbers of texts, or where lists are in `list_items`; the last
+    # column are ids
     cells: Records
     list_items: Floats
+    # (rules, tickets); of each ticket the value; of texts NaN where its players differ
     spreads: Floats
+    # (rules, tickets, regions); milliseconds of a ticket, NaN where not all its players report the
+    # region, the highest and the lowest that count; sum and least of its players
     pings: Records
 
 
 class World(NamedTuple):
-    """What does not change.
+    """What does not change."""
 
-    Attributes
-    ----------
-    options : (1,) records of OPTIONS
-    facts : Facts
-    teams, tickets, parts : records
-    home : ndarray of int64
-        Of players of games that run, the team.
-    own : (tickets and parts, columns) records of STAT
-        What tickets, and parts of those of games that run, add to tallies.
-    own_marks : (tickets and parts, columns) ndarray of uint64
-        Sets of texts that all their players have, or of regions that they reach.
-    order : ndarray of int64
-        Rules in the order in which a match that is not complete is judged by them.
-    sorts : records of SORT
-    sort_values : (sorts, tickets, keys + 1) ndarray of float64
-        NaN where there is none; last the key whose value counts for a ticket as anchor, or NONE.
-    batch_values : (attributes, tickets) ndarray of float64
-    answers : records of ANSWER
-        Seconds are NaN for never.
-    waits : ndarray of float64
-        Waits at which something may change, increasing.
-    alike : ndarray of int64
-        Of each age, how many rules of the table, from the first, say the same as at the age before;
-        0 where a team has another room.
-    place : (3,) ndarray of uint64
-        Where the random numbers lie.
-    """
-
-    options: Records
+    options: Records  # (1,)
     facts: Facts
     teams: Records
     tickets: Records
     parts: Records
-    home: Ints
+    home: Ints  # of players of games that run, the team
+    # (tickets and parts, columns); what tickets, and parts of those of games that run, add to
+    # tallies
     own: Records
+    # (tickets and parts, columns); sets of texts that all their players have, or of regions that
+    # they reach
     own_marks: Words
-    order: Ints
-    sorts: Records
+    order: Ints  # rules in the order in which a match that is not complete is judged by them
+    sorts: Records  # records of SORT
+    # (sorts, tickets, keys + 1); NaN where there is none; last the key whose value counts for a
+    # ticket as anchor, or NONE
     sort_values: Floats
-    batch_values: Floats
-    answers: Records
-    waits: Floats
+    batch_values: Floats  # (attributes, tickets)
+    answers: Records  # records of ANSWER; seconds are NaN for never
+    waits: Floats  # waits at which something may change, increasing
+    # of each age, how many rules of the table, from the first, say the same as at the age before; 0
+    # where a team has another room
     alike: Ints
-    place: Words
+    place: Words  # (3,); where the random numbers lie
 
 
 NESTED = np.dtype(
@@ -296,8 +264,7 @@ SLOT = np.dtype(
         ("in_batch", "i8"),
     ]
 )
-MIXED = 1 << 26
-"""In the place of a rule where several have refused a ticket, each on another team."""
+MIXED = 1 << 26  # in the place of a rule where several have refused a ticket, each on another team
 
 JUDGED = np.dtype(
     [("verdict", "i8"), ("stack", "i8"), ("held", "i8"), ("refused", "i8"), ("in_turn", "i8")]
@@ -324,89 +291,51 @@ verdicts are counted, how much there is to recall of its last search."""
 
 
 class Seats(NamedTuple):
-    """Who is in the match that is tried, and what is judged of it.
+    """Who is in the match that is tried, and what is judged of it."""
 
-    Attributes
-    ----------
-    growing : (1,) records of GROWING
-    tried : (6, m) ndarray of int64
-    sizes : (teams,) ndarray of int64
-    players : (teams, players) ndarray of int64
-    judged : records of JUDGED
-        Of each rule the verdict, how often it has held and has refused, and how often more it has
-        refused while those before it in the order held; last, how often all that refuse by
-        themselves held; room for logic.
-    size, items, lists : ndarray
-        Nested lists of up to three levels, in the place of aggregates: (2,) records of NESTED,
-        (2, n) numbers, (2, m) records of LIST.
-    """
-
-    growing: Records
-    tried: Ints
-    sizes: Ints
-    players: Ints
+    growing: Records  # (1,)
+    tried: Ints  # (6, m)
+    sizes: Ints  # (teams,)
+    players: Ints  # (teams, players)
+    # records of JUDGED; of each rule the verdict, how often it has held and has refused, and how
+    # often more it has refused while those before it in the order held; last, how often all that
+    # refuse by themselves held; room for logic
     judged: Records
+    # size, items, lists: nested lists of up to three levels, in the place of aggregates: (2,)
+    # records of NESTED, (2, n) numbers, (2, m) records of LIST
     size: Records
     items: Floats
     lists: Records
 
 
 class Tallies(NamedTuple):
-    """What is known at any time of the players of the match that is tried, by team.
+    """What is known at any time of the players of the match that is tried, by team."""
 
-    Attributes
-    ----------
-    own : (tickets and parts, columns) records of STAT
-    own_marks : (tickets and parts, columns) ndarray of uint64
-        As in `World`.
-    stats : (columns, teams + 1) records of STAT
-        Last of all teams.
-    marks : (columns, teams + 1) ndarray of uint64
-        What the players have in common; of nobody all ones.
-    """
-
-    own: Records
-    own_marks: Words
-    stats: Records
-    marks: Words
+    own: Records  # (tickets and parts, columns)
+    own_marks: Words  # (tickets and parts, columns); as in `World`
+    stats: Records  # (columns, teams + 1); last of all teams
+    marks: Words  # (columns, teams + 1); what the players have in common; of nobody all ones
 
 
 class Queue(NamedTuple):
-    """What changes: who waits, what is tried, what has come of it.
+    """What changes: who waits, what is tried, what has come of it."""
 
-    Attributes
-    ----------
-    state : (1,) records of STATE
-    slots : records of SLOT
-        Of each ticket how and when it ended, how many proposals it has had, by what to sort it.
-    lists : (9, n) ndarray of int64
-    seats : Seats
-    tallies : Tallies
-    order : ndarray of int64
-        As in `World`; those that refuse move forward.
-    filling : ndarray of int64
-        The teams in the order in which they are filled.
-    camps : records of CAMP
-    kept : records of KEPT
-    kept_tickets : (rows, m) ndarray of int64
-        Tickets of matches that were kept, each with its team; or what came of all that were tried.
-    matches : records of MATCH
-    matched : (2, n) ndarray of int64
-        Tickets of matches and their teams.
-    crowd : (places + 1, 2, players + 1) ndarray of int64
-        How many wait before each place of POOL, and of BATCH, by their numbers of players.
-    """
-
-    state: Records
+    state: Records  # (1,)
+    # records of SLOT; of each ticket how and when it ended, how many proposals it has had, by what
+    # to sort it
     slots: Records
-    lists: Ints
+    lists: Ints  # (9, n)
     seats: Seats
     tallies: Tallies
-    order: Ints
-    filling: Ints
-    camps: Records
-    kept: Records
+    order: Ints  # as in `World`; those that refuse move forward
+    filling: Ints  # the teams in the order in which they are filled
+    camps: Records  # records of CAMP
+    kept: Records  # records of KEPT
+    # (rows, m); tickets of matches that were kept, each with its team; or what came of all that
+    # were tried
     kept_tickets: Ints
-    matches: Records
-    matched: Ints
+    matches: Records  # records of MATCH
+    matched: Ints  # (2, n); tickets of matches and their teams
+    # (places + 1, 2, players + 1); how many wait before each place of POOL, and of BATCH, by their
+    # numbers of players
     crowd: Ints

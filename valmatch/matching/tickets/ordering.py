@@ -8,18 +8,7 @@ from valmatch.kernels.compilation import internal
 
 @internal
 def stable_sort(order: Ints, spare: Ints, slots: Records, count: int) -> None:
-    """Sort the first `count` of some tickets by their keys; equal ones keep their order.
-
-    Parameters
-    ----------
-    order : ndarray of int64
-        In and out.
-    spare : ndarray of int64
-        Room for as many.
-    slots : records of SLOT
-        Of each ticket the key.
-    count : int
-    """
+    """Sort the first `count` of some tickets by their keys; equal ones keep their order."""
     width = 1
     while width < count:
         for start in range(0, count, 2 * width):
@@ -44,20 +33,7 @@ def stable_sort(order: Ints, spare: Ints, slots: Records, count: int) -> None:
 def group(
     source: Ints, count: int, target: Ints, tickets: Records, firsts: Ints, ends: Ints
 ) -> None:
-    """Put tickets together by camp, in each in the order in which they come.
-
-    Parameters
-    ----------
-    source : ndarray of int64
-        The tickets.
-    count : int
-        How many.
-    target : ndarray of int64
-        Takes those that have a camp.
-    tickets : records of TICKET
-    firsts, ends : ndarray of int64
-        Take where in `target` the tickets of each camp are; of others they stay as they were.
-    """
+    """Put tickets together by camp, in each in the order in which they come."""
     for k in range(count):
         camp = tickets[source[k]]["camp"]
         if camp >= 0:

@@ -33,56 +33,28 @@ STATUSES = {
 
 @dataclass(frozen=True)
 class Made:
-    """A match that was made.
+    """A match that was made."""
 
-    Attributes
-    ----------
-    time, proposed : float
-        When it was made, and proposed.
-    review : int
-        How many reviews there were before the one that found it.
-    anchor : int
-        The ticket that it was built around.
-    tickets : list of int
-        By age.
-    teams : list of list of str
-        Ids of the players of each team, sorted.
-    """
-
+    # time, proposed: when it was made, and proposed
     time: float
     proposed: float
-    review: int
-    anchor: int
-    tickets: list[int]
-    teams: list[list[str]]
+    review: int  # how many reviews there were before the one that found it
+    anchor: int  # the ticket that it was built around
+    tickets: list[int]  # by age
+    teams: list[list[str]]  # ids of the players of each team, sorted
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a world.
+    """What came of a world."""
 
-    Attributes
-    ----------
-    matches : list of Made
-        In the order in which they were made.
-    proposed : list of Made
-        All that were proposed or made at once, in order; `time` is when that was decided.
-    ended : list of int
-        Tickets in the order in which they ended.
-    statuses : list of str
-        Of each ticket how it ended, "" if it joined after the horizon.
-    times : list of float
-        When.
-    judged : records
-        Of each rule how often it held, or was unknown, and refused.
-    """
-
-    matches: list[Made]
+    matches: list[Made]  # in the order in which they were made
+    # all that were proposed or made at once, in order; `time` is when that was decided
     proposed: list[Made]
-    ended: list[int]
-    statuses: list[str]
-    times: list[float]
-    judged: Records
+    ended: list[int]  # tickets in the order in which they ended
+    statuses: list[str]  # of each ticket how it ended, "" if it joined after the horizon
+    times: list[float]  # when
+    judged: Records  # of each rule how often it held, or was unknown, and refused
 
 
 def play(
@@ -93,15 +65,7 @@ def play(
     *,
     counted: bool = True,
 ) -> Outcome:
-    """Play a world.
-
-    Parameters are those of `valmatch.matching.tickets.building.world_of`.
-
-    Raises
-    ------
-    RunError
-        If an exhaustive search would have to look at too many tickets.
-    """
+    """Play a world."""
     world = world_of(table, tickets, service, search, counted)
     queue = queue_of(world)
     crowd = play_kernel(world, queue)

@@ -36,48 +36,29 @@ Values = TypeVar("Values", bound=NDArray[Any])
 
 OF_PARTY: dict[Party, int] = {"avg": MEAN, "min": LEAST, "max": GREATEST}
 
-BACKFILLS = 64
-"""Backfill tickets that there is room for at first; where more come, room is doubled."""
+BACKFILLS = 64  # backfill tickets that there is room for at first; where more come, room is doubled
 
 
 class Serving(NamedTuple):
-    """How games run, and what their servers ask for.
+    """How games run, and what their servers ask for."""
 
-    Attributes
-    ----------
-    seconds : float
-        Length of a match.
-    leavers : bool
-        Whether a server asks for players in place of those who have left, too.
-    stays : (players,) ndarray of float64
-        Which part of what is left of the match a player stays; infinity: all.
-    """
-
-    seconds: float
-    leavers: bool
+    seconds: float  # length of a match
+    leavers: bool  # whether a server asks for players in place of those who have left, too
+    # (players,); which part of what is left of the match a player stays; infinity: all
     stays: Floats
 
 
 class Backfills(NamedTuple):
-    """Backfill tickets, in the order in which they came.
+    """Backfill tickets, in the order in which they came."""
 
-    Attributes
-    ----------
-    matches : (backfills,) ndarray of int64
-        Whose server has asked.
-    times, ends : (backfills,) ndarray of float64
-        Seconds.
-    statuses, sizes : (backfills,) ndarray of int64
-        How they ended, and how many play already.
-    members, teams : (players of backfills,) ndarray of int64
-        Who they are, and on which team.
-    """
-
-    matches: Ints
+    matches: Ints  # (backfills,); whose server has asked
+    # times, ends: (backfills,); seconds
     times: Floats
     ends: Floats
+    # statuses, sizes: (backfills,); how they ended, and how many play already
     statuses: Ints
     sizes: Ints
+    # members, teams: (players of backfills,); who they are, and on which team
     members: Ints
     teams: Ints
 
@@ -105,11 +86,6 @@ def play_with_games(
 
     Other parameters are those of `valmatch.matching.tickets.columns.play_columns`. Reviews are by
     the clock.
-
-    Raises
-    ------
-    RunError
-        If an exhaustive search would have to look at too many tickets.
     """
     counted = counted_from is not None
     drawn, tallies = arrays_of_columns(table, columns, service, search, counted)

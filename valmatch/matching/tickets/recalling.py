@@ -26,14 +26,9 @@ TAKEN = 2 * MIXED
 several rules refused, that made the match full or let it be judged as complete, or that is beyond
 what there are bits for."""
 
-TAKER = TAKEN + 2**TEAM_BITS - 1
-"""Whether a team took a ticket, and which."""
-
-MOST_AGES = 2**AGE_BITS
-"""Ages that there are bits for."""
-
-MOST_TICKETS = 2 ** (63 - AGE_BITS - OUTCOME_BITS)
-"""Tickets that there are bits for."""
+TAKER = TAKEN + 2**TEAM_BITS - 1  # whether a team took a ticket, and which
+MOST_AGES = 2**AGE_BITS  # ages that there are bits for
+MOST_TICKETS = 2 ** (63 - AGE_BITS - OUTCOME_BITS)  # tickets that there are bits for
 
 
 @inlined
@@ -107,20 +102,7 @@ def _says_the_same(rule: int, before: int, age: int, world: World) -> bool:
 
 @inlined
 def remember(ticket: int, age: int, team: int, anchor: int, alone: int, queue: Queue) -> None:
-    """Note what came of a ticket, and whether the anchor has still taken the same ones.
-
-    Parameters
-    ----------
-    ticket : int
-    age : int
-        Of the match with it.
-    team : int
-        That took it, numbered from 1, 0 for a ticket whose players are on teams; or NONE.
-    anchor : int
-    alone : int
-        How many rules of the order, from the first, refuse by themselves.
-    queue : Queue
-    """
+    """Note what came of a ticket, and whether the anchor has still taken the same ones."""
     growing, entries = queue.seats.growing[0], queue.kept_tickets[anchor % queue.kept.size]
     outcome = MIXED
     if growing["refusing"] < min(alone, MIXED >> REFUSED_BITS):

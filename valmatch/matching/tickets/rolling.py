@@ -21,8 +21,7 @@ from valmatch.matching.tickets.layout import LINE, NEW, NONE, SPREAD, WAITING, Q
 from valmatch.rule_sets.table import Ordered, Party, Spread, Table
 from valmatch.rule_sets.worlds import Service
 
-SOME_SKILL = 1000.0 * np.pi
-"""A skill whose sums are not exact, as those of ratings are not."""
+SOME_SKILL = 1000.0 * np.pi  # a skill whose sums are not exact, as those of ratings are not
 
 HOUR = 3600.0
 
@@ -32,42 +31,20 @@ LEAST, MOST, MEAN = range(len(PARTIES))
 
 
 class Template(NamedTuple):
-    """A world with one ticket of each size, and what of a ticket depends on skills.
+    """A world with one ticket of each size, and what of a ticket depends on skills."""
 
-    Attributes
-    ----------
-    world : World
-        Times are in hours; of the ticket k all but the skills is that of any with k + 1 players.
-    skill : int
-        The attribute that is the skill.
-    columns : ndarray of int64
-        Columns of tallies that are of skills.
-    spreads : (n, 3) ndarray of int64
-        Rows of spreads that are, their columns of tallies or NONE, and what stands for a ticket.
-    sorts : (n, 2) ndarray of int64
-        Sorts that are, and what stands for a ticket.
-    """
-
+    # times are in hours; of the ticket k all but the skills is that of any with k + 1 players
     world: World
-    skill: int
-    columns: Ints
+    skill: int  # the attribute that is the skill
+    columns: Ints  # columns of tallies that are of skills
+    # (n, 3); rows of spreads that are, their columns of tallies or NONE, and what stands for a
+    # ticket
     spreads: Ints
-    sorts: Ints
+    sorts: Ints  # (n, 2); sorts that are, and what stands for a ticket
 
 
 def template_of(table: Table, attribute: str, largest: int) -> Template:
-    """Return what is known of tickets before they come.
-
-    Parameters
-    ----------
-    table : Table
-        What the matchmaker goes by; all attributes but the skill have a default, and no rule looks
-        at latencies.
-    attribute : str
-        The number that is the skill.
-    largest : int
-        Most players of a ticket.
-    """
+    """Return what is known of tickets before they come."""
     sizes = np.arange(1, largest + 1)
     columns = Columns(
         np.zeros(largest),

@@ -35,14 +35,9 @@ from valmatch.matching.tickets.layout import (
 from valmatch.matching.tickets.ordering import group, stable_sort
 from valmatch.matching.tickets.trying import try_greedily
 
-BATCHES = 1
-"""Source of the random order of a pool that is cut."""
-
-PASSES = 2**20
-"""Counters of random orders between one review and the next."""
-
-MOST_TRIED = 16
-"""Most tickets that an exhaustive search looks at."""
+BATCHES = 1  # source of the random order of a pool that is cut
+PASSES = 2**20  # counters of random orders between one review and the next
+MOST_TRIED = 16  # most tickets that an exhaustive search looks at
 
 
 @apart

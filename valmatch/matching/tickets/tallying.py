@@ -71,16 +71,7 @@ def add(row: int, team: int, tallies: Tallies) -> None:
 def _of_places(
     column: int, first: int, end: int, joins: tuple[int, int], links: Ints, tallies: Tallies
 ) -> tuple[float, float, float, int]:
-    """Return least, greatest, sum and number of the values of some teams as if they were one.
-
-    Parameters
-    ----------
-    column : int
-    first, end : int
-        The teams among the links.
-    joins : tuple of int
-        The ticket that is added, and its team.
-    """
+    """Return least, greatest, sum and number of the values of some teams as if they were one."""
     ticket, seat = joins
     low, high, total, players = np.inf, -np.inf, 0.0, 0
     for k in range(first, end):
@@ -155,22 +146,7 @@ def _held(value: float, reference: float, rule: np.void, least: float, most: flo
 
 @internal
 def tell(number: int, age: int, ticket: int, seat: int, facts: Facts, tallies: Tallies) -> int:
-    """Judge a rule on the match that is tried with one more ticket, which is not complete.
-
-    Parameters
-    ----------
-    number : int
-        A rule that tallies may tell.
-    age : int
-        The age of the match with the ticket.
-    ticket, seat : int
-        The ticket and its team; NONE for any, where the rule is the same for all.
-
-    Returns
-    -------
-    int
-        The verdict, UNDECIDED where the rule itself has to be looked at.
-    """
+    """Judge a rule on the match that is tried with one more ticket, which is not complete."""
     rule = facts.rules[number]
     least, most = 0.0, np.inf
     if rule["least"] != NONE:

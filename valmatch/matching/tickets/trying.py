@@ -58,8 +58,7 @@ from valmatch.matching.tickets.recalling import (
 )
 from valmatch.matching.tickets.tallying import tell
 
-DONE = -2
-"""No ticket is left to be tried again."""
+DONE = -2  # no ticket is left to be tried again
 
 TEAM_BITS = 8
 """Bits of the number of a team where a ticket of a kept match stands; matches have up to 200."""
@@ -273,16 +272,7 @@ def _is_taken(
 def try_greedily(
     anchor: int, row: int, first: int, end: int, keeps: bool, world: World, queue: Queue
 ) -> None:
-    """Let an anchor add ticket after ticket; remember the match whenever it is valid.
-
-    Parameters
-    ----------
-    anchor : int
-    row, first, end : int
-        The list of the others and where they are in it.
-    keeps : bool
-        Whether an anchor goes on from the match that it has kept; the others are those of its camp.
-    """
+    """Let an anchor add ticket after ticket; remember the match whenever it is valid."""
     growing, options = queue.seats.growing[0], world.options[0]
     known = keeps and _is_known(anchor, world, queue)
     apart = options["backfill"] != 0 and not world.tickets[anchor]["running"]

@@ -10,8 +10,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import at, expanded
 from valmatch.models.ladder.state import CAREER, NEW, Behaviour, Loop, World
 
-LEAST = 1e-15
-"""A prediction below counts as this in the log loss, as in `valmatch rate`."""
+LEAST = 1e-15  # a prediction below counts as this in the log loss, as in `valmatch rate`
 
 
 @expanded

@@ -14,8 +14,7 @@ from valmatch.kernels.compilation import at, inlined
 EVENT = np.dtype([("time", "f8"), ("player", "i8")])
 NONE = -1
 
-Places = NDArray[np.int32]
-"""Where players are in a heap."""
+Places = NDArray[np.int32]  # where players are in a heap
 
 
 def new_heap(players: int) -> Records:

@@ -49,8 +49,7 @@ from valmatch.rule_sets.presets.meanings import given as given_word
 
 HOURS = 24
 
-LOGISTIC = 400.0 / math.log(10.0)
-"""The spread at which ten to one are 400 points."""
+LOGISTIC = 400.0 / math.log(10.0)  # the spread at which ten to one are 400 points
 
 MAX_PLAYERS = 10_000_000
 """Most players at the start, and most expected newcomers: all of them are in memory."""
@@ -59,11 +58,8 @@ MAX_STARTS = 1e9
 """Most expected sessions, and most ticks, in one replication; more is a slip of the pen."""
 
 
-CLOCKS = ("clock.tick", "clock.wave.every")
-"""Words of presets that are times between reviews."""
-
-OF_PLAYERS = frozenset(("arrivals", "skills"))
-"""Keys of the files that say who plays."""
+CLOCKS = ("clock.tick", "clock.wave.every")  # words of presets that are times between reviews
+OF_PLAYERS = frozenset(("arrivals", "skills"))  # keys of the files that say who plays
 
 
 class Population(Factors):

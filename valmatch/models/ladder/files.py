@@ -20,11 +20,8 @@ from valmatch.models.ladder.state import NO_SESSIONS, Sessions
 from valmatch.models.number_dates import check_digits, check_serial_days
 from valmatch.text.terminal import shown
 
-MAX_SKILL = 1e6
-"""Points, as for the factors."""
-
-MAX_NAME = 100
-"""Characters of a name: tables hold as many for every player."""
+MAX_SKILL = 1e6  # points, as for the factors
+MAX_NAME = 100  # characters of a name: tables hold as many for every player
 
 SKILL, TIME = ("skill", "rating"), ("arrival_hours", "time")
 """Columns besides player; the second counts where there is no first."""
@@ -39,43 +36,20 @@ UNUSED = {
 
 
 class Given(NamedTuple):
-    """The players and the sessions that files give.
+    """The players and the sessions that files give."""
 
-    Attributes
-    ----------
-    names : sequence of str
-        The players at the start, by number: in the order of the skills, or in that in which the
-        arrivals name them; none without files.
-    skills : numpy.ndarray or None
-        Their skills, if these are given.
-    sessions : Sessions
-        Their session starts before the horizon, if these are given.
-    left_out : int
-        Session starts at or after the horizon.
-    """
-
+    # the players at the start, by number: in the order of the skills, or in that in which the
+    # arrivals name them; none without files
     names: Sequence[str] = ()
-    skills: Floats | None = None
-    sessions: Sessions = NO_SESSIONS
-    left_out: int = 0
+    skills: Floats | None = None  # their skills, if these are given
+    sessions: Sessions = NO_SESSIONS  # their session starts before the horizon, if these are given
+    left_out: int = 0  # session starts at or after the horizon
 
 
 def read_files(files: Mapping[str, Path], horizon: float) -> Given:
     """Read the files of a config: ``skills``, ``arrivals``, both or none.
 
     Other columns than the wanted ones are ignored; rows may come in any order.
-
-    Parameters
-    ----------
-    files : mapping of str to Path
-        The files by their keys.
-    horizon : float
-        Session starts at or after this hour are left out.
-
-    Raises
-    ------
-    InputError
-        Naming file, row, column and value of the first thing that is wrong.
     """
     skills, numbers = None, {}
     if "skills" in files:
@@ -102,13 +76,7 @@ def newcomer_names(taken: Collection[str], n: int) -> list[str]:
 
 
 def players_at_start(factors: LadderFactors, given: Given, files: Mapping[str, Path]) -> int:
-    """Return how many players there are at the start, by the factors or by the files.
-
-    Raises
-    ------
-    InputError
-        If both say so and differ, or if their sessions would be too many.
-    """
+    """Return how many players there are at the start, by the factors or by the files."""
     players, n = factors.population.players, len(given.names)
     if not files:
         assert players is not None

@@ -50,10 +50,8 @@ from valmatch.ratings.zonestats import predicted_outcome
 DONE, NO_ROOM_IN_QUEUE, NO_ROOM_FOR_WAITS, NO_ROOM_FOR_MATCHES = range(4)
 """Why `advance` returns."""
 
-SLICE = 1.0
-"""Hours that session starts are entered ahead."""
-NEVER = 1e12
-"""A profile time that no session starts after."""
+SLICE = 1.0  # hours that session starts are entered ahead
+NEVER = 1e12  # a profile time that no session starts after
 
 
 @driver(unallocating)
@@ -65,28 +63,7 @@ def advance(
     waits: Floats,
     log: Log,
 ) -> int:
-    """Let everything happen before the hour `until`.
-
-    Parameters
-    ----------
-    until : float
-        Hours, at most the horizon.
-    world : World
-        The rules of everything.
-    loop : Loop
-        In and out.
-    queue : NamedTuple of arrays
-        Who waits, in and out.
-    waits : numpy.ndarray
-        Out: hours of each player matched after the warm-up, `state["waits"]` of them.
-    log : Log
-        Out, where one is wanted.
-
-    Returns
-    -------
-    int
-        DONE, or what there is no room for; then call again with more.
-    """
+    """Let everything happen before the hour `until`."""
     return _advance(
         until, world.rules, by_reference(world), by_reference(loop), queue, waits, by_reference(log)
     )

@@ -208,23 +208,7 @@ def responses(
     measured_days: float,
     has_variance: bool,
 ) -> dict[str, float]:
-    """Return the responses by name; NaN where undefined.
-
-    Parameters
-    ----------
-    sums : numpy.void
-        One record of `valmatch.models.ladder.state.SUMS`.
-    waits : WaitSummary
-        Of every player matched after the warm-up.
-    start : float
-        The mean rating at the end of the warm-up.
-    end : records of `valmatch.models.ladder.state.PLAYER`
-        The players at the end.
-    measured_days : float
-        Between the two.
-    has_variance : bool
-        Whether beliefs have a variance.
-    """
+    """Return the responses by name; NaN where undefined."""
     n, ended = int(sums["matches"]), waits.n + int(sums["abandoned"])
     newcomers, joined = sums["newcomer_games"], sums["joined_games"]
     now = standing(end)
@@ -274,8 +258,7 @@ def _mean_of_players(values: Floats) -> float:
 
 # ---- whether the scale of the ratings has settled when a run ends ----
 
-SETTLED = 0.05
-"""Change of the scale, as a share of it, up to which it counts as settled."""
+SETTLED = 0.05  # change of the scale, as a share of it, up to which it counts as settled
 
 SCALE_MOVES = (
     "the mean daily scale_stretch of the last third of the measured days differs by more than"
@@ -284,13 +267,7 @@ SCALE_MOVES = (
 
 
 def scale_moves(stretches: Sequence[float]) -> bool:
-    """Return whether the mean of the last third differs too much from the middle third's.
-
-    Parameters
-    ----------
-    stretches : sequence of float
-        scale_stretch at the end of each measured day; NaN where undefined, which does not count.
-    """
+    """Return whether the mean of the last third differs too much from the middle third's."""
     _, middle, last = np.array_split(np.array(stretches, np.float64), 3)
     middle, last = middle[~np.isnan(middle)], last[~np.isnan(last)]
     if not middle.size or not last.size:

@@ -70,65 +70,30 @@ from valmatch.policies import registry as policies
 from valmatch.rule_sets.presets.building import rule_of
 
 MEASURES = ("win_gap", "wait", "error")
-SCALES = (1.0, 2.0**6, 2.0**10)
-"""Of curves: shares, minutes, points."""
+SCALES = (1.0, 2.0**6, 2.0**10)  # of curves: shares, minutes, points
 UNITS = {"wait": "minutes", "error": "points"}
 
 
 class InitialState(NamedTuple):
-    """The random inputs of a replication.
+    """The random inputs of a replication."""
 
-    Attributes
-    ----------
-    population : DrawnPlayers
-        Who plays.
-    place : (3,) ndarray of uint64
-        Where the addressed numbers of the replication lie.
-    """
-
-    population: DrawnPlayers
-    place: NDArray[np.uint64]
+    population: DrawnPlayers  # who plays
+    place: NDArray[np.uint64]  # (3,); where the addressed numbers of the replication lie
 
 
 class Run(NamedTuple):
-    """A replication that has been played.
+    """A replication that has been played."""
 
-    Attributes
-    ----------
-    loop : Loop
-        How it ended.
-    waits : WaitSummary
-        Of every player matched after the warm-up.
-    start : float
-        The mean rating at the end of the warm-up.
-    days : sequence of dict
-        What happened on each day.
-    log : Log
-        What happened, where it was wanted.
-    population : DrawnPlayers
-        Who played.
-    """
-
-    loop: Loop
-    waits: WaitSummary
-    start: float
-    days: list[dict[str, float]]
-    log: Log
-    population: DrawnPlayers
+    loop: Loop  # how it ended
+    waits: WaitSummary  # of every player matched after the warm-up
+    start: float  # the mean rating at the end of the warm-up
+    days: list[dict[str, float]]  # what happened on each day
+    log: Log  # what happened, where it was wanted
+    population: DrawnPlayers  # who played
 
 
 class LadderModel(Model[InitialState]):
-    """Queue, matches, ratings and players in one loop.
-
-    Parameters
-    ----------
-    factors : LadderFactors
-        The factors.
-    files : mapping of str to Path
-        ``arrivals``: session starts that replace the random ones; ``skills``: the players at the
-        start. What is drawn besides differs between replications. ``rules``: the rule set of
-        flexmatch; without it two teams, and no rule.
-    """
+    """Queue, matches, ratings and players in one loop."""
 
     responses = RESPONSES
     releases_gil = True
@@ -262,16 +227,7 @@ class LadderModel(Model[InitialState]):
         return Record(self._responses(played), tables, self._remarks(played.days))
 
     def play(self, inputs: InitialState, log: Log) -> Run:
-        """Play a replication, day by day.
-
-        Parameters
-        ----------
-        inputs : InitialState
-            What `draw` returns.
-        log : Log
-            In and out: what happens, as far as there is room; see
-            `valmatch.models.ladder.loop.new_log`.
-        """
+        """Play a replication, day by day."""
         factors = self._factors
         announce_compilation(self._advance)
         players, ratings = self._players(inputs.population)

@@ -62,14 +62,7 @@ def party_measures(
 ) -> dict[str, float]:
     """Return the responses by name; NaN where undefined.
 
-    Parameters
-    ----------
-    by_size : records of `valmatch.models.ladder.state.BY_SIZE`
-        What was counted.
-    players : records of `valmatch.models.ladder.state.PLAYER`
-        Everybody at the end.
-    groups : (players,) ndarray of int64
-        The first player of each one's group.
+    Shapes: `groups` (players,).
     """
     played, n = by_size["players"], by_size.size
     with np.errstate(invalid="ignore"):

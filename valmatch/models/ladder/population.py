@@ -18,21 +18,13 @@ SAME = 1e-150
 
 
 class DrawnPlayers(NamedTuple):
-    """The players of a replication, in order of their numbers.
+    """The players of a replication, in order of their numbers."""
 
-    Attributes
-    ----------
-    skills, activities : (n,) ndarray of float64
-        Points; session starts relative to those of the average player.
-    joining : (m,) ndarray of float64
-        Hours at which the newcomers join, who are the last m.
-    groups : (n,) ndarray of int64
-        The first player of the group of friends that each is in; empty where all play alone.
-    """
-
+    # skills, activities: (n,); points; session starts relative to those of the average player
     skills: Floats
     activities: Floats
-    joining: Floats
+    joining: Floats  # (m,); hours at which the newcomers join, who are the last m
+    # (n,); the first player of the group of friends that each is in; empty where all play alone
     groups: Ints
 
 
@@ -48,24 +40,7 @@ def draw_population(
 ) -> DrawnPlayers:
     """Draw the players of a replication.
 
-    Parameters
-    ----------
-    players : int
-        At the start.
-    hours : float
-        Length of the run.
-    per_day : float
-        Expected newcomers a day.
-    skill : tuple of float
-        Mean of those at the start, mean of newcomers, standard deviation of both (points).
-    smurfs : tuple of float
-        Share of the newcomers whose skill is the second number.
-    activity_cv : float
-        Coefficient of variation of the activities, gamma distributed with mean 1.
-    friends : tuple
-        Shares of groups of friends by size, from 1 on; correlation of the skills of friends.
-    place : (3,) ndarray of uint64
-        From `Streams.place`.
+    Shapes: `place` (3,).
     """
     joining = _joining(hours, per_day, place)
     n = players + joining.size

@@ -21,8 +21,7 @@ from valmatch.ratings.games import (
 from valmatch.ratings.system import NO_VERBS, System, Values
 from valmatch.ratings.zonestats import score_per_hour
 
-KNOWN = -1
-"""The system that knows the skills, instead of the place of one among `_SYSTEMS`."""
+KNOWN = -1  # the system that knows the skills, instead of the place of one among `_SYSTEMS`
 
 
 strengths, chances, update = NO_VERBS
@@ -30,26 +29,13 @@ strengths, chances, update = NO_VERBS
 
 
 class Rater(NamedTuple):
-    """A rating system with its parameters.
+    """A rating system with its parameters."""
 
-    Attributes
-    ----------
-    known : bool
-        Whether it is the system that knows the skills, and needs no functions.
-    deviation : int
-        The column of its state that is the deviation of the rating; -1 without one.
-    numbers : numpy.ndarray
-        What its functions take when they rate.
-    stored : numpy.ndarray
-        What they take when they predict: by the deviations as they are stored.
-    predict, rate : Address
-        Its functions, see `with_functions`.
-    """
-
-    known: bool
-    deviation: int
-    numbers: Floats
-    stored: Floats
+    known: bool  # whether it is the system that knows the skills, and needs no functions
+    deviation: int  # the column of its state that is the deviation of the rating; -1 without one
+    numbers: Floats  # what its functions take when they rate
+    stored: Floats  # what they take when they predict: by the deviations as they are stored
+    # predict, rate: its functions, see `with_functions`
     predict: Address
     rate: Address
 
@@ -66,17 +52,7 @@ def rater_of(system: System | None, values: Values) -> Rater:
 def with_functions(
     rater: Rater, system: System | None, match: Games, rated: Players, found: Assessment
 ) -> Rater:
-    """Return a rater whose functions are compiled for what a replication keeps, once for all.
-
-    Parameters
-    ----------
-    rater : Rater
-        The system with its parameters.
-    system : System or None
-        Its declaration; None of that which knows.
-    match, rated, found
-        As of `predict`.
-    """
+    """Return a rater whose functions are compiled for what a replication keeps, once for all."""
     if system is None or rater.predict != NOWHERE:
         return rater
     predicts, rates = (taken_by_address(one, system.verbs) for one in (_predict, _rate))
@@ -97,23 +73,7 @@ def new_match(team_num: int, minutes: float) -> Games:
 def predict(
     now: float, p: float, rater: Rater, match: Games, rated: Players, found: Assessment
 ) -> float:
-    """Return the probability that side A wins by a rating system; p by the one that knows it.
-
-    Parameters
-    ----------
-    now : float
-        Hours.
-    p : float
-        The probability by the true skills.
-    rater : Rater
-        The system.
-    match : Games
-        One game of two sides.
-    rated : Players
-        What the system keeps of all players.
-    found : Assessment
-        Working memory.
-    """
+    """Return the probability that side A wins by a rating system; p by the one that knows it."""
     if rater.known:
         return p
     match.times[0] = now
@@ -130,11 +90,7 @@ def _predict(match: Games, rated: Players, stored: Floats, found: Assessment) ->
 def rate(
     now: float, a_wins: bool, rater: Rater, match: Games, rated: Players, found: Assessment
 ) -> None:
-    """Rate a match that ends: winners score 1, losers 0.
-
-    Parameters are those of `predict`. A match that cannot be rated with finite numbers changes no
-    rating.
-    """
+    """Rate a match that ends: winners score 1, losers 0."""
     if rater.known:
         return
     match.times[0] = now

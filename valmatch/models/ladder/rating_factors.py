@@ -93,13 +93,6 @@ def values_of(rating: Rating, beta: float) -> dict[str, float]:
     """Return the values of all parameters of the chosen system.
 
     Nobody is at home and none is drawn: a parameter without a factor is 0.
-
-    Parameters
-    ----------
-    rating : Rating
-        The factors.
-    beta : float
-        The standard deviation of a performance.
     """
     common = {"mu": rating.mu, "beta": beta}
     return {

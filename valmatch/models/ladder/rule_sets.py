@@ -15,8 +15,7 @@ from valmatch.rule_sets.table import Attribute, Reached, Steps, Table, Team
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shortened, shown
 
-SIDES = 2
-"""Teams of a match."""
+SIDES = 2  # teams of a match
 
 
 def size_of_teams(table: Table) -> int | None:
@@ -33,24 +32,7 @@ def size_of_teams(table: Table) -> int | None:
 def rule_set_of(
     source: Source | None, given: Mapping[str, Any], attribute: str, team_num: int
 ) -> RuleSet:
-    """Return the rule set of a ladder.
-
-    Parameters
-    ----------
-    source : Path, mapping or None
-        Where it is; None for two teams and no rule.
-    given : mapping
-        The factors ``rules`` and ``expansions``.
-    attribute : str
-        The attribute that the rating is.
-    team_num : int
-        Players of a team.
-
-    Raises
-    ------
-    InputError
-        If it is no rule set, or one that a ladder cannot go by.
-    """
+    """Return the rule set of a ladder."""
     found = read_rules(source, given, None)
     table, where = found.table, str(source) if isinstance(source, Path) else NAMED
     if not table.attributes:  # no rule looks at players

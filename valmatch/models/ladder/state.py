@@ -16,12 +16,9 @@ from valmatch.ratings.games import Assessment, Games, Players, unassessed
 AWAY, QUEUED, PAUSING, PLAYING, LEFT = range(5)
 """What a player does; who has left is gone for good."""
 
-NEW = 10
-"""Matches of a player that count as those of a newcomer."""
-CAREER = 100
-"""Matches of a career that the curves show."""
-LEAST_RING = 64
-"""Matches at play that there is room for from the start."""
+NEW = 10  # matches of a player that count as those of a newcomer
+CAREER = 100  # matches of a career that the curves show
+LEAST_RING = 64  # matches at play that there is room for from the start
 
 PLAYER = np.dtype(
     [
@@ -121,159 +118,85 @@ MATCH = np.dtype([("time", "f8"), ("p", "f8"), ("predicted", "f8"), ("a_wins", "
 
 
 class Behaviour(NamedTuple):
-    """How players and matches behave; times in hours.
+    """How players and matches behave; times in hours."""
 
-    Attributes
-    ----------
-    warmup : float
-        Nothing before is measured.
-    normal : bool
-        Outcomes by normal performances instead of the logistic rule.
-    spread, beta : float
-        Of the one and of the other, points.
-    minutes, pause, patience : float
-        What a match takes; mean break; mean patience, infinite for nobody gives up.
-    after_win, after_loss : float
-        Probability to queue again.
-    churn : float
-        Probability to leave for good, whenever a session ends.
-    conservative : bool
-        The rule sees mean - 3 sigma instead of the mean.
-    """
-
-    warmup: float
-    normal: bool
+    warmup: float  # nothing before is measured
+    normal: bool  # outcomes by normal performances instead of the logistic rule
+    # spread, beta: of the one and of the other, points
     spread: float
     beta: float
+    # minutes, pause, patience: what a match takes; mean break; mean patience, infinite for nobody
+    # gives up
     minutes: float
     pause: float
     patience: float
+    # after_win, after_loss: probability to queue again
     after_win: float
     after_loss: float
-    churn: float
-    conservative: bool
+    churn: float  # probability to leave for good, whenever a session ends
+    conservative: bool  # the rule sees mean - 3 sigma instead of the mean
 
 
 class World(NamedTuple):
-    """The rules of everything.
+    """The rules of everything."""
 
-    Attributes
-    ----------
-    rules : NamedTuple
-        The numbers of the rule of the queue.
-    behaviour : Behaviour
-        Of players and matches.
-    rater : Rater
-        The rating system.
-    newcomers_rating, mean_skill : float
-        Where the errors of a career are measured from.
-    """
-
-    rules: Any
-    behaviour: Behaviour
-    rater: Rater
+    rules: Any  # the numbers of the rule of the queue
+    behaviour: Behaviour  # of players and matches
+    rater: Rater  # the rating system
+    # newcomers_rating, mean_skill: where the errors of a career are measured from
     newcomers_rating: float
     mean_skill: float
 
 
 class Sessions(NamedTuple):
-    """Session starts that are given, not drawn.
+    """Session starts that are given, not drawn."""
 
-    Attributes
-    ----------
-    times : (m,) ndarray of float64
-        Hours, player by player, those of each in order.
-    firsts : (n + 1,) ndarray of int64
-        Where those of each player begin, and the end; empty if starts are drawn.
-    """
-
-    times: Floats
+    times: Floats  # (m,); hours, player by player, those of each in order
+    # (n + 1,); where those of each player begin, and the end; empty if starts are drawn
     firsts: Ints
 
 
-NO_SESSIONS = Sessions(np.empty(0), np.empty(0, np.int64))
-"""Session starts are drawn."""
+NO_SESSIONS = Sessions(np.empty(0), np.empty(0, np.int64))  # session starts are drawn
 
 
 class Loop(NamedTuple):
-    """The state of a replication between two events, apart from those who wait.
+    """The state of a replication between two events, apart from those who wait."""
 
-    Attributes
-    ----------
-    state : (1,) record of `STATE`
-    players : (n,) records of `PLAYER`
-    place : (3,) ndarray of uint64
-        Where the addressed numbers of the replication lie.
-    shares : (25,) ndarray of float64
-        See `valmatch.models.ladder.profile`.
-    sessions : Sessions
-        Session starts that are given, not drawn.
-    starts : (n,) ndarray of float64
-        Hour of each player's next session start, infinite for none.
-    starting, pausing, patient : (n,) records of `EVENT`
-        The heaps of session starts, breaks and patience.
-    patient_places : (n,) ndarray of int32
-        Where players are in the last of them.
-    ring : records of `PLAYED`
-        The matches at play, as far as there is room, see `with_larger_ring`.
-    teams : (len(ring), 2 team_num) ndarray of int64
-        Their players, those of the older team first.
-    matched : (2 team_num,) records of `LINEUP`
-        The players of a match as the rule of the queue gives them.
-    lineup : (2 team_num,) ndarray of int64
-        The players of the match that starts or ends.
-    match : Games
-        That match, whose players are the lineup.
-    found : Assessment
-        What the rating system works out of it.
-    rated : Players
-        What the rating system keeps of each player, and the matches that have ended.
-    careers, careers_n : (3, CAREER) and (CAREER,) ndarray
-        Sums and number of win gap, wait (hours) and error by game of a career.
-    by_size : (m,) records of `BY_SIZE`
-        Of parties of 1 to m players; none where everybody queues alone.
-    """
-
-    state: Records
-    players: Records
-    place: Words
-    shares: Floats
-    sessions: Sessions
-    starts: Floats
+    state: Records  # (1,)
+    players: Records  # (n,)
+    place: Words  # (3,); where the addressed numbers of the replication lie
+    shares: Floats  # (25,); see `valmatch.models.ladder.profile`
+    sessions: Sessions  # session starts that are given, not drawn
+    starts: Floats  # (n,); hour of each player's next session start, infinite for none
+    # starting, pausing, patient: (n,); the heaps of session starts, breaks and patience
     starting: Records
     pausing: Records
     patient: Records
-    patient_places: Places
+    patient_places: Places  # (n,); where players are in the last of them
+    # records of `PLAYED`; the matches at play, as far as there is room, see `with_larger_ring`
     ring: Records
-    teams: Ints
-    matched: Records
-    lineup: Ints
-    match: Games
-    found: Assessment
-    rated: Players
+    teams: Ints  # their players, those of the older team first
+    matched: Records  # (2 team_num,); the players of a match as the rule of the queue gives them
+    lineup: Ints  # (2 team_num,); the players of the match that starts or ends
+    match: Games  # that match, whose players are the lineup
+    found: Assessment  # what the rating system works out of it
+    rated: Players  # what the rating system keeps of each player, and the matches that have ended
+    # careers, careers_n: (3, CAREER); sums and number of win gap, wait (hours) and error by game of
+    # a career
     careers: Floats
     careers_n: Ints
-    by_size: Records
+    by_size: Records  # (m,); of parties of 1 to m players; none where everybody queues alone
 
 
 class Log(NamedTuple):
-    """What happened, by ticket and by match, as far as there is room for it.
+    """What happened, by ticket and by match, as far as there is room for it."""
 
-    Attributes
-    ----------
-    tickets : records of `TICKET`
-        `ended` is NaN while it waits, `match` -1 without a match.
-    matches : records of `MATCH`
-        In the order of their starts, which is that of their ends.
-    teams : (len(matches), 2 team_num) ndarray of int64
-        Tickets.
-    before, after : (len(matches), 2 team_num, 2) ndarray of float64
-        Rating and its standard deviation.
-    """
-
+    # records of `TICKET`; `ended` is NaN while it waits, `match` -1 without a match
     tickets: Records
+    # records of `MATCH`; in the order of their starts, which is that of their ends
     matches: Records
-    teams: Ints
+    teams: Ints  # tickets
+    # before, after: rating and its standard deviation
     before: Floats
     after: Floats
 
@@ -288,22 +211,7 @@ def new_loop(
     minutes: float,
     largest: int,
 ) -> Loop:
-    """Return the start of a replication.
-
-    Parameters
-    ----------
-    players : records of `PLAYER`
-    ratings : ndarray of float64
-        What the rating system keeps of them.
-    place, shares, sessions
-        As of `Loop`.
-    team_num : int
-        Players of a team.
-    minutes : float
-        Length of a match.
-    largest : int
-        Most players who queue together.
-    """
+    """Return the start of a replication."""
     n = players.size
     match = new_match(team_num, minutes)
     return Loop(

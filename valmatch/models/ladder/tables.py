@@ -17,16 +17,7 @@ from valmatch.models.model import LargeTable, Table
 def players_table(names: NDArray[Any], population: DrawnPlayers, loop: Loop, drawn: bool) -> Table:
     """Return a row for each player.
 
-    Parameters
-    ----------
-    names : (n,) ndarray
-        What they are called.
-    population : DrawnPlayers
-        Who they are.
-    loop : Loop
-        How they end.
-    drawn : bool
-        Whether their sessions were drawn by their activities.
+    Shapes: `names` (n,).
     """
     players, joined = loop.players, population.joining.size
     n = players.size
@@ -52,16 +43,7 @@ def games_table(
 ) -> Table:
     """Return a row for each player of each match that ended, in order of ending.
 
-    Parameters
-    ----------
-    names : (n,) ndarray
-        What the players are called.
-    loop, log
-        How they end, and what happened.
-    minutes : float
-        Length of a match.
-    scratch : Scratch
-        Where the log is kept.
+    Shapes: `names` (n,).
     """
     players = log.teams.shape[1]
 
@@ -90,10 +72,7 @@ def games_table(
 
 
 def tickets_table(names: NDArray[Any], loop: Loop, log: Log, scratch: Scratch) -> Table:
-    """Return a row for each ticket of a player; one still waiting has not ended.
-
-    Parameters are those of `games_table`.
-    """
+    """Return a row for each ticket of a player; one still waiting has not ended."""
 
     def part(rows: slice) -> dict[str, NDArray[Any]]:
         tickets = log.tickets[rows].copy()

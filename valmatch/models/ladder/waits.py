@@ -16,12 +16,9 @@ import numpy as np
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import at, unallocating
 
-KEPT = 2**19
-"""Waits of a replication that are kept; of more, percentiles are those of bins."""
-BITS = 10
-"""Bits of the fraction of a number that tell bins apart."""
-ERROR = 2.0 ** -(BITS + 1)
-"""Largest relative error of a percentile by bins."""
+KEPT = 2**19  # waits of a replication that are kept; of more, percentiles are those of bins
+BITS = 10  # bits of the fraction of a number that tell bins apart
+ERROR = 2.0 ** -(BITS + 1)  # largest relative error of a percentile by bins
 PERCENTILES = (50, 90, 95, 99)
 
 _SHIFT = 52 - BITS
@@ -33,34 +30,18 @@ _BINS = ((_MOST - _LEAST) << BITS) + 1
 
 
 class WaitSummary(NamedTuple):
-    """What is said of waits.
+    """What is said of waits."""
 
-    Attributes
-    ----------
-    n : int
-        How many there are.
-    mean : float
-        Minutes; NaN without any, as the percentiles.
-    percentiles : sequence of float
-        Minutes, of `PERCENTILES`.
-    """
-
-    n: int
-    mean: float
-    percentiles: tuple[float, ...]
+    n: int  # how many there are
+    mean: float  # minutes; NaN without any, as the percentiles
+    percentiles: tuple[float, ...]  # minutes, of `PERCENTILES`
 
 
 class Waits:
-    """The waits of a replication after the other, and room for those to come.
-
-    Attributes
-    ----------
-    room : ndarray of float64
-        Where a kernel writes waits (hours), from the start.
-    """
+    """The waits of a replication after the other, and room for those to come."""
 
     def __init__(self) -> None:
-        self.room: Floats = np.empty(1024)
+        self.room: Floats = np.empty(1024)  # where a kernel writes waits (hours), from the start
         self._bins: Ints = np.zeros(0, np.int64)
         self._sums: Floats = np.zeros(2)
 
@@ -79,13 +60,7 @@ class Waits:
         return n
 
     def summary(self, n: int) -> WaitSummary:
-        """Return what is said of all waits, of which the first `n` numbers of `room` are the last.
-
-        Parameters
-        ----------
-        n : int
-            Those that came since `make_room` returned 0, or all.
-        """
+        """Return the statistics of all waits; the last are the first `n` numbers of `room`."""
         if n > KEPT or self._bins.size:
             self._count(n)
             return self._of_bins()
@@ -124,16 +99,7 @@ def _middles(below: Ints, ranks: Floats) -> Floats:
 def _count_in_bins(waits: Floats, words: Ints, bins: Ints, sums: Floats) -> None:
     """Count waits in bins by their bits, and add them up.
 
-    Parameters
-    ----------
-    waits : ndarray of float64
-        Numbers >= 0.
-    words : ndarray of int64
-        Their bits.
-    bins : ndarray of int64
-        Added to.
-    sums : (2,) ndarray of float64
-        Their sum, and what rounding takes off it [Neumaier 1974]; added to.
+    Shapes: `sums` (2,).
     """
     total, lost = sums[0], sums[1]
     for k in range(waits.size):

@@ -51,8 +51,7 @@ WINDOWS = (100, 200)
 WIN, DRAW = MEASURES.index("win_fraction"), MEASURES.index("draw_fraction")
 QUALITY = MEASURES.index("expected_quality")
 
-TOTAL = "total"
-"""The window of all games, whose values are summed up."""
+TOTAL = "total"  # the window of all games, whose values are summed up
 
 LIMITS = {
     "skill_difference": ANY,
@@ -73,44 +72,22 @@ MEANINGS = {
 
 
 class SamplePath(NamedTuple):
-    """The random inputs of a replication, common to all policies.
+    """The random inputs of a replication, common to all policies."""
 
-    Attributes
-    ----------
-    prior : Prior
-        What the skills were drawn from.
-    skills : (M + 1,) ndarray of float64
-        True skills in order of index.
-    performances : numpy.ndarray
-        (N, 2) float64, standard normals of player 0 and of the opponent in each game.
-    choices : (N,) ndarray of float64
-        In [0, 1): for the random policy.
-    order : (M + 1,) ndarray of int64
-        All players in an order at random, by which ties may be broken.
-    """
-
-    prior: Prior
-    skills: Floats
+    prior: Prior  # what the skills were drawn from
+    skills: Floats  # (M + 1,); True skills in order of index
+    # (N, 2) float64, standard normals of player 0 and of the opponent in each game
     performances: Floats
-    choices: Floats
-    order: Ints
+    choices: Floats  # (N,); in [0, 1): for the random policy
+    order: Ints  # (M + 1,); all players in an order at random, by which ties may be broken
 
 
 class Play(NamedTuple):
-    """What happened under each policy.
+    """What happened under each policy."""
 
-    Attributes
-    ----------
-    opponents : (policies, N) ndarray of int64
-    beliefs : numpy.ndarray
-        (policies, len(BELIEFS), N) float64.
-    measures : numpy.ndarray
-        (policies, len(MEASURES), N) float64.
-    """
-
-    opponents: Ints
-    beliefs: Floats
-    measures: Floats
+    opponents: Ints  # (policies, N)
+    beliefs: Floats  # (policies, len(BELIEFS), N) float64
+    measures: Floats  # (policies, len(MEASURES), N) float64
 
 
 def window_edges(n_games: int) -> Ints:
@@ -166,15 +143,7 @@ def _axes(factors: OpponentFactors) -> Axes:
 
 
 class OpponentModel(Model[SamplePath]):
-    """The simulation study of section 4 of the paper, for any factors.
-
-    Parameters
-    ----------
-    factors : OpponentFactors
-        The factors.
-    files : mapping
-        This model takes none.
-    """
+    """The simulation study of section 4 of the paper, for any factors."""
 
     drawn_by = frozenset(
         (

@@ -38,49 +38,26 @@ BELIEFS: Final = ("mean", "variance", "opponent_mean", "opponent_variance")
 
 
 class Start(NamedTuple):
-    """The beliefs about all players before the first game.
+    """The beliefs about all players before the first game."""
 
-    Attributes
-    ----------
-    means, variances : numpy.ndarray
-        (M + 1,) float64.
-    """
-
+    # means, variances: (M + 1,) float64
     means: Floats
     variances: Floats
 
 
 class Draws(NamedTuple):
-    """The random numbers of a path, the same for every policy.
+    """The random numbers of a path, the same for every policy."""
 
-    Attributes
-    ----------
-    noise : numpy.ndarray
-        (N, 2) standard normals: per game, player 0's and the chosen opponent's.
-    uniforms : numpy.ndarray
-        (N,) draws in [0, 1), for the random policy.
-    """
-
-    noise: Floats
-    uniforms: Floats
+    noise: Floats  # (N, 2) standard normals: per game, player 0's and the chosen opponent's
+    uniforms: Floats  # (N,) draws in [0, 1), for the random policy
 
 
 class Trajectory(NamedTuple):
-    """What happened along a path.
+    """What happened along a path."""
 
-    Attributes
-    ----------
-    opponents : numpy.ndarray
-        (N,) int64, index of each game's opponent.
-    beliefs : numpy.ndarray
-        (4, N) float64, rows as in `BELIEFS`.
-    measures : numpy.ndarray
-        (7, N) float64, rows as in `MEASURES`.
-    """
-
-    opponents: NDArray[np.int64]
-    beliefs: Floats
-    measures: Floats
+    opponents: NDArray[np.int64]  # (N,) int64, index of each game's opponent
+    beliefs: Floats  # (4, N) float64, rows as in `BELIEFS`
+    measures: Floats  # (7, N) float64, rows as in `MEASURES`
 
 
 Play: TypeAlias = Callable[[Knowledge, Start, Draws, Trajectory], None]
@@ -90,20 +67,7 @@ choose: Choose = function_of(OPPONENT["random"])
 
 
 def play_path(known: Knowledge, start: Start, draws: Draws, out: Trajectory) -> None:
-    """Play N games of player 0, each against the opponent that the policy chooses.
-
-    Parameters
-    ----------
-    known
-        What the policy may look at; its means and variances are working arrays: on return the
-        beliefs after the last game. Outcomes always come from the true skills.
-    start
-        Beliefs before the first game.
-    draws
-        The random numbers of the games.
-    out
-        Output: what happened.
-    """
+    """Play N games of player 0, each against the opponent that the policy chooses."""
     means, variances, truths = known.means, known.variances, known.truths
     player, noise_variance, margin = known.player, known.noise_variance, known.draw_margin
     noise, uniforms = draws

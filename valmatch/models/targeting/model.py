@@ -46,44 +46,23 @@ MEANINGS = {
     "measured_distance": ("value", "distance of the measured alternative's value from the target"),
 }
 
-SHARES = ("nearest_found", "quality")
-"""Measures between 0 and 1."""
+SHARES = ("nearest_found", "quality")  # measures between 0 and 1
 
 
 class SamplePath(NamedTuple):
-    """The random inputs of a replication, common to all policies.
+    """The random inputs of a replication, common to all policies."""
 
-    Attributes
-    ----------
-    prior : Prior
-        What the values were drawn from.
-    values : (M,) ndarray of float64
-        True values in order of index.
-    noise : (N,) ndarray of float64
-        Standard normals, one a measurement.
-    """
-
-    prior: Prior
-    values: Floats
-    noise: Floats
+    prior: Prior  # what the values were drawn from
+    values: Floats  # (M,); True values in order of index
+    noise: Floats  # (N,); standard normals, one a measurement
 
 
 class Course(NamedTuple):
-    """What happened under each policy; rows as of `Trajectory`.
+    """What happened under each policy; rows as of `Trajectory`."""
 
-    Attributes
-    ----------
-    chosen : numpy.ndarray
-        (policies, 2, N) int64.
-    beliefs : numpy.ndarray
-        (policies, 2, N) float64.
-    measures : numpy.ndarray
-        (policies, len(MEASURES), N) float64.
-    """
-
-    chosen: Ints
-    beliefs: Floats
-    measures: Floats
+    chosen: Ints  # (policies, 2, N) int64
+    beliefs: Floats  # (policies, 2, N) float64
+    measures: Floats  # (policies, len(MEASURES), N) float64
 
 
 def marks(n_measurements: int) -> list[int]:
@@ -117,15 +96,7 @@ def _axes(factors: TargetingFactors) -> Axes:
 
 
 class TargetingModel(Model[SamplePath]):
-    """Targeting and selection, for any factors.
-
-    Parameters
-    ----------
-    factors : TargetingFactors
-        The factors.
-    files : mapping
-        This model takes none.
-    """
+    """Targeting and selection, for any factors."""
 
     drawn_by = frozenset(
         (

@@ -24,40 +24,22 @@ MEASURES: Final = (
 
 
 class Start(NamedTuple):
-    """What a path starts with.
+    """What a path starts with."""
 
-    Attributes
-    ----------
-    means, variances : (M,) ndarray of float64
-        The beliefs before the first measurement.
-    truths : (M,) ndarray of float64
-        The true values, which no policy sees.
-    noise : (N,) ndarray of float64
-        Standard normals, one a measurement, the same for every policy.
-    """
-
+    # means, variances: (M,); the beliefs before the first measurement
     means: Floats
     variances: Floats
-    truths: Floats
-    noise: Floats
+    truths: Floats  # (M,); the true values, which no policy sees
+    noise: Floats  # (N,); standard normals, one a measurement, the same for every policy
 
 
 class Trajectory(NamedTuple):
-    """What happened along a path.
+    """What happened along a path."""
 
-    Attributes
-    ----------
-    chosen : numpy.ndarray
-        (2, N) int64, index of the alternative measured, and of the one selected afterwards.
-    beliefs : numpy.ndarray
-        (2, N) float64, mean and variance of the measured alternative afterwards.
-    measures : numpy.ndarray
-        (5, N) float64, rows as in `MEASURES`.
-    """
-
+    # (2, N) int64, index of the alternative measured, and of the one selected afterwards
     chosen: Ints
-    beliefs: Floats
-    measures: Floats
+    beliefs: Floats  # (2, N) float64, mean and variance of the measured alternative afterwards
+    measures: Floats  # (5, N) float64, rows as in `MEASURES`
 
 
 Follow: TypeAlias = Callable[[Aim, Start, Trajectory], None]
@@ -67,18 +49,7 @@ choose: Measure = function_of(TARGET["uniform"])
 
 
 def follow_path(aim: Aim, start: Start, out: Trajectory) -> None:
-    """Measure N times, each time the alternative that the policy chooses.
-
-    Parameters
-    ----------
-    aim
-        What the policy may look at; its arrays are working arrays: on return they are those after
-        the last measurement.
-    start
-        What the path starts with.
-    out
-        Output: what happened.
-    """
+    """Measure N times, each time the alternative that the policy chooses."""
     target, tolerance, noise_variance = aim.target, aim.tolerance, aim.noise_variance
     means, variances, counts, qualities = aim.means, aim.variances, aim.counts, aim.qualities
     truths, least = start.truths, math.inf

@@ -19,10 +19,7 @@ HOUR = 3600.0
 
 
 def draw_times(factors: TicketsFactors, place: Words, block: int = BLOCK) -> Iterator[Floats]:
-    """Draw when tickets come, block by block: gaps are exponential in expected tickets.
-
-    Parameters are those of `draw_blocks`. There is one block at least, which may be empty.
-    """
+    """Draw when tickets come, block by block: gaps are exponential in expected tickets."""
     held, some = np.empty(0), False
     for came in _moments(factors, place, block):
         times = np.concatenate((held, came))

@@ -15,8 +15,7 @@ DEVIATION, GAMES, NEW, USER, LOW, HIGH = "deviation", "games", "newcomer", "user
 
 BELIEFS = (DEVIATION, GAMES, NEW, USER, LOW, HIGH)
 
-FIELDS = 8
-"""Counters of a player."""
+FIELDS = 8  # counters of a player
 
 AS_USER, AS_NEW, AS_GAMES, AS_SPREAD, AS_RANGE = range(5)
 
@@ -48,14 +47,7 @@ def users_of(ratings: RatingsFactors, people: Addresses) -> Ints:
 
 
 def draw_beliefs(ratings: RatingsFactors, people: Addresses) -> dict[str, Floats]:
-    """Return what is believed of players, by attribute; of users, the same each time.
-
-    Parameters
-    ----------
-    ratings : RatingsFactors
-    people : Addresses
-        Players, by their users.
-    """
+    """Return what is believed of players, by attribute; of users, the same each time."""
     firsts = FIELDS * people.places
 
     def uniforms(which: int) -> Floats:

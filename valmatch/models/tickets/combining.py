@@ -20,8 +20,7 @@ OF_RULE_SETS = (
 )
 """Factors that a rule set alone reads, and why."""
 
-MEASURES = ("steps", "rules", "pools", "backfill")
-"""What can be measured of rule sets alone."""
+MEASURES = ("steps", "rules", "pools", "backfill")  # what can be measured of rule sets alone
 
 
 class Combined(Protocol):
@@ -65,13 +64,7 @@ class Combined(Protocol):
 
 
 def check_rule(factors: Combined) -> None:
-    """Refuse factors that do not go with each other.
-
-    Raises
-    ------
-    PydanticCustomError
-        Of the first such pair.
-    """
+    """Refuse factors that do not go with each other."""
     preset = factors.rule.preset
     if preset is None:
         if factors.ratings.any_given():

@@ -12,42 +12,25 @@ from valmatch.matching.tickets.columns import Lists, Texts, part_of_values, play
 
 
 class Drawn(NamedTuple):
-    """Tickets of a replication, all or some, in order of time; players are in the same order.
+    """Tickets of a replication, all or some, in order of time; players are in the same order."""
 
-    Attributes
-    ----------
-    numbers : (tickets,) ndarray of int64
-        Their numbers among all of the replication, by which random numbers are addressed.
-    times, cancels : (tickets,) ndarray of float64
-        Seconds; infinity where a ticket is never cancelled.
-    sizes, homes : (tickets,) ndarray of int64
-        Players; number of the home region.
-    skills, seen : (players,) ndarray of float64
-        True skills, and what the matchmaker sees.
-    latencies : (players, data centres) ndarray of float64
-        Whole milliseconds; NaN where a player of a log has none.
-    attributes : mapping
-        What the matchmaker sees, by name.
-    missing : mapping
-        By attribute which players have no value, where not all have one.
-    regions : tuple of str
-        Names of homes.
-    place : (3,) ndarray of uint64
-        Where the random numbers of the replication lie.
-    """
-
+    # (tickets,); their numbers among all of the replication, by which random numbers are addressed
     numbers: Ints
+    # times, cancels: (tickets,); seconds; infinity where a ticket is never cancelled
     times: Floats
     cancels: Floats
+    # sizes, homes: (tickets,); players; number of the home region
     sizes: Ints
     homes: Ints
+    # skills, seen: (players,); True skills, and what the matchmaker sees
     skills: Floats
     seen: Floats
+    # (players, data centres); whole milliseconds; NaN where a player of a log has none
     latencies: Floats
-    attributes: Mapping[str, Floats | Texts | Lists]
-    missing: Mapping[str, Bools]
-    regions: tuple[str, ...]
-    place: Words
+    attributes: Mapping[str, Floats | Texts | Lists]  # what the matchmaker sees, by name
+    missing: Mapping[str, Bools]  # by attribute which players have no value, where not all have one
+    regions: tuple[str, ...]  # names of homes
+    place: Words  # (3,); where the random numbers of the replication lie
 
     @property
     def of(self) -> Ints:
@@ -118,5 +101,4 @@ def _joined(own: Floats | Texts | Lists, other: Floats | Texts | Lists) -> Float
     return np.concatenate((own, other))
 
 
-_ARRAYS = Drawn._fields.index("attributes")
-"""The first fields of tickets are arrays."""
+_ARRAYS = Drawn._fields.index("attributes")  # the first fields of tickets are arrays

@@ -167,19 +167,11 @@ class CountedPercentile:
 
 @dataclass
 class WorstPercentile:
-    """A percentile in the worst group over that of all, where groups have enough values.
-
-    Attributes
-    ----------
-    percent : float
-    enough : int
-        Values of a group from which on its percentile says something.
-    lots : list
-        Values, with the groups in which they are by some divisions, (divisions, n).
-    """
+    """A percentile in the worst group over that of all, where groups have enough values."""
 
     percent: float
-    enough: int
+    enough: int  # values of a group from which on its percentile says something
+    # values, with the groups in which they are by some divisions, (divisions, n)
     lots: list[tuple[Floats, Ints]] = field(default_factory=list)
 
     def merge(self, other: WorstPercentile) -> None:
@@ -201,19 +193,12 @@ class WorstPercentile:
 
 @dataclass
 class Covered:
-    """How long at least one of some things is there, in some unit.
+    """How long at least one of some things is there, in some unit."""
 
-    Attributes
-    ----------
-    begins, ends : (n,) ndarray of float64
-        Seconds: times in which one is there, apart from each other and in order.
-    unit : float
-        Seconds.
-    """
-
+    # begins, ends: (n,); seconds: times in which one is there, apart from each other and in order
     begins: Floats
     ends: Floats
-    unit: float
+    unit: float  # seconds
 
     @classmethod
     def of(cls, begin: Floats, end: Floats, within: tuple[float, float], unit: float) -> Covered:

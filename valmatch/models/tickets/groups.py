@@ -31,39 +31,21 @@ from valmatch.models.tickets.responses import BY, DECILES, QUARTERS, groups, val
 
 
 class Replication(NamedTuple):
-    """What is measured.
-
-    Attributes
-    ----------
-    factors : TicketsFactors
-    drawn : Drawn
-        The tickets.
-    played : Played
-        What came of them.
-    matches : Matches
-    unmatchable : (tickets,) ndarray of int64
-        Why no match can ever take a ticket: the number of a reason, from 0; -1 where one can.
-    limit : float
-        Milliseconds that the rule set allows at first; NaN where it has no limit.
-    places : int
-        Players of a full match.
-    stays : (players,) ndarray of float64
-        Which part of what is left of the match a player stays; infinity: all.
-    backfills : Backfills
-    told : Told or None
-        What the rule of a preset says of its matches; None with a rule set.
-    """
+    """What is measured."""
 
     factors: TicketsFactors
-    drawn: Drawn
-    played: Played
+    drawn: Drawn  # the tickets
+    played: Played  # what came of them
     matches: Matches
+    # (tickets,); why no match can ever take a ticket: the number of a reason, from 0; -1 where one
+    # can
     unmatchable: Ints
-    limit: float
-    places: int
+    limit: float  # milliseconds that the rule set allows at first; NaN where it has no limit
+    places: int  # players of a full match
+    # (players,); which part of what is left of the match a player stays; infinity: all
     stays: Floats
     backfills: Backfills
-    told: Told | None = None
+    told: Told | None = None  # what the rule of a preset says of its matches; None with a rule set
 
     @property
     def window(self) -> tuple[float, float]:
@@ -128,10 +110,7 @@ def figures(found: Replication, group: Bools) -> Parts:
 
     What is of matches is a mean over tickets: each counts once, in whatever match it is.
 
-    Parameters
-    ----------
-    found : Replication
-    group : (tickets,) ndarray of bool
+    Shapes: `group` (tickets,).
     """
     drawn, played, matches = found.drawn, found.played, found.matches
     own = found.came & group

@@ -20,22 +20,15 @@ from valmatch.text.terminal import shown
 BUILTIN = Path(__file__).with_name("round_trips.csv")
 """Published measurements; the file says whose and what is assumed."""
 
-LONGEST = 100_000.0
-"""Most milliseconds of a table."""
+LONGEST = 100_000.0  # most milliseconds of a table
 
 
 class RoundTrips(NamedTuple):
-    """Milliseconds between homes and data centres.
-
-    Attributes
-    ----------
-    homes, centres : tuple of str
-    milliseconds : (homes, centres) ndarray of float64
-    """
+    """Milliseconds between homes and data centres."""
 
     homes: tuple[str, ...]
     centres: tuple[str, ...]
-    milliseconds: Floats
+    milliseconds: Floats  # (homes, centres)
 
 
 def read_round_trips(path: Path) -> RoundTrips:
@@ -43,11 +36,6 @@ def read_round_trips(path: Path) -> RoundTrips:
 
     It is CSV: a header ``home`` and the data centres; in each row a home region and milliseconds.
     Lines that begin with ``#`` are comments.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read or is no such table.
     """
     try:
         lines = read_document(path).decode("utf-8-sig").splitlines()
@@ -97,21 +85,7 @@ def lacking_home(homes: Sequence[str], table: RoundTrips) -> str:
 
 
 def round_trips(homes: Sequence[str], path: Path | None) -> RoundTrips:
-    """Return the round trips from some homes.
-
-    Parameters
-    ----------
-    homes : sequence of str
-        Home regions.
-    path : Path or None
-        A table, of which all data centres are there; None for the built-in one, of which those are
-        there that stand in the homes.
-
-    Raises
-    ------
-    InputError
-        If the file is no table, or has no row for one of the homes.
-    """
+    """Return the round trips from some homes."""
     table = read_round_trips(path or BUILTIN)
     if wrong := lacking_home(homes, table):
         raise InputError(f"{path}: {wrong}" if path else f"factors.regions.shares: {wrong}")

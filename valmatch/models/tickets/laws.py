@@ -12,8 +12,7 @@ from valmatch.text.terminal import shown
 
 Kind = Literal["texts", "lists", "numbers"]
 
-EXACT = 1e-9
-"""How far the sum of shares may be from 1."""
+EXACT = 1e-9  # how far the sum of shares may be from 1
 
 FORMS = "{TEXT: SHARE, ...}, {lists: {TEXT: PROBABILITY, ...}} or {mean: ..., std: ...}"
 
@@ -39,13 +38,7 @@ def kind_of(law: Mapping[str, object]) -> Kind:
 
 
 def check_law(name: str, law: Mapping[str, object]) -> None:
-    """Refuse what is no law of an attribute.
-
-    Raises
-    ------
-    PydanticCustomError
-        If it is none.
-    """
+    """Refuse what is no law of an attribute."""
     if wrong := _wrong(law):
         # Names with dots are no paths, and are said.
         said = f"{shown(name)}: {wrong}" if "." in name else wrong

@@ -49,33 +49,7 @@ def _tickets(
 
 
 class TicketLog:
-    """The tickets of a file.
-
-    Parameters
-    ----------
-    path : Path
-        A JSON object a line, or CSV, as `rules replay` takes it.
-    table : Table
-        What the matchmaker goes by.
-    declared : sequence of Attribute
-        What the factors give besides.
-    centres : sequence of str
-        Data centres.
-    horizon : float
-        Seconds until which tickets come.
-
-    Attributes
-    ----------
-    logged : Logged
-    given : set of str
-        Attributes that some player has.
-    remarks : tuple of str
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or holds what cannot be simulated.
-    """
+    """The tickets of a file."""
 
     def __init__(
         self,
@@ -102,6 +76,7 @@ class TicketLog:
         self.remarks = (*remarks, *notes)
         self._check(tickets, centres)
         players = [player for one in tickets for player in one.players]
+        # attributes that some player has
         self.given = {name for player in players for name in player.attributes}
         self.logged = Logged(
             np.array([one.time for one in tickets], np.float64),

@@ -31,21 +31,7 @@ def lacking(table: Table, given: Collection[str]) -> list[str]:
 def unmatchable(table: Table, given: Collection[str], drawn: Drawn, timeout: float) -> Ints:
     """Return why no match can ever take each ticket, as the number of one of `REASONS`.
 
-    Parameters
-    ----------
-    table : Table
-        What the matchmaker goes by.
-    given : collection of str
-        Attributes that players have values of.
-    drawn : Drawn
-        The tickets.
-    timeout : float
-        Seconds after which they leave.
-
-    Returns
-    -------
-    (tickets,) ndarray of int64
-        -1 where a match can take it.
+    Shapes: returns (tickets,).
     """
     why = np.full(drawn.times.size, -1)
     why[_too_far(table, drawn, timeout)] = LATENCY

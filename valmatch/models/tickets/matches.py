@@ -13,58 +13,36 @@ from valmatch.rule_sets.table import Table, Team
 
 
 class Matches(NamedTuple):
-    """The matches of a replication.
+    """The matches of a replication."""
 
-    Attributes
-    ----------
-    players, steps, centres : (matches,) ndarray of int64
-        Number of players at the beginning; expansion steps passed; number of the data centre.
-    full : (matches,) ndarray of bool
-    true_diffs, seen_diffs, gaps : (matches,) ndarray of float64
-        At the beginning; NaN where fewer than two teams have players.
-    latencies : (players in matches,) ndarray of float64
-        Of players, in the order of `of_players`.
-    of_players, ticket_of, people, team_of, place_of : (players in matches,) ndarray of int32
-        Their match, ticket, number, team, and place of the ticket in `Played.tickets`.
-    wins, latency : (tickets,) ndarray of float64
-        Of each ticket the chance to win as the match begins, and the mean latency; NaN where there
-        are none.
-    match : (tickets,) ndarray of int64
-        -1 for none.
-    """
-
+    # players, steps, centres: (matches,); number of players at the beginning; expansion steps
+    # passed; number of the data centre
     players: Ints
     steps: Ints
     centres: Ints
-    full: Bools
+    full: Bools  # (matches,)
+    # true_diffs, seen_diffs, gaps: (matches,); at the beginning; NaN where fewer than two teams
+    # have players
     true_diffs: Floats
     seen_diffs: Floats
     gaps: Floats
-    latencies: Floats
+    latencies: Floats  # (players in matches,); of players, in the order of `of_players`
+    # of_players, ticket_of, people, team_of, place_of: (players in matches,); their match, ticket,
+    # number, team, and place of the ticket in `Played.tickets`
     of_players: Shorts
     ticket_of: Shorts
     people: Shorts
     team_of: Shorts
     place_of: Shorts
+    # wins, latency: (tickets,); of each ticket the chance to win as the match begins, and the mean
+    # latency; NaN where there are none
     wins: Floats
     latency: Floats
-    match: Ints
+    match: Ints  # (tickets,); -1 for none
 
 
 def matches_of(drawn: Drawn, played: Played, table: Table, spread: float) -> Matches:
-    """Return the matches of a replication.
-
-    Parameters
-    ----------
-    drawn : Drawn
-        The tickets.
-    played : Played
-        What came of them.
-    table : Table
-        What the matchmaker went by.
-    spread : float
-        Points at which e to 1 is bet on the better team.
-    """
+    """Return the matches of a replication."""
     n, teams = played.times.size, len(table.teams)
     tickets, sizes = played.tickets, drawn.sizes[played.tickets]
     # Numbers of players are short ones, as a long run has many of them.

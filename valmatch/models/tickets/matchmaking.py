@@ -22,32 +22,16 @@ from valmatch.rule_sets.worlds import Service
 MAPS = "maps"
 """The attribute that is map picks, where players have it: a list; an empty one takes any map."""
 
-PRESET_SEES = (*BELIEFS, MAPS)
-"""Attributes that a rule may see, besides the skill."""
-
-MOST_PICKS = 62
-"""Maps that bits tell apart."""
+PRESET_SEES = (*BELIEFS, MAPS)  # attributes that a rule may see, besides the skill
+MOST_PICKS = 62  # maps that bits tell apart
 
 
 class PresetMatchmaker:
-    """Matches tickets by the rule of a living matchmaker.
-
-    Parameters
-    ----------
-    words : RuleWords
-    trips : RoundTrips
-        Milliseconds between home regions and data centres.
-
-    Attributes
-    ----------
-    rule : PresetRule
-    table : Table
-        Its teams, without any rule.
-    """
+    """Matches tickets by the rule of a living matchmaker."""
 
     def __init__(self, words: RuleWords, trips: RoundTrips) -> None:
         self.rule: PresetRule = rule_of(words)
-        self.table = table_of(words)
+        self.table = table_of(words)  # its teams, without any rule
         self._between = between_centres(trips)
 
     def play(self, drawn: Drawn, service: Service) -> tuple[Played, Told]:

@@ -36,11 +36,6 @@ def measure(blocks: Iterable[Replication]) -> dict[str, float]:
     """Return all responses by name, but those of `pools`; NaN where undefined.
 
     Tickets that come after the warm-up, and matches made after it, are measured.
-
-    Parameters
-    ----------
-    blocks : iterable of Replication
-        A replication, whole or in blocks, each with the tickets that end in it.
     """
     every = Parts()
     for found in blocks:
@@ -122,5 +117,4 @@ def _worst(found: Replication) -> WorstPercentile:
     return WorstPercentile(90, FEW, [(waits, np.array(numbers, np.int8))])
 
 
-FEW = 20
-"""Matched tickets of a group from which on its percentile says something."""
+FEW = 20  # matched tickets of a group from which on its percentile says something

@@ -83,16 +83,7 @@ CALLED: dict[Valued, str] = {
 
 
 class TicketsModel(Model[Drawn]):
-    """Parties with latencies and wishes, matched by a rule set.
-
-    Parameters
-    ----------
-    factors : TicketsFactors
-        The factors.
-    files : mapping of str to Path
-        ``rules``: the rule set; without it two teams of five and no rule. ``latency``: round trips
-        in place of the built-in ones. ``arrivals``: tickets of a log; what it lacks is drawn.
-    """
+    """Parties with latencies and wishes, matched by a rule set."""
 
     responses = RESPONSES
     releases_gil = True
@@ -314,20 +305,7 @@ class TicketsModel(Model[Drawn]):
         )
 
     def world(self, inputs: Drawn, seed: int, replication: int) -> TicketWorld:
-        """Return the tickets of a replication as a world, which can be looked at one by one.
-
-        Parameters
-        ----------
-        inputs : Drawn
-            The tickets.
-        seed, replication : int
-            Where they were drawn.
-
-        Raises
-        ------
-        InputError
-            If no world says what plays: the rule of a living matchmaker, or backfill.
-        """
+        """Return the tickets of a replication as a world, which can be looked at one by one."""
         match = self._factors.match
         if self._preset:
             rule = f"rule.preset is {self._factors.rule.preset}"

@@ -22,25 +22,16 @@ SMALL_LOOKS, LOOKS = 600, 48
 """Reviews at which the latest tickets are searched in both ways; those at which all who are left
 over are looked at without each of the oldest."""
 
-FIRST = 10
-"""Tickets, the oldest, without each of which a pool is looked at."""
-
-MOST = 40
-"""Tickets of a pool, the oldest, that are looked at."""
+FIRST = 10  # tickets, the oldest, without each of which a pool is looked at
+MOST = 40  # tickets of a pool, the oldest, that are looked at
 
 
 class Blocking(NamedTuple):
-    """Who blocks whom.
+    """Who blocks whom."""
 
-    Attributes
-    ----------
-    share : float
-        Share of reviews, of those after which several tickets wait, at which one blocks others.
-    blockers : list of tuple of int
-        Pairs of a ticket that blocks and one that would have a match without it, each once.
-    """
-
+    # share of reviews, of those after which several tickets wait, at which one blocks others
     share: float
+    # pairs of a ticket that blocks and one that would have a match without it, each once
     blockers: list[tuple[int, int]]
 
 
@@ -48,17 +39,6 @@ def search_gap(table: Table, columns: Columns, service: Service, start: float) -
     """Return the share of the players whom an exhaustive search matches that a pass leaves out.
 
     Of pools of the latest tickets, as if there had been no review before.
-
-    Parameters
-    ----------
-    table : Table
-        What the matchmaker goes by.
-    columns : Columns
-        The tickets.
-    service : Service
-        How the service ticks, with reviews by the clock.
-    start : float
-        Seconds before which nothing is looked at.
     """
     again = _Again(table, columns, service)
     now = _moments(start, service, SMALL_LOOKS)
@@ -75,15 +55,7 @@ def search_gap(table: Table, columns: Columns, service: Service, start: float) -
 def blocking(
     table: Table, columns: Columns, service: Service, played: Played, start: float
 ) -> Blocking:
-    """Return who blocks whom; a ticket of a proposal that fails counts as waiting meanwhile.
-
-    Parameters
-    ----------
-    table, columns, service, start
-        As those of `search_gap`.
-    played : Played
-        What came of the tickets.
-    """
+    """Return who blocks whom; a ticket of a proposal that fails counts as waiting meanwhile."""
     until = played.ends.copy()
     until[played.tickets] = played.asked
     left_over = [

@@ -43,24 +43,12 @@ Of every proposal that fails, who has not accepted leaves, so that hardly a tick
 
 
 class Logged(NamedTuple):
-    """Tickets of a log.
+    """Tickets of a log."""
 
-    Attributes
-    ----------
-    times : (tickets,) ndarray of float64
-        Seconds.
-    sizes : (tickets,) ndarray of int64
-        Players.
-    laid_over : callable
-        Returns drawn tickets with what the log says of them.
-    answered : callable
-        Returns drawn answers with those of the log.
-    """
-
-    times: Floats
-    sizes: Ints
-    laid_over: Callable[[Drawn], Drawn]
-    answered: Callable[[Floats], Floats]
+    times: Floats  # (tickets,); seconds
+    sizes: Ints  # (tickets,); players
+    laid_over: Callable[[Drawn], Drawn]  # returns drawn tickets with what the log says of them
+    answered: Callable[[Floats], Floats]  # returns drawn answers with those of the log
 
 
 def draw_tickets(
@@ -68,16 +56,7 @@ def draw_tickets(
 ) -> Drawn:
     """Draw the tickets of a replication; no rule enters.
 
-    Parameters
-    ----------
-    factors : TicketsFactors
-        The factors.
-    trips : RoundTrips
-        Milliseconds from the home regions, in the order of the factor ``regions.shares``.
-    place : (3,) ndarray of uint64
-        From `Streams.place`.
-    log : Logged or None
-        Tickets of a log; what it lacks is drawn.
+    Shapes: `place` (3,).
     """
     if log is None:
         times = np.concatenate(list(draw_times(factors, place)))
@@ -96,15 +75,7 @@ def draw_tickets(
 def draw_blocks(
     factors: TicketsFactors, trips: RoundTrips, place: Words, block: int = BLOCK
 ) -> Iterator[Drawn]:
-    """Draw the tickets of a replication block by block, one at least: those of `draw_tickets`.
-
-    Parameters
-    ----------
-    factors, trips, place
-        As those of `draw_tickets`.
-    block : int
-        Tickets of a block, more or less; all that come at one moment are in one.
-    """
+    """Draw the tickets of a replication block by block, one at least: those of `draw_tickets`."""
     first = 0
     for times in draw_times(factors, place, block):
         yield _draw(factors, trips, place, np.arange(first, first + times.size), times)[0]
@@ -163,20 +134,13 @@ def _draw(
 
 
 class _People(NamedTuple):
-    """Players as addresses: the number of the ticket, and the place in the party.
+    """Players as addresses: the number of the ticket, and the place in the party."""
 
-    Attributes
-    ----------
-    of, places : (players,) ndarray of int64
-    tickets : (players,) ndarray of int64
-        Places of the tickets among those that are drawn.
-    place : (3,) ndarray of uint64
-    """
-
+    # of, places: (players,)
     of: Ints
-    tickets: Ints
+    tickets: Ints  # (players,); places of the tickets among those that are drawn
     places: Ints
-    place: Words
+    place: Words  # (3,)
 
     def uniforms(self, source: int, counters: Ints | None = None) -> Floats:
         """Return a uniform number of each, at its place or at some counter."""

@@ -18,8 +18,7 @@ from valmatch.rule_sets.presets.words import PRESETS, Form, Preset
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
 
 
-PARTIES: tuple[Form, ...] = ("faf", "bar")
-"""Forms of presets in which parties wait together."""
+PARTIES: tuple[Form, ...] = ("faf", "bar")  # forms of presets in which parties wait together
 
 
 def missing_preset() -> PydanticCustomError:

@@ -25,17 +25,13 @@ VALUES = {
 }
 """Unit and meaning of the value of a match, by the unit that the rule says it in."""
 
-BELIEVING = ("bar", "shieldbattery")
-"""Presets that say how likely a team wins."""
-
-RELAXING = "shieldbattery"
-"""The preset that asks for less of a small population."""
+BELIEVING = ("bar", "shieldbattery")  # presets that say how likely a team wins
+RELAXING = "shieldbattery"  # the preset that asks for less of a small population
 
 BEYOND = (2.0, 2.5, 3.0)
 """Standard deviations of skill off the mean from which on tickets are looked at by themselves."""
 
-RECENTLY = 600.0
-"""Seconds within which the same opponents are a repetition."""
+RECENTLY = 600.0  # seconds within which the same opponents are a repetition
 
 OF_THE_FAR = ("matched_fraction", "time_to_match", "time_to_match_p90")
 
@@ -115,11 +111,7 @@ def _sizes(factors: TicketsFactors) -> range:
 def measure_preset(found: Replication, made: Bools) -> dict[str, float]:
     """Return those responses.
 
-    Parameters
-    ----------
-    found : Replication
-    made : (matches,) ndarray of bool
-        Which matches are measured.
+    Shapes: `made` (matches,).
     """
     told, factors = found.told, found.factors
     if told is None:

@@ -54,34 +54,20 @@ PLAIN = Table(
 
 
 class RuleSet(NamedTuple):
-    """A rule set as a model takes it.
-
-    Attributes
-    ----------
-    table : Table
-    remarks : tuple of str
-        Warnings, one line each.
-    """
+    """A rule set as a model takes it."""
 
     table: Table
-    remarks: tuple[str, ...]
+    remarks: tuple[str, ...]  # warnings, one line each
 
 
 Source: TypeAlias = "Path | Mapping[str, Any]"
 """Where a rule set is: its file, or a mapping that is one."""
 
-NAMED = "rules"
-"""What a rule set is called that is a mapping of a config."""
+NAMED = "rules"  # what a rule set is called that is a mapping of a config
 
 
 class FaultyMapping(Exception):  # noqa: N818 - caught where the mapping has places
-    """A mapping is no rule set.
-
-    Parameters
-    ----------
-    problems : sequence of tuple
-        What is wrong in it: by keys and numbers where, and what.
-    """
+    """A mapping is no rule set."""
 
     def __init__(self, problems: Sequence[tuple[Sequence[str | int], str]]) -> None:
         super().__init__(problems[0][1])
@@ -138,15 +124,7 @@ def _parts(path: str) -> list[str | int]:
 
 
 def rule_text(source: Source) -> str:
-    """Return the text of a rule set as FlexMatch JSON, whatever its form.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or is no rule set.
-    FaultyMapping
-        If the mapping is none.
-    """
+    """Return the text of a rule set as FlexMatch JSON, whatever its form."""
     if not isinstance(source, Path):
         return _expanded(json.dumps(source))
     try:
@@ -157,13 +135,7 @@ def rule_text(source: Source) -> str:
 
 
 def values_of(source: Source) -> RuleValues:
-    """Return the values of a rule set that can be set.
-
-    Raises
-    ------
-    InputError
-        As of `rule_text`.
-    """
+    """Return the values of a rule set that can be set."""
     return RuleValues(rule_text(source))
 
 
@@ -174,20 +146,6 @@ def filled_values(
 
     So each has a value of its own that can be varied and optimised. Without a rule set there are
     none.
-
-    Parameters
-    ----------
-    factors : OfRules
-        The factors of a config.
-    files : mapping of str to Path
-        Its files; ``rules`` is the rule set.
-    given : collection of str
-        Names of the factors that are for this rule set.
-
-    Raises
-    ------
-    Misplaced
-        If a value does not go with the rule set.
     """
     if "rules" in files and factors.rule_set is not None:
         raise Misplaced(("rule_set",), f"there is a file, too: rules: {files['rules']}")
@@ -211,13 +169,7 @@ def filled_values(
 
 
 def check_steps(expansions: Mapping[str, Any]) -> None:
-    """Refuse steps that do not increase.
-
-    Raises
-    ------
-    PydanticCustomError
-        If some do not.
-    """
+    """Refuse steps that do not increase."""
     for name, properties in expansions.items():
         for key, steps in properties.items() if isinstance(properties, dict) else ():
             for first, second in pairwise(_waits(steps)):
@@ -245,42 +197,14 @@ def rewritten_rules(factors: OfRules, files: Mapping[str, Path]) -> Mapping[str,
 
 
 def tuned_text(source: Source, given: Mapping[str, Any]) -> str | None:
-    """Return the text of a rule set, the same but for some values; None if none differs.
-
-    Parameters
-    ----------
-    source : Path or mapping
-        Where it is.
-    given : mapping
-        The factors ``rules`` and ``expansions``.
-
-    Raises
-    ------
-    InputError
-        As of `rule_text`.
-    """
+    """Return the text of a rule set, the same but for some values; None if none differs."""
     values = values_of(source)
     changes = values.changes(given)
     return values.text(changes) if changes else None
 
 
 def read_rules(source: Source | None, given: Mapping[str, Any], timeout: float | None) -> RuleSet:
-    """Return the rule set of a config.
-
-    Parameters
-    ----------
-    source : Path, mapping or None
-        Where it is; None for two teams of five and no rule.
-    given : mapping
-        The factors ``rules`` and ``expansions``.
-    timeout : float or None
-        Seconds after which tickets leave, if all do.
-
-    Raises
-    ------
-    InputError
-        If the file is no rule set, also with these values.
-    """
+    """Return the rule set of a config."""
     if source is None:
         for name, values in given.items():
             if values:

@@ -41,8 +41,5 @@ ATTRIBUTE = 16
 MOST_REGIONS, MOST_ITEMS = 64, 256
 """Data centres; items of a list."""
 
-MOST_PLAYERS = 10
-"""Players of a party, as the service has it."""
-
-ROOM = 16
-"""Counters of a proposal: at least `MOST_PLAYERS`."""
+MOST_PLAYERS = 10  # players of a party, as the service has it
+ROOM = 16  # counters of a proposal: at least `MOST_PLAYERS`

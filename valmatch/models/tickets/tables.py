@@ -20,16 +20,7 @@ from valmatch.models.tickets.responses import REASONS
 def tickets_table(
     found: Replication, homes: Sequence[str], blockers: Sequence[tuple[int, int]]
 ) -> Table:
-    """Return a row for each ticket, in order of time.
-
-    Parameters
-    ----------
-    found : Replication
-    homes : sequence of str
-        Names of home regions.
-    blockers : sequence of tuple of int
-        Pairs of a ticket that blocks and one that is blocked.
-    """
+    """Return a row for each ticket, in order of time."""
     drawn, played, matches = found.drawn, found.played, found.matches
     by: dict[int, list[str]] = {}
     for blocker, blocked in blockers:

@@ -15,19 +15,10 @@ from valmatch.rule_sets.worlds import Player, Search, Service, Ticket
 
 
 class TicketWorld(NamedTuple):
-    """What a rule set is played on.
-
-    Attributes
-    ----------
-    table : Table
-    tickets : tuple of Ticket
-        Their ids are their numbers, as in ``tickets.csv``.
-    service : Service
-    search : {"pass", "exhaustive"}
-    """
+    """What a rule set is played on."""
 
     table: Table
-    tickets: tuple[Ticket, ...]
+    tickets: tuple[Ticket, ...]  # their ids are their numbers, as in ``tickets.csv``
     service: Service
     search: Search
 
@@ -35,14 +26,7 @@ class TicketWorld(NamedTuple):
 def tickets_of(drawn: Drawn, centres: Sequence[str], answers: Floats) -> tuple[Ticket, ...]:
     """Return drawn tickets as objects.
 
-    Parameters
-    ----------
-    drawn : Drawn
-        The tickets.
-    centres : sequence of str
-        Names of data centres.
-    answers : (tickets, proposals) ndarray of float64
-        After how many seconds each accepts; NaN for never.
+    Shapes: `answers` (tickets, proposals).
     """
     attributes = _attributes(drawn)
     latencies = [

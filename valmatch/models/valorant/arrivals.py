@@ -21,24 +21,16 @@ CHUNK = 16_384
 """Most players drawn at once: bounds the memory of a replication, never changes a draw."""
 
 
-GAPS_AT_ONCE = 64
-"""Gaps drawn at a time: those drawn beyond the horizon are wasted."""
+GAPS_AT_ONCE = 64  # gaps drawn at a time: those drawn beyond the horizon are wasted
 
 
 class Moved(NamedTuple):
-    """Blocks of a queue log that stand elsewhere in a resample of it.
+    """Blocks of a queue log that stand elsewhere in a resample of it."""
 
-    Attributes
-    ----------
-    begin, length : int
-        The hour at which the first block stands, and the hours of a block.
-    shifts : numpy.ndarray
-        (blocks,): how many hours earlier each stands than in the log.
-    """
-
+    # begin, length: the hour at which the first block stands, and the hours of a block
     begin: int
     length: int
-    shifts: Ints
+    shifts: Ints  # (blocks,): how many hours earlier each stands than in the log
 
     def log_hours(self, hours: Ints) -> Ints:
         """Return which hours of the log stand at hours of the resample."""
@@ -48,26 +40,16 @@ class Moved(NamedTuple):
 
 
 class ArrivingPlayers(NamedTuple):
-    """Consecutive players in order of arrival.
+    """Consecutive players in order of arrival."""
 
-    Attributes
-    ----------
-    times : (n,) ndarray of float64
-        Arrival times in hours, non-decreasing.
-    ratings : (n,) ndarray of float64
-        Ratings in Elo points.
-    vectors : numpy.ndarray
-        (n, 3) float64, (elo, kd, wr) of each player; (0, 3) where only ratings are known.
-    departures : (n,) ndarray of float64
-        Hours at which players give up unless they play, infinity for never; (0,) where nobody does.
-    moved : Moved or None
-        What the hours of a resample of a log are; None where they are those of the log.
-    """
-
-    times: Floats
-    ratings: Floats
+    times: Floats  # (n,); arrival times in hours, non-decreasing
+    ratings: Floats  # (n,); ratings in Elo points
+    # (n, 3) float64, (elo, kd, wr) of each player; (0, 3) where only ratings are known
     vectors: Floats
+    # (n,); hours at which players give up unless they play, infinity for never; (0,) where nobody
+    # does
     departures: Floats = np.empty(0)
+    # what the hours of a resample of a log are; None where they are those of the log
     moved: Moved | None = None
 
 
@@ -83,22 +65,14 @@ def joined(chunks: Sequence[ArrivingPlayers]) -> ArrivingPlayers:
 
 
 class Law(NamedTuple):
-    """The law of the arrivals as `draw_players` takes it.
+    """The law of the arrivals as `draw_players` takes it."""
 
-    Attributes
-    ----------
-    whole_gaps : bool
-        Gaps are Poisson counts of mean 1, not exponentials.
-    edges, levels, rates : numpy.ndarray
-        As for `arrival_times`.
-    mean, factor, multipliers, elo_max
-        As for `skill_vectors`.
-    """
-
-    whole_gaps: bool
+    whole_gaps: bool  # gaps are Poisson counts of mean 1, not exponentials
+    # edges, levels, rates: as for `arrival_times`
     edges: Floats
     levels: Floats
     rates: Floats
+    # mean, factor, multipliers, elo_max: as for `skill_vectors`
     mean: Floats
     factor: Floats
     multipliers: Floats
@@ -114,28 +88,6 @@ def arrival_times(
     With Lambda(t) the expected number of arrivals up to t, the k-th arrival of a Poisson process
     with rate Lambda' is Lambda^-1(E_1 + ... + E_k) for independent unit exponentials E. For
     piecewise-constant rates the inverse is linear within each piece.
-
-    Parameters
-    ----------
-    gaps : numpy.ndarray
-        (k,): gaps at unit rate; exponentials for a Poisson process.
-    clock : numpy.ndarray
-        (2,): in and out: the sum of the gaps so far; the current piece.
-    edges : numpy.ndarray
-        (m + 1,): borders of the pieces in hours, the last one being the horizon, which may be inf.
-    levels : numpy.ndarray
-        (m + 1,): Lambda at the edges.
-    rates : numpy.ndarray
-        (m,): arrivals per hour in each piece.
-    times : numpy.ndarray
-        (k,): out: arrival times in hours.
-
-    Returns
-    -------
-    count : int
-        Arrivals written.
-    finished : bool
-        Whether the horizon was reached.
     """
     level, piece, k = clock[0], int(clock[1]), 0
     while piece < rates.size:
@@ -171,27 +123,8 @@ def skill_vectors(
 ) -> int:
     """Fill skill vectors from row `start` on, skipping every draw with a component out of range.
 
-    Parameters
-    ----------
-    normals : numpy.ndarray
-        (k, 3): standard normals, one row a draw.
-    mean : numpy.ndarray
-        (3,): means of elo, kd, wr.
-    factor : numpy.ndarray
-        (3, 3): lower triangular factor L of the covariance, L L' = cov.
-    multipliers : numpy.ndarray
-        (3,): rating = multipliers . vector.
-    elo_max : float
-        Largest elo; no component may be negative.
-    start : int
-        First row to fill.
-    vectors, ratings : numpy.ndarray
-        (n, 3): and (n,) out.
-
-    Returns
-    -------
-    int
-        The next row to fill (start + accepted draws).
+    Shapes: `normals` (k, 3); `mean` (3,); `factor` (3, 3); `multipliers` (3,); `vectors`, `ratings`
+    (n, 3).
     """
     row = start
     for a, b, c in normals:
@@ -219,23 +152,7 @@ def draw_players(
 
     Each arrival gets a skill vector; whole vectors are redrawn until all components are in range.
 
-    Parameters
-    ----------
-    gaps, normals : numpy.ndarray
-        In and out: the two streams.
-    clock : numpy.ndarray
-        As for `arrival_times`.
-    law : Law
-        Of the arrivals.
-    times, vectors, ratings : numpy.ndarray
-        (n,), (n, 3) and (n,) out.
-
-    Returns
-    -------
-    count : int
-        Players written.
-    finished : bool
-        Whether the horizon was reached.
+    Shapes: `times`, `vectors`, `ratings` (n,).
     """
     count, finished = 0, False
     while count < times.size and not finished:
@@ -277,25 +194,7 @@ def cholesky_factor(covariance: Sequence[Sequence[float]]) -> Floats:
 
 
 class ArrivalProcess:
-    """The random arrivals of one set of factors; no decision variable enters it.
-
-    Parameters
-    ----------
-    rates : sequence of float
-        Arrivals per hour, one for each hour from 0 on.
-    horizon : float
-        Hours; arrivals are those before it. inf: the last rate goes on until `count` is reached.
-    mean, covariance : sequences of float
-        Moments of (elo, kd, wr) before the draws with a component out of range are refused.
-    multipliers : sequence of float
-        rating = multipliers . (elo, kd, wr).
-    elo_max : float
-        Largest elo; no component may be negative.
-    count : int or None
-        Number of arrivals, where the horizon is inf.
-    whole_gaps : bool
-        Gaps at unit rate are Poisson counts of mean 1, not exponentials.
-    """
+    """The random arrivals of one set of factors; no decision variable enters it."""
 
     def __init__(
         self,

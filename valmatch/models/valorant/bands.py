@@ -84,13 +84,7 @@ def measure_bands(
 ) -> dict[str, float]:
     """Return the responses of `band_responses`; NaN where undefined.
 
-    Parameters
-    ----------
-    ratings, waits, differences : numpy.ndarray
-        (n,): of each player: rating; minutes, and the difference of the means of the match, NaN
-        where never matched.
-    edges : sequence of float
-        Quantiles from 0 to 1.
+    Shapes: `ratings`, `waits`, `differences` (n,).
     """
     bands, matched = bands_of(ratings, edges), ~np.isnan(waits)
     found = {}

@@ -17,14 +17,9 @@ from valmatch.models.valorant.arrivals import ArrivalProcess, ArrivingPlayers
 NAMES = ("players", "arrival_hours", "rating", "rating_2", "rating_3", "rating_4")
 """The controls: players; arrival times in hours; powers 1 to 4 of standardised ratings; summed."""
 
-POWERS = len(NAMES) - 1
-"""Integrals over the ratings: of their powers 0 to 4."""
-
-FAR = 10.0
-"""Standard deviations beyond which a normal has no mass worth counting (1e-23)."""
-
-STEP = 1.0 / 24.0
-"""Step of the tanh-sinh rule; half of it changes no integral by more than 1e-9."""
+POWERS = len(NAMES) - 1  # integrals over the ratings: of their powers 0 to 4
+FAR = 10.0  # standard deviations beyond which a normal has no mass worth counting (1e-23)
+STEP = 1.0 / 24.0  # step of the tanh-sinh rule; half of it changes no integral by more than 1e-9
 
 ROUNDING = 1e-9
 """Ratings that vary by less than this share of their parts do not vary but by rounding."""
@@ -45,11 +40,6 @@ class PlayerSums:
     Sums rather than means, because a compound Poisson sum has a known expectation also where
     nobody arrives: expected players times the expectation of one term. Ratings are standardised,
     so that powers do not lose digits.
-
-    Parameters
-    ----------
-    process : ArrivalProcess
-        Where the players come from.
     """
 
     def __init__(self, process: ArrivalProcess) -> None:
@@ -146,18 +136,7 @@ def rating_integrals(process: ArrivalProcess | Skills, center: float, scale: flo
     component bounds the last normal that it depends on, given those before it. The integral over
     c is taken in closed form, those over b and a numerically, to about ten digits.
 
-    Parameters
-    ----------
-    process : ArrivalProcess or Skills
-        Distribution of the skill vectors and of their ratings.
-    center, scale : float
-        The powers are those of z = (rating - center) / scale.
-
-    Returns
-    -------
-    (5,) float64
-        The probability P that no component is out of range, and E[z**k | none is] P for k = 1 to
-        4.
+    Shapes: returns (5,).
     """
     loads = process.multipliers @ process.factor / scale
     start = (float(process.multipliers @ process.mean) - center) / scale
@@ -210,10 +189,7 @@ def _nodes(low: Floats, high: Floats, kinks: list[Floats]) -> tuple[Floats, Floa
     The rule is tanh-sinh on each piece between kinks: its nodes crowd so much at both ends that
     the integrand may be as steep there as it likes.
 
-    Returns
-    -------
-    nodes, weights : (m, k) ndarray of float64
-        One row for each integral.
+    Shapes: returns (m, k).
     """
     steps = STEP * np.arange(-round(3.2 / STEP), round(3.2 / STEP) + 1)
     shares = 1.0 / (1.0 + np.exp(-np.pi * np.sinh(steps)))

@@ -21,39 +21,26 @@ from valmatch.models.valorant.arrivals import Law, draw_players
 from valmatch.models.valorant.controls import add_players
 from valmatch.models.valorant.summary import fill_sums
 
-DAYS = 64
-"""Most days of a call: their waits stay in a near cache."""
-
-PLAYERS = 65_536
-"""Players of all days of a call, about, so that no call takes long."""
+DAYS = 64  # most days of a call: their waits stay in a near cache
+PLAYERS = 65_536  # players of all days of a call, about, so that no call takes long
 
 
 class Days(NamedTuple):
-    """Memory of the days of a call.
+    """Memory of the days of a call."""
 
-    Attributes
-    ----------
-    times, ratings, vectors : numpy.ndarray
-        (room,), (room,) and (room, 3): the players of the day at work.
-    clock : numpy.ndarray
-        (2,): see `valmatch.models.valorant.arrivals.arrival_times`.
-    statistics, lineup, log : numpy.ndarray
-        See `valmatch.matching.queue.Counts`; there is no room in the log, nothing is logged.
-    waits : numpy.ndarray
-        (days, room): minutes of each matched player, then infinity, so that rows can be sorted.
-    matched : numpy.ndarray
-        (days,): matched players.
-    """
-
+    # times, ratings, vectors: (room,), (room,) and (room, 3): the players of the day at work
     times: Floats
     ratings: Floats
     vectors: Floats
-    clock: Floats
+    clock: Floats  # (2,): see `valmatch.models.valorant.arrivals.arrival_times`
+    # statistics, lineup, log: see `valmatch.matching.queue.Counts`; there is no room in the log,
+    # nothing is logged
     statistics: Records
     lineup: Records
     log: Floats
+    # (days, room): minutes of each matched player, then infinity, so that rows can be sorted
     waits: Floats
-    matched: Ints
+    matched: Ints  # (days,): matched players
 
 
 def new_days(room: int, team_num: int) -> Days:
@@ -87,26 +74,7 @@ def make_days(
 ) -> int:
     """Make days until one does not fit; return how many are made.
 
-    Parameters
-    ----------
-    replications : numpy.ndarray
-        (n,): their indices.
-    gaps, normals : numpy.ndarray
-        The two streams, in any position.
-    law : Law
-        Of the arrivals.
-    rules : Rules
-        The rule's numbers.
-    queue : NamedTuple of arrays
-        Memory of those who wait.
-    days : Days
-        Memory; waits and matched out.
-    standard : tuple of float
-        What the ratings are standardised by for the controls.
-    controls : numpy.ndarray
-        (n, 6) out; nothing where they are not wanted or not known.
-    out : numpy.ndarray
-        (n,) records of the responses, out, without those that waits must be sorted for.
+    Shapes: `replications` (n,); `controls` (n, 6); `out` (n,).
     """
     center, scale = standard
     for day in range(replications.size):

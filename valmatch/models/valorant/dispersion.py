@@ -12,11 +12,8 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.valorant.fitting import HourlyCounts
 from valmatch.models.valorant.wall_clock import DAY
 
-LEVEL = 0.01
-"""Probability with which a Poisson process is said to be none."""
-
-FEWEST_DAYS = 5
-"""Days from which on a trend can be told from noise."""
+LEVEL = 0.01  # probability with which a Poisson process is said to be none
+FEWEST_DAYS = 5  # days from which on a trend can be told from noise
 
 
 class Trend(NamedTuple):
@@ -28,18 +25,10 @@ class Trend(NamedTuple):
 
 
 class Dispersion(NamedTuple):
-    """Variance of counts in units of that of a Poisson process.
+    """Variance of counts in units of that of a Poisson process."""
 
-    Attributes
-    ----------
-    ratio : float
-        The variance over that of Poisson counts.
-    beyond_noise : bool
-        Whether a Poisson process has so much with a probability below `LEVEL`.
-    """
-
-    ratio: float
-    beyond_noise: bool
+    ratio: float  # the variance over that of Poisson counts
+    beyond_noise: bool  # whether a Poisson process has so much with a probability below `LEVEL`
 
 
 def daily_trend(counts: HourlyCounts) -> Trend | None:
@@ -62,15 +51,7 @@ def daily_trend(counts: HourlyCounts) -> Trend | None:
 
 
 def dispersion_of_hours(counts: HourlyCounts, slope: float = 0.0) -> Dispersion | None:
-    """Return how much the counts of hours vary around their rates; None of a day or less.
-
-    Parameters
-    ----------
-    counts : HourlyCounts
-        The log.
-    slope : float
-        Trend that is not counted, from day to day as a share of the mean.
-    """
+    """Return how much the counts of hours vary around their rates; None of a day or less."""
     expected = _expected(counts)
     center = counts.hours / DAY - np.average(counts.hours / DAY, weights=expected)
     busy = expected > 0.0

@@ -46,8 +46,7 @@ Quantile = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
 
-Patience = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real]
-"""Minutes."""
+Patience = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real]  # minutes
 
 if TYPE_CHECKING:
     Matching = str
@@ -57,23 +56,15 @@ else:
 MIN_ACCEPTANCE = 1e-3
 """Least probability that a player's vector has no negative component (else: redraws forever)."""
 
-MAX_PLAYERS = 1e9
-"""Most expected arrivals in one replication; more is a slip of the pen."""
+MAX_PLAYERS = 1e9  # most expected arrivals in one replication; more is a slip of the pen
 
 MAX_RATING = 1e12
 """Largest rating that arrivals may be drawn with, about; more is a slip of the pen."""
 
-MAX_COUNTED = 10_000_000
-"""Most arrivals where their number is given: all of them are in memory."""
-
-MAX_HOURS = 1e9
-"""Longest time that a run may be expected to take; more is a slip of the pen."""
-
-BRIEF = 1000
-"""Most expected arrivals in a replication that plain Python is quick enough for."""
-
-BRIEF_ACCEPTANCE = 0.5
-"""Least probability, as for `MIN_ACCEPTANCE`, that goes with it."""
+MAX_COUNTED = 10_000_000  # most arrivals where their number is given: all of them are in memory
+MAX_HOURS = 1e9  # longest time that a run may be expected to take; more is a slip of the pen
+BRIEF = 1000  # most expected arrivals in a replication that plain Python is quick enough for
+BRIEF_ACCEPTANCE = 0.5  # least probability, as for `MIN_ACCEPTANCE`, that goes with it
 
 
 class ValorantFactors(Factors):

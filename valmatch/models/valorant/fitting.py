@@ -15,44 +15,26 @@ from valmatch.models.valorant.wall_clock import DAY, wall_hours
 
 MOST_QUANTILES = 41
 
-PLAYERS_A_QUANTILE = 10
-"""Players between two quantiles, about, at least."""
-
-BEYOND = 5
-"""Players beyond the outer quantiles, about: their tails are straight lines."""
+PLAYERS_A_QUANTILE = 10  # players between two quantiles, about, at least
+BEYOND = 5  # players beyond the outer quantiles, about: their tails are straight lines
 
 
 class Fit(NamedTuple):
-    """The arrival process that is fitted to a log.
+    """The arrival process that is fitted to a log."""
 
-    Attributes
-    ----------
-    rates : list of float
-        Players per hour in each hour of the day, or of the log where it is shorter.
-    quantiles : list of tuple
-        (probability, rating) pairs of the quantile function of ratings.
-    hours : int
-        Hours of the log.
-    """
-
+    # players per hour in each hour of the day, or of the log where it is shorter
     rates: list[float]
+    # (probability, rating) pairs of the quantile function of ratings
     quantiles: list[tuple[float, float]]
-    hours: int
+    hours: int  # hours of the log
 
 
 class HourlyCounts(NamedTuple):
-    """Arrivals in each hour that a log covers.
+    """Arrivals in each hour that a log covers."""
 
-    Attributes
-    ----------
-    hours : numpy.ndarray
-        (n,) int64: the hours since the first midnight, by the clock, in the order of time.
-    arrivals : numpy.ndarray
-        (n,) int64: players who arrived in each.
-    """
-
+    # (n,) int64: the hours since the first midnight, by the clock, in the order of time
     hours: Ints
-    arrivals: Ints
+    arrivals: Ints  # (n,) int64: players who arrived in each
 
 
 Days: TypeAlias = Callable[[Ints], Bools]
@@ -67,17 +49,7 @@ def all_days(days: Ints) -> Bools:
 def hourly_counts(
     times: Floats, days: Days = all_days, midnight: datetime | None = None
 ) -> HourlyCounts:
-    """Count arrivals, whose hours are ascending, in the hours of some days that a log covers.
-
-    Parameters
-    ----------
-    times : numpy.ndarray
-        Hours since the first midnight.
-    days : callable
-        Which days.
-    midnight : datetime or None
-        That midnight, of a log with dates.
-    """
+    """Count arrivals, whose hours are ascending, in the hours of some days that a log covers."""
     begin, end = math.floor(times[0]), math.floor(times[-1]) + 1
     hours = np.arange(begin, end)
     arrivals = np.bincount(np.floor(times).astype(np.int64) - begin, minlength=end - begin)
@@ -92,15 +64,6 @@ def fit_arrivals(
     """Estimate hourly rates, by maximum likelihood, and the distribution of ratings.
 
     The log is taken to cover whole hours, from that of its first arrival to that of its last.
-
-    Parameters
-    ----------
-    players : ArrivingPlayers
-        Those of the log.
-    days : callable
-        Which days to fit to; some player must have arrived in one.
-    midnight : datetime or None
-        What hours are counted from, of a log with dates.
     """
     period = min(DAY, math.floor(players.times[-1]) + 1)
     counts = hourly_counts(players.times, days, midnight)

@@ -15,8 +15,7 @@ from valmatch.models.valorant.wall_clock import DAY
 
 WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
-HOURS_AT_ONCE = 1 << 16
-"""Bounds the memory that is taken, whatever the horizon."""
+HOURS_AT_ONCE = 1 << 16  # bounds the memory that is taken, whatever the horizon
 
 MEASURES = (
     Response(
@@ -90,16 +89,7 @@ def measure_hours(
 ) -> Floats:
     """Return the time average of the queue in each hour of the day; NaN of hours that never were.
 
-    Parameters
-    ----------
-    came, left : numpy.ndarray
-        (n,): hours at which players began and ceased to wait.
-    horizon : float
-        End of the run; of several days, the averages are over all.
-    of_day : callable
-        Gives the hour of the day of each hour.
-    start : int
-        The hour from which on time counts.
+    Shapes: `came`, `left` (n,).
     """
     if start:
         return time_averages(came, left, horizon, of_day, start, np.zeros(DAY))
@@ -112,34 +102,14 @@ def measure_hours(
 def measure_weekdays(
     came: Floats, left: Floats, horizon: float, of_week: PartOf, start: int = 0
 ) -> Floats:
-    """Return the time average of the queue on each weekday; NaN of those that never were.
-
-    Parameters
-    ----------
-    came, left, horizon, start
-        As for `measure_hours`.
-    of_week : callable
-        Gives the weekday of each hour, 0 for Monday.
-    """
+    """Return the time average of the queue on each weekday; NaN of those that never were."""
     return time_averages(came, left, horizon, of_week, start, np.zeros(len(WEEK)))
 
 
 def time_averages(
     came: Floats, left: Floats, horizon: float, part_of: PartOf, first: int, time: Floats
 ) -> Floats:
-    """Return the time average of the queue in each part of the time, from an hour on.
-
-    Parameters
-    ----------
-    came, left, horizon
-        As for `measure_hours`.
-    part_of : callable
-        The parts.
-    first : int
-        The hour; waits before do not count.
-    time : numpy.ndarray
-        Hours of each part until then.
-    """
+    """Return the time average of the queue in each part of the time, from an hour on."""
     came, left = np.sort(np.maximum(came, first)), np.sort(np.maximum(left, first))
     sums = np.append(0.0, np.cumsum(came)), np.append(0.0, np.cumsum(left))
     waited, time, last = np.zeros(time.size), time.copy(), math.ceil(horizon)
@@ -156,15 +126,7 @@ def time_averages(
 
 
 def _since(hours: Floats, times: Floats, sums: Floats) -> Floats:
-    """Return the sum over all earlier times of what has passed since then, at some hours.
-
-    Parameters
-    ----------
-    hours : numpy.ndarray
-        The hours.
-    times, sums : numpy.ndarray
-        Ascending, and the sums of the first 0, 1, 2, ... of them.
-    """
+    """Return the sum over all earlier times of what has passed since then, at some hours."""
     count = np.searchsorted(times, hours)
     return np.asarray(hours * count - sums[count])
 
@@ -172,21 +134,7 @@ def _since(hours: Floats, times: Floats, sums: Floats) -> Floats:
 def measure_waits(part: Ints, waits: Floats, prioritized: Floats, parts: int) -> Floats:
     """Return the mean wait and the share of prioritized players of each part, NaN where undefined.
 
-    Parameters
-    ----------
-    part : numpy.ndarray
-        (n,): the number of the part in which each player arrived.
-    waits : numpy.ndarray
-        (n,): minutes; NaN where never matched.
-    prioritized : numpy.ndarray
-        (n,): whether the player became prioritized.
-    parts : int
-        How many parts there are.
-
-    Returns
-    -------
-    numpy.ndarray
-        (2, parts).
+    Shapes: `part` (n,); `waits` (n,); `prioritized` (n,); returns (2, parts).
     """
     matched = ~np.isnan(waits)
 

@@ -17,8 +17,7 @@ from valmatch.text.datetimes import MILLISECONDS, datetime_of, unit_since_1970
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shown
 
-Time: TypeAlias = float | datetime
-"""Hours, or a moment in UTC."""
+Time: TypeAlias = float | datetime  # hours, or a moment in UTC
 
 HOURS, DATES = "hours since the start of the log", "date-times"
 """What the times of a log may be, besides seconds and milliseconds since 1970."""
@@ -29,31 +28,19 @@ HOUR = timedelta(hours=1)
 
 ALLOWED = f"{HOURS}, seconds or milliseconds since 1970, or date-times such as 2026-03-07T18:30"
 
-SPRING = timedelta(hours=2)
-"""More than a clock goes back when daylight saving ends."""
+SPRING = timedelta(hours=2)  # more than a clock goes back when daylight saving ends
 
 
 class LogClock:
-    """Reads the times of one log, all of one kind, that of the first.
-
-    Parameters
-    ----------
-    zone : str or None
-        Whose midnights days begin with, and what date-times without a zone are read in; None: the
-        offset of the first row, UTC where it has none.
-
-    Attributes
-    ----------
-    midnight : datetime or None
-        What hours are counted from: the midnight before the first row. None where the log has
-        hours itself.
-    """
+    """Reads the times of one log, all of one kind, that of the first."""
 
     def __init__(self, zone: str | None) -> None:
         self._zone: tzinfo | None = ZoneInfo(zone) if zone else None
         self._kind = ""
         self._first: datetime | None = None
         self._offsets: set[timedelta | None] = set()
+        # what hours are counted from: the midnight before the first row. None where the log has
+        # hours itself
         self.midnight: datetime | None = None
 
     @property
@@ -62,13 +49,7 @@ class LogClock:
         return self._kind not in ("", HOURS)
 
     def read(self, row: Row, column: str) -> Time:
-        """Return the time in a cell.
-
-        Raises
-        ------
-        InputError
-            If it is none, or not of the kind of those before it.
-        """
+        """Return the time in a cell."""
         text = row.cells[column].strip()
         number = real_number(text)
         date_time = datetime_of(text) if number is None else None
@@ -123,13 +104,7 @@ class LogClock:
         return date_time.astimezone(UTC)
 
     def check_order(self, row: Row, column: str, time: Time, before: Time) -> None:
-        """Refuse a time before that of the row above.
-
-        Raises
-        ------
-        InputError
-            Saying what helps.
-        """
+        """Refuse a time before that of the row above."""
         if time >= before:  # type: ignore[operator]
             return
         cell = row.cells[column].strip()
@@ -168,13 +143,7 @@ class LogClock:
         return [(date_time - start) / HOUR for date_time in date_times]
 
     def check_hours(self, first: Row, column: str, hours: Floats) -> None:
-        """Refuse a log whose hours look like the days of a spreadsheet.
-
-        Raises
-        ------
-        InputError
-            Naming its first row.
-        """
+        """Refuse a log whose hours look like the days of a spreadsheet."""
         if not self.dated:
             check_serial_days(first, column, hours, ALLOWED)
 

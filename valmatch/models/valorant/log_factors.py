@@ -12,8 +12,7 @@ from valmatch.inputs.fields import Factors, Flag, Real, Whole, refuse
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
-LEFT = "left_hours"
-"""The column of the times at which players gave up."""
+LEFT = "left_hours"  # the column of the times at which players gave up
 
 MEANINGS = ("arrival_hours", "rating", "elo", "kd", "wr", "player", LEFT)
 """What the columns of a queue log mean."""

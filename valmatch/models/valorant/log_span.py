@@ -11,14 +11,12 @@ from valmatch.kernels.arrays import Floats
 DAY, YEAR = 24.0, 24.0 * 365.25
 """Hours."""
 
-LONGEST = 20
-"""Years that a log may span."""
+LONGEST = 20  # years that a log may span
 
 LONG, LATE = 3, 10
 """Years from which on a log is long, or begins late."""
 
-GAP = 30
-"""Days without any arrival that are remarked upon."""
+GAP = 30  # days without any arrival that are remarked upon
 
 
 def far_rows(hours: Floats) -> list[int]:
@@ -40,10 +38,7 @@ def far_rows(hours: Floats) -> list[int]:
 def span_remarks(hours: Floats) -> Iterator[str]:
     """Yield what is unusual about the times of a log, in order of arrival.
 
-    Parameters
-    ----------
-    hours : (n,) ndarray of float64
-        Hours from that of hour 0; at least one.
+    Shapes: `hours` (n,).
     """
     first, last = float(hours[0]), float(hours[-1])
     if first > LATE * YEAR:

@@ -28,8 +28,7 @@ from valmatch.models.valorant.hours import (
 
 PERCENTILES = (50, 90, 95)
 
-EVEN = 0.05
-"""Largest distance of a predicted share of wins from one half in an even match."""
+EVEN = 0.05  # largest distance of a predicted share of wins from one half in an even match
 
 DIFFERENCES = tuple(
     Response(
@@ -79,18 +78,10 @@ ELO = (
 
 
 class Matches(NamedTuple):
-    """The matches of a replication.
+    """The matches of a replication."""
 
-    Attributes
-    ----------
-    hours : numpy.ndarray
-        (n,): when they were made.
-    sides : tuple of numpy.ndarray
-        (n, team_num): the players of both teams, by number.
-    """
-
-    hours: Floats
-    sides: tuple[Ints, Ints]
+    hours: Floats  # (n,): when they were made
+    sides: tuple[Ints, Ints]  # (n, team_num): the players of both teams, by number
 
 
 def further_responses(factors: ValorantFactors) -> list[Response]:
@@ -119,20 +110,7 @@ def measure(
 ) -> dict[str, float]:
     """Return the responses of `further_responses` by name; NaN where undefined.
 
-    Parameters
-    ----------
-    factors : ValorantFactors
-        What is asked for.
-    players : ArrivingPlayers
-        Who arrived.
-    matches : Matches
-        Who played.
-    until : numpy.ndarray
-        (n,): until when those wait who do not play: when they give up, or the horizon.
-    rules : Rules
-        With the horizon of the replication, which may end with its last arrival.
-    clock : callable
-        Gives the hours since the midnight of a Monday; called only for what is asked for.
+    Shapes: `until` (n,).
     """
     start = factors.warm_up
     counted, late = players.times >= start, matches.hours >= start
@@ -182,15 +160,7 @@ def pair_diffs(teams: Floats) -> Floats:
     Of players in order of rating, the gap between the k-th and the next lies within
     k (team_num - k) of the pairs, so that no pair has to be formed.
 
-    Parameters
-    ----------
-    teams : numpy.ndarray
-        (n, team_num): ratings in Elo points.
-
-    Returns
-    -------
-    (n,) ndarray of float64
-        Elo points; none, (0,), where a team has one player and so no pair.
+    Shapes: `teams` (n, team_num); returns (n,).
     """
     team_num = teams.shape[1]
     if team_num < 2:

@@ -127,16 +127,7 @@ RESPONSES = Responses(
 
 
 class ValorantModel(Model[Iterable[ArrivingPlayers]]):
-    """The model of the Valorant source, with the factors and responses added to it.
-
-    Parameters
-    ----------
-    factors : ValorantFactors
-        The factors.
-    files : mapping of str to Path
-        ``arrivals``: a queue log that replaces the random arrivals; every replication is then the
-        same.
-    """
+    """The model of the Valorant source, with the factors and responses added to it."""
 
     responses = RESPONSES
     releases_gil = True
@@ -577,11 +568,8 @@ def _process(factors: ValorantFactors) -> ArrivalProcess:
     )
 
 
-SPLITS_A_SECOND = 3e6
-"""That an exponential search tries, about."""
-
-LONG = 60.0
-"""Seconds of a replication from which on its length is remarked upon."""
+SPLITS_A_SECOND = 3e6  # that an exponential search tries, about
+LONG = 60.0  # seconds of a replication from which on its length is remarked upon
 
 
 def _remarks_on_splits(factors: ValorantFactors, splits: float, players: float) -> Iterator[str]:

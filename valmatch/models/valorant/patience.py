@@ -36,20 +36,7 @@ RESPONSES_OF_DEPARTURES = (
 def impatient(
     chunks: Iterable[ArrivingPlayers], mean: float, streams: Streams, replication: int
 ) -> Iterator[ArrivingPlayers]:
-    """Yield arriving players with the hours at which they give up.
-
-    Parameters
-    ----------
-    chunks : iterable of ArrivingPlayers
-        All players of a replication, in order.
-    mean : float
-        Mean of the exponential time that they wait at most, in minutes.
-    streams : Streams
-        The random numbers; the k-th of its source is that of the k-th player, whatever the mean
-        and the rule.
-    replication : int
-        Index of the replication.
-    """
+    """Yield arriving players with the hours at which they give up."""
     players = list(chunks)
     draws = streams.stream(replication, PATIENCE)
     for chunk in players:
@@ -62,12 +49,7 @@ def measure_departures(
 ) -> dict[str, float]:
     """Return the responses about players who gave up, by name; NaN where undefined.
 
-    Parameters
-    ----------
-    players : ArrivingPlayers
-        Who arrived.
-    gave_up, counted : numpy.ndarray
-        (n,): who gave up, and who counts.
+    Shapes: `gave_up`, `counted` (n,).
     """
     waits: Floats = 60.0 * (players.departures - players.times)[gave_up & counted]
     count = int(counted.sum())

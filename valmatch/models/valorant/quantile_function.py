@@ -10,8 +10,7 @@ from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
 from valmatch.models.valorant.arrivals import CHUNK, ArrivalProcess, ArrivingPlayers
 
-SHIFT = 64.0
-"""Added to the normals while they are drawn as elo, which must not be negative."""
+SHIFT = 64.0  # added to the normals while they are drawn as elo, which must not be negative
 
 
 class QuantileFunction:
@@ -20,10 +19,7 @@ class QuantileFunction:
     A monotone cubic between them (Fritsch & Carlson 1980), and a straight line beyond the outer
     ones, so that the tails are those of a normal of their own.
 
-    Parameters
-    ----------
-    quantiles : sequence
-        (probability, rating) pairs, both ascending; ratings may be the same.
+    Shapes: `quantiles` (probability, rating).
     """
 
     def __init__(self, quantiles: Sequence[Sequence[float]]) -> None:
@@ -65,15 +61,7 @@ def _slopes(at: Floats, secants: Floats) -> Floats:
 
 
 class QuantileArrivals(ArrivalProcess):
-    """Random arrivals whose ratings have a given quantile function.
-
-    Parameters
-    ----------
-    rates, horizon, count, whole_gaps
-        As for `ArrivalProcess`.
-    quantiles : sequence
-        As for `QuantileFunction`.
-    """
+    """Random arrivals whose ratings have a given quantile function."""
 
     def __init__(
         self,

@@ -32,39 +32,20 @@ VECTOR = ("elo", "kd", "wr")
 MISSED = ("party", "group", "premade", "region", "ping", "latency")
 """How names of columns begin that a designer may take to be used."""
 
-MAX_ID = 100
-"""Characters of a player's id: tables hold as many for every player."""
-
-MAX_RATING = 1e6
-"""Points either way, as for the skills of the ladder."""
+MAX_ID = 100  # characters of a player's id: tables hold as many for every player
+MAX_RATING = 1e6  # points either way, as for the skills of the ladder
 
 
 @dataclass(frozen=True)
 class QueueLog:
-    """The players of a log within the horizon.
+    """The players of a log within the horizon."""
 
-    Attributes
-    ----------
-    players : ArrivingPlayers
-        The players in order of arrival.
-    ids : sequence of str
-        Their ids; none where the log has none.
-    date_times : sequence of str
-        When they arrived, as the log has it; none where it has hours.
-    midnight : datetime or None
-        What hours are counted from; None where the log has hours.
-    horizon : float
-        End of the run in hours.
-    remarks : sequence of str
-        What to know of how the file was read, one line each.
-    """
-
-    players: ArrivingPlayers
-    ids: Sequence[str]
-    date_times: Sequence[str]
-    midnight: datetime | None
-    horizon: float
-    remarks: Sequence[str]
+    players: ArrivingPlayers  # the players in order of arrival
+    ids: Sequence[str]  # their ids; none where the log has none
+    date_times: Sequence[str]  # when they arrived, as the log has it; none where it has hours
+    midnight: datetime | None  # what hours are counted from; None where the log has hours
+    horizon: float  # end of the run in hours
+    remarks: Sequence[str]  # what to know of how the file was read, one line each
 
 
 class _Rows(NamedTuple):
@@ -100,22 +81,6 @@ def read_queue_log(
     A column ``left_hours`` says when players gave up; its cells are empty for those who did not.
     Rows are in order of arrival. Where both kinds of ratings are given, `rating` holds and elo, kd,
     wr are kept for the record; so is `player`.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    log : LogFactors
-        How to read it.
-    multipliers : sequence of float
-        rating = multipliers . (elo, kd, wr) where there is no column `rating`.
-    horizon : float or None
-        Rows at or after it are left out; None stands for the last arrival, which stays in.
-
-    Raises
-    ------
-    InputError
-        Naming file, row, column and value of the first thing that is wrong.
     """
     rows = _rows(path, log, multipliers)
     n = len(rows.times)
@@ -146,13 +111,7 @@ def has_leaving_times(path: Path, log: LogFactors) -> bool:
 
 
 def last_arrival(path: Path, log: LogFactors, multipliers: Sequence[float]) -> float:
-    """Return the hour of the last arrival of a log.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
+    """Return the hour of the last arrival of a log."""
     return float(_rows(path, log, multipliers).times[-1])
 
 

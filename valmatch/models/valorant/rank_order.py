@@ -11,25 +11,16 @@ import numpy as np
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import at, unallocating
 
-FEW = 1000
-"""Waits up to which sorting all takes as little time."""
-
-_MEANS = 6.0
-"""What is beyond so many means is in the last bin."""
+FEW = 1000  # waits up to which sorting all takes as little time
+_MEANS = 6.0  # what is beyond so many means is in the last bin
 _MOST_BINS = 2**16
-_ROOM = 16
-"""Of so many waits one may be in a bin that holds a wanted rank; else all are sorted."""
+_ROOM = 16  # of so many waits one may be in a bin that holds a wanted rank; else all are sorted
 
 
 def order(waits: Floats, ranks: Ints) -> None:
     """Put at each rank what is there when the waits are sorted; elsewhere is then whatever.
 
-    Parameters
-    ----------
-    waits : (n,) ndarray of float64
-        Numbers >= 0, in and out.
-    ranks : (m,) ndarray of int64
-        Ascending, from 0.
+    Shapes: `waits` (n,); `ranks` (m,).
     """
     n = waits.size
     bins = min(_MOST_BINS, 1 << n.bit_length())
@@ -53,18 +44,7 @@ def _gather(
 ) -> int:
     """Gather the waits of the bins that hold a rank; return how many there are.
 
-    Parameters
-    ----------
-    waits, ranks : ndarray
-        See `order`.
-    scale : float
-        Bins per minute.
-    counts : ndarray of int32
-        One a bin, all 0; overwritten.
-    few : ndarray of float64
-        Out: these waits, as many as there is room for.
-    places : (m,) ndarray of int64
-        Out: where the wait of each rank is in `few` when that is sorted.
+    Shapes: `places` (m,).
     """
     last = counts.size - 1
     for k in range(waits.size):

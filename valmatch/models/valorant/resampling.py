@@ -24,56 +24,22 @@ from valmatch.statistics.moving_blocks import block_days, overlapping_degrees
 from valmatch.statistics.sampling import Resampled
 from valmatch.text.notes import Note
 
-BLOCKS = 2
-"""Source of randomness: which blocks are drawn."""
+BLOCKS = 2  # source of randomness: which blocks are drawn
 
 DAY = 24
 
 
 class _Place(NamedTuple):
-    """A place of a block in a resample.
+    """A place of a block in a resample."""
 
-    Attributes
-    ----------
-    start, hours : int
-        Where it begins, and how long it is.
-    origins : range
-        Where the blocks of the log begin that may stand there.
-    """
-
+    # start, hours: where it begins, and how long it is
     start: int
     hours: int
-    origins: range
+    origins: range  # where the blocks of the log begin that may stand there
 
 
 class BlockResampling:
-    """Draws resamples of a log, each as long as the log.
-
-    Parameters
-    ----------
-    log : QueueLog
-        The log.
-    block_hours : int or None
-        Length of the blocks; None for days, as many as go with the length of the log.
-    horizon : float or None
-        End of the run as it is given; None for the end of the hour of the last arrival.
-    path : Path
-        The file, for messages.
-
-    Attributes
-    ----------
-    horizon : float
-        End of the run.
-    sampling : Resampled
-        What the replications are samples of.
-    remarks : sequence of str
-        What to know of how the log is resampled, one line each.
-
-    Raises
-    ------
-    InputError
-        If there is but one way to put the blocks together.
-    """
+    """Draws resamples of a log, each as long as the log."""
 
     def __init__(
         self, log: QueueLog, block_hours: int | None, horizon: float | None, path: Path
@@ -81,7 +47,7 @@ class BlockResampling:
         self._players = log.players
         times = log.players.times
         begin, end = math.floor(times[0]), math.floor(times[-1]) + 1
-        self.horizon = float(end) if horizon is None else horizon
+        self.horizon = float(end) if horizon is None else horizon  # end of the run
         end = max(end, math.ceil(self.horizon))
         if end - begin > LONGEST * YEAR + DAY:
             raise InputError(
@@ -89,6 +55,7 @@ class BlockResampling:
                 f" after the first arrival (allowed with log.resample: {LONGEST} years)"
             )
         days = (end - begin) / DAY
+        # what to know of how the log is resampled, one line each
         self.remarks: tuple[str, ...] = ()
         if block_hours is None:
             block_hours = DAY * block_days(days)
@@ -110,6 +77,7 @@ class BlockResampling:
                 f" in one way only (the log has {end - begin} hours; allowed: a log of two days or"
                 " more, and blocks of half of it or less)"
             )
+        # what the replications are samples of
         self.sampling = Resampled(
             candidates=sum(apart) / len(apart), degrees=degrees, block_hours=block_hours
         )

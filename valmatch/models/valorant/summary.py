@@ -10,12 +10,10 @@ from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import inlined, njit
 from valmatch.models.valorant.rank_order import order
 
-Struct = Any
-"""One row of a structured array; the kernels see it as a C struct."""
+Struct = Any  # one row of a structured array; the kernels see it as a C struct
 
 
-QUANTILES = (0.5, 0.9, 0.95, 0.99)
-"""Of the waits of a day."""
+QUANTILES = (0.5, 0.9, 0.95, 0.99)  # of the waits of a day
 
 
 def order_waits(waits: Floats) -> None:
@@ -34,17 +32,7 @@ def summarize(state: Records, waits: Floats, players: int, horizon: float, out_:
 
 @njit
 def fill_quantiles(waits: Floats, matched: Ints, out: Records) -> None:
-    """Add to the responses of many days what their waits in order say.
-
-    Parameters
-    ----------
-    waits : numpy.ndarray
-        A row a day: minutes of each matched player, see `order_waits`, and then whatever.
-    matched : numpy.ndarray
-        Matched players of each day.
-    out : numpy.ndarray
-        Responses of each day, in and out.
-    """
+    """Add to the responses of many days what their waits in order say."""
     for day in range(out.size):
         _fill_quantiles(waits[day, : matched[day]], out[day])
 

@@ -17,27 +17,13 @@ from valmatch.models.valorant.log_factors import LEFT
 
 
 class Played(NamedTuple):
-    """A replication, player by player.
+    """A replication, player by player."""
 
-    Attributes
-    ----------
-    players : ArrivingPlayers
-        Who arrived.
-    log : numpy.ndarray
-        The matches as the kernel logs them.
-    gave_up : numpy.ndarray
-        (n,): who left without a match.
-    until : numpy.ndarray
-        (n,): until when those waited who did not play, in hours.
-    responses : record or mapping
-        The responses.
-    """
-
-    players: ArrivingPlayers
-    log: Floats
-    gave_up: Bools
-    until: Floats
-    responses: Values
+    players: ArrivingPlayers  # who arrived
+    log: Floats  # the matches as the kernel logs them
+    gave_up: Bools  # (n,): who left without a match
+    until: Floats  # (n,): until when those waited who did not play, in hours
+    responses: Values  # the responses
 
 
 def players_table(
@@ -49,18 +35,7 @@ def players_table(
 ) -> Table:
     """Return one row for each player.
 
-    Parameters
-    ----------
-    played : Played
-        The replication.
-    names : numpy.ndarray
-        (n,): what players are called.
-    rules : Rules
-        The rule's numbers.
-    waiting : iterable of tuple
-        Number and players of the teams that wait at the end.
-    further : mapping of str to numpy.ndarray
-        Columns to put after the hours of the arrivals.
+    Shapes: `names` (n,).
     """
     players, team_num = played.players, rules.team_num
     n = players.times.size

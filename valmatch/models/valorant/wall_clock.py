@@ -18,13 +18,6 @@ def wall_hours(midnight: datetime | None, hours: Ints) -> Ints:
 
     They differ from the time that has passed where clocks have been put forward or back since
     then, which only a zone with a name knows.
-
-    Parameters
-    ----------
-    midnight : datetime or None
-        With its zone. None: of no zone, where nothing differs.
-    hours : numpy.ndarray
-        Whole hours since then.
     """
     if midnight is None or isinstance(midnight.tzinfo, timezone) or not hours.size:
         return hours

@@ -22,20 +22,7 @@ def fill_after(
 ) -> None:
     """Fill the responses that are always there with those of the time from `start` on.
 
-    Parameters
-    ----------
-    start : float
-        The hour: players count who arrive from then on, and matches that are made from then on.
-    players : ArrivingPlayers
-        Who arrived.
-    matches : Matches
-        Who played.
-    ends : tuple of numpy.ndarray
-        (n,) each: who gave up; until when those waited who did not play.
-    rules : Rules
-        With the horizon.
-    out : numpy.ndarray
-        (1,) record of the responses, out.
+    Shapes: `ends` (n,); `out` (1,).
     """
     gave_up, until = ends
     left, matched = until.copy(), np.zeros(until.size, np.bool_)

@@ -33,8 +33,7 @@ Share = Annotated[
     AfterValidator(lambda share: share + 0.0),
 ]
 
-NEWS = ("contest_time",)
-"""Factors that results write down only where they are set."""
+NEWS = ("contest_time",)  # factors that results write down only where they are set
 
 MAX_SEATS = 50_000_000
 """Most players times games in one replication: its random numbers take 32 bytes each."""

@@ -146,15 +146,7 @@ def _axes(factors: ZoneStatsFactors) -> Axes:
 
 
 class ZoneStatsModel(Model[RandomNumbers]):
-    """A population with latent skills that plays games between teams drawn at random.
-
-    Parameters
-    ----------
-    factors : ZoneStatsFactors
-        The factors.
-    files : mapping
-        This model takes none.
-    """
+    """A population with latent skills that plays games between teams drawn at random."""
 
     drawn_by = frozenset(("n_players", "games_per_player", "n_teams", "team_size"))
     responses = RESPONSES

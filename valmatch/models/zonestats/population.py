@@ -58,43 +58,23 @@ class GameRules(NamedTuple):
 
 
 class RandomNumbers(NamedTuple):
-    """The random numbers of a replication with G games of m players.
+    """The random numbers of a replication with G games of m players."""
 
-    Attributes
-    ----------
-    skills : (n_players,) ndarray of float64
-        Standard normals.
-    picks : (G, m) ndarray of float64
-        In [0, 1): who plays.
-    noise : numpy.ndarray
-        (G, m) float64, standard exponentials by which score rates are divided.
-    joins, leaves : (G, m) ndarray of float64
-        In [0, 1): when a player joins and leaves.
-    ties : (G,) ndarray of float64
-        In [0, 1): which games are ties.
-    """
-
-    skills: Floats
-    picks: Floats
-    noise: Floats
+    skills: Floats  # (n_players,); standard normals
+    picks: Floats  # (G, m); in [0, 1): who plays
+    noise: Floats  # (G, m) float64, standard exponentials by which score rates are divided
+    # joins, leaves: (G, m); in [0, 1): when a player joins and leaves
     joins: Floats
     leaves: Floats
-    ties: Floats
+    ties: Floats  # (G,); in [0, 1): which games are ties
 
 
 class Seats(NamedTuple):
-    """Room for the m players of a game.
+    """Room for the m players of a game."""
 
-    Attributes
-    ----------
-    order : (n_players,) ndarray of int64
-        All players; the first m of them play.
-    teams : (m,) ndarray of int64
-    scores, rates, minutes, joins : (m,) ndarray of float64
-    """
-
-    order: Ints
-    teams: Ints
+    order: Ints  # (n_players,); all players; the first m of them play
+    teams: Ints  # (m,)
+    # scores, rates, minutes, joins: (m,)
     scores: Floats
     rates: Floats
     minutes: Floats
@@ -102,17 +82,13 @@ class Seats(NamedTuple):
 
 
 class Rated(NamedTuple):
-    """The rated players of a game, or room for them.
+    """The rated players of a game, or room for them."""
 
-    Attributes
-    ----------
-    seats, players, teams : (n,) ndarray of int64
-    ratings, rates, minutes, joins, offsets, adjustments : (n,) ndarray of float64
-    """
-
+    # seats, players, teams: (n,)
     seats: Ints
     players: Ints
     teams: Ints
+    # ratings, rates, minutes, joins, offsets, adjustments: (n,)
     ratings: Floats
     rates: Floats
     minutes: Floats
@@ -164,12 +140,7 @@ def _minutes(rules: GameRules, rest: float, leave: float) -> float:
 def seat_players(picks: Floats, order: Ints) -> None:
     """Put m players, every set and order equally likely, in front (Fisher and Yates).
 
-    Parameters
-    ----------
-    picks : (m,) ndarray of float64
-        In [0, 1).
-    order : (n_players,) ndarray of int64
-        A permutation of the players; changed.
+    Shapes: `picks` (m,); `order` (n_players,).
     """
     for k in range(picks.size):
         other = k + int(picks[k] * (order.size - k))
@@ -286,33 +257,7 @@ def play(
 ) -> int:
     """Play and rate all games of a replication; the first players are those who are rated.
 
-    Parameters
-    ----------
-    rules : GameRules
-        What is played.
-    draws : RandomNumbers
-        All random numbers of the replication.
-    skills : numpy.ndarray
-        (n_players,) float64: latent skills in points.
-    seats : Seats
-        Workspace.
-    room : Rated
-        Workspace.
-    errors : numpy.ndarray
-        (n_enabled,) float64: workspace.
-    ratings : numpy.ndarray
-        (n_enabled,) float64, result: the ratings after the last game.
-    rounds : numpy.ndarray
-        (games_per_player, len(ROUND)) float64, result; a round is as many games as give every
-        player one on average.
-    log : numpy.ndarray
-        (G, m, len(LOG)) float64, or (0, m, len(LOG)) for none, result: who did what.
-
-    Returns
-    -------
-    int
-        Least number of games after which the rating error is within the bound and stays; G + 1
-        if it is outside at the end.
+    Shapes: `skills` (n_players,); `errors` (n_enabled,); `ratings` (n_enabled,).
     """
     n_games, n_seats, n_players = draws.ties.size, seats.teams.size, skills.size
     for player in range(n_players):

@@ -17,11 +17,8 @@ from valmatch.optimization.solvers.noise import OFTEN, Noise
 from valmatch.statistics.estimates import t_quantile
 from valmatch.statistics.skewed import cantelli_factor, clopper_pearson, is_skewed, johnson_shift
 
-RESERVE = 0.7
-"""Share of alpha at which the bounds are taken."""
-
-ENOUGH = 28.0
-"""Times the squared skewness: the least replications for Johnson's bound alone."""
+RESERVE = 0.7  # share of alpha at which the bounds are taken
+ENOUGH = 28.0  # times the squared skewness: the least replications for Johnson's bound alone
 
 TAIL = 10.0
 """A sample of this many times 2, 3, ... replications has Cantelli's bound where it has 2, 3, ...

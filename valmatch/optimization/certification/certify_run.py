@@ -48,17 +48,10 @@ FINALISTS = 4
 SURENESS = (1.6, 0.5), (4.0, 3.0, 2.2, 1.5, 0.9, 0.4, -0.1, -0.6, -1.1, -1.7, -2.4, -3.2)
 """How sure the points of a path are to pass: where points have little in common, and much."""
 
-MUCH = 0.9
-"""The correlation that is much."""
-
-SURER = 2.0
-"""How sure a point is to pass that is tested where no other one did."""
-
-CLEARLY = 3.0
-"""Standard errors by which the search sees a point beaten that needs no long test."""
-
-LIKELY = 0.1
-"""Chance of passing of a point that gets one, at least."""
+MUCH = 0.9  # the correlation that is much
+SURER = 2.0  # how sure a point is to pass that is tested where no other one did
+CLEARLY = 3.0  # standard errors by which the search sees a point beaten that needs no long test
+LIKELY = 0.1  # chance of passing of a point that gets one, at least
 
 ERROR = 0.05, 0.8
 """Shares of alpha that the test of a point beside the path may err by, at least and at most."""

@@ -27,17 +27,10 @@ from valmatch.optimization.certification.selection import (
 from valmatch.optimization.controls import Controls
 from valmatch.optimization.solvers.noise import Noise
 
-FIRST = 0.8
-"""Share of alpha by which tests along the path may err, where a surer point may follow."""
-
-LEAST = 10
-"""Replications of a point, at least, where there are several."""
-
-SHORT = 20
-"""Replications of a point beside the path that is not likely to be the best one."""
-
-ALIKE = 0.5
-"""Correlation from which on a point is read off another one that has more replications."""
+FIRST = 0.8  # share of alpha by which tests along the path may err, where a surer point may follow
+LEAST = 10  # replications of a point, at least, where there are several
+SHORT = 20  # replications of a point beside the path that is not likely to be the best one
+ALIKE = 0.5  # correlation from which on a point is read off another one that has more replications
 
 Fresh: TypeAlias = Callable[[int], tuple[Evaluate, Controls]]
 """Index of the first replication of a test -> evaluations on those from there on, with controls."""

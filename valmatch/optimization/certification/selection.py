@@ -34,11 +34,8 @@ SAFE, BOLD = (0.97, 0.25), (0.5, 0.75)
 """The two candidates: least probability of passing, share of the replications of a test."""
 
 STAGE_1_SHARE = 0.4
-LEAST = 5
-"""Replications of a finalist in stage 1, at least."""
-
-MOST = (2_000, 20_000)
-"""Replications of a point in either stage beyond which more would be idle."""
+LEAST = 5  # replications of a finalist in stage 1, at least
+MOST = (2_000, 20_000)  # replications of a point in either stage beyond which more would be idle
 
 
 @dataclass(frozen=True)
@@ -104,45 +101,33 @@ def pick(
 
 
 class AdjustedOutcomes:
-    """Outcomes of a point, with their means and errors as control variates adjust them.
-
-    Attributes
-    ----------
-    outcomes : numpy.ndarray
-        (n, 1 + constraints).
-    undefined : int
-        Replications in which one is undefined; then there is nothing else.
-    mean, deviation, skewness : numpy.ndarray
-        (1 + constraints,): adjusted means; of the residuals.
-    residuals : numpy.ndarray
-        (1 + constraints, n): what the controls leave, of mean 0.
-    leverage : numpy.ndarray
-        (1 + constraints,): variance of a mean over that of a residual.
-    degrees : int
-        Degrees of freedom of the residuals.
-    slopes : numpy.ndarray
-        (1 + constraints,): by how much a mean moves with that of the point beside.
-    beside : AdjustedOutcomes or None
-        A point that met the same replications and more of them: its outcomes are the controls.
-    """
+    """Outcomes of a point, with their means and errors as control variates adjust them."""
 
     def __init__(
         self, outcomes: Floats, controls: Controls, beside: AdjustedOutcomes | None = None
     ) -> None:
+        # outcomes: (n, 1 + constraints)
+        # beside: a point that met the same replications and more of them: its outcomes are the
+        # controls
         self.outcomes, self.beside = outcomes, beside
+        # replications in which one is undefined; then there is nothing else
         self.undefined = int(np.isnan(outcomes).any(axis=1).sum())
         if self.undefined:
             return
         fits = regression(outcomes, controls) if beside is None else _along(outcomes, beside)
         residuals = np.array([fit.residuals for fit in fits])
+        # mean, deviation, skewness: (1 + constraints,): adjusted means; of the residuals
         self.mean = np.array([fit.mean for fit in fits])
-        self.residuals = residuals
+        self.residuals = residuals  # (1 + constraints, n): what the controls leave, of mean 0
+        # (1 + constraints,): variance of a mean over that of a residual
         self.leverage = np.array([fit.leverage for fit in fits])
+        # degrees of freedom of the residuals
         self.degrees = max(1, min(fit.degrees for fit in fits))
         self.deviation = np.sqrt((residuals**2).sum(axis=1) / self.degrees)
         # About 0, as the third moment: residuals of equal outcomes are rounding errors, all alike.
         spread = np.maximum(np.sqrt((residuals**2).mean(axis=1)), 1e-100)
         self.skewness = (residuals**3).mean(axis=1) / spread**3
+        # (1 + constraints,): by how much a mean moves with that of the point beside
         self.slopes = np.zeros(len(fits))
         if beside is not None:
             self.slopes = _slopes(outcomes, beside.outcomes[: len(outcomes)])

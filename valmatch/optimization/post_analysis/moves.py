@@ -19,16 +19,12 @@ from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.selection import Evaluate
 from valmatch.optimization.solver_run import Evaluation
 
-NEAR = 4
-"""Points near the recommended one that are looked at, for each variable and one more."""
-
-PILOT = 10
-"""Replications that tell whether a move is of the size that it should be."""
+NEAR = 4  # points near the recommended one that are looked at, for each variable and one more
+PILOT = 10  # replications that tell whether a move is of the size that it should be
 
 TRIALS = 7
 
-GROWTH = 3.0
-"""By which factor moves are made longer or shorter."""
+GROWTH = 3.0  # by which factor moves are made longer or shorter
 
 CLEAR, LEAST_CLEAR = 20.0, 6.0
 """Change of the response, in its standard errors: where bends can be seen, and at least."""
@@ -40,54 +36,31 @@ how much slopes change, and the most that a response may have."""
 CURVED = 0.15
 """Square of that share times `_Trial.clear`: about the bias of a price in standard errors."""
 
-EXACT = 1e6
-"""More standard errors than these are not made use of."""
-
-EDGE = 1e-3
-"""Nearer to the edge of the unit cube, a variable is held by its bound."""
+EXACT = 1e6  # more standard errors than these are not made use of
+EDGE = 1e-3  # nearer to the edge of the unit cube, a variable is held by its bound
 
 SHORTEST, LONGEST = 1e-3, 0.5
 """Lengths of a half of a move in the unit cube: of the first trial at least, of any at most."""
 
 
 class Near(NamedTuple):
-    """The points near the recommended one.
+    """The points near the recommended one."""
 
-    Attributes
-    ----------
-    units, means : numpy.ndarray
-        (points, variables) in the unit cube; (points, 1 + constraints) mean outcomes.
-    weights : numpy.ndarray
-        (points,): more replications and less distance count more; their sum is 1.
-    """
-
+    # units, means: (points, variables) in the unit cube; (points, 1 + constraints) mean outcomes
     units: Floats
     means: Floats
-    weights: Floats
+    weights: Floats  # (points,): more replications and less distance count more; their sum is 1
 
 
 class _Trial(NamedTuple):
-    """What pilot replications say of a move.
+    """What pilot replications say of a move."""
 
-    Attributes
-    ----------
-    points : numpy.ndarray
-        (3, variables): the move.
-    length : float
-        Its length.
-    clear : float
-        Change of the response, in standard errors of the final estimate.
-    bends : tuple of float
-        How much the slope of the response and that of the objective change along it, see `BENT`.
-    reaches : bool
-        Whether the bound lies between its ends.
-    """
-
-    points: Floats
-    length: float
-    clear: float
+    points: Floats  # (3, variables): the move
+    length: float  # its length
+    clear: float  # change of the response, in standard errors of the final estimate
+    # how much the slope of the response and that of the objective change along it, see `BENT`
     bends: tuple[float, float]
-    reaches: bool
+    reaches: bool  # whether the bound lies between its ends
 
     @property
     def bent(self) -> bool:
@@ -136,21 +109,6 @@ def find_move(
 
     Its three points lie on a line, in their order there; `unit` is the middle one, or an end where
     a variable is held.
-
-    Parameters
-    ----------
-    around : Near
-        What the search saw.
-    k : int
-        The outcome: k-th constraint, from 1.
-    unit : numpy.ndarray
-        The recommended point in the unit cube.
-    evaluate : callable
-        Evaluation of a point on `PILOT` and more replications.
-    n : int
-        Replications that will be made of each point.
-    slack : bool
-        Whether `unit` is short of the bound: then the objective may have its least value there.
     """
     found = _direction(around, k, unit)
     if found is None:
@@ -260,10 +218,7 @@ def _tried(
 def _bend(slopes: Floats) -> float:
     """Return the difference of the slopes of both halves as a share of their sum, beyond chance.
 
-    Parameters
-    ----------
-    slopes : numpy.ndarray
-        (2, replications).
+    Shapes: `slopes` (2, replications).
     """
     difference, total = slopes[1] - slopes[0], slopes[1] + slopes[0]
     beyond = float(difference.mean()) ** 2 - _error(difference) ** 2

@@ -41,31 +41,16 @@ SHARE, LEAST, MOST = 20, 10, 1000
 
 @dataclass(frozen=True)
 class BaselineComparison:
-    """The recommended point and a baseline, compared replication by replication.
+    """The recommended point and a baseline, compared replication by replication."""
 
-    Attributes
-    ----------
-    start, recommended : mapping of str to float
-        The points: the start is the baseline, or today's rule in its place.
-    n : int
-        Replications of each, the same for both, beyond the budget.
-    responses : sequence of Response
-        The objective, then every response of the model.
-    compared : sequence of PairedDifference
-        For each of them; ``b`` is the recommended point.
-    name : str
-        "start" or "today's rule".
-    no_interval : str
-        Why changes have no interval, "" if all have one.
-    """
-
+    # start, recommended: the points: the start is the baseline, or today's rule in its place
     start: Mapping[str, float]
     recommended: Mapping[str, float]
-    n: int
-    responses: Sequence[Response]
-    compared: Sequence[PairedDifference]
-    name: str = START
-    no_interval: str = ""
+    n: int  # replications of each, the same for both, beyond the budget
+    responses: Sequence[Response]  # the objective, then every response of the model
+    compared: Sequence[PairedDifference]  # for each of them; ``b`` is the recommended point
+    name: str = START  # "start" or "today's rule"
+    no_interval: str = ""  # why changes have no interval, "" if all have one
 
     @property
     def key(self) -> str:
@@ -113,24 +98,13 @@ class BaselineComparison:
 
 @dataclass(frozen=True)
 class PostAnalysis:
-    """The recommended point beside the start and today's rule, and what each constraint costs.
+    """The recommended point beside the start and today's rule, and what each constraint costs."""
 
-    Attributes
-    ----------
-    against_start : BaselineComparison
-        Both points on the same fresh replications.
-    prices : sequence of Price
-        One for each constraint.
-    spent : int
-        Replications that this took, beyond the budget.
-    against_today : BaselineComparison or None
-        Today's rule and the recommended point on the same replications, where the config has values
-        of its own for the variables.
-    """
-
-    against_start: BaselineComparison
-    prices: Sequence[Price]
-    spent: int
+    against_start: BaselineComparison  # both points on the same fresh replications
+    prices: Sequence[Price]  # one for each constraint
+    spent: int  # replications that this took, beyond the budget
+    # today's rule and the recommended point on the same replications, where the config has values
+    # of its own for the variables
     against_today: BaselineComparison | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -158,17 +132,7 @@ def post_analysis(
     settings: Settings,
     check: Callable[[], None],
 ) -> PostAnalysis:
-    """Compare the point that a run came to with what the config gives; price the constraints there.
-
-    Parameters
-    ----------
-    config, model, problem, settings
-        What was optimised, and how.
-    run : SolverRun
-        The run whose point is recommended.
-    check : callable
-        Called before each replication; ends the work by what it raises.
-    """
+    """Compare the point of a run with what the config gives; price the constraints there."""
     n, seed = post_analysis_replications(config, settings.budget), settings.seed
     point, confidence = problem.point(run.certificate.unit), 1.0 - settings.alpha
     how = config, problem, point, n, seed, confidence, check
@@ -207,25 +171,7 @@ def compare_with_baseline(
     check: Callable[[], None] = lambda: None,
     name: str = START,
 ) -> BaselineComparison:
-    """Simulate the start, or today's rule, and a point on the same `n` replications.
-
-    Parameters
-    ----------
-    config : Config
-        What was optimised.
-    problem : Problem
-        The problem; has the start.
-    point : mapping of str to float
-        The recommended values of the variables.
-    n, seed : int
-        Replications of each; seed of all random numbers.
-    confidence : float
-        Level of the intervals.
-    check : callable
-        Called between two pieces of work; ends the simulation by what it raises.
-    name : str
-        "start" or "today's rule".
-    """
+    """Simulate the start, or today's rule, and a point on the same `n` replications."""
     start = problem.today if name == TODAY and problem.today else problem.point(problem.start)
     models = [build(config, with_factors(config, values)) for values in (start, point)]
     made = [_responses(model, n, seed, check) for model in models]

@@ -34,41 +34,27 @@ from valmatch.optimization.solver_run import Evaluation
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.sampling import Sampling
 
-MOST_ALIKE = 25.0
-"""Condition of the moves beyond which constraints cannot be told apart."""
-
-FAR = 10.0
-"""A bound is out of reach this many times the range of the response in the search away."""
+MOST_ALIKE = 25.0  # condition of the moves beyond which constraints cannot be told apart
+FAR = 10.0  # a bound is out of reach this many times the range of the response in the search away
 
 NOTHING, LITTLE = 1e-3, 1e-2
 """Shares of the objective that are as good as nothing: always, and if it is known no better."""
 
-SOME = 0.1
-"""Share of the change along a move that a slack counts for at least."""
+SOME = 0.1  # share of the change along a move that a slack counts for at least
 
 UNKNOWN = "its cost is not known, as"
 
 
 @dataclass(frozen=True)
 class Price:
-    """What one constraint costs.
+    """What one constraint costs."""
 
-    Attributes
-    ----------
-    constraint : Constraint
-        The constraint.
-    slope : Estimate or None
-        Change of the best objective when its bound is one larger; None where it is not known, not
-        distinguishable from 0, or 0 as the constraint is not binding.
-    why : str
-        Why it is not known; "" where it is, is 0, or is not distinguishable from 0.
-    between : tuple of float or None
-        The interval of a change that is not distinguishable from 0; one of its ends is 0.
-    """
-
-    constraint: Constraint
+    constraint: Constraint  # the constraint
+    # change of the best objective when its bound is one larger; None where it is not known, not
+    # distinguishable from 0, or 0 as the constraint is not binding
     slope: Estimate | None = None
-    why: str = ""
+    why: str = ""  # why it is not known; "" where it is, is 0, or is not distinguishable from 0
+    # the interval of a change that is not distinguishable from 0; one of its ends is 0
     between: tuple[float, float] | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -86,13 +72,7 @@ class Price:
         }
 
     def in_words(self, unit: str = "", of_objective: str = "") -> str:
-        """Say what the constraint costs.
-
-        Parameters
-        ----------
-        unit, of_objective : str
-            Units of the response and of the objective.
-        """
+        """Say what the constraint costs."""
         bound = self.constraint
         sense = "<=" if bound.sign > 0 else ">="
         head = f"{bound.name} ({bound.response} {sense} {plain_number(bound.bound)})"
@@ -130,20 +110,11 @@ def _digits(value: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Local:
-    """A constraint and what fresh replications say of it along its move.
+    """A constraint and what fresh replications say of it along its move."""
 
-    Attributes
-    ----------
-    k : int
-        Its outcome, from 1.
-    outcomes : numpy.ndarray
-        (3, n, 1 + constraints), of the points of the move.
-    slack : float
-        How far the recommended point is from the bound, 0 unless that is beyond its interval.
-    """
-
-    k: int
-    outcomes: Floats
+    k: int  # its outcome, from 1
+    outcomes: Floats  # (3, n, 1 + constraints), of the points of the move
+    # how far the recommended point is from the bound, 0 unless that is beyond its interval
     slack: float
 
     @property
@@ -179,10 +150,7 @@ class _Local:
 
         Their spread is the error of the derivative.
 
-        Parameters
-        ----------
-        values : numpy.ndarray
-            (3, n): in the replications of the points of its move.
+        Shapes: `values` (3, n).
         """
         means, levels = values.mean(axis=1), self.levels
         weights = self.weights
@@ -216,23 +184,6 @@ def prices(
     confidence: float,
 ) -> list[Price]:
     """Estimate what each constraint costs at the point that a run came to.
-
-    Parameters
-    ----------
-    constraints : sequence of Constraint
-        Those of the problem.
-    evaluations : sequence of Evaluation
-        The requests of the search.
-    unit : numpy.ndarray
-        The point in the unit cube.
-    evaluate : callable
-        Evaluation on fresh replications: (point, n) -> (n, 1 + constraints) outcomes.
-    n : int
-        Replications of each point of a move, >= 2, besides `PILOT` by which moves are chosen.
-    sampling : Sampling
-        What replications are samples of.
-    confidence : float
-        Level of the intervals.
 
     Notes
     -----
@@ -354,13 +305,7 @@ def _price(
     known: Estimate,
     sampling: Sampling,
 ) -> Price:
-    """Say what a constraint costs, given the multipliers of those that are active.
-
-    Parameters
-    ----------
-    known : Estimate
-        The objective at the recommended point.
-    """
+    """Say what a constraint costs, given the multipliers of those that are active."""
     tight = local.slack == 0.0
     if tight and local not in active:
         return Price(
@@ -394,20 +339,7 @@ def quotients(
     sampling: Sampling,
     confidence: float,
 ) -> list[tuple[float, float, Estimate]]:
-    """Return what a frontier costs between each two bounds that follow one another.
-
-    Parameters
-    ----------
-    bounds : sequence of float
-        The bounds, each with a certified point.
-    objectives : sequence of numpy.ndarray
-        Of each point, the objective in the same fresh replications, as many as it has.
-
-    Returns
-    -------
-    list of tuple
-        Two bounds, and the change of the objective per unit of the bound between them.
-    """
+    """Return what a frontier costs between each two bounds that follow one another."""
     found = []
     for k in range(1, len(bounds)):
         n = min(len(objectives[k - 1]), len(objectives[k]))

@@ -118,11 +118,6 @@ class Surrogate:
     """What the evaluated points say of all others.
 
     Objective and excesses are in units of their spread; excesses are compressed far from 0.
-
-    Attributes
-    ----------
-    calm : int
-        How many choices in a row have found the search settled.
     """
 
     def __init__(self, task: SearchTask) -> None:
@@ -130,7 +125,7 @@ class Surrogate:
         self._theta: list[Floats] = []
         self._each: list[Posterior] = []
         self._fitted = 0
-        self.calm = 0
+        self.calm = 0  # how many choices in a row have found the search settled
 
     def learn(self) -> None:
         """Condition the processes on all that is known.

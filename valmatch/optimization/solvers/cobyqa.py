@@ -11,13 +11,7 @@ from valmatch.optimization.solvers.search import SearchTask, Steps
 
 
 def cobyqa(task: SearchTask) -> Steps:
-    """Run COBYQA in rounds of growing precision.
-
-    Raises
-    ------
-    RuntimeError
-        If another COBYQA search of this process does not end: scipy runs one at a time.
-    """
+    """Run COBYQA in rounds of growing precision."""
     return rounds(task, _local)
 
 

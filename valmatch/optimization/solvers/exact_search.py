@@ -62,15 +62,7 @@ def _anywhere(task: SearchTask) -> list[Floats]:
 
 
 class Since(Surrogate):
-    """What the start and the points of one search say of all others.
-
-    Parameters
-    ----------
-    task : SearchTask
-        The whole search.
-    first : int
-        Place of the first of these points.
-    """
+    """What the start and the points of one search say of all others."""
 
     def __init__(self, task: SearchTask, first: int) -> None:
         super().__init__(task)

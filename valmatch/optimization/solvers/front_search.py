@@ -31,15 +31,7 @@ MARGINS = (1.5, 0.5, 2.5)
 
 
 class FrontSearch:
-    """The search of one run.
-
-    Parameters
-    ----------
-    task : SearchTask
-        Its outcomes are the objectives, then the excesses over the bounds.
-    objectives : int
-        Number of objectives.
-    """
+    """The search of one run."""
 
     def __init__(self, task: SearchTask, objectives: int) -> None:
         self._task, self._m = task, objectives

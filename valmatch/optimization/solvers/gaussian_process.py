@@ -38,22 +38,13 @@ ROOT5 = math.sqrt(5.0)
 
 
 class Covariance(NamedTuple):
-    """The covariance U'U of noisy values, in units of the signal variance.
+    """The covariance U'U of noisy values, in units of the signal variance."""
 
-    Attributes
-    ----------
-    errors : numpy.ndarray
-        (n,): variances of the noise.
-    upper, pivots : numpy.ndarray
-        (n, n) and (n,): U, and what its rows were divided by.
-    inverse : numpy.ndarray
-        (n, n): the inverse of the covariance.
-    """
-
-    errors: Floats
+    errors: Floats  # (n,): variances of the noise
+    # upper, pivots: (n, n) and (n,): U, and what its rows were divided by
     upper: Floats
     pivots: Floats
-    inverse: Floats
+    inverse: Floats  # (n, n): the inverse of the covariance
 
 
 NOTHING = Covariance(np.empty(0), np.empty((0, 0)), np.empty(0), np.empty((0, 0)))
@@ -62,31 +53,16 @@ NOTHING = Covariance(np.empty(0), np.empty((0, 0)), np.empty(0), np.empty((0, 0)
 
 @dataclass(frozen=True)
 class Posterior:
-    """A Gaussian process conditioned on data.
+    """A Gaussian process conditioned on data."""
 
-    Attributes
-    ----------
-    units : numpy.ndarray
-        (n, d): points of the data.
-    lengths : numpy.ndarray
-        (d,): length scales.
-    weights : numpy.ndarray
-        (n,): inverse covariance times centred data.
-    covariance : Covariance
-        That of the data.
-    mean, variance : float
-        Prior mean and signal variance.
-    fitted : numpy.ndarray
-        (n,): posterior means at the points of the data.
-    """
-
-    units: Floats
-    lengths: Floats
-    weights: Floats
-    covariance: Covariance
+    units: Floats  # (n, d): points of the data
+    lengths: Floats  # (d,): length scales
+    weights: Floats  # (n,): inverse covariance times centred data
+    covariance: Covariance  # that of the data
+    # mean, variance: prior mean and signal variance
     mean: float
     variance: float
-    fitted: Floats
+    fitted: Floats  # (n,): posterior means at the points of the data
 
     def predict(self, units: Floats) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the function at (k, d) points."""
@@ -97,15 +73,9 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Total:
-    """A sum of independent processes, all conditioned at the same points.
+    """A sum of independent processes, all conditioned at the same points."""
 
-    Attributes
-    ----------
-    parts : sequence of Posterior
-        At least one.
-    """
-
-    parts: Sequence[Posterior]
+    parts: Sequence[Posterior]  # at least one
 
     @property
     def fitted(self) -> Floats:
@@ -122,16 +92,7 @@ class Total:
 def fit(units: Floats, values: Floats, noise: Floats, theta: Floats, steps: int) -> Floats:
     """Return hyperparameters of high posterior density, improved from `theta`.
 
-    Parameters
-    ----------
-    units : (n, d) ndarray of float64
-    values : (n,) ndarray of float64
-    noise : (n,) ndarray of float64
-        Relative noise variances of the values.
-    theta : (d + 1,) ndarray of float64
-        Logarithms of the length scales and of the ratio of noise to signal variance.
-    steps : int
-        Gradient steps.
+    Shapes: `units` (n, d); `values` (n,); `noise` (n,); `theta` (d + 1,).
     """
     d = units.shape[1]
     low, high = (np.append(np.full(d, BOUNDS[0][i]), BOUNDS[1][i]) for i in (0, 1))
@@ -374,14 +335,7 @@ def add_point(
 
     All sums are those of `inverted`, in its order: it gives the same bits.
 
-    Parameters
-    ----------
-    columns : (d, n) ndarray of float64
-        The points in units of the length scales.
-    errors, upper, pivots, inverse : numpy.ndarray
-        The fields of `Covariance`, with room for n points.
-    column : (n,) ndarray of float64
-        Working memory.
+    Shapes: `columns` (d, n); `column` (n,).
     """
     squared_distances(columns[:, i], columns, i, column)
     for k in range(i):

@@ -10,11 +10,8 @@ import numpy as np
 from valmatch.kernels.arrays import Bools, Floats
 from valmatch.optimization.problem import Constraint
 
-LEAST_POINTS = 3
-"""Points by which it is seen how noise goes with the mean, at least."""
-
-OFTEN = 2
-"""Times that each of two values is seen, at least, where there is no third."""
+LEAST_POINTS = 3  # points by which it is seen how noise goes with the mean, at least
+OFTEN = 2  # times that each of two values is seen, at least, where there is no third
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.search import Request, SearchTask, Steps
 from valmatch.text.terminal import one_line, shown
 
-ROUNDING = 1e-9
-"""By how much a coordinate may step over its bounds, as rounding makes some do."""
+ROUNDING = 1e-9  # by how much a coordinate may step over its bounds, as rounding makes some do
 
 
 class OwnSolver(Protocol):
@@ -33,13 +32,7 @@ class OwnSolver(Protocol):
     def observe(self, points: Floats, values: Floats) -> None:
         """Take what the proposed points are worth, by all of their replications so far.
 
-        Parameters
-        ----------
-        points : (k, variables) ndarray of float64
-            The points; before the first proposal the starting solution.
-        values : (k, 1 + constraints) ndarray of float64
-            Mean of the objective, then of the excess over each bound: a constraint holds where it
-            is <= 0. NaN where a response is undefined in a replication.
+        Shapes: `points` (k, variables); `values` (k, 1 + constraints).
         """
 
 

@@ -30,18 +30,10 @@ def first_looks(task: SearchTask, n: int) -> Steps:
 
 @dataclass(frozen=True)
 class Scales:
-    """Outcomes in comparable units, with a finite stand-in where they are undefined.
+    """Outcomes in comparable units, with a finite stand-in where they are undefined."""
 
-    Attributes
-    ----------
-    unit : numpy.ndarray
-        (1 + constraints,): standard deviation of each outcome over the first points.
-    worst : numpy.ndarray
-        (1 + constraints,): largest mean outcome of these points.
-    """
-
-    unit: Floats
-    worst: Floats
+    unit: Floats  # (1 + constraints,): standard deviation of each outcome over the first points
+    worst: Floats  # (1 + constraints,): largest mean outcome of these points
 
     @classmethod
     def of(cls, archive: Archive) -> Scales:

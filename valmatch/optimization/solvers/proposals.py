@@ -37,8 +37,7 @@ class Proposal(NamedTuple):
     objective: float = -math.inf  # its expected objective; -inf where nothing is said of it
 
 
-Propose: TypeAlias = Callable[[NextTest], Proposal]
-"""Says which point to test."""
+Propose: TypeAlias = Callable[[NextTest], Proposal]  # says which point to test
 
 
 @dataclass(frozen=True)

@@ -32,28 +32,15 @@ AUTO, BEST = "auto", "bayes"
 
 @dataclass(frozen=True)
 class SolverEntry:
-    """What is known of a solver without importing its code.
+    """What is known of a solver without importing its code."""
 
-    Attributes
-    ----------
-    summary : str
-        What it does, in one line.
-    path : str
-        ``module:function`` of the steps of one of our own.
-    exact : str
-        Likewise, of those where evaluations are exact; "" for the same.
-    package, extra : str
-        What it needs besides the installation, and the extra that brings it.
-    factory : callable or None
-        Makes the solvers of another package.
-    """
-
-    summary: str
-    path: str = ""
-    exact: str = ""
+    summary: str  # what it does, in one line
+    path: str = ""  # ``module:function`` of the steps of one of our own
+    exact: str = ""  # likewise, of those where evaluations are exact; "" for the same
+    # package, extra: what it needs besides the installation, and the extra that brings it
     package: str = ""
     extra: str = ""
-    factory: SolverFactory | None = None
+    factory: SolverFactory | None = None  # makes the solvers of another package
 
     @property
     def missing(self) -> bool:
@@ -125,13 +112,7 @@ def search_budget(total: int) -> int:
 
 
 def check(solvers: Sequence[str | SolverFactory]) -> dict[str, SolverFactory | None]:
-    """Return solvers by name, those that are given as a function with it.
-
-    Raises
-    ------
-    InputError
-        If there is no such solver, if what it needs is missing, or if two have one name.
-    """
+    """Return solvers by name, those that are given as a function with it."""
     found: dict[str, SolverFactory | None] = {}
     for solver in solvers:
         if isinstance(solver, str):
@@ -162,22 +143,7 @@ def _check_name(name: str) -> None:
 
 
 def make(name: str, task: SearchTask, factory: SolverFactory | None = None) -> Solver:
-    """Return the solver called `name`, ready to be asked.
-
-    Parameters
-    ----------
-    name : str
-        One of `SOLVERS`, or that of `factory`.
-    task : SearchTask
-        What it is given; certification is not its business.
-    factory : callable or None
-        Makes the solver, if it is not one of `SOLVERS`.
-
-    Raises
-    ------
-    InputError
-        If there is no such solver, or if what it needs is missing.
-    """
+    """Return the solver called `name`, ready to be asked."""
     if factory is None:
         _check_name(name)
         factory = SOLVERS[name].factory

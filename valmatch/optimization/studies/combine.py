@@ -51,8 +51,7 @@ from valmatch.storage.ownership import refuse_to_replace
 Warn = Callable[[str], None]
 Rows = dict[Address, Row]
 
-SHOWN = 8
-"""Missing runs that are named one by one."""
+SHOWN = 8  # missing runs that are named one by one
 
 INCOMPLETE = "incomplete"
 
@@ -68,20 +67,11 @@ SAME = {
 
 @dataclass(frozen=True)
 class CombinedOptimization:
-    """The runs of several folders.
+    """The runs of several folders."""
 
-    Attributes
-    ----------
-    spec : StudySpec
-        What was asked for.
-    whole : StudyResult
-        What came of all of them together.
-    owed : mapping of str to list of int
-        The runs that are missing, by the shard that owes them; one item without shards.
-    """
-
-    spec: StudySpec[Any, Any]
-    whole: StudyResult
+    spec: StudySpec[Any, Any]  # what was asked for
+    whole: StudyResult  # what came of all of them together
+    # the runs that are missing, by the shard that owes them; one item without shards
     owed: Mapping[str, Sequence[int]]
 
     def summary(self) -> dict[str, Any]:
@@ -110,15 +100,7 @@ def combine_optimizations(
     check: bool = False,
     warn: Warn = lambda text: None,
 ) -> CombinedOptimization:
-    """Merge the folders of one optimisation; see `valmatch.experiments.combine.combine`.
-
-    Raises
-    ------
-    InputError
-        If a folder is not of this optimisation, or two folders contradict each other.
-    RunError
-        If the whole cannot be written.
-    """
+    """Merge the folders of one optimisation; see `valmatch.experiments.combine.combine`."""
     manifests = read_manifests(with_whole(out, folders), "optimize", OptimizeManifest, warn)
     first_folder, first = next(iter(manifests.items()))
     for folder, manifest in manifests.items():

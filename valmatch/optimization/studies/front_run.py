@@ -24,8 +24,7 @@ from valmatch.optimization.solvers.search import Archive, Search, SearchTask
 TEST_REPLICATIONS, FINALISTS = 20, (3, 24)
 """Fresh replications of a point, about; fewest and most points that are tested."""
 
-MOST = 20_000
-"""Fresh replications of a point beyond which more would be idle."""
+MOST = 20_000  # fresh replications of a point beyond which more would be idle
 
 
 @dataclass(frozen=True)

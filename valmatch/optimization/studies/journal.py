@@ -17,14 +17,12 @@ Address = tuple[float, ...]
 Row = tuple[float, ...]
 
 
-JOURNAL = "evaluations.csv"
-"""File of all replications."""
+JOURNAL = "evaluations.csv"  # file of all replications
 
 TRUTHS = "judged.csv"
 """File of the objective and the violation of points by many fresh replications."""
 
-TRUTH = ("objective", "violation")
-"""Its columns after the point and the number of replications."""
+TRUTH = ("objective", "violation")  # its columns after the point and the number of replications
 
 
 def open_journal(folder: Path, name: str, problem: Problem, resume: bool) -> FileJournal:
@@ -34,13 +32,7 @@ def open_journal(folder: Path, name: str, problem: Problem, resume: bool) -> Fil
 
 
 def read_journal(folder: Path, name: str, problem: Problem) -> dict[Address, Row]:
-    """Return what one of the two files of a folder holds, {} where it is not there.
-
-    Raises
-    ------
-    InputError
-        If it is damaged; a torn last line is dropped.
-    """
+    """Return what one of the two files of a folder holds, {} where it is not there."""
     responses, index = _columns(name, problem)
     try:
         header = _header(_names(problem), index, responses)
@@ -59,19 +51,7 @@ def _names(problem: Problem) -> list[str]:
 
 
 class FileJournal(MutableMapping[Address, Row]):
-    """A journal that appends every new replication to a CSV file.
-
-    Parameters
-    ----------
-    path : Path
-        The file; made anew unless `resume`.
-    variables, responses : sequences of str
-        Columns: the values of the variables, the index of the replication, the responses.
-    resume : bool
-        Read what an earlier run left. A torn last line, which a kill leaves, is dropped.
-    index : str
-        What the column of the index is called.
-    """
+    """A journal that appends every new replication to a CSV file."""
 
     def __init__(
         self,

@@ -16,12 +16,6 @@ KINDS: Sequence[type[StudySpec[Any, Any]]] = (FrontSpec, SweepSpec, SolverStudyS
 
 
 def spec_of(config: Config, request: StudyRequest) -> StudySpec[Any, Any]:
-    """Return the study of a config that is asked for.
-
-    Raises
-    ------
-    InputError
-        If it asks for what there is not.
-    """
+    """Return the study of a config that is asked for."""
     specs = (kind.requested(config, request) for kind in KINDS)
     return next(spec for spec in specs if spec)

@@ -23,8 +23,7 @@ from valmatch.optimization.problem import Problem
 from valmatch.optimization.shared_pool import SharedPool
 from valmatch.optimization.solver_run import RUN, RunSpec, Settings, SolverRun, run_solver
 
-POLL_SECONDS = 0.2
-"""Seconds between two looks at whether to stop while waiting for a job."""
+POLL_SECONDS = 0.2  # seconds between two looks at whether to stop while waiting for a job
 
 Rows = dict[tuple[float, ...], tuple[float, ...]]
 
@@ -58,25 +57,14 @@ class Job(Protocol[R_co]):
 
 @dataclass(frozen=True)
 class SolverJob:
-    """The run of a solver on a problem.
+    """The run of a solver on a problem."""
 
-    Attributes
-    ----------
-    config, problem : Config, Problem
-        What is simulated, and what is optimised.
-    task : RunSpec
-        The run.
-    settings : Settings
-        What all runs have in common.
-    index : int
-        Its place among the parts that shards divide among them.
-    """
-
+    # config, problem: what is simulated, and what is optimised
     config: Config
     problem: Problem
-    task: RunSpec
-    settings: Settings
-    index: int
+    task: RunSpec  # the run
+    settings: Settings  # what all runs have in common
+    index: int  # its place among the parts that shards divide among them
 
     @property
     def first(self) -> int:
@@ -90,21 +78,13 @@ class SolverJob:
 
 @dataclass(frozen=True)
 class Pools:
-    """The workers of a study.
+    """The workers of a study."""
 
-    Attributes
-    ----------
-    shared : SharedPool or None
-        Makes the replications of one point together; None: there is only this process.
-    jobs : WorkerPool or None
-        Where jobs go, several at once; None: they are made here, one after the other.
-    threads : int
-        Threads that each of these jobs has.
-    """
-
+    # makes the replications of one point together; None: there is only this process
     shared: SharedPool | None = None
+    # where jobs go, several at once; None: they are made here, one after the other
     jobs: WorkerPool | None = None
-    threads: int = 1
+    threads: int = 1  # threads that each of these jobs has
 
 
 @contextmanager
@@ -115,26 +95,7 @@ def open_pools(
     options: RunOptions,
     listeners: Listeners,
 ) -> Iterator[Pools]:
-    """Start workers: several jobs are made at once, a single one has its replications shared.
-
-    Parameters
-    ----------
-    config : Config
-        What is simulated.
-    jobs : int
-        How many jobs are to be made.
-    stop : Stop
-        Says when it is time.
-    options : RunOptions
-        How to work.
-    listeners : Listeners
-        What is called with remarks.
-
-    Raises
-    ------
-    InputError
-        If there is no such executor, Dask is not installed, or no scheduler answers.
-    """
+    """Start workers: several jobs are made at once, a single one has its replications shared."""
     workers = options.workers
     with ExitStack() as stack:
         pool = stack.enter_context(options.open_pool(listeners, config))
@@ -150,20 +111,7 @@ def open_pools(
 
 
 def run_all(jobs: Sequence[Job[R]], pools: Pools, execution: Execution, stop: Stop) -> Generator[R]:
-    """Make jobs and yield what they made, in their order, until it is time to stop.
-
-    Parameters
-    ----------
-    jobs : sequence of Job
-        What is to be made.
-    pools : Pools
-        The workers; no result depends on them.
-    execution : Execution
-        How replications are made; those of a job elsewhere are added to the journal when it is
-        done.
-    stop : Stop
-        Says when it is time.
-    """
+    """Make jobs and yield what they made, in their order, until it is time to stop."""
     if pools.jobs is not None:
         yield from _run_elsewhere(jobs, pools.jobs, pools.threads, execution, stop)
         return

@@ -43,26 +43,14 @@ from valmatch.text.terminal import shortened
 
 @dataclass(frozen=True)
 class FrontPoint:
-    """A rule of the front, as fresh replications see it.
+    """A rule of the front, as fresh replications see it."""
 
-    Attributes
-    ----------
-    point : dict of str to float
-        Values of the variables.
-    objectives : dict of str to Estimate
-        Mean of the response of each objective.
-    constraints : list of tuple
-        The mean of each constraint's response, with the constraint.
-    name : str
-        "start" or "today's rule" where it is that, "" otherwise.
-    at_bounds : mapping of str to str
-        The variables whose value is at a bound, ``"low"`` or ``"high"``.
-    """
-
-    point: dict[str, float]
-    objectives: dict[str, Estimate]
+    point: dict[str, float]  # values of the variables
+    objectives: dict[str, Estimate]  # mean of the response of each objective
+    # the mean of each constraint's response, with the constraint
     constraints: list[tuple[Constraint, Estimate]]
-    name: str = ""
+    name: str = ""  # "start" or "today's rule" where it is that, "" otherwise
+    # the variables whose value is at a bound, ``"low"`` or ``"high"``
     at_bounds: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
@@ -181,14 +169,9 @@ def _cells(found: FrontPoint) -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True, kw_only=True)
 class FrontSpec(StudySpec[FrontRun, Front]):
-    """A Pareto front that is to be found.
+    """A Pareto front that is to be found."""
 
-    Attributes
-    ----------
-    objectives : sequence of str
-        Responses to be minimised; none: those of the config's `objectives`.
-    """
-
+    # responses to be minimised; none: those of the config's `objectives`
     objectives: Sequence[str] = ()
 
     @classmethod

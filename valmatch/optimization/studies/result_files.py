@@ -25,24 +25,7 @@ REWRITTEN = ("tuned_rules.json",)
 
 
 def write_recommended(folder: Path, config: Config, point: Mapping[str, float], why: str) -> None:
-    """Write the config with the variables of a point, ready to run, and files with its values.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to; files that the config names are named relative to it.
-    config : Config
-        What was optimised.
-    point : mapping of str to float
-        Values by factor.
-    why : str
-        What is known of the point, for the comment at the top.
-
-    Raises
-    ------
-    RunError
-        If it cannot be written.
-    """
+    """Write the config with the variables of a point, ready to run, and files with its values."""
     factors = identity(config)["factors"]
     whole = config.factors.model_dump(mode="json")
     for name, value in point.items():

@@ -20,8 +20,7 @@ from valmatch.optimization.solvers.registry import search_budget
 POST = 500, 20_000
 """Fewest and most post-replications of a point: fresh ones that show its true objective."""
 
-POST_FIRST = 1 << 62
-"""Index of the first of them, beyond those of any run."""
+POST_FIRST = 1 << 62  # index of the first of them, beyond those of any run
 
 BEST_KNOWN, BEST_OF_STUDY = "best known objective", "best of this study"
 """What gaps are relative to."""
@@ -32,29 +31,15 @@ RESAMPLES = 2000
 
 @dataclass(frozen=True)
 class SolverComparison:
-    """How solvers compare.
+    """How solvers compare."""
 
-    Attributes
-    ----------
-    solvers : dict of str to dict of str to object
-        One line of numbers for each solver.
-    progress : dict of str to list of object
-        Columns of ``progress.csv``: what each run would have recommended when.
-    best_known : float or None
-        Objective that gaps are relative to.
-    of_study : bool
-        Whether that is the best of the runs compared, as none is known of the problem.
-    start_objective : float or None
-        Objective of the starting solution; None where it is infeasible.
-    post : int
-        Post-replications of every point.
-    """
-
-    solvers: dict[str, dict[str, Any]]
+    solvers: dict[str, dict[str, Any]]  # one line of numbers for each solver
+    # columns of ``progress.csv``: what each run would have recommended when
     progress: dict[str, list[Any]]
-    best_known: float | None
-    start_objective: float | None
-    post: int
+    best_known: float | None  # objective that gaps are relative to
+    start_objective: float | None  # objective of the starting solution; None where it is infeasible
+    post: int  # post-replications of every point
+    # whether that is the best of the runs compared, as none is known of the problem
     of_study: bool = False
 
     @property
@@ -75,18 +60,10 @@ class SolverComparison:
 
 @dataclass(frozen=True)
 class _Truth:
-    """A point as the post-replications see it; infeasible points have no objective.
+    """A point as the post-replications see it; infeasible points have no objective."""
 
-    Attributes
-    ----------
-    objective : float
-        Its mean objective.
-    violation : float
-        The largest mean excess over a bound.
-    """
-
-    objective: float
-    violation: float
+    objective: float  # its mean objective
+    violation: float  # the largest mean excess over a bound
 
     @property
     def feasible(self) -> bool:
@@ -105,17 +82,6 @@ def compare(
 
     A point counts as truly feasible if the mean excess over every bound is <= 0. Gaps are relative
     to the best known objective of the problem, or else to the best point of the experiment.
-
-    Parameters
-    ----------
-    config, problem, settings : Config, Problem, Settings
-        What was solved.
-    runs : sequence of SolverRun
-        The runs.
-    execution : Execution
-        How replications are made.
-    truths : Journal or None
-        What is known of points already; new ones are added.
     """
     post = post_replications(settings.budget)
     evaluator = Evaluator(config, problem, settings.seed, POST_FIRST, 1 << 62, execution)

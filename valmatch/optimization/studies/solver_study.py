@@ -175,18 +175,11 @@ def recommends(found: Verdict | None, shard: Shard) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class SolverStudySpec(StudySpec[SolverRun, Study]):
-    """Runs of one or several solvers that are to be made.
+    """Runs of one or several solvers that are to be made."""
 
-    Attributes
-    ----------
-    solvers : mapping of str to callable or None
-        The solvers by name, with what makes those that were given as functions.
-    macroreps : int
-        Runs of each solver, in all shards together.
-    """
-
+    # the solvers by name, with what makes those that were given as functions
     solvers: Mapping[str, SolverFactory | None]
-    macroreps: int = 1
+    macroreps: int = 1  # runs of each solver, in all shards together
 
     @classmethod
     def requested(cls, config: Config, request: StudyRequest) -> SolverStudySpec:

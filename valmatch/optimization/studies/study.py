@@ -37,71 +37,39 @@ DEFAULT_BUDGET = 1000
 
 @dataclass(frozen=True)
 class StudyRequest:
-    """What `optimize` is asked for, of whatever kind.
+    """What `optimize` is asked for, of whatever kind."""
 
-    Attributes
-    ----------
-    solvers : sequence of str
-        Names of the solvers, the default where none was given.
-    budget, seed, macroreps : int
-        Replications of a run, seed of all random numbers, runs of each solver.
-    confidence : float
-        Level of the intervals.
-    sweep : str or None
-        Values of a bound or weight to solve for, as they were given.
-    pareto : sequence of str or None
-        Responses of a Pareto front, none: the config's `objectives`; None where none is wanted.
-    solver, shard : str or None
-        The options of these names, as they were given.
-    """
-
-    solvers: Sequence[str]
+    solvers: Sequence[str]  # names of the solvers, the default where none was given
+    # budget, seed, macroreps: replications of a run, seed of all random numbers, runs of each
+    # solver
     budget: int
     seed: int = 1
     macroreps: int = 1
-    confidence: float = 0.95
-    sweep: str | None = None
+    confidence: float = 0.95  # level of the intervals
+    sweep: str | None = None  # values of a bound or weight to solve for, as they were given
+    # responses of a Pareto front, none: the config's `objectives`; None where none is wanted
     pareto: Sequence[str] | None = None
+    # solver, shard: the options of these names, as they were given
     solver: str | None = None
     shard: str | None = None
 
 
 @dataclass(frozen=True)
 class PosedProblem:
-    """The problem of a study.
+    """The problem of a study."""
 
-    Attributes
-    ----------
-    model : Model
-        What is simulated.
-    problem : Problem
-        What is optimised.
-    """
-
-    model: Model[object]
-    problem: Problem
+    model: Model[object]  # what is simulated
+    problem: Problem  # what is optimised
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class StudyResult(Result):
-    """What came of a study; a class for each kind of study.
+    """What came of a study; a class for each kind of study."""
 
-    Attributes
-    ----------
-    config : Config
-        What was optimised.
-    settings : Settings
-        What all runs had in common.
-    shard : Shard
-        The part of the study that was made.
-    stopped : str
-        Why the study was stopped, "" if it was not.
-    """
-
-    config: Config
-    settings: Settings
-    shard: Shard = WHOLE
-    stopped: str = ""
+    config: Config  # what was optimised
+    settings: Settings  # what all runs had in common
+    shard: Shard = WHOLE  # the part of the study that was made
+    stopped: str = ""  # why the study was stopped, "" if it was not
     folder: Path | None = None
 
     @property
@@ -155,27 +123,14 @@ S = TypeVar("S", bound=StudyResult)
 
 @dataclass(frozen=True, kw_only=True)
 class StudySpec(ABC, Generic[R, S]):
-    """What a study is to make; a class for each kind of study.
+    """What a study is to make; a class for each kind of study."""
 
-    Attributes
-    ----------
-    config : Config
-        What is optimised.
-    settings : Settings
-        What all runs have in common.
-    confidence : float
-        Level of the intervals.
-    shard : Shard
-        The part of the study to make.
-    """
+    part: ClassVar[str] = "run"  # what is made for each of the parts that shards divide among them
 
-    part: ClassVar[str] = "run"
-    """What is made for each of the parts that shards divide among them."""
-
-    config: Config
-    settings: Settings
-    confidence: float
-    shard: Shard = WHOLE
+    config: Config  # what is optimised
+    settings: Settings  # what all runs have in common
+    confidence: float  # level of the intervals
+    shard: Shard = WHOLE  # the part of the study to make
 
     @classmethod
     @abstractmethod
@@ -233,37 +188,15 @@ class StudySpec(ABC, Generic[R, S]):
         execution: Execution,
         truths: Journal | None,
     ) -> S:
-        """Return what came of the jobs that were made.
-
-        Parameters
-        ----------
-        posed : PosedProblem
-            What was solved.
-        made : sequence of tuple
-            The jobs, in their order, each with what it made; fewer if the study was stopped.
-        execution : Execution
-            How further replications are made.
-        truths : Journal or None
-            What comparisons have found of points so far, where solvers are compared.
-        """
+        """Return what came of the jobs that were made."""
 
 
 class StudyFiles(NamedTuple):
-    """The claimed folder of a study and the files that it goes on from; None where there is none.
+    """The claimed folder of a study and the files that it resumes from, if any."""
 
-    Attributes
-    ----------
-    folder : RunFolder or None
-        The folder.
-    journal : FileJournal or None
-        All replications of the runs.
-    truths : Journal or None
-        What comparisons of solvers have found of points.
-    """
-
-    folder: RunFolder | None = None
-    journal: FileJournal | None = None
-    truths: Journal | None = None
+    folder: RunFolder | None = None  # the folder
+    journal: FileJournal | None = None  # all replications of the runs
+    truths: Journal | None = None  # what comparisons of solvers have found of points
 
     def trim(self) -> None:
         """Leave in the files what the study has used."""
@@ -273,13 +206,7 @@ class StudyFiles(NamedTuple):
 
 
 def settings_of(budget: int, seed: int, confidence: float) -> Settings:
-    """Return what all runs have in common, checked.
-
-    Raises
-    ------
-    InputError
-        If a value cannot be used.
-    """
+    """Return what all runs have in common, checked."""
     arguments.whole("budget", budget)
     arguments.whole("seed", seed)
     arguments.level("confidence", confidence)
@@ -293,17 +220,7 @@ def pose(spec: StudySpec[R, S], warn: Callable[[str], None]) -> PosedProblem:
 
 
 def execute(spec: StudySpec[R, S], options: RunOptions, listeners: Listeners) -> S:
-    """Make what a study asks for, and write it if there is a folder.
-
-    Parameters
-    ----------
-    spec : StudySpec
-        What is asked for; its shard counts, not that of the options.
-    options : RunOptions
-        How to work.
-    listeners : Listeners
-        What is called while that goes on.
-    """
+    """Make what a study asks for, and write it if there is a folder."""
     posed = pose(spec, listeners.warn)
     jobs = spec.jobs(posed)
     with ExitStack() as stack:
@@ -363,21 +280,7 @@ def conclude(
     execution: Execution,
     stopped: Callable[[], str],
 ) -> S:
-    """Say what the jobs of a study came to; write that if there is a folder.
-
-    Parameters
-    ----------
-    spec, posed : StudySpec, PosedProblem
-        What was asked for.
-    made : sequence of tuple
-        The jobs that were made, each with what it made.
-    files : StudyFiles
-        Where files go.
-    execution : Execution
-        How further replications are made; they are in no journal of the runs.
-    stopped : callable
-        Says in the end why the study was stopped.
-    """
+    """Say what the jobs of a study came to; write that if there is a folder."""
     found = spec.conclude(posed, made, replace(execution, journal=None), files.truths)
     result = replace(found, stopped=stopped(), folder=files.folder.path if files.folder else None)
     if files.folder:

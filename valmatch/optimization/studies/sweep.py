@@ -44,50 +44,26 @@ from valmatch.text.terminal import shortened, shown
 
 @dataclass(frozen=True)
 class Sweep:
-    """The values of one bound or weight.
+    """The values of one bound or weight."""
 
-    Attributes
-    ----------
-    text : str
-        As it was given.
-    name : str
-        The constraint or the term of the objective.
-    points : sequence of float
-        The values in order.
-    """
-
-    text: str
-    name: str
-    points: Sequence[float]
+    text: str  # as it was given
+    name: str  # the constraint or the term of the objective
+    points: Sequence[float]  # the values in order
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Frontier(StudyResult):
-    """The best certified point for each value of a sweep.
+    """The best certified point for each value of a sweep."""
 
-    Attributes
-    ----------
-    sweep : Sweep
-        The values.
-    solver : str
-        Name of the solver.
-    solved : mapping of int to Verdict
-        By the place of the value in the sweep, in order; fewer if the sweep was stopped.
-    failures : sequence of str
-        A line if a solver of one's own did what it may not.
-    prices : sequence of tuple
-        Where a bound is swept: each two certified values that follow one another, and the change
-        of the objective per unit of the bound between them.
-    priced : bool
-        Whether these changes were found before the sweep was stopped, if it was.
-    """
-
-    sweep: Sweep
-    solver: str
+    sweep: Sweep  # the values
+    solver: str  # name of the solver
+    # by the place of the value in the sweep, in order; fewer if the sweep was stopped
     solved: Mapping[int, Verdict]
-    failures: Sequence[str] = ()
+    failures: Sequence[str] = ()  # a line if a solver of one's own did what it may not
+    # where a bound is swept: each two certified values that follow one another, and the change of
+    # the objective per unit of the bound between them
     prices: Sequence[tuple[float, float, Estimate]] = ()
-    priced: bool = True
+    priced: bool = True  # whether these changes were found before the sweep was stopped, if it was
 
     @property
     def no_interval(self) -> str:
@@ -177,11 +153,6 @@ def parse_sweep(config: Config, text: str) -> Sweep:
     """Parse ``NAME=FIRST:LAST:STEP`` or ``NAME=VALUE,VALUE,...``; durations may have a unit.
 
     LAST belongs to the values if a step ends there.
-
-    Raises
-    ------
-    InputError
-        If it is not of either form, or NAME is neither a constraint nor a term of the objective.
     """
     name, _, ends = text.partition("=")
     names = [*config.optimize.constraints, *config.optimize.objective]
@@ -223,20 +194,12 @@ def _listed(values: Sequence[str]) -> list[float] | None:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepSpec(StudySpec[SolverRun, Frontier]):
-    """A sweep that is to be made.
-
-    Attributes
-    ----------
-    sweep : Sweep
-        The values.
-    solver : str
-        Name of what solves for each of them.
-    """
+    """A sweep that is to be made."""
 
     part: ClassVar[str] = "point"
 
-    sweep: Sweep
-    solver: str
+    sweep: Sweep  # the values
+    solver: str  # name of what solves for each of them
 
     @classmethod
     def requested(cls, config: Config, request: StudyRequest) -> SweepSpec | None:

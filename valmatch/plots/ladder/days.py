@@ -17,13 +17,7 @@ AT_ITS_END = ("rating_error", "scale_stretch")
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw ``days.csv``, a panel for each measure; a day without a value leaves a gap.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged.
-    """
+    """Draw ``days.csv``, a panel for each measure; a day without a value leaves a gap."""
     figure = figure_of({"": run})
     matches = int(np.nansum(run.table("days.csv", ("matches",)).numbers["matches"]))
     facts = (

@@ -18,37 +18,21 @@ from valmatch.plots.parts.waiting import fill_steps, waiting_between
 
 
 class LadderDay(NamedTuple):
-    """The queue and the matches of the last whole day, or of a run that is shorter.
+    """The queue and the matches of the last whole day, or of a run that is shorter."""
 
-    Attributes
-    ----------
-    number : int
-        Which day, counted from 0.
-    length, warmup : float
-        Hours of it, and those that belong to the warm-up.
-    queued, ended : numpy.ndarray
-        Hours of that day at which each ticket came and went, from before it and to after it; NaN
-        where the run ended first.
-    starts : numpy.ndarray
-        Hours at which matches started.
-    """
-
-    number: int
+    number: int  # which day, counted from 0
+    # length, warmup: hours of it, and those that belong to the warm-up
     length: float
     warmup: float
+    # queued, ended: hours of that day at which each ticket came and went, from before it and to
+    # after it; NaN where the run ended first
     queued: Floats
     ended: Floats
-    starts: Floats
+    starts: Floats  # hours at which matches started
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw a day of ``tickets.csv``.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged.
-    """
+    """Draw a day of ``tickets.csv``."""
     day = read_day(run)
     figure, (queue, starts) = panels(2, 1, width=9.5, height=2.7)
     _queue(queue, day)

@@ -14,26 +14,17 @@ from valmatch.plots.parts.labels import label, legend_above
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import BAD, GOOD, dots, head, note, panels
 
-MOST_DOTS = 500
-"""Matches beyond which their density is drawn instead."""
+MOST_DOTS = 500  # matches beyond which their density is drawn instead
 DENSITY = "Blues"
 CELLS = 30
 GROUPS = 10
 
 
 class Differences(NamedTuple):
-    """Between the two teams of each measured match that ended.
+    """Between the two teams of each measured match that ended."""
 
-    Attributes
-    ----------
-    believed : numpy.ndarray
-        Of the means of what the rule saw, in points.
-    true : numpy.ndarray
-        Of the mean skills, in points.
-    """
-
-    believed: Floats
-    true: Floats
+    believed: Floats  # of the means of what the rule saw, in points
+    true: Floats  # of the mean skills, in points
 
 
 class FinalRatings(NamedTuple):
@@ -44,13 +35,7 @@ class FinalRatings(NamedTuple):
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw ``players.csv``, with the matches of ``games.csv`` and ``tickets.csv``.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
-    """
+    """Draw ``players.csv``, with the matches of ``games.csv`` and ``tickets.csv``."""
     standing, found = read_standing(run), read_differences(run)
     figure, (fairness, ratings) = panels(2, 2, width=4.9, height=4.2)
     _fairness(figure, fairness, found)

@@ -20,26 +20,12 @@ from valmatch.plots.parts.style import COLOURS, GREY, head, panels
 from valmatch.text.labels import labelled
 from valmatch.text.terminal import shortened
 
-COLUMNS = 3
-"""Panels of means beside each other."""
-
-LONGEST = 40
-"""Characters of the name of a run."""
+COLUMNS = 3  # panels of means beside each other
+LONGEST = 40  # characters of the name of a run
 
 
 def draw_all(runs: Sequence[RunFiles]) -> dict[str, Figure]:
-    """Draw a line for each run, and of replications a panel for each response with their means.
-
-    Parameters
-    ----------
-    runs : sequence of RunFiles
-        Runs of one command.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
-    """
+    """Draw a line for each run, and of replications a panel for each response with their means."""
     named = dict(zip(names_of(runs), runs, strict=True))
     if runs[0].kind[0] == "simulate":
         figure = days.figure_of(named)

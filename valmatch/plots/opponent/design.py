@@ -11,18 +11,11 @@ from valmatch.plots.parts.source import RunFiles, read_run_files
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.manifest import read_manifest
 
-MOST = 6
-"""Columns that a figure has room for; a larger design is drawn by its responses alone."""
+MOST = 6  # columns that a figure has room for; a larger design is drawn by its responses alone
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw a column of panels for each point, in the order of the design.
-
-    Raises
-    ------
-    InputError
-        If the manifest is damaged, or a point has no usable ``curves.csv``.
-    """
+    """Draw a column of panels for each point, in the order of the design."""
     if not (run.folder / POINTS).is_dir():  # a result without files
         return {}
     design = read_manifest(run.folder, DesignManifest).design

@@ -22,24 +22,12 @@ from valmatch.storage.contents import MANIFEST
 
 
 class Panel(NamedTuple):
-    """A row of panels.
+    """A row of panels."""
 
-    Attributes
-    ----------
-    measure : str
-        What it shows.
-    label : str
-        Text of the vertical axis.
-    ideal : float or None
-        A line to compare with, if there is one.
-    span : int
-        Games in the moving average, odd; 1 shows the curve as it is.
-    """
-
-    measure: str
-    label: str
-    ideal: float | None = None
-    span: int = 1
+    measure: str  # what it shows
+    label: str  # text of the vertical axis
+    ideal: float | None = None  # a line to compare with, if there is one
+    span: int = 1  # games in the moving average, odd; 1 shows the curve as it is
 
 
 PANELS = (
@@ -58,36 +46,18 @@ STYLES: dict[str, tuple[str, str, Any]] = {
 }
 """Label, colour and line of each policy."""
 
-BAND = 1.96
-"""Half-width of the bands in standard errors: 95% where the mean is nearly normal."""
+BAND = 1.96  # half-width of the bands in standard errors: 95% where the mean is nearly normal
 
 Curves = Mapping[tuple[str, str], Curve]
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw the panels of one run.
-
-    Raises
-    ------
-    InputError
-        If the run has no usable ``curves.csv``.
-    """
+    """Draw the panels of one run."""
     return draw_all([run])
 
 
 def draw_all(runs: Sequence[RunFiles]) -> dict[str, Figure]:
-    """Draw a column of panels for each run.
-
-    Parameters
-    ----------
-    runs : sequence of RunFiles
-        Runs of ``replicate``.
-
-    Raises
-    ------
-    InputError
-        If a run has no usable ``curves.csv``.
-    """
+    """Draw a column of panels for each run."""
     return {"curves": _figure(runs, [read_curves(run) for run in runs])}
 
 

@@ -23,13 +23,7 @@ SPAN = 21
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw ``games.csv``, with the true skill from ``players.csv``.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
-    """
+    """Draw ``games.csv``, with the true skill from ``players.csv``."""
     paths = _read_games(run)
     figure, (belief, gap, error, won) = panels(4, 2, width=4.4, height=2.9)
     skill = _own_skill(run)

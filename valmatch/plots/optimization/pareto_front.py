@@ -14,13 +14,7 @@ from valmatch.plots.parts.style import BAD, GOOD, head, panels
 
 
 def draw(run: RunFiles) -> Figure:
-    """Draw the points of a front with their intervals, a panel for each two objectives.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged, or if no point was certified.
-    """
+    """Draw the points of a front with their intervals, a panel for each two objectives."""
     responses, points = read_front(run)
     pairs = list(combinations(responses, 2))
     figure, grid = panels(len(pairs), 3, width=5.0, height=3.8, free=True)
@@ -44,13 +38,7 @@ def draw(run: RunFiles) -> Figure:
 
 
 def read_front(run: RunFiles) -> tuple[dict[str, str], list[dict[str, Mean]]]:
-    """Return the responses of the objectives by their names, and the means at each point.
-
-    Raises
-    ------
-    InputError
-        If ``summary.json`` is missing or damaged, or if no point was certified.
-    """
+    """Return the responses of the objectives by their names, and the means at each point."""
     summary = run.json("summary.json")
     with damaged(run.folder / "summary.json"):
         responses = {

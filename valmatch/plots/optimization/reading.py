@@ -29,27 +29,13 @@ def reference_of(solvers: Mapping[str, Any]) -> str:
 
 
 class Bound(NamedTuple):
-    """A constraint and what the point that the search came to gives.
+    """A constraint and what the point that the search came to gives."""
 
-    Attributes
-    ----------
-    name : str
-        Of the constraint.
-    response : str
-        Whose mean is bounded.
-    sense : str
-        "<=" or ">=".
-    bound : float
-        In the unit of the response.
-    found : Mean
-        The mean of the point that the search came to.
-    """
-
-    name: str
-    response: str
-    sense: str
-    bound: float
-    found: Mean
+    name: str  # of the constraint
+    response: str  # whose mean is bounded
+    sense: str  # "<=" or ">="
+    bound: float  # in the unit of the response
+    found: Mean  # the mean of the point that the search came to
 
     def holds(self, means: Floats) -> NDArray[np.bool_]:
         """Return which means keep to the bound; an undefined one does not."""
@@ -57,27 +43,13 @@ class Bound(NamedTuple):
 
 
 class FinalPoint(NamedTuple):
-    """What a search came to: a point, its means on fresh replications, the verdict.
+    """What a search came to: a point, its means on fresh replications, the verdict."""
 
-    Attributes
-    ----------
-    point : mapping of str to float
-        Values of the variables.
-    objective : Mean
-        Its estimate.
-    bounds : sequence of Bound
-        The constraints.
-    feasible : str
-        A key of `ANSWERS`.
-    why : str
-        The reason.
-    """
-
-    point: Mapping[str, float]
-    objective: Mean
-    bounds: Sequence[Bound]
-    feasible: str
-    why: str
+    point: Mapping[str, float]  # values of the variables
+    objective: Mean  # its estimate
+    bounds: Sequence[Bound]  # the constraints
+    feasible: str  # a key of `ANSWERS`
+    why: str  # the reason
 
     @property
     def of_log(self) -> bool:
@@ -91,34 +63,16 @@ class FinalPoint(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The points of the searches.
+    """The points of the searches."""
 
-    Attributes
-    ----------
-    points : numpy.ndarray
-        (n, variables): values of the variables.
-    objective : numpy.ndarray
-        (n,): mean over the replications that the search made; NaN where undefined.
-    bounded : mapping of str to numpy.ndarray
-        (n,): mean of the response of each constraint, by its name.
-    feasible : numpy.ndarray
-        (n,): whether all these means keep to their bounds.
-    """
-
-    points: Floats
-    objective: Floats
-    bounded: Mapping[str, Floats]
-    feasible: NDArray[np.bool_]
+    points: Floats  # (n, variables): values of the variables
+    objective: Floats  # (n,): mean over the replications that the search made; NaN where undefined
+    bounded: Mapping[str, Floats]  # (n,): mean of the response of each constraint, by its name
+    feasible: NDArray[np.bool_]  # (n,): whether all these means keep to their bounds
 
 
 def final_point(run: RunFiles, found: Mapping[str, Any]) -> FinalPoint:
-    """Read a verdict of ``summary.json``.
-
-    Raises
-    ------
-    InputError
-        If it is damaged.
-    """
+    """Read a verdict of ``summary.json``."""
     with damaged(run.folder / "summary.json"):
         best = found["recommended"] or found["least_violation"]
         bounds = [
@@ -133,13 +87,7 @@ def final_point(run: RunFiles, found: Mapping[str, Any]) -> FinalPoint:
 
 
 def read_candidates(run: RunFiles, found: FinalPoint) -> Candidates:
-    """Read the rows of ``candidates.csv`` that a search wrote.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged.
-    """
+    """Read the rows of ``candidates.csv`` that a search wrote."""
     bounds = {bound.name: bound for bound in found.bounds}
     table = run.table("candidates.csv", (*found.point, "objective", *bounds), ("stage",))
     searched = np.array([stage == "search" for stage in table.texts["stage"]], dtype=bool)

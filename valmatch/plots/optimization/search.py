@@ -26,37 +26,17 @@ from valmatch.plots.parts.style import BAD, head, panels, spread_out
 
 
 class SearchHistory(NamedTuple):
-    """A search over the replications spent.
+    """A search over the replications spent."""
 
-    Attributes
-    ----------
-    candidates : Candidates
-        The points.
-    spent : numpy.ndarray
-        (n,): replications spent when the last one of each point was made.
-    changed : numpy.ndarray
-        Replications spent when the incumbent changed.
-    incumbents : numpy.ndarray
-        Its row in `candidates` then; -1 where it was not evaluated.
-    total : int
-        Replications spent in all.
-    """
-
-    candidates: Candidates
-    spent: Floats
-    changed: Floats
-    incumbents: NDArray[np.int64]
-    total: int
+    candidates: Candidates  # the points
+    spent: Floats  # (n,): replications spent when the last one of each point was made
+    changed: Floats  # replications spent when the incumbent changed
+    incumbents: NDArray[np.int64]  # its row in `candidates` then; -1 where it was not evaluated
+    total: int  # replications spent in all
 
 
 def draw(run: RunFiles, found: FinalPoint) -> Figure:
-    """Draw objective and constrained responses of the points over the replications spent.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
-    """
+    """Draw objective and constrained responses of the points over the replications spent."""
     search = read_search(run, found)
     figure, grid = panels(1 + len(found.bounds), 1, width=8.0, height=2.6)
     points = search.candidates

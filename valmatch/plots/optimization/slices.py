@@ -16,18 +16,11 @@ from valmatch.plots.parts.labels import label, legend_below
 from valmatch.plots.parts.source import RunFiles
 from valmatch.plots.parts.style import head, new_figure, spread_out
 
-LEAST_WIDTH = 6.0
-"""Inches that the words above the panels need."""
+LEAST_WIDTH = 6.0  # inches that the words above the panels need
 
 
 def draw(run: RunFiles, found: FinalPoint) -> Figure:
-    """Draw objective and constrained responses (down) against each variable (across).
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
-    """
+    """Draw objective and constrained responses (down) against each variable (across)."""
     candidates = read_candidates(run, found)
     rows = [
         (objective_label(run, found.bounds), candidates.objective, found.objective.mean),

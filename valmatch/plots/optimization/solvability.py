@@ -26,19 +26,13 @@ from valmatch.plots.parts.labels import label
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import COLOURS, LINES, head, panels
 
-ALPHAS = (0.01, 0.05, 0.10)
-"""Shares of the initial gap at which a run counts as solved."""
+ALPHAS = (0.01, 0.05, 0.10)  # shares of the initial gap at which a run counts as solved
 
 
 def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure | None:
     """Draw mean progress curves and the profiles of `ALPHAS`.
 
     None where no feasible point is known.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
     """
     with damaged(run.folder / "summary.json"):
         best = summary["solvers"]["best_known"]
@@ -81,13 +75,7 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure | None:
 def read_progress_curves(
     run: RunFiles, best: float, scale: float
 ) -> dict[str, tuple[Floats, Floats]]:
-    """Return the marks of each solver and the progress curves of its runs: (runs, marks), <= 1.
-
-    Raises
-    ------
-    InputError
-        If ``progress.csv`` is missing or damaged.
-    """
+    """Return the marks of each solver and the progress curves of its runs: (runs, marks), <= 1."""
     names = ("replications", "objective", "violation")
     table = run.table("progress.csv", names, ("solver", "macrorep"), infinite=True)
     spent, objective, violation = (table.numbers[name] for name in names)

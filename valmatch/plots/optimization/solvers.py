@@ -43,32 +43,17 @@ class Measure(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """The runs of a solver over the replications spent.
+    """The runs of a solver over the replications spent."""
 
-    Attributes
-    ----------
-    spent : numpy.ndarray
-        (marks,): replications.
-    gaps : numpy.ndarray
-        (runs, marks): relative distance from the best objective, at most 1; 1 where the point is
-        infeasible.
-    excess : numpy.ndarray
-        (runs, marks): by how much the worst bound is violated; NaN where undefined.
-    """
-
-    spent: Floats
+    spent: Floats  # (marks,): replications
+    # (runs, marks): relative distance from the best objective, at most 1; 1 where the point is
+    # infeasible
     gaps: Floats
-    excess: Floats
+    excess: Floats  # (runs, marks): by how much the worst bound is violated; NaN where undefined
 
 
 def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure:
-    """Draw ``progress.csv`` and the solvers of ``summary.json``.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
-    """
+    """Draw ``progress.csv`` and the solvers of ``summary.json``."""
     progress = read_progress(run)
     with damaged(run.folder / "summary.json"):
         best = summary["solvers"]["best_known"]
@@ -115,13 +100,7 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure:
 
 
 def read_progress(run: RunFiles) -> dict[str, Progress]:
-    """Return the runs of each solver.
-
-    Raises
-    ------
-    InputError
-        If ``progress.csv`` is missing or damaged, or holds no run.
-    """
+    """Return the runs of each solver."""
     table = run.table("progress.csv", NUMBERS, ("solver", "macrorep"), infinite=True)
     if not len(table):
         raise InputError(f"{table.path}: holds no run")

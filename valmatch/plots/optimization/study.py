@@ -11,13 +11,7 @@ from valmatch.plots.parts.source import RunFiles
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw what ``optimize`` wrote: of a sweep, of several objectives, of several runs, or of one.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged, or if no run was finished.
-    """
+    """Draw what ``optimize`` wrote: a sweep, several objectives, several runs, or one."""
     if run.manifest.get("sweep"):
         return {"frontier": sweep.draw(run)}
     if run.manifest.get("pareto"):

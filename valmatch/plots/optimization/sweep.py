@@ -28,13 +28,7 @@ ON_A_LOG = {**NAMES, "true": "feasible on this log"}
 
 
 def draw(run: RunFiles) -> Figure:
-    """Draw objective and constrained responses over the values of a sweep.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged, or if no value was solved for.
-    """
+    """Draw objective and constrained responses over the values of a sweep."""
     name, values, found = read_frontier(run)
     first = found[0].bounds
     swept = next((bound for bound in first if bound.name == name), None)
@@ -58,13 +52,7 @@ def draw(run: RunFiles) -> Figure:
 
 
 def read_frontier(run: RunFiles) -> tuple[str, NDArray[np.float64], list[FinalPoint]]:
-    """Return what was swept, its values, and what was found for each.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged, or if no value was solved for.
-    """
+    """Return what was swept, its values, and what was found for each."""
     summary = run.json("summary.json")
     with damaged(run.folder / "summary.json"):
         name, points = str(summary["sweep"]), list(summary["frontier"])

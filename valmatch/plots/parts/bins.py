@@ -11,8 +11,7 @@ from valmatch.kernels.arrays import Floats
 
 MOST_BINS = 40
 
-NEAR = 0.01
-"""Distance from a point of a lattice, in its steps, that rounding explains."""
+NEAR = 0.01  # distance from a point of a lattice, in its steps, that rounding explains
 
 
 class Lattice(NamedTuple):
@@ -23,15 +22,7 @@ class Lattice(NamedTuple):
 
 
 def bin_edges(values: Floats, lattice: Lattice | None = None) -> Floats:
-    """Return the edges of bins for sorted values.
-
-    Parameters
-    ----------
-    values : numpy.ndarray
-        The values in ascending order, at least one.
-    lattice : Lattice or None
-        What they lie on or near; None for what they say themselves.
-    """
+    """Return the edges of bins for sorted values."""
     low, high = float(values[0]), float(values[-1])
     alike = high - low <= 1e-9 * max(abs(low), abs(high))
     if alike and lattice is None:

@@ -10,29 +10,16 @@ from valmatch.plots.parts.source import RunFiles
 
 
 class Curve(NamedTuple):
-    """Means over the replications, game by game.
+    """Means over the replications, game by game."""
 
-    Attributes
-    ----------
-    n : numpy.ndarray
-        Number of replications that define each game.
-    mean, error : numpy.ndarray
-        Mean and standard error at each game.
-    """
-
-    n: Floats
+    n: Floats  # number of replications that define each game
+    # mean, error: mean and standard error at each game
     mean: Floats
     error: Floats
 
 
 def read_curves(run: RunFiles) -> dict[tuple[str, str], Curve]:
-    """Return the curve of each (policy, measure).
-
-    Raises
-    ------
-    InputError
-        If the run has no usable ``curves.csv``.
-    """
+    """Return the curve of each (policy, measure)."""
     table = run.table("curves.csv", ("n", "mean", "std_error"), ("policy", "measure"))
     rows: dict[tuple[str, str], list[int]] = {}
     for row, key in enumerate(zip(*table.texts.values(), strict=True)):

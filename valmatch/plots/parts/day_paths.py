@@ -17,17 +17,10 @@ DATES, TIMES = "date (UTC)", "day"
 
 
 class DayPath(NamedTuple):
-    """The ratings of a player.
+    """The ratings of a player."""
 
-    Attributes
-    ----------
-    days : numpy.ndarray
-        (days,) when he played, in days, since 1970 if they are dates.
-    ratings, low, high : numpy.ndarray
-        (days,) ratings and the ends of their intervals; NaN without intervals.
-    """
-
-    days: Floats
+    days: Floats  # (days,) when he played, in days, since 1970 if they are dates
+    # ratings, low, high: (days,) ratings and the ends of their intervals; NaN without intervals
     ratings: Floats
     low: Floats
     high: Floats
@@ -37,11 +30,6 @@ def read_paths(run: RunFiles, players: Sequence[str]) -> tuple[dict[str, DayPath
     """Return the ratings of some players, in their order, and over what they are.
 
     Rows stream through, because there may be many.
-
-    Raises
-    ------
-    InputError
-        If ``days.csv`` is missing or damaged.
     """
     marked = are_marked(run.folder / DAYS)
     found: dict[str, list[list[float]]] = {name: [] for name in players}

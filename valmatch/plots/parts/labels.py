@@ -13,11 +13,8 @@ from matplotlib.gridspec import SubplotSpec
 from valmatch.plots.parts.style import wrapped
 from valmatch.text.terminal import shortened
 
-HEAD = 0.5
-"""Inches of a figure that its title takes."""
-
-HANDLE = 0.55
-"""Inches that an entry of a legend takes besides its text."""
+HEAD = 0.5  # inches of a figure that its title takes
+HANDLE = 0.55  # inches that an entry of a legend takes besides its text
 
 CHARACTERS_PER_INCH = 14.0
 

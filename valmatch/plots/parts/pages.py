@@ -13,8 +13,7 @@ from valmatch.models.model import Response
 
 T = TypeVar("T")
 
-MOST_ROWS = 8
-"""Rows of panels of a figure beyond which a page or a screen shows none of them well."""
+MOST_ROWS = 8  # rows of panels of a figure beyond which a page or a screen shows none of them well
 
 
 def pages_of(items: Sequence[T], most: int) -> list[Sequence[T]]:
@@ -46,15 +45,7 @@ def numbered(name: str, figures: Sequence[Figure]) -> dict[str, Figure]:
 
 
 def by_division(names: Sequence[str], known: Mapping[str, Response]) -> dict[str, list[str]]:
-    """Return names of responses by what they are parts of: "" for none, "rating", "hour".
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names.
-    known : mapping of str to Response
-        Responses by name; a name that is not there is of no part.
-    """
+    """Return names of responses by what they are parts of: "" for none, "rating", "hour"."""
     found: dict[str, list[str]] = {}
     for name in names:
         part = known[name].part if name in known else None

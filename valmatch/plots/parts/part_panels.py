@@ -15,25 +15,7 @@ from valmatch.plots.parts.style import GOOD, GREY, head, panels
 
 
 def draw_parts(run: RunFiles, of: str) -> Figure | None:
-    """Draw the means of parts in ``replications.csv``, a panel for each measure of several parts.
-
-    Parameters
-    ----------
-    run : RunFiles
-        A folder of `replicate`.
-    of : str
-        What is divided, as in `valmatch.models.model.Part`.
-
-    Returns
-    -------
-    Figure or None
-        None where there are not several parts.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged, or holds no replication.
-    """
+    """Draw the means of parts in ``replications.csv``, a panel for each measure."""
     known = run.units.responses
     wanted = run.choice(known)
     found = [response for response in known.values() if response.part and response.part.of == of]

@@ -41,31 +41,17 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class Replayed:
-    """What a search did.
+    """What a search did."""
 
-    Attributes
-    ----------
-    joined, ended, waits : numpy.ndarray
-        Of each ticket when it came and went, and the seconds between; NaN where it has no end.
-    sizes : numpy.ndarray
-        Its players.
-    statuses : list of str
-        How it ended.
-    lacking : int
-        Tickets that lack an attribute.
-    matches : numpy.ndarray
-        When each match was made.
-    steps : list of Step
-    rules : list of Judged
-    """
-
+    # joined, ended, waits: of each ticket when it came and went, and the seconds between; NaN where
+    # it has no end
     joined: Floats
     ended: Floats
     waits: Floats
-    sizes: Floats
-    statuses: list[str]
-    lacking: int
-    matches: Floats
+    sizes: Floats  # its players
+    statuses: list[str]  # how it ended
+    lacking: int  # tickets that lack an attribute
+    matches: Floats  # when each match was made
     steps: list[Step]
     rules: list[Judged]
 
@@ -93,13 +79,7 @@ class Replayed:
 
 
 def read_replay(run: RunFiles) -> dict[str, Replayed]:
-    """Return what each search did.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged, or a case was replayed.
-    """
+    """Return what each search did."""
     if (run.folder / "result.json").exists() and not (run.folder / "tickets.csv").exists():
         raise InputError(
             f"{run.folder}: a case was replayed, of which there is no figure or report (its matches"

@@ -21,45 +21,18 @@ SUMMARY = "summary.json"
 
 
 class ResponseSample(NamedTuple):
-    """A response over the replications.
+    """A response over the replications."""
 
-    Attributes
-    ----------
-    response : Response
-        The response.
-    values : numpy.ndarray
-        Its defined values, sorted.
-    estimate : Estimate
-        What they say of the mean.
-    lattice : Lattice or None
-        What they lie on or near, if that is known.
-    """
-
-    response: Response
-    values: Floats
-    estimate: Estimate
-    lattice: Lattice | None
+    response: Response  # the response
+    values: Floats  # its defined values, sorted
+    estimate: Estimate  # what they say of the mean
+    lattice: Lattice | None  # what they lie on or near, if that is known
 
 
 def read_samples(
     run: RunFiles, responses: Sequence[Response], most: int | None = None
 ) -> list[ResponseSample]:
-    """Read responses of ``replications.csv``, of which there is one at least.
-
-    Parameters
-    ----------
-    run : RunFiles
-        The run.
-    responses : sequence of Response
-        The responses.
-    most : int or None
-        How many replications are read at most, the first; None for all.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged, or holds no replication.
-    """
+    """Read responses of ``replications.csv``, of which there is one at least."""
     if run.manifest.summary_only:
         raise without_rows(run)
     wholes = [response.share_of for response in responses if response.share_of]

@@ -52,21 +52,11 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True)
 class FileTable:
-    """Some columns of a CSV file.
+    """Some columns of a CSV file."""
 
-    Attributes
-    ----------
-    path : Path
-        The file.
-    numbers : mapping of str to numpy.ndarray
-        Columns of numbers by name; NaN where a cell is empty.
-    texts : mapping of str to list of str
-        Other columns by name, as they stand.
-    """
-
-    path: Path
-    numbers: Mapping[str, Floats]
-    texts: Mapping[str, list[str]]
+    path: Path  # the file
+    numbers: Mapping[str, Floats]  # columns of numbers by name; NaN where a cell is empty
+    texts: Mapping[str, list[str]]  # other columns by name, as they stand
 
     def __len__(self) -> int:
         columns: list[Sized] = [*self.numbers.values(), *self.texts.values()]
@@ -75,33 +65,15 @@ class FileTable:
 
 @dataclass(frozen=True)
 class RunFiles:
-    """The folder of a run.
+    """The folder of a run."""
 
-    Attributes
-    ----------
-    folder : Path
-        Where its files are.
-    manifest : Manifest
-        What its manifest says.
-    players : sequence of str
-        The players to be drawn, where that can be chosen; none: the best.
-    chosen : sequence of str
-        The responses to be drawn, where that can be chosen; none: all.
-    """
-
-    folder: Path
-    manifest: Manifest
-    players: Sequence[str] = ()
-    chosen: Sequence[str] = ()
+    folder: Path  # where its files are
+    manifest: Manifest  # what its manifest says
+    players: Sequence[str] = ()  # the players to be drawn, where that can be chosen; none: the best
+    chosen: Sequence[str] = ()  # the responses to be drawn, where that can be chosen; none: all
 
     def choice(self, names: Collection[str]) -> list[str]:
-        """Return which of some responses are to be drawn.
-
-        Raises
-        ------
-        InputError
-            If one that is wanted is not there.
-        """
+        """Return which of some responses are to be drawn."""
         for name in self.chosen:
             if name not in names:
                 raise InputError(
@@ -141,58 +113,27 @@ class RunFiles:
         return ", ".join(part for part in parts if part)
 
     def factor(self, name: str, former: object = None) -> Any:  # noqa: ANN401 - of any type
-        """Return a factor of the manifest.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        former : object
-            Its value in runs of releases that did not have it; None: all have it.
-
-        Raises
-        ------
-        InputError
-            If there is none of that name.
-        """
+        """Return a factor of the manifest."""
         with damaged(self.folder / MANIFEST):
             factors = self.manifest.config.factors if self.manifest.config else {}
             return factors[name] if former is None else factors.get(name, former)
 
     def fact(self, name: str) -> Any:  # noqa: ANN401 - a fact is of any type
-        """Return an entry of the manifest.
-
-        Raises
-        ------
-        InputError
-            If it has none of that name.
-        """
+        """Return an entry of the manifest."""
         found = self.manifest.get(name)
         if found is None:
             raise InputError(f"{self.folder / MANIFEST}: damaged: there is no {name!r}")
         return found
 
     def header(self, name: str) -> list[str]:
-        """Return the names of the columns of a CSV file.
-
-        Raises
-        ------
-        InputError
-            If the file is missing or damaged.
-        """
+        """Return the names of the columns of a CSV file."""
         rows = self._rows(name)
         _, header = next(rows, (1, []))
         rows.close()
         return header
 
     def rows(self, name: str, columns: Sequence[str]) -> Iterator[list[str]]:
-        """Yield some columns of a CSV file row by row.
-
-        Raises
-        ------
-        InputError
-            If the file is missing or damaged, or lacks a column.
-        """
+        """Yield some columns of a CSV file row by row."""
         for _, cells in self._cells(name, columns):
             yield cells
 
@@ -219,29 +160,7 @@ class RunFiles:
         infinite: bool = False,
         most: int | None = None,
     ) -> FileTable:
-        """Read some columns of a CSV file, whose numbers may be infinite where that is said.
-
-        Parameters
-        ----------
-        name : str
-            The file.
-        numbers, texts : collection of str
-            The columns of numbers, and others.
-        infinite : bool
-            Whether numbers may be infinite.
-        most : int or None
-            How many rows are read at most; None for all.
-
-        Returns
-        -------
-        FileTable
-            The columns.
-
-        Raises
-        ------
-        InputError
-            If the file is missing or damaged, or lacks a column.
-        """
+        """Read some columns of a CSV file, whose numbers may be infinite where that is said."""
         columns = {column: array("d") for column in numbers}
         words: dict[str, list[str]] = {column: [] for column in texts}
         count, path = len(columns), self.folder / name
@@ -273,13 +192,7 @@ class RunFiles:
             raise self._unreadable(path, error) from None
 
     def json(self, name: str) -> dict[str, Any]:
-        """Read a JSON file.
-
-        Raises
-        ------
-        InputError
-            If the file is missing or damaged.
-        """
+        """Read a JSON file."""
         path = self.folder / name
         try:
             return dict(_in_print(read_json(path)))
@@ -325,22 +238,7 @@ def damaged(path: Path) -> Iterator[None]:
 def read_run_files(
     folder: Path, players: Sequence[str] = (), chosen: Sequence[str] = ()
 ) -> RunFiles:
-    """Return the run that a folder with a manifest holds.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    players : sequence of str
-        The players to be drawn, where that can be chosen; none: the best.
-    chosen : sequence of str
-        The responses to be drawn, where that can be chosen; none: those that the command showed.
-
-    Raises
-    ------
-    InputError
-        If the manifest cannot be used.
-    """
+    """Return the run that a folder with a manifest holds."""
     try:
         found = read_manifest(folder, Manifest).model_dump()
         manifest = Manifest.model_validate(_in_print(found))

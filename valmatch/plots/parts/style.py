@@ -39,8 +39,7 @@ LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), "-.", (0, (1, 1)), (0, (8, 2)), (0
 """Styles for print in black, one after the other like the colours."""
 
 DPI = 120
-MOST_MARKS = 20_000
-"""Marks beyond which no eye sees more."""
+MOST_MARKS = 20_000  # marks beyond which no eye sees more
 MOST_VECTOR_MARKS = 300
 """Marks of one kind in a panel beyond which an SVG file holds a picture of them, to stay small."""
 CHARACTERS_PER_INCH = 13
@@ -91,13 +90,7 @@ def style_context(wanted: FigureOptions = DEFAULTS) -> Iterator[None]:
 def refuse_to_replace(
     figures: Mapping[str, Figure], folder: Path, formats: Sequence[str] = DEFAULT_FORMATS
 ) -> None:
-    """Refuse to write figures over files that were not drawn here.
-
-    Raises
-    ------
-    InputError
-        If one of such a name is there.
-    """
+    """Refuse to write figures over files that were not drawn here."""
     for name in figures:
         for suffix in formats:
             file = folder / f"{name}.{suffix}"
@@ -121,13 +114,7 @@ def _is_drawn(file: Path, suffix: str) -> bool:
 def save(
     figures: Mapping[str, Figure], folder: Path, formats: Sequence[str] = DEFAULT_FORMATS
 ) -> list[Path]:
-    """Write each figure as a file of each format; return them.
-
-    Raises
-    ------
-    RunError
-        If a file cannot be written.
-    """
+    """Write each figure as a file of each format; return them."""
     files = []
     for name, figure in figures.items():
         for suffix in formats:
@@ -145,30 +132,14 @@ def save(
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of its own size in inches, or of the one that is asked for.
-
-    Raises
-    ------
-    InputError
-        If its texts have no room in that.
-    """
+    """Return an empty figure of its own size in inches, or of the one that is asked for."""
     return Figure(figsize=sized(width, height), layout="constrained")
 
 
 def panels(
     count: int, columns: int, width: float = 2.75, height: float = 2.2, *, free: bool = False
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure of `count` panels in rows; what is left of the last row stays empty.
-
-    Parameters
-    ----------
-    count, columns : int
-        How many panels there are, and how many of them in a row.
-    width, height : float
-        Of a panel in inches.
-    free : bool
-        Whether rows may be of another length where that suits the size that is asked for.
-    """
+    """Return a figure of `count` panels in rows; what is left of the last row stays empty."""
     columns = min(columns, count)
     wanted = current_options().size
     if free and wanted:

@@ -17,28 +17,14 @@ from valmatch.text.labels import labelled
 
 
 class Units:
-    """The units of the responses and factors of a model.
-
-    Parameters
-    ----------
-    model : str
-        Name of the model; "" for none, which has no units.
-    factors : mapping or None
-        Its factors, as a manifest holds them; None for the defaults.
-    """
+    """The units of the responses and factors of a model."""
 
     def __init__(self, model: str, factors: object = None) -> None:
         self._model, self._factors = model, factors
 
     @cached_property
     def responses(self) -> dict[str, Response]:
-        """The responses of the model by name.
-
-        Raises
-        ------
-        InputError
-            If there is no such model, or if it does not take these factors.
-        """
+        """The responses of the model by name."""
         if not self._model:
             return {}
         model: Any = load_model(self._model)

@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 
 from valmatch.kernels.arrays import Floats
 
-MOST_STEPS = 3000
-"""Changes that are drawn one by one; more are drawn at this many times."""
+MOST_STEPS = 3000  # changes that are drawn one by one; more are drawn at this many times
 
 
 class Steps(NamedTuple):

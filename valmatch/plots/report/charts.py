@@ -8,70 +8,44 @@ from typing import NamedTuple
 
 from valmatch.kernels.arrays import Floats
 
-COLOURS = 8
-"""Colours that a page knows, by the classes ``c0`` and so on."""
+COLOURS = 8  # colours that a page knows, by the classes ``c0`` and so on
 
 
 @dataclass(frozen=True)
 class Line:
-    """Points, with a line through them and a band or bars around them.
+    """Points, with a line through them and a band or bars around them."""
 
-    Attributes
-    ----------
-    name : str
-        What it is called in the legend; "" for nothing.
-    x, y : numpy.ndarray
-        The points; NaN where there is none.
-    low, high : numpy.ndarray or None
-        The ends of intervals; None for none.
-    marks, joined : bool
-        Whether points have marks, and whether a line goes through them.
-    colour : int
-        Its colour, by number.
-    said : sequence of str
-        What is said of each point; none: its numbers.
-    """
-
-    name: str
+    name: str  # what it is called in the legend; "" for nothing
+    # x, y: the points; NaN where there is none
     x: Floats
     y: Floats
+    # low, high: the ends of intervals; None for none
     low: Floats | None = None
     high: Floats | None = None
+    # marks, joined: whether points have marks, and whether a line goes through them
     marks: bool = False
     joined: bool = True
-    colour: int = 0
-    said: Sequence[str] = ()
+    colour: int = 0  # its colour, by number
+    said: Sequence[str] = ()  # what is said of each point; none: its numbers
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Lines or bars over two axes.
+    """Lines or bars over two axes."""
 
-    Attributes
-    ----------
-    title, x, y : str
-        What is shown, and the names of the axes.
-    lines : sequence of Line
-        The lines.
-    edges, counts : numpy.ndarray or None
-        A histogram.
-    names : sequence of str
-        What stands at 0, 1 and so on of the horizontal axis, where it has no numbers.
-    mean : tuple of float or None
-        A mean with the ends of its interval, across the chart.
-    diagonal : bool
-        Whether x = y is drawn.
-    """
-
+    # title, x, y: what is shown, and the names of the axes
     title: str
     x: str
     y: str
-    lines: Sequence[Line] = ()
+    lines: Sequence[Line] = ()  # the lines
+    # edges, counts: a histogram
     edges: Floats | None = None
     counts: Floats | None = None
+    # what stands at 0, 1 and so on of the horizontal axis, where it has no numbers
     names: Sequence[str] = ()
+    # a mean with the ends of its interval, across the chart
     mean: tuple[float, float, float] | None = None
-    diagonal: bool = False
+    diagonal: bool = False  # whether x = y is drawn
 
 
 @dataclass(frozen=True)
@@ -87,21 +61,11 @@ class Interval:
 
 @dataclass(frozen=True)
 class Intervals:
-    """Means with their intervals, one below the other.
+    """Means with their intervals, one below the other."""
 
-    Attributes
-    ----------
-    title : str
-        What they are of.
-    rows : sequence of Interval
-        The means.
-    zero : bool
-        Whether they are differences, and 0 is in the middle.
-    """
-
-    title: str
-    rows: Sequence[Interval]
-    zero: bool = False
+    title: str  # what they are of
+    rows: Sequence[Interval]  # the means
+    zero: bool = False  # whether they are differences, and 0 is in the middle
 
 
 class Strip(NamedTuple):
@@ -112,5 +76,4 @@ class Strip(NamedTuple):
     high: float
 
 
-Chart = Graph | Intervals
-"""What a page can draw."""
+Chart = Graph | Intervals  # what a page can draw

@@ -8,90 +8,44 @@ from dataclasses import dataclass, field
 from valmatch.plots.report.charts import Chart, Strip
 from valmatch.text.sheet import Sheet
 
-MOST_ROWS = 120
-"""Rows of a table; a file beside the run has all."""
+MOST_ROWS = 120  # rows of a table; a file beside the run has all
 
 
 @dataclass
 class Block:
-    """A table, charts or paragraphs under a heading.
+    """A table, charts or paragraphs under a heading."""
 
-    Attributes
-    ----------
-    title : str
-        The heading, "" for none.
-    paragraphs : sequence of str
-        Texts above all else.
-    sheet : Sheet or None
-        A table.
-    strips : sequence of Strip or None
-        A small chart beside each row of the table, of its difference around 0; none for no such
-        column.
-    charts : sequence of Chart
-        Charts beside and below each other.
-    items : sequence of str
-        Texts in a list, below all else.
-    code : str
-        Text to be copied as it is.
-    folded : bool
-        Whether a reader has to open it.
-    """
-
-    title: str = ""
-    paragraphs: Sequence[str] = ()
-    sheet: Sheet | None = None
+    title: str = ""  # the heading, "" for none
+    paragraphs: Sequence[str] = ()  # texts above all else
+    sheet: Sheet | None = None  # a table
+    # a small chart beside each row of the table, of its difference around 0; none for no such
+    # column
     strips: Sequence[Strip | None] = ()
-    charts: Sequence[Chart] = ()
-    items: Sequence[str] = ()
-    code: str = ""
-    folded: bool = False
+    charts: Sequence[Chart] = ()  # charts beside and below each other
+    items: Sequence[str] = ()  # texts in a list, below all else
+    code: str = ""  # text to be copied as it is
+    folded: bool = False  # whether a reader has to open it
 
 
 @dataclass
 class FileLink:
-    """A file of the run.
+    """A file of the run."""
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    target : str
-        Its path as seen from the report; "" where the report is no file.
-    """
-
-    name: str
-    target: str = ""
+    name: str  # its name
+    target: str = ""  # its path as seen from the report; "" where the report is no file
 
 
 @dataclass
 class Chapter:
-    """What is said of one run.
+    """What is said of one run."""
 
-    Attributes
-    ----------
-    title : str
-        What the run is.
-    missing : str
-        What is not there of an unfinished run; "" of one that ended well.
-    asked : str
-        What was asked, in one sentence.
-    found : str
-        What came out, in one sentence.
-    meant : str
-        What the names in it mean; "" where they are known.
-    blocks : list of Block
-        All else, in order.
-    files : sequence of FileLink
-        The files of the run.
-    """
-
-    title: str
-    asked: str
-    missing: str = ""
-    found: str = ""
-    meant: str = ""
-    blocks: list[Block] = field(default_factory=list)
-    files: Sequence[FileLink] = ()
+    title: str  # what the run is
+    asked: str  # what was asked, in one sentence
+    missing: str = ""  # what is not there of an unfinished run; "" of one that ended well
+    found: str = ""  # what came out, in one sentence
+    meant: str = ""  # what the names in it mean; "" where they are known
+    blocks: list[Block] = field(default_factory=list)  # all else, in order
+    files: Sequence[FileLink] = ()  # the files of the run
 
 
 def shortened_sheet(sheet: Sheet) -> tuple[Sheet, str]:

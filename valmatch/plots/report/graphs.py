@@ -24,14 +24,12 @@ from valmatch.plots.report.scales import (
 )
 from valmatch.text.terminal import escaped
 
-HEIGHT = 230.0
-"""Height of a graph, without its legend."""
+HEIGHT = 230.0  # height of a graph, without its legend
 
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 10.0, 8.0, 38.0
 """Margins of the area in which data are drawn."""
 
-MOST_POINTS = 120
-"""Points of a line."""
+MOST_POINTS = 120  # points of a line
 
 
 def graph_svg(chart: Graph) -> str:

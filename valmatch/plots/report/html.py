@@ -15,11 +15,8 @@ from valmatch.plots.report.intervals import intervals_svg, svg_of_strip
 from valmatch.text.sheet import Sheet
 from valmatch.text.terminal import escaped
 
-MARK = '<meta name="generator" content="valmatch report">'
-"""By what a page is known as a report."""
-
-MOST_BYTES = 300_000
-"""Bytes of a page; charts of the last chapters are left out of a longer one."""
+MARK = '<meta name="generator" content="valmatch report">'  # by what a page is known as a report
+MOST_BYTES = 300_000  # bytes of a page; charts of the last chapters are left out of a longer one
 
 FIGURE_SPACE = "\N{FIGURE SPACE}"
 

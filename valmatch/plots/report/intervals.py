@@ -17,14 +17,9 @@ from valmatch.plots.report.scales import (
     titled_mark,
 )
 
-RIGHT = 10.0
-"""Margin on the right."""
-
-ROW = 22.0
-"""Height of a row of a chart of intervals."""
-
-STRIP = 120.0
-"""Width of a chart in a cell."""
+RIGHT = 10.0  # margin on the right
+ROW = 22.0  # height of a row of a chart of intervals
+STRIP = 120.0  # width of a chart in a cell
 
 
 def intervals_svg(chart: Intervals) -> str:

@@ -9,8 +9,7 @@ from valmatch.plots.report.document import Block, Chapter, shortened_sheet
 from valmatch.text.sheet import Sheet
 from valmatch.text.terminal import escaped
 
-MARK = "<!-- valmatch report -->"
-"""By what a file is known as a report."""
+MARK = "<!-- valmatch report -->"  # by what a file is known as a report
 
 _SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~$&!^])|(?<![0-9A-Za-z])(_)|(_)(?![0-9A-Za-z])")
 """What steers Markdown; an underscore within a name does not."""
@@ -18,8 +17,7 @@ _SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~$&!^])|(?<![0-9A-Za-z])(_)|(_)(?![0-9A-
 _LINKS = re.compile(r"@(?=\w)|(?<=\w)://|\bwww\.|\bGH-(?=\d)", re.IGNORECASE)
 """Where GitHub would call somebody or make a link of plain text."""
 
-BREAK = "\N{ZERO WIDTH NON-JOINER}"
-"""Stands where GitHub must not see a word; nobody sees it."""
+BREAK = "\N{ZERO WIDTH NON-JOINER}"  # stands where GitHub must not see a word; nobody sees it
 
 
 def markdown_of(chapters: Sequence[Chapter]) -> str:

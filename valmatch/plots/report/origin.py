@@ -19,14 +19,9 @@ from valmatch.storage.contents import MANIFEST
 from valmatch.text.sheet import Sheet
 from valmatch.text.terminal import shortened
 
-CODE = 20_000
-"""Most characters of a config that is shown."""
-
-NAMED = 60
-"""Factors that are listed."""
-
-LINKED = 40
-"""Files of a run that are listed."""
+CODE = 20_000  # most characters of a config that is shown
+NAMED = 60  # factors that are listed
+LINKED = 40  # files of a run that are listed
 
 
 def run_name(run: RunFiles) -> str:
@@ -149,15 +144,7 @@ def _command(run: RunFiles) -> str:
 
 
 def links_of(run: RunFiles, home: Path | None) -> list[FileLink]:
-    """Return the files of the run, with their paths as seen from the folder of the report.
-
-    Parameters
-    ----------
-    run : RunFiles
-        The run.
-    home : Path or None
-        The folder of the report; None where it is no file.
-    """
+    """Return the files of the run, with their paths as seen from the folder of the report."""
     names = [MANIFEST, *(run.manifest.files or ())]
     there = [name for name in dict.fromkeys(names) if (run.folder / name).is_file()][:LINKED]
     if home is None:

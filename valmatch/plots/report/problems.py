@@ -18,15 +18,7 @@ SENSES = {"at_most": "<=", "at_least": ">="}
 
 
 def problem_in_words(run: RunFiles, swept: str = "", values: str = "") -> str:
-    """Say what was asked of an optimisation, in one sentence.
-
-    Parameters
-    ----------
-    run : RunFiles
-        The run.
-    swept, values : str
-        The constraint that takes several bounds, and which; "" for none.
-    """
+    """Say what was asked of an optimisation, in one sentence."""
     with damaged(run.folder / MANIFEST):
         section: dict[str, Any] = run.manifest.get("optimize") or {}
         variables = joined(list(section.get("variables", ())))

@@ -36,11 +36,8 @@ CHAPTERS = {
 SUFFIXES = {False: (".html", ".htm"), True: (".md", ".markdown")}
 """Endings of the names of reports, of web pages and of Markdown."""
 
-START = 1024
-"""Bytes of a file in which its mark stands."""
-
-NAMED = 8
-"""Folders that a refusal names."""
+START = 1024  # bytes of a file in which its mark stands
+NAMED = 8  # folders that a refusal names
 
 
 def report(

@@ -14,14 +14,9 @@ from html import escape
 
 from valmatch.text.terminal import escaped, shortened
 
-WIDTH = 360.0
-"""Width of a chart."""
-
-CHARACTER = 6.3
-"""Width of a character of the size that texts have."""
-
-NAME = 26
-"""Most characters of a name in a legend or beside a row."""
+WIDTH = 360.0  # width of a chart
+CHARACTER = 6.3  # width of a character of the size that texts have
+NAME = 26  # most characters of a name in a legend or beside a row
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from valmatch.plots.sheets.parts import listed
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import mean_and_half
 
-HEADLINE = 3
-"""Responses that a finding names."""
+HEADLINE = 3  # responses that a finding names
 
 
 def estimate_of(found: dict[str, Any]) -> Estimate:
@@ -107,17 +106,7 @@ def is_sure(found: Estimate) -> bool:
 
 
 def change_in_words(response: Response, found: Estimate, base: float | None = None) -> str:
-    """Say how a mean changes, with no more certainty than its interval gives.
-
-    Parameters
-    ----------
-    response : Response
-        What changes.
-    found : Estimate
-        The change.
-    base : float or None
-        What it changes from; None where that is not known.
-    """
+    """Say how a mean changes, with no more certainty than its interval gives."""
     if found.mean is None:
         return f"the change of {response.name} is undefined"
     unit = after(response.unit)
@@ -149,19 +138,7 @@ def confidence_in_words(confidence: float) -> str:
 
 
 def in_interval_words(founds: Sequence[Estimate], n: int, what: str, why: str = "") -> str:
-    """Say with what confidence means are known, and from how many replications.
-
-    Parameters
-    ----------
-    founds : sequence of Estimate
-        The means.
-    n : int
-        How many replications they are of.
-    what : str
-        What one of these is called.
-    why : str
-        Why there are no intervals, where there are none.
-    """
+    """Say with what confidence means are known, and from how many replications."""
     of = f"n = {counted(n, what)}"
     if all(found.ci_low is None for found in founds):
         return f"no intervals, {of}{f' ({why})' if why else ''}"

@@ -14,17 +14,7 @@ from valmatch.text.sheet import COUNT, UNIT, Sheet, aligned
 def differences_columns(
     means: Sequence[Side], variants: Sequence[tuple[str, Sequence[Estimate]]], confidence: float
 ) -> list[Side]:
-    """Return the columns of numbers of a comparison: means, differences, counts of a pair.
-
-    Parameters
-    ----------
-    means : sequence of tuple of str and sequence of str
-        The means of the base, of a pair also of the other system: name and cells.
-    variants : sequence of tuple of str and sequence of Estimate
-        Name and differences to the base of each variant.
-    confidence : float
-        Level of the intervals.
-    """
+    """Return the columns of numbers of a comparison: means, differences, counts of a pair."""
     columns = list(means)
     for name, differences in variants:
         cells = [mean_and_half(difference) for difference in differences]

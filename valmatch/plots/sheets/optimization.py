@@ -32,22 +32,13 @@ Point = Mapping[str, float]
 
 
 class Limit(NamedTuple):
-    """The mean of a response that has a bound.
+    """The mean of a response that has a bound."""
 
-    Attributes
-    ----------
-    response, sense : str
-        The response; "<=" or ">=".
-    bound : float
-        The bound.
-    mean : Estimate
-        The mean.
-    """
-
+    # response, sense: the response; "<=" or ">="
     response: str
     sense: str
-    bound: float
-    mean: Estimate
+    bound: float  # the bound
+    mean: Estimate  # the mean
 
     @property
     def in_words(self) -> str:
@@ -56,24 +47,12 @@ class Limit(NamedTuple):
 
 
 class SweptPoint(NamedTuple):
-    """What was found for one value of a sweep.
+    """What was found for one value of a sweep."""
 
-    Attributes
-    ----------
-    value : float
-        The value.
-    objective : Estimate
-        The mean objective of the point.
-    feasible : bool or None
-        Whether the point is certified, None for undecided.
-    point : mapping of str to float
-        The point.
-    """
-
-    value: float
-    objective: Estimate
-    feasible: bool | None
-    point: Point
+    value: float  # the value
+    objective: Estimate  # the mean objective of the point
+    feasible: bool | None  # whether the point is certified, None for undecided
+    point: Point  # the point
 
 
 def point_sheet(role: str, point: Point, start: Point, today: Point | None) -> Sheet:
@@ -98,17 +77,7 @@ def limits_sheet(objective: Estimate, limits: Sequence[Limit]) -> Sheet:
 
 
 def solvers_sheet(solvers: Mapping[str, Mapping[str, Any]], reference: str, best: Any) -> Sheet:  # noqa: ANN401
-    """Return a table of a line for each solver.
-
-    Parameters
-    ----------
-    solvers : mapping of str to mapping
-        What is known of each, as summaries hold it.
-    reference : str
-        What gaps are to.
-    best : float or None
-        Its objective.
-    """
+    """Return a table of a line for each solver."""
     heads = ("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
     known = "none" if best is None else f"{best:g}"
     sheet = Sheet.of(*heads, title=f"Solvers, judged by fresh replications; {reference} {known}")

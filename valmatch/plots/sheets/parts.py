@@ -22,8 +22,7 @@ PARTS = {
 }
 """What the rows of tables of parts are called."""
 
-Side = tuple[str, Sequence[str]]
-"""A column: its name, and a cell for each response."""
+Side = tuple[str, Sequence[str]]  # a column: its name, and a cell for each response
 
 
 def listed(response: Response, chosen: Collection[str]) -> bool:
@@ -35,13 +34,6 @@ def parts_sheets(responses: Sequence[Response], sides: Sequence[Side]) -> Iterat
     """Yield tables of the responses of parts, a row for each part and a column for each measure.
 
     The first row has their units.
-
-    Parameters
-    ----------
-    responses : sequence of Response
-        All responses.
-    sides : sequence of tuple of str and sequence of str
-        What is shown of each: the name of the column, "" for that of the measure, and the cells.
     """
     for title, names, measures in _divisions(responses):
         heads, columns = [title], [["", *names]]
@@ -56,15 +48,7 @@ def parts_sheets(responses: Sequence[Response], sides: Sequence[Side]) -> Iterat
 
 
 def compared_parts_sheets(responses: Sequence[Response], sides: Sequence[Side]) -> Iterator[Sheet]:
-    """Yield tables of the responses of parts under several systems, one for each measure.
-
-    Parameters
-    ----------
-    responses : sequence of Response
-        All responses.
-    sides : sequence of tuple of str and sequence of str
-        The columns: names and cells.
-    """
+    """Yield tables of the responses of parts under several systems, one for each measure."""
     for title, names, measures in _divisions(responses):
         for measure, unit, own in measures:
             columns = [aligned([texts[k] for k in own]) for _, texts in sides]

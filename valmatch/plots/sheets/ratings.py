@@ -12,13 +12,7 @@ from valmatch.text.sheet import Sheet, aligned
 
 
 def scores_sheet(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Sheet:
-    """Return a table of how well games were predicted.
-
-    Parameters
-    ----------
-    rows : sequence of tuple of str and mapping
-        What was predicted, and its scores as summaries hold them.
-    """
+    """Return a table of how well games were predicted."""
     names = ["predictions", "games", "accuracy", "log loss", "± 95%", "Brier score"]
     if rows[0][1].get("three_way_log_loss") is not None:
         names.append("three-way log loss")
@@ -53,15 +47,7 @@ def systems_sheet(
     means: Mapping[str, Mapping[str, Difference]],
     differences: Mapping[str, Mapping[str, Difference]],
 ) -> Sheet:
-    """Return a table of how well systems predicted, and how far they fall behind the leader.
-
-    Parameters
-    ----------
-    leader : str
-        The system with the least log loss.
-    means, differences : mapping of str to mapping of str to Difference
-        By system and measure: the scores, and by how much they exceed those of the leader.
-    """
+    """Return a table of how well systems predicted, and how far they fall behind the leader."""
     names, columns = ["system"], [list(means)]
     for measure in means[leader]:
         pairs = [_rounded_to(own[measure]) for own in differences.values()]

@@ -39,12 +39,7 @@ def comparison_sheet(compared: Mapping[str, Any]) -> Sheet:
 def judged_sheet(compared: Mapping[str, Any], rows: Sequence[tuple[str, float, float]]) -> Sheet:
     """Return how often rules passed and failed, in the log where it says so.
 
-    Parameters
-    ----------
-    compared : mapping
-        What a log says, empty without one.
-    rows : sequence of (str, float, float)
-        Rules: how often each passed and failed.
+    Shapes: `rows` (str, float, float).
     """
     logged = compared.get("judged_in_log", {})
     heads = ["rule", "passed", "failed", *(["passed in the log", "failed in it"] if logged else [])]
@@ -69,15 +64,7 @@ def ends_sheet(statuses: Sequence[str], unmatchable: int) -> Sheet:
 
 
 def waits_sheet(waits: Mapping[int, Sequence[float]], tickets: Mapping[int, int]) -> Sheet:
-    """Return waits by the size of tickets.
-
-    Parameters
-    ----------
-    waits : mapping of int to sequence of float
-        Sorted seconds of those that were matched, by size.
-    tickets : mapping of int to int
-        How many there are, by size.
-    """
+    """Return waits by the size of tickets."""
     sheet = Sheet.of("players", "tickets", "matched", "mean wait", "half", "90 %", left=[])
     for size, number in sorted(tickets.items()):
         own = waits.get(size, ())
@@ -91,12 +78,7 @@ def waits_sheet(waits: Mapping[int, Sequence[float]], tickets: Mapping[int, int]
 def steps_sheet(rows: Sequence[tuple[str, float, str, float]], matches: int) -> Sheet:
     """Return which steps held when matches were proposed.
 
-    Parameters
-    ----------
-    rows : sequence of (str, float, str, float)
-        What changes, from which second on, to what, and the matches.
-    matches : int
-        All matches.
+    Shapes: `rows` (str, float, str, float).
     """
     sheet = Sheet.of("value", "from", "is", "matches", "share", left=["value"])
     last = ""

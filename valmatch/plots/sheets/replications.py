@@ -17,24 +17,12 @@ from valmatch.text.sheet import COUNT, UNIT, Sheet, aligned
 
 
 class Means(NamedTuple):
-    """What replications say of the mean of each response.
+    """What replications say of the mean of each response."""
 
-    Attributes
-    ----------
-    responses : sequence of Response
-        The responses.
-    estimates : sequence of Estimate
-        One for each.
-    adjusted : sequence of Adjusted
-        One for each; none without control variates.
-    confidence : float
-        Level of the intervals.
-    """
-
-    responses: Sequence[Response]
-    estimates: Sequence[Estimate]
-    adjusted: Sequence[Adjusted]
-    confidence: float
+    responses: Sequence[Response]  # the responses
+    estimates: Sequence[Estimate]  # one for each
+    adjusted: Sequence[Adjusted]  # one for each; none without control variates
+    confidence: float  # level of the intervals
 
 
 def responses_sheets(
@@ -113,15 +101,7 @@ def _adjusted_and_half(adjusted: Adjusted) -> tuple[str, str]:
 def differences_sheets(
     rows: Sequence[tuple[PolicyDifference, str]], confidence: float
 ) -> Iterator[Sheet]:
-    """Yield a table of the paired differences between each two policies.
-
-    Parameters
-    ----------
-    rows : sequence of tuple of PolicyDifference and str
-        The differences with their units.
-    confidence : float
-        Level of the intervals.
-    """
+    """Yield a table of the paired differences between each two policies."""
     for pair, own in groupby(rows, key=lambda row: (row[0].policy, row[0].other)):
         found = list(own)
         cells = [mean_and_half(row.estimate) for row, _ in found]
@@ -137,11 +117,6 @@ def at_every_point(points: Sequence[Sequence[Response]]) -> list[Response]:
     """Return the responses that every point of a design has, a measure's policies side by side.
 
     Factors may decide of which stretches of a history there are responses.
-
-    Parameters
-    ----------
-    points : sequence of sequence of Response
-        The responses of each point.
     """
     common = set.intersection(*({response.name for response in point} for point in points))
     found: dict[object, list[Response]] = {}
@@ -159,19 +134,7 @@ def points_sheet(
     shown: Sequence[str],
     names: Sequence[str],
 ) -> Sheet:
-    """Return a table of the means of some responses at each point of a design.
-
-    Parameters
-    ----------
-    points : sequence of mapping of str to object
-        The values of the factors at each point that has been simulated.
-    estimates : sequence of mapping of str to Estimate
-        The means at each of them.
-    shown : sequence of str
-        The responses; cells are empty where a point has no such one.
-    names : sequence of str
-        The factors.
-    """
+    """Return a table of the means of some responses at each point of a design."""
     sheet = Sheet.of(*names, *(part for name in shown for part in (name, "±")))
     levels = [
         [f"{value:.6g}" if isinstance(value, float) else str(value) for value in point.values()]

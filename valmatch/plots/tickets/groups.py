@@ -20,12 +20,6 @@ PARTS = {
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw the groups in ``replications.csv``, a figure for each kind of several groups.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged, or holds no replication.
-    """
+    """Draw the groups in ``replications.csv``, a figure for each kind of several groups."""
     figures = {name: draw_parts(run, of) for of, name in PARTS.items()}
     return {name: figure for name, figure in figures.items() if figure}

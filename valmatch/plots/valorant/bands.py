@@ -9,12 +9,6 @@ from valmatch.plots.parts.source import RunFiles
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw the means of bands in ``replications.csv``, a panel for each measure of several bands.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged, or holds no replication.
-    """
+    """Draw the means of bands in ``replications.csv``, a panel for each measure."""
     figure = draw_parts(run, "rating")
     return {"bands": figure} if figure else {}

@@ -11,19 +11,13 @@ from valmatch.models.valorant.wall_clock import DAY
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.text.datetimes import datetime_of
 
-TIME = "arrival_time"
-"""The column of the times that the log has; not there where it has hours."""
+TIME = "arrival_time"  # the column of the times that the log has; not there where it has hours
 
 
 def first_midnight(run: RunFiles) -> datetime | None:
     """Return what the hours of a replication are counted from, None where it has no date.
 
     A resample has the days of its log in another order.
-
-    Raises
-    ------
-    InputError
-        If the file of the players is missing or damaged.
     """
     resampled = run.manifest.get("replication") and run.factor("log", {}).get("resample")
     if resampled or TIME not in run.header("players.csv"):

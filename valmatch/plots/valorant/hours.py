@@ -16,8 +16,7 @@ from valmatch.plots.parts.samples import ResponseSample, arms_of, fact_of, read_
 from valmatch.plots.parts.source import RunFiles
 from valmatch.plots.parts.style import BAD, FAINT, GOOD, head, panels
 
-MIDDLE = (10.0, 90.0)
-"""Percentiles between which most replications lie."""
+MIDDLE = (10.0, 90.0)  # percentiles between which most replications lie
 
 PARTS: Mapping[str, tuple[str, Sequence[str]]] = {
     "hour": ("hours", [f"{hour}-{hour + 1}h" for hour in range(DAY)]),
@@ -27,13 +26,7 @@ PARTS: Mapping[str, tuple[str, Sequence[str]]] = {
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw the hours and the weekdays in ``replications.csv``, where there are several.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged, or holds no replication.
-    """
+    """Draw the hours and the weekdays in ``replications.csv``, where there are several."""
     known = run.units.responses
     wanted = [known[name] for name in run.choice(known)]
     figures = {}

@@ -26,59 +26,33 @@ GROUPS = 10
 HOURS, MOST_TICKS = (2, 6, 12, 24), 13
 """Hours between ticks, and how many there may be."""
 
-DAYS = (1, 2, 7, 14, 28)
-"""Days between ticks of longer logs."""
+DAYS = (1, 2, 7, 14, 28)  # days between ticks of longer logs
 
 LONG, LONGER = 2 * DAY, 28 * DAY
 """Hours from which on dates stand on the axis, and beyond which no hour of a day can be seen."""
 
-WINDOWS = (3.0, float(DAY))
-"""Hours that means are taken over below and beyond that."""
+WINDOWS = (3.0, float(DAY))  # hours that means are taken over below and beyond that
 
 
-GIVES_UP = "left_hours"
-"""The column of those who give up, which former versions did not write."""
+GIVES_UP = "left_hours"  # the column of those who give up, which former versions did not write
 
 
 class ValorantDay(NamedTuple):
-    """The players and the matches of a day, as arrays.
+    """The players and the matches of a day, as arrays."""
 
-    Attributes
-    ----------
-    horizon : float
-        Its length in hours, as far as it is drawn.
-    first : datetime.datetime or None
-        The midnight that hours are counted from, where it has a date.
-    threshold : float
-        Wait in hours after which a player is prioritized.
-    arrival, leaving : numpy.ndarray
-        Hours of each player; NaN where still in the queue at the end.
-    rating : numpy.ndarray
-        Rating of each player in Elo points.
-    wait : numpy.ndarray
-        Minutes of each player until the match; NaN where never matched.
-    differences : numpy.ndarray
-        Of the mean ratings in each match, in Elo points.
-    """
-
-    horizon: float
-    first: datetime | None
-    threshold: float
+    horizon: float  # its length in hours, as far as it is drawn
+    first: datetime | None  # the midnight that hours are counted from, where it has a date
+    threshold: float  # wait in hours after which a player is prioritized
+    # arrival, leaving: hours of each player; NaN where still in the queue at the end
     arrival: Floats
     leaving: Floats
-    rating: Floats
-    wait: Floats
-    differences: Floats
+    rating: Floats  # rating of each player in Elo points
+    wait: Floats  # minutes of each player until the match; NaN where never matched
+    differences: Floats  # of the mean ratings in each match, in Elo points
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw ``players.csv`` and ``matches.csv``.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
-    """
+    """Draw ``players.csv`` and ``matches.csv``."""
     day = read_day(run)
     figure = new_figure(9.5, 8.8)
     places = figure.subplot_mosaic([["queue"] * 2, ["waits"] * 2, ["ratings", "matches"]])

@@ -23,16 +23,7 @@ MAP, NONE = "YlGnBu", "0.85"
 def draw(midnight: datetime, horizon: float, came: Floats, left: Floats, wait: Floats) -> Figure:
     """Draw a cell for each hour of each weekday, of the queue and of the waits.
 
-    Parameters
-    ----------
-    midnight : datetime.datetime
-        What hours are counted from.
-    horizon : float
-        End of the log in hours.
-    came, left : numpy.ndarray
-        (n,): hours at which players came and left the queue; NaN where never.
-    wait : numpy.ndarray
-        (n,): minutes until the match; NaN where never matched.
+    Shapes: `came`, `left` (n,); `wait` (n,).
     """
     figure, grid = panels(2, 1, width=9.0, height=2.9)
     queue = queue_by_cell(midnight, horizon, came, left)

@@ -19,39 +19,22 @@ from valmatch.policies.joint.lookahead import pair_information
 from valmatch.policies.joint.values import MOST_DRAWN, WIDEST, variance_of
 from valmatch.policies.registry import JOINT, function_of
 
-TIED = 1e-9
-"""Values closer than this share of the largest are equal: sums of floats say no more."""
-
-_OFTEN = 0.2
-"""Seconds between two looks at how far a long choice is, about."""
-
-EXPLORED = 0x4E455854
-"""Source of the random numbers that pairs are explored by."""
+TIED = 1e-9  # values closer than this share of the largest are equal: sums of floats say no more
+_OFTEN = 0.2  # seconds between two looks at how far a long choice is, about
+EXPLORED = 0x4E455854  # source of the random numbers that pairs are explored by
 
 
 class Batch(NamedTuple):
-    """Pairs to play, in the order in which they were chosen.
+    """Pairs to play, in the order in which they were chosen."""
 
-    Attributes
-    ----------
-    first, second : (k,) ndarray of int64
-        Places of the players of each, first < second; k may be below what was asked for.
-    value : (k,) ndarray
-        What the policy says that the pair is worth.
-    std_error : (k,) ndarray
-        Of its difference, after the games chosen before it.
-    games : (k,) ndarray of int64
-        Its games so far, those chosen before it included.
-    propensity : (k,) ndarray
-        The chance with which it was chosen, given those before it.
-    """
-
+    # first, second: (k,); places of the players of each, first < second; k may be below what was
+    # asked for
     first: Ints
     second: Ints
-    value: Floats
-    std_error: Floats
-    games: Ints
-    propensity: Floats
+    value: Floats  # (k,); what the policy says that the pair is worth
+    std_error: Floats  # (k,); of its difference, after the games chosen before it
+    games: Ints  # (k,); its games so far, those chosen before it included
+    propensity: Floats  # (k,); the chance with which it was chosen, given those before it
 
 
 def new_batch(size: int) -> Batch:
@@ -251,38 +234,7 @@ def choose_batch(
     Each is chosen as if the games before it had been played, V <- V - k k' I / (1 + I s^2), the
     means as they are. Ties: fewer games of the pair, then `names`.
 
-    Parameters
-    ----------
-    belief : Belief
-        What is known.
-    policy : str
-        One of `valmatch.policies.registry.JOINT`.
-    goal : str
-        best, order or widest; of the knowledge gradient.
-    size : int
-        How many pairs.
-    once : bool
-        Choose each player at most once: greedily by the values of now, and without `explore` then
-        by exchanges of two pairs until none gains; at least half of the largest sum of values.
-    allowed : (n, n) ndarray of bool, optional
-        Which pairs may play, symmetric; all if None.
-    games : (n, n) ndarray of int64, optional
-        Games of each pair so far, symmetric.
-    names : (n,) ndarray of int64, optional
-        Place of each player by name; None: as they stand.
-    explore : float
-        With this probability a pair is drawn, all open ones equally likely.
-    streams : Streams, optional
-        Of the random numbers, for `explore` alone.
-    replication, start : int
-        Their address: the replication, and how many pairs of it were chosen before.
-    progress : callable, optional
-        Called with the number of further pairs chosen, but for `once`.
-
-    Returns
-    -------
-    Batch
-        The pairs; fewer than `size` where with `once` no more are open, none where none is allowed.
+    Shapes: `allowed` (n, n); `games` (n, n); `names` (n,).
     """
     n = belief.mean.size
     upper = np.triu_indices(n, 1)

@@ -10,91 +10,47 @@ import numpy as np
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.compilation import inlined
 
-POINTS = math.log(10.0) / 400.0
-"""Log odds of a point, b."""
+POINTS = math.log(10.0) / 400.0  # log odds of a point, b
 
 GOALS = ("best", "order", "widest")
 """What a look-ahead is for: to name the best, to order neighbours, to narrow what is widest."""
 
-LOOKS = 11
-"""Numbers of games that a look-ahead tries: 1, 2, 4, ..., 1024."""
+LOOKS = 11  # numbers of games that a look-ahead tries: 1, 2, 4, ..., 1024
 
 
 class Belief(NamedTuple):
-    """A normal belief about the ratings of players, N(mean, covariance), and how games end.
+    """A normal belief about the ratings of players, N(mean, covariance), and how games end."""
 
-    Attributes
-    ----------
-    mean : (n,) ndarray of float64
-        Ratings in points.
-    covariance : (n, n) ndarray of float64
-        Of these.
-    draw_weight : float
-        nu of Davidson's model; 0 where there are no draws.
-    points : float
-        Log odds of a point.
-    """
-
-    mean: Floats
-    covariance: Floats
-    draw_weight: float = 0.0
-    points: float = POINTS
+    mean: Floats  # (n,); ratings in points
+    covariance: Floats  # (n, n); of these
+    draw_weight: float = 0.0  # nu of Davidson's model; 0 where there are no draws
+    points: float = POINTS  # log odds of a point
 
 
 class Pairs(NamedTuple):
-    """A choice of pairs under way; pairs i < j are numbered in rows of a triangle.
+    """A choice of pairs under way; pairs i < j are numbered in rows of a triangle."""
 
-    Attributes
-    ----------
-    mean, draw_weight, points
-        As in `Belief`.
-    covariance : (n, n) ndarray
-        As it is after the games chosen so far.
-    exact : bool
-        Whether values of pairs are wanted that cannot be the best.
-    goal : int
-        Place in `GOALS`.
-    open : (n (n - 1) / 2,) ndarray of bool
-        Which pairs may be chosen.
-    games : (n (n - 1) / 2,) ndarray of int64
-        Games of each pair so far, those chosen included.
-    values : (n (n - 1) / 2,) ndarray
-        Out: what each open pair is worth; -inf of the others. In: upper bounds of that, such as
-        what open pairs were worth before games were chosen, which is of use to some policies.
-    by_mean : (n,) ndarray of int64
-        The players, the best first.
-    names : (n,) ndarray of int64
-        Place of each by name, for ties.
-    parts : (n, n) ndarray
-        Scratch of a look-ahead: covariances of each player with some differences.
-    gaps : (n,) ndarray
-        Scratch: what goes with these.
-    bends : (2 n, 2) ndarray
-        Scratch of an envelope.
-    inverse : (n,) ndarray
-        Scratch: the inverses of `gaps`.
-    moved : (n,) ndarray
-        k, if the covariance has lost k k' since pairs were valued.
-    sides : (n (n - 1) / 2, 4) ndarray
-        Scratch: what bounds of values are made of, see `lookahead`; infinite before they are known.
-    """
-
+    # mean, draw_weight, points: as in `Belief`
     mean: Floats
-    covariance: Floats
+    covariance: Floats  # (n, n); as it is after the games chosen so far
     draw_weight: float
     points: float
-    exact: bool
-    goal: int
-    open: Bools
-    games: Ints
+    exact: bool  # whether values of pairs are wanted that cannot be the best
+    goal: int  # place in `GOALS`
+    open: Bools  # which pairs may be chosen
+    games: Ints  # games of each pair so far, those chosen included
+    # out: what each open pair is worth; -inf of the others. In: upper bounds of that, such as what
+    # open pairs were worth before games were chosen, which is of use to some policies
     values: Floats
-    by_mean: Ints
-    names: Ints
+    by_mean: Ints  # (n,); the players, the best first
+    names: Ints  # (n,); place of each by name, for ties
+    # (n, n); scratch of a look-ahead: covariances of each player with some differences
     parts: Floats
-    gaps: Floats
-    bends: Floats
-    inverse: Floats
-    moved: Floats
+    gaps: Floats  # (n,); scratch: what goes with these
+    bends: Floats  # (2 n, 2); scratch of an envelope
+    inverse: Floats  # (n,); scratch: the inverses of `gaps`
+    moved: Floats  # (n,); k, if the covariance has lost k k' since pairs were valued
+    # scratch: what bounds of values are made of, see `lookahead`; infinite before they are known
     sides: Floats
 
 

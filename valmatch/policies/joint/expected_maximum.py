@@ -14,8 +14,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import at, inlined, unallocating
 from valmatch.ratings.trueskill import hazard_excess, normal_density
 
-FAR = 8.5
-"""Standard deviations beyond which what could be gained is below 1e-18 of a deviation."""
+FAR = 8.5  # standard deviations beyond which what could be gained is below 1e-18 of a deviation
 
 
 @unallocating
@@ -29,10 +28,7 @@ def expected_excess(z: float) -> float:
 def _climb(
     gaps: Floats, first: Floats, second: Floats, sign: float, reach: float, work: Floats
 ) -> int:
-    """Walk along the upper envelope to one side; return how often the line on top changes.
-
-    Parameters are those of `envelope`; out: where, and by how much the slope then rises.
-    """
+    """Walk along the upper envelope to one side; return how often the line on top changes."""
     gap, slope, changes, most = 0.0, 0.0, 0, np.inf
     while slope < most:
         nearest, steepest, lowest, most = np.inf, 0.0, 0.0, 0.0
@@ -63,16 +59,7 @@ def any_above(gaps: Floats, first: Floats, second: Floats, reach: float) -> bool
 def envelope(gaps: Floats, first: Floats, second: Floats, reach: float, work: Floats) -> int:
     """Find where the upper envelope of some lines bends; return in how many places.
 
-    Parameters
-    ----------
-    gaps : (n,) ndarray
-        How far each line is below the best at 0, >= 0; that one, of slope 0, is not among them.
-    first, second : (n,) ndarray
-        Two parts of their slopes, which are the differences.
-    reach : float
-        How far from 0 is looked.
-    work : (2 n, 2) ndarray
-        Out: how far from 0 it bends, and by how much.
+    Shapes: `gaps` (n,); `first`, `second` (n,); `work` (2 n, 2).
     """
     if not any_above(gaps, first, second, reach):
         return 0
@@ -94,10 +81,7 @@ def gain_of(bends: int, work: Floats, scale: float) -> float:
 def expected_gain(intercepts: Floats, slopes: Floats) -> float:
     """Return E max(a + b Z) - max a of lines with intercepts a and slopes b, Z standard normal.
 
-    Parameters
-    ----------
-    intercepts, slopes : (n,) array_like
-        The lines.
+    Shapes: `intercepts`, `slopes` (n,).
 
     Examples
     --------

@@ -13,20 +13,7 @@ def times_ahead(
 ) -> int:
     """Return in how many draws no lead is below 0.
 
-    Parameters
-    ----------
-    root : (n, n) ndarray
-        Lower root of the covariance of the leads.
-    gaps : (n,) ndarray
-        Their means; those that are most likely below 0 are best the first, for a draw ends there.
-    draws : int
-        How many draws.
-    words : ndarray of uint64
-        The stream of the normal numbers.
-    normals : (n,) ndarray
-        Scratch.
-    pool : (m,) ndarray
-        Scratch: normal numbers are drawn so many at a time.
+    Shapes: `root` (n, n); `gaps` (n,); `normals` (n,); `pool` (m,).
     """
     ahead, taken = 0, pool.size
     for _ in range(draws):

@@ -29,8 +29,7 @@ from valmatch.policies.largest import place_of_largest
 _BEST, _ORDER = 0, 1
 """Places of goals."""
 
-_CELLS = 64
-"""Cells of a standard deviation, in tables of bounds."""
+_CELLS = 64  # cells of a standard deviation, in tables of bounds
 
 
 def _tables() -> tuple[Floats, Floats, Floats]:
@@ -49,20 +48,14 @@ def _tables() -> tuple[Floats, Floats, Floats]:
 
 _EXCESS, _CRESTS, _HEIGHTS = _tables()
 
-_HALF_CREST = 0.5 * math.exp(-0.5)
-"""The largest value of z exp(-z^2 / 2) / 2."""
-
-_MOST_GAMES = 2.0 ** (LOOKS - 1)
-"""The largest number of games that is tried."""
-
-_TINY = 1e-300
-"""What a divisor is at least."""
+_HALF_CREST = 0.5 * math.exp(-0.5)  # the largest value of z exp(-z^2 / 2) / 2
+_MOST_GAMES = 2.0 ** (LOOKS - 1)  # the largest number of games that is tried
+_TINY = 1e-300  # what a divisor is at least
 
 _ROUNDED = 4e-15
 """Shares of the largest variance by which slopes are rounded when a belief is narrowed."""
 
-_NEAR = 1e-8
-"""Shares of a value within which a bound may be one of rounding."""
+_NEAR = 1e-8  # shares of a value within which a bound may be one of rounding
 
 
 @unallocating

@@ -31,15 +31,6 @@ def owen(h: float, slope: float) -> float:
 def misorder_fall(lead: float, deviation: float, moved: float) -> float:
     """Return by how much the chance of a wrong order falls when something is learnt.
 
-    Parameters
-    ----------
-    lead : float
-        Mean of the difference of two players.
-    deviation : float
-        Its standard deviation now.
-    moved : float
-        Standard deviation of its mean after what is learnt, at most `deviation`.
-
     Notes
     -----
     Now the chance is Phi(-|lead| / deviation). Afterwards it is that of a truth and an estimate of

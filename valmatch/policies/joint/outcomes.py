@@ -14,25 +14,20 @@ import numpy as np
 
 from valmatch.kernels.compilation import inlined, unallocating
 
-_REACH = 8.4
-"""Standard deviations to each side, beyond which a normal distribution holds 4e-17."""
+_REACH = 8.4  # standard deviations to each side, beyond which a normal distribution holds 4e-17
 
 _STEP = 0.6
 """The widest step in standard deviations; half of it where the deviation doubles, and so on."""
 
-_WIDEST = 0.9
-"""The standard deviation in log odds up to which that step does."""
-
-_HALVINGS = 9
-"""After so many the step stays: deviations beyond 460 in log odds are 80,000 points."""
+_WIDEST = 0.9  # the standard deviation in log odds up to which that step does
+_HALVINGS = 9  # after so many the step stays: deviations beyond 460 in log odds are 80,000 points
 
 _FINEST = 5
 _NODES = np.arange(round(_REACH / _STEP * 2**_FINEST) + 1) * (_STEP / 2**_FINEST)
 _WEIGHTS = np.exp(-0.5 * _NODES**2) * (_STEP / math.sqrt(2.0 * math.pi))
 """Weights at the finest step that is tabulated, times the ratio of the widest step to it."""
 
-_SAFE = 300.0
-"""Half of the log odds up to which e^x and its square are finite."""
+_SAFE = 300.0  # half of the log odds up to which e^x and its square are finite
 
 
 @unallocating
@@ -69,20 +64,7 @@ def _halvings(deviation: float) -> int:
 
 @unallocating
 def game_information(lead: float, deviation: float, draw_weight: float) -> float:
-    """Return the mean information of a game, over a normal distribution of the lead in log odds.
-
-    Parameters
-    ----------
-    lead, deviation : float
-        Mean and standard deviation of the lead in log odds.
-    draw_weight : float
-        nu, 0 where there are no draws.
-
-    Returns
-    -------
-    float
-        The mean of the variance of the score, per squared unit of log odds.
-    """
+    """Return the mean information of a game, over a normal distribution of the lead in log odds."""
     halvings = _halvings(deviation)
     if halvings > _FINEST or 0.5 * abs(lead) + _REACH * deviation > _SAFE:
         return _information_by_nodes(lead, deviation, draw_weight, halvings)
@@ -132,18 +114,6 @@ def _entropy_term(chance: float) -> float:
 @unallocating
 def mutual_information(lead: float, deviation: float, draw_weight: float) -> float:
     """Return how much the outcome of a game tells of the lead, in nats (Lindley 1956).
-
-    Parameters
-    ----------
-    lead, deviation : float
-        Mean and standard deviation of the lead in log odds.
-    draw_weight : float
-        nu, 0 where there are no draws.
-
-    Returns
-    -------
-    float
-        The entropy of the expected chances of the outcomes less their expected entropy.
 
     Examples
     --------

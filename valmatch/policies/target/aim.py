@@ -10,34 +10,17 @@ from valmatch.policies.myopic import pair_draw_chance
 
 
 class Aim(NamedTuple):
-    """What a policy may look at before a measurement; the same record for all of a path.
+    """What a policy may look at before a measurement; the same record for all of a path."""
 
-    Attributes
-    ----------
-    target : float
-        The value that is sought.
-    tolerance : float
-        Distance from the target at which a value's quality has fallen to exp(-1/2).
-    noise_variance : float
-        Variance of one measurement around the value.
-    kappa : float
-        Weight of the standard deviation in the upper confidence bound.
-    means, variances : numpy.ndarray
-        (M,) beliefs about the values now.
-    counts : (M,) ndarray of int64
-        Measurements of each so far.
-    qualities : (M,) ndarray of float64
-        The expected quality of each now, see `expected_quality`.
-    """
-
-    target: float
-    tolerance: float
-    noise_variance: float
-    kappa: float
+    target: float  # the value that is sought
+    tolerance: float  # distance from the target at which a value's quality has fallen to exp(-1/2)
+    noise_variance: float  # variance of one measurement around the value
+    kappa: float  # weight of the standard deviation in the upper confidence bound
+    # means, variances: (M,) beliefs about the values now
     means: Floats
     variances: Floats
-    counts: Ints
-    qualities: Floats
+    counts: Ints  # (M,); measurements of each so far
+    qualities: Floats  # (M,); the expected quality of each now, see `expected_quality`
 
 
 @unallocating

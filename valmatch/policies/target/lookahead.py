@@ -43,15 +43,6 @@ def target_gain(
 ) -> float:
     """Return how much a measurement is expected to add to the largest expected quality.
 
-    Parameters
-    ----------
-    mean, variance
-        Belief about the alternative that is measured.
-    rival
-        The largest expected quality of all others; 0 if there is none.
-    target, tolerance, noise_variance
-        As of `valmatch.policies.target.aim.Aim`.
-
     Notes
     -----
     The expected quality is a martingale, so that for an alternative ahead of its rival the gain is

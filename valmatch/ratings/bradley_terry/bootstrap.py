@@ -15,22 +15,14 @@ from valmatch.ratings.bradley_terry.fit import NoEstimate
 
 
 class Bootstrap(NamedTuple):
-    """What resampling says of each rating.
+    """What resampling says of each rating."""
 
-    Attributes
-    ----------
-    std_errors : numpy.ndarray
-        (players,) deviation of the finite ratings; NaN where there are fewer than two.
-    low, high : numpy.ndarray
-        (players,) percentiles; NaN where refits without a rating reach them.
-    unrated : numpy.ndarray
-        (players,) share of the refits in which each has no rating.
-    """
-
+    # (players,) deviation of the finite ratings; NaN where there are fewer than two
     std_errors: Floats
+    # low, high: (players,) percentiles; NaN where refits without a rating reach them
     low: Floats
     high: Floats
-    unrated: Floats
+    unrated: Floats  # (players,) share of the refits in which each has no rating
 
 
 def refit(
@@ -66,17 +58,7 @@ def bootstrap(
     level: float,
     draws: Iterable[np.random.Generator],
 ) -> Bootstrap:
-    """Resample the clusters of the games that were used, and refit.
-
-    Parameters
-    ----------
-    design, levels, model, found
-        As `estimate` takes and returns them.
-    level : float
-        Confidence level of the percentiles.
-    draws : iterable of numpy.random.Generator
-        One for each refit.
-    """
+    """Resample the clusters of the games that were used, and refit."""
     weights = np.where(found.linked.games, design.contests.weights, 0.0)
     _, clusters = np.unique(design.contests.clusters[weights > 0.0], return_inverse=True)
     n = int(clusters.max(initial=-1)) + 1

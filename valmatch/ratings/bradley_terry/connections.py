@@ -20,21 +20,11 @@ RATED, ABOVE, BELOW, UNLINKED = "rated", "above", "below", "unlinked"
 
 
 class Levels(NamedTuple):
-    """The levels of games: sides of equal points.
+    """The levels of games: sides of equal points."""
 
-    Attributes
-    ----------
-    of_row : numpy.ndarray
-        (rows,) number of the level of each row, the worst of a game first.
-    games : numpy.ndarray
-        (levels,) game of each.
-    tied : numpy.ndarray
-        (levels,) whether several sides share it.
-    """
-
-    of_row: Ints
-    games: Ints
-    tied: Bools
+    of_row: Ints  # (rows,) number of the level of each row, the worst of a game first
+    games: Ints  # (levels,) game of each
+    tied: Bools  # (levels,) whether several sides share it
 
 
 def levels_of(contests: Contests) -> Levels:
@@ -52,18 +42,11 @@ def levels_of(contests: Contests) -> Levels:
 
 
 class Graph(NamedTuple):
-    """Edges between players (numbered as they are), levels and anchors.
+    """Edges between players (numbered as they are), levels and anchors."""
 
-    Attributes
-    ----------
-    edges : scipy.sparse.csr_array
-        An edge from row to column.
-    n_players, n_levels : int
-        Nodes are the players, then the steps up from each level, then the ties of each level,
-        at last what links the anchors.
-    """
-
-    edges: sparse.csr_array
+    edges: sparse.csr_array  # an edge from row to column
+    # n_players, n_levels: nodes are the players, then the steps up from each level, then the ties
+    # of each level, at last what links the anchors
     n_players: int
     n_levels: int
 
@@ -73,18 +56,7 @@ def graph_of(
 ) -> Graph:
     """Return the graph of wins of some games.
 
-    Parameters
-    ----------
-    contests : Contests
-        All games.
-    levels : Levels
-        Their levels.
-    games : numpy.ndarray
-        (games,) whether each one counts.
-    anchors : numpy.ndarray
-        Players whose places are given, so that they are linked.
-    ties : bool
-        Whether ties link.
+    Shapes: `games` (games,).
     """
     n, n_levels = contests.n_players, len(levels.games)
     rows = np.flatnonzero(games[levels.games[levels.of_row]])
@@ -109,51 +81,28 @@ def graph_of(
 
 
 class Linked(NamedTuple):
-    """Who can be rated, from which games.
+    """Who can be rated, from which games."""
 
-    Attributes
-    ----------
-    rated : numpy.ndarray
-        (players,) whether each is.
-    games : numpy.ndarray
-        (games,) whether each is used.
-    statuses : list of str
-        Of each player; "" of who did not play.
-    groups : numpy.ndarray
-        (players,) number of the part of each that no game links to another, from 1 by size; 0 of
-        who did not play.
-    """
-
-    rated: Bools
-    games: Bools
-    statuses: list[str]
+    rated: Bools  # (players,) whether each is
+    games: Bools  # (games,) whether each is used
+    statuses: list[str]  # of each player; "" of who did not play
+    # (players,) number of the part of each that no game links to another, from 1 by size; 0 of who
+    # did not play
     groups: Ints
 
 
 class Touching(NamedTuple):
-    """Which games players were in, and what these weigh.
+    """Which games players were in, and what these weigh."""
 
-    Attributes
-    ----------
-    players, games : numpy.ndarray
-        (rows,) player and game of each row.
-    weights : numpy.ndarray
-        (games,) weights.
-    """
-
+    # players, games: (rows,) player and game of each row
     players: Ints
     games: Ints
-    weights: Floats
+    weights: Floats  # (games,) weights
 
     def parts(self, numbers: Ints, n: int) -> Floats:
         """Return the weight of the games that touch each part, a game once however many members.
 
-        Parameters
-        ----------
-        numbers : numpy.ndarray
-            (players,) the part of each player; -1 of who is in none.
-        n : int
-            Number of parts.
+        Shapes: `numbers` (players,).
         """
         own = numbers[self.players]
         inside = own >= 0
@@ -171,20 +120,7 @@ def link(
 ) -> Linked:
     """Find who can be rated.
 
-    Parameters
-    ----------
-    contests : Contests
-        All games; players are numbered by name.
-    levels : Levels
-        Their levels.
-    weights : numpy.ndarray
-        (games,) their weights; 0 is as if absent.
-    anchors : numpy.ndarray
-        Players whose places are given.
-    all_rated : bool
-        Whether a prior rates everybody who played.
-    grouped : bool
-        Whether the parts that no game links are asked for; else all are 0.
+    Shapes: `weights` (games,).
     """
     games = weights > 0.0
     row_games = games_of_sides(contests)[rows_of_sides(contests)]
@@ -266,16 +202,7 @@ def _reached(edges: sparse.csr_array, start: int) -> Bools:
 def wins_lead_back(contests: Contests, levels: Levels, games: Bools, anchors: Ints) -> bool:
     """Return whether wins alone lead from somebody back to them.
 
-    Parameters
-    ----------
-    contests : Contests
-        All games.
-    levels : Levels
-        Their levels.
-    games : numpy.ndarray
-        (games,) whether each is used.
-    anchors : numpy.ndarray
-        Players whose places are given.
+    Shapes: `games` (games,).
     """
     graph = graph_of(contests, levels, games, anchors, ties=False)
     _, labels = csgraph.connected_components(graph.edges, directed=True, connection="strong")

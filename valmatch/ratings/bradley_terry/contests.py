@@ -16,36 +16,16 @@ from valmatch.kernels.arrays import Bools, Floats, Ints
 
 
 class Contests(NamedTuple):
-    """Games with two sides or more.
+    """Games with two sides or more."""
 
-    Attributes
-    ----------
-    n_players : int
-        Players are numbered below it.
-    game_starts : numpy.ndarray
-        (games + 1,) first side of each game.
-    side_starts : numpy.ndarray
-        (sides + 1,) first row of each side.
-    points : numpy.ndarray
-        (sides,) the greater wins, equal ones draw.
-    players : numpy.ndarray
-        (rows,) number of each row's player.
-    features : numpy.ndarray
-        (sides, features) what is known of each side besides its players.
-    weights : numpy.ndarray
-        (games,) as so many games each one counts, >= 0.
-    clusters : numpy.ndarray
-        (games,) number of the cluster of each game, from 0.
-    """
-
-    n_players: int
-    game_starts: Ints
-    side_starts: Ints
-    points: Floats
-    players: Ints
-    features: Floats
-    weights: Floats
-    clusters: Ints
+    n_players: int  # players are numbered below it
+    game_starts: Ints  # (games + 1,) first side of each game
+    side_starts: Ints  # (sides + 1,) first row of each side
+    points: Floats  # (sides,) the greater wins, equal ones draw
+    players: Ints  # (rows,) number of each row's player
+    features: Floats  # (sides, features) what is known of each side besides its players
+    weights: Floats  # (games,) as so many games each one counts, >= 0
+    clusters: Ints  # (games,) number of the cluster of each game, from 0
 
     @property
     def n_games(self) -> int:
@@ -59,36 +39,20 @@ class Contests(NamedTuple):
 
 
 class Orders(NamedTuple):
-    """Games of one number of sides, more than two, each in the order of its sides.
+    """Games of one number of sides, more than two, each in the order of its sides."""
 
-    Attributes
-    ----------
-    games : numpy.ndarray
-        (n,) numbers of the games.
-    sides : numpy.ndarray
-        (n, k) their sides, the best first.
-    shares : numpy.ndarray
-        (n, k, k) with which share of its weight each side stands for choice at each stage: 1 of who
-        is left, less for tied sides (Efron), 0 of who has been chosen.
-    """
-
-    games: Ints
-    sides: Ints
+    games: Ints  # (n,) numbers of the games
+    sides: Ints  # (n, k) their sides, the best first
+    # (n, k, k) with which share of its weight each side stands for choice at each stage: 1 of who
+    # is left, less for tied sides (Efron), 0 of who has been chosen
     shares: Floats
 
 
 class Squares(NamedTuple):
-    """How the second derivatives by parameters follow from those by leads.
+    """How the second derivatives by parameters follow from those by leads."""
 
-    Attributes
-    ----------
-    of_leads : scipy.sparse.csr_array
-        (cells, duels) what each lead adds to each cell.
-    starts, columns : numpy.ndarray
-        The cells: those of a sparse matrix by rows.
-    """
-
-    of_leads: sparse.csr_array
+    of_leads: sparse.csr_array  # (cells, duels) what each lead adds to each cell
+    # starts, columns: the cells: those of a sparse matrix by rows
     starts: Ints
     columns: Ints
 
@@ -101,35 +65,19 @@ class Squares(NamedTuple):
 
 
 class Design(NamedTuple):
-    """How leads and strengths follow from the parameters.
+    """How leads and strengths follow from the parameters."""
 
-    Attributes
-    ----------
-    contests : Contests
-        The games.
-    leads : scipy.sparse.csr_array
-        (duels, players + features) the lead of the first side over the second; equal duels of two
-        players are one.
-    duel_games, duel_rows : numpy.ndarray
-        (two-sided games,) their numbers, and the row of `leads` of each.
-    duel_scores : numpy.ndarray
-        (two-sided games,) 1, 0.5 or 0: the score of the first side of that row.
-    squares : Squares or None
-        Of the leads; None where there are too many cells.
-    strengths : scipy.sparse.csr_array
-        (sides, players + features) the strength of each side.
-    orders : tuple of Orders
-        The other games.
-    """
-
-    contests: Contests
+    contests: Contests  # the games
+    # (duels, players + features) the lead of the first side over the second; equal duels of two
+    # players are one
     leads: sparse.csr_array
+    # duel_games, duel_rows: (two-sided games,) their numbers, and the row of `leads` of each
     duel_games: Ints
     duel_rows: Ints
-    duel_scores: Floats
-    squares: Squares | None
-    strengths: sparse.csr_array
-    orders: tuple[Orders, ...]
+    duel_scores: Floats  # (two-sided games,) 1, 0.5 or 0: the score of the first side of that row
+    squares: Squares | None  # of the leads; None where there are too many cells
+    strengths: sparse.csr_array  # (sides, players + features) the strength of each side
+    orders: tuple[Orders, ...]  # the other games
 
 
 def rows_of_sides(contests: Contests) -> Ints:
@@ -234,8 +182,7 @@ def _merged(contests: Contests, first: Ints) -> tuple[sparse.csr_array, Ints, Bo
     return leads, rows.ravel(), turned
 
 
-MOST_CELLS = 1 << 22
-"""Cells of an array that is worked on at once."""
+MOST_CELLS = 1 << 22  # cells of an array that is worked on at once
 
 
 def _orders(contests: Contests, games: Ints, k: int) -> list[Orders]:

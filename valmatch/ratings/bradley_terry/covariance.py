@@ -16,11 +16,8 @@ from valmatch.ratings.bradley_terry.parts import ROWS, inverse_by_parts, mirror,
 from valmatch.ratings.bradley_terry.prior import add_to_cells
 from valmatch.ratings.bradley_terry.sums import dot
 
-DENSE_COVARIANCE = 10_000
-"""Most rated players whose covariance is held."""
-
-DRAWS = 1_000
-"""Draws of which standard errors are made where there are more players."""
+DENSE_COVARIANCE = 10_000  # most rated players whose covariance is held
+DRAWS = 1_000  # draws of which standard errors are made where there are more players
 
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1)
 _SIGNS_OF_BYTES = np.where(_BITS > 0, 1.0, -1.0)
@@ -55,18 +52,7 @@ def meat(problem: Problem, fit: Fit) -> tuple[sparse.csr_array, float]:
 
 
 def covariance(problem: Problem, fit: Fit, sandwich: bool) -> Floats:
-    """Return the covariance of the free parameters.
-
-    Parameters
-    ----------
-    problem : Problem
-        What was fitted.
-    fit : Fit
-        The estimate.
-    sandwich : bool
-        Whether it is by the scatter of the gradients over clusters (White 1982; Liang, Zeger 1986),
-        instead of by the information.
-    """
+    """Return the covariance of the free parameters."""
     bread = inverse_information(fit)
     if not sandwich:
         return bread
@@ -91,15 +77,7 @@ def times_meat(problem: Problem, sums: sparse.csr_array, factor: float, right: F
 def sampled_variances(
     problem: Problem, fit: Fit, sandwich: bool, draws: np.random.Generator
 ) -> Floats:
-    """Return the variances of the free parameters by draws: for more players than can be held.
-
-    Parameters
-    ----------
-    problem, fit, sandwich
-        As `covariance` takes them.
-    draws : numpy.random.Generator
-        Where the draws are from.
-    """
+    """Return the variances of the free parameters by draws: for more players than can be held."""
     place = fit.place
     sums = None
     if sandwich:
@@ -174,14 +152,7 @@ class Ranks:
 def rank_ranges(ratings: Floats, covariances: Floats, critical: float) -> Ranks:
     """Return the ranks that each rating may have, all of them right at once.
 
-    Parameters
-    ----------
-    ratings : numpy.ndarray
-        (players,).
-    covariances : numpy.ndarray
-        (players, players).
-    critical : float
-        A difference of more standard errors is shown.
+    Shapes: `ratings` (players,); `covariances` (players, players).
     """
     n = len(ratings)
     low, high = np.empty(n, np.int64), np.empty(n, np.int64)

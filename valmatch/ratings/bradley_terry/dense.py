@@ -21,72 +21,48 @@ _STEP = 1e-6 * POINTS
 
 
 class Counts(NamedTuple):
-    """How games ended, by who was first (at home, where somebody is) and second.
+    """How games ended, by who was first (at home, where somebody is) and second."""
 
-    Attributes
-    ----------
-    won, drawn, lost : numpy.ndarray
-        (n, n) games that the first player (row) won against the second (column), drew, lost.
-    """
-
+    # won, drawn, lost: (n, n) games that the first player (row) won against the second (column),
+    # drew, lost
     won: Floats
     drawn: Floats
     lost: Floats
 
 
 class Frame(NamedTuple):
-    """What is fitted, and what is known of it.
+    """What is fitted, and what is known of it."""
 
-    Attributes
-    ----------
-    centre : numpy.ndarray
-        (n + 2,) the places where all parameters are 0: strengths, home advantage, ln nu (-inf:
-        there are no draws, or they are halves of wins).
-    basis : numpy.ndarray
-        (n + 2, parameters) how places follow from parameters; where ln nu is fitted, it is the last
-        one by itself.
-    ruled : int
-        So many parameters, the first ones, are standard normal before any game; of the others
-        nothing is known.
-    fits_draws : bool
-        Whether ln nu is fitted.
-    """
-
+    # (n + 2,) the places where all parameters are 0: strengths, home advantage, ln nu (-inf: there
+    # are no draws, or they are halves of wins)
     centre: Floats
+    # (n + 2, parameters) how places follow from parameters; where ln nu is fitted, it is the last
+    # one by itself
     basis: Floats
+    # so many parameters, the first ones, are standard normal before any game; of the others nothing
+    # is known
     ruled: int
-    fits_draws: bool
+    fits_draws: bool  # whether ln nu is fitted
 
 
 class Space(NamedTuple):
-    """Working space of a fit, and where it leaves what it finds.
+    """Working space of a fit, and where it leaves what it finds."""
 
-    Attributes
-    ----------
-    parameters, tried, step : numpy.ndarray
-        (parameters,) the estimate, a place on trial, the step to it.
-    places : numpy.ndarray
-        (n + 2,) the estimate as places.
-    slopes, curvature : numpy.ndarray
-        (n + 2,) and (n + 2, n + 2) derivatives of the likelihood by places, and minus the second.
-    between : numpy.ndarray
-        (n + 2, parameters).
-    gradient, factor : numpy.ndarray
-        (parameters,) and (parameters, parameters) derivatives, and the root of minus the second.
-    covariance : numpy.ndarray
-        (n, n) out: of the strengths.
-    """
-
+    # parameters, tried, step: (parameters,) the estimate, a place on trial, the step to it
     parameters: Floats
     tried: Floats
     step: Floats
-    places: Floats
+    places: Floats  # (n + 2,) the estimate as places
+    # slopes, curvature: (n + 2,) and (n + 2, n + 2) derivatives of the likelihood by places, and
+    # minus the second
     slopes: Floats
     curvature: Floats
-    between: Floats
+    between: Floats  # (n + 2, parameters)
+    # gradient, factor: (parameters,) and (parameters, parameters) derivatives, and the root of
+    # minus the second
     gradient: Floats
     factor: Floats
-    covariance: Floats
+    covariance: Floats  # (n, n) out: of the strengths
 
 
 def new_counts(n: int) -> Counts:
@@ -122,17 +98,7 @@ def contrasts(n: int) -> Floats:
 
 
 def frame_of(n: int, deviation: float | None, home: bool, draws: bool) -> Frame:
-    """Return the frame of players who scatter about their mean, see `Model`.
-
-    Parameters
-    ----------
-    n : int
-        Players.
-    deviation : float or None
-        Standard deviation of the prior in points; None: nothing is known.
-    home, draws : bool
-        Whether a home advantage is fitted, and the weight of draws.
-    """
+    """Return the frame of players who scatter about their mean, see `Model`."""
     m = n - 1 + home + draws
     basis = np.zeros((n + 2, m))
     basis[:n, : n - 1] = contrasts(n) * (1.0 if deviation is None else POINTS * deviation)
@@ -148,12 +114,7 @@ def frame_of(n: int, deviation: float | None, home: bool, draws: bool) -> Frame:
 def frame_of_belief(mean: Floats, covariance: Floats, draw_weight: float) -> Frame:
     """Return the frame of players of whom a normal belief is held; nu is known.
 
-    Parameters
-    ----------
-    mean, covariance : numpy.ndarray
-        (n,) and (n, n) the belief, in points.
-    draw_weight : float
-        nu; 0: there are no draws.
+    Shapes: `mean`, `covariance` (n,).
     """
     n = len(mean)
     with one_thread():

@@ -35,74 +35,37 @@ class Anchors:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Ratings by the maximum of the likelihood, or of the posterior density.
+    """Ratings by the maximum of the likelihood, or of the posterior density."""
 
-    Attributes
-    ----------
-    linked : Linked
-        Who is rated, from which games.
-    ratings : numpy.ndarray
-        (players,) in points; NaN of who is not rated.
-    coefficients : numpy.ndarray
-        (features,) in points.
-    draw_weight : float
-        nu; 0 where draws are no results of their own.
-    fit : Fit
-        The maximum.
-    problem : Problem
-        What was fitted.
-    days : numpy.ndarray or None
-        (player-days,) the rating of each, where players have more than one.
-    """
-
-    linked: Linked
-    ratings: Floats
-    coefficients: Floats
-    draw_weight: float
-    fit: Fit
-    problem: Problem
+    linked: Linked  # who is rated, from which games
+    ratings: Floats  # (players,) in points; NaN of who is not rated
+    coefficients: Floats  # (features,) in points
+    draw_weight: float  # nu; 0 where draws are no results of their own
+    fit: Fit  # the maximum
+    problem: Problem  # what was fitted
+    # (player-days,) the rating of each, where players have more than one
     days: Floats | None = None
 
 
 class Uncertainty(NamedTuple):
-    """How sure an estimate is.
+    """How sure an estimate is."""
 
-    Attributes
-    ----------
-    covariance : numpy.ndarray or None
-        (rated, rated) of the ratings of those who are rated, in their order, in points; None where
-        they are too many.
-    std_errors : numpy.ndarray
-        (rated,) of their ratings.
-    coefficients : numpy.ndarray
-        (features,) standard errors of the coefficients, in points.
-    log_draw_weight : float
-        Standard error of ln nu.
-    days : numpy.ndarray or None
-        (player-days,) standard errors, where players have more than one rating.
-    drawn : bool
-        Whether standard errors are from draws.
-    """
-
+    # (rated, rated) of the ratings of those who are rated, in their order, in points; None where
+    # they are too many
     covariance: Floats | None
-    std_errors: Floats
-    coefficients: Floats
-    log_draw_weight: float
+    std_errors: Floats  # (rated,) of their ratings
+    coefficients: Floats  # (features,) standard errors of the coefficients, in points
+    log_draw_weight: float  # standard error of ln nu
+    # (player-days,) standard errors, where players have more than one rating
     days: Floats | None = None
-    drawn: bool = False
+    drawn: bool = False  # whether standard errors are from draws
 
 
 @dataclass(frozen=True)
 class WholeModel(ABC):
-    """How games follow from ratings, and what is known of these before.
+    """How games follow from ratings, and what is known of these before."""
 
-    Attributes
-    ----------
-    draws : str
-        ``davidson``, ``half``, or "" for the first of these where there are draws.
-    """
-
-    draws: str = ""
+    draws: str = ""  # ``davidson``, ``half``, or "" for the first of these where there are draws
 
     @property
     @abstractmethod
@@ -130,17 +93,7 @@ class WholeModel(ABC):
     def uncertainty(
         self, found: Estimate, sandwich: bool, draws: np.random.Generator
     ) -> Uncertainty:
-        """Return how sure an estimate is.
-
-        Parameters
-        ----------
-        found : Estimate
-            The estimate.
-        sandwich : bool
-            Whether that is by the scatter of clusters, see `covariance`.
-        draws : numpy.random.Generator
-            Used where there are too many parameters for their covariance.
-        """
+        """Return how sure an estimate is."""
 
     def with_draws(self, draws: str) -> Self:
         """Return it with another meaning of draws."""
@@ -157,25 +110,7 @@ def estimate(
 ) -> Estimate:
     """Rate the players who can be rated.
 
-    Parameters
-    ----------
-    design : Design
-        The games.
-    levels : Levels
-        Their levels.
-    model : WholeModel
-        How they follow from ratings.
-    linked : Linked
-        Who can be rated.
-    weights : numpy.ndarray
-        (games,) their weights.
-    before : Estimate or None
-        An estimate of almost the same games, from which the search starts.
-
-    Raises
-    ------
-    NoEstimate
-        If a coefficient runs off to infinity, or games say nothing of parameters.
+    Shapes: `weights` (games,).
     """
     again = before is not None  # resampled games leave many duels out
     tallies = tallies_of(design, np.where(linked.games, weights, 0.0), weighty=again)

@@ -23,11 +23,8 @@ from valmatch.ratings.bradley_terry.linear import EXACT, blind_direction, solve
 from valmatch.ratings.bradley_terry.prior import Information, Knowledge
 from valmatch.ratings.bradley_terry.sums import dot
 
-POINTS = math.log(10.0) / 400.0
-"""Log odds of a point of rating: 400 points are 10 : 1."""
-
-_STEP = 1e-6 * POINTS
-"""The largest step after which ratings have converged, 1e-6 points."""
+POINTS = math.log(10.0) / 400.0  # log odds of a point of rating: 400 points are 10 : 1
+_STEP = 1e-6 * POINTS  # the largest step after which ratings have converged, 1e-6 points
 
 _STEP_AGAIN = 1e-3 * POINTS
 """The like for a refit, after which the next one, about its square, would be far below `_STEP`."""
@@ -38,8 +35,7 @@ _ROUGH = 1e-2
 As Newton's steps square what is left to go, hardly one more of them is needed.
 """
 
-_LEAST = 1e-11
-"""What is left of a step may be so long, in units of one standard error."""
+_LEAST = 1e-11  # what is left of a step may be so long, in units of one standard error
 
 _LONGEST = 4.0
 """The longest step, in log odds; a longer one leaves the place where its derivatives say much."""
@@ -49,15 +45,7 @@ FARTHEST = 1e5 * POINTS
 
 
 class NoEstimate(Exception):  # noqa: N818 - it is no failure of the program
-    """There is no estimate.
-
-    Parameters
-    ----------
-    separated : bool
-        Whether parameters run off to infinity; else games say nothing of them.
-    parameters : numpy.ndarray
-        Numbers of the parameters to blame, the worst first.
-    """
+    """There is no estimate."""
 
     def __init__(self, separated: bool, parameters: Ints) -> None:
         super().__init__("no finite estimate")
@@ -66,31 +54,17 @@ class NoEstimate(Exception):  # noqa: N818 - it is no failure of the program
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be fitted.
+    """What is to be fitted."""
 
-    Attributes
-    ----------
-    design : Design
-        The games.
-    tallies : Tallies
-        How they ended; only games among players who are free or anchored weigh anything.
-    prior : Knowledge
-        What is known before.
-    free : numpy.ndarray
-        Numbers of the parameters to fit; the last of all is ln nu.
-    start : numpy.ndarray
-        (parameters,) where to begin, with the places of the fixed ones; ln nu is -inf where draws
-        are halves of wins.
-    moves : bool
-        Whether no anchor holds the players, so that all can move together.
-    """
-
-    design: Design
+    design: Design  # the games
+    # how they ended; only games among players who are free or anchored weigh anything
     tallies: Tallies
-    prior: Knowledge
-    free: Ints
+    prior: Knowledge  # what is known before
+    free: Ints  # numbers of the parameters to fit; the last of all is ln nu
+    # (parameters,) where to begin, with the places of the fixed ones; ln nu is -inf where draws are
+    # halves of wins
     start: Floats
-    moves: bool
+    moves: bool  # whether no anchor holds the players, so that all can move together
 
     @property
     def n_players(self) -> int:
@@ -137,21 +111,11 @@ def padded(matrix: sparse.csr_array, size: int) -> sparse.csr_array:
 
 @dataclass(frozen=True)
 class Fit:
-    """An estimate.
+    """An estimate."""
 
-    Attributes
-    ----------
-    place : numpy.ndarray
-        (parameters,) in log odds.
-    log_likelihood : float
-        Of the games, without the prior.
-    informed : callable
-        Makes `information`, of which a refit has no use.
-    """
-
-    place: Floats
-    log_likelihood: float
-    informed: Callable[[], Information]
+    place: Floats  # (parameters,) in log odds
+    log_likelihood: float  # of the games, without the prior
+    informed: Callable[[], Information]  # makes `information`, of which a refit has no use
 
     @cached_property
     def information(self) -> Information:
@@ -160,20 +124,7 @@ class Fit:
 
 
 def fit(problem: Problem, checked: bool = True) -> Fit:
-    """Find the maximum.
-
-    Parameters
-    ----------
-    problem : Problem
-        What is to be fitted.
-    checked : bool
-        Whether to look for parameters of which games say nothing; not at a refit from near by.
-
-    Raises
-    ------
-    NoEstimate
-        If there is none, or more than one.
-    """
+    """Find the maximum."""
     place = problem.start.copy()
     terms = problem.terms(place)
     if checked:

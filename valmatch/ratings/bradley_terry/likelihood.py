@@ -19,23 +19,14 @@ from valmatch.ratings.bradley_terry.sums import dot
 
 
 class Tallies(NamedTuple):
-    """How often the duels of a design ended in which way, and what its orders weigh.
+    """How often the duels of a design ended in which way, and what its orders weigh."""
 
-    Attributes
-    ----------
-    wins, draws, losses : numpy.ndarray
-        Weights of the games of each row of the leads, seen from the first side.
-    weights : numpy.ndarray
-        (games,) weight of each game.
-    rows : numpy.ndarray or None
-        Of which rows of the leads these are; None: of all.
-    """
-
+    # wins, draws, losses: weights of the games of each row of the leads, seen from the first side
     wins: Floats
     draws: Floats
     losses: Floats
-    weights: Floats
-    rows: Ints | None = None
+    weights: Floats  # (games,) weight of each game
+    rows: Ints | None = None  # of which rows of the leads these are; None: of all
 
     def of_all(self, values: Floats, n: int) -> Floats:
         """Return values of these rows for each of the n rows of the leads, 0 of the others."""
@@ -65,31 +56,16 @@ class OrderTerms(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """The log likelihood at a point, and its derivatives by leads, strengths and ln nu.
+    """The log likelihood at a point, and its derivatives by leads, strengths and ln nu."""
 
-    Attributes
-    ----------
-    value : float
-        The log likelihood.
-    slopes : numpy.ndarray
-        (duels,) derivatives by the leads.
-    curvature : numpy.ndarray
-        (duels,) minus the second derivatives.
-    crossed : numpy.ndarray
-        (duels,) minus the derivatives by the leads and ln nu.
-    draw_slope, draw_curvature : float
-        Derivative by ln nu, and minus the second.
-    orders : tuple of OrderTerms
-        Of the orders of the design.
-    """
-
-    value: float
-    slopes: Floats
-    curvature: Floats
-    crossed: Floats
+    value: float  # the log likelihood
+    slopes: Floats  # (duels,) derivatives by the leads
+    curvature: Floats  # (duels,) minus the second derivatives
+    crossed: Floats  # (duels,) minus the derivatives by the leads and ln nu
+    # draw_slope, draw_curvature: derivative by ln nu, and minus the second
     draw_slope: float
     draw_curvature: float
-    orders: tuple[OrderTerms, ...]
+    orders: tuple[OrderTerms, ...]  # of the orders of the design
 
 
 class DuelChances(NamedTuple):
@@ -121,16 +97,7 @@ def duel_chances(leads: Floats, log_nu: float) -> DuelChances:
 def terms_at(design: Design, tallies: Tallies, point: Floats, log_nu: float) -> Terms:
     """Return the likelihood of games at a point.
 
-    Parameters
-    ----------
-    design : Design
-        The games.
-    tallies : Tallies
-        How they ended, and what they weigh.
-    point : numpy.ndarray
-        (players + features,) parameters.
-    log_nu : float
-        ln of the weight of draws; -inf: they are halves of wins.
+    Shapes: `point` (players + features,).
     """
     found = _duel_terms(design.leads @ point, tallies, log_nu)
     value, orders = found.value, []
@@ -236,15 +203,7 @@ def information_of(design: Design, terms: Terms) -> sparse.csr_array:
 def cluster_gradients(
     design: Design, tallies: Tallies, point: Floats, log_nu: float
 ) -> sparse.csr_array:
-    """Return the (clusters, parameters) sums of the gradients of the games of each cluster.
-
-    Parameters
-    ----------
-    design : Design
-        The games; those of weight 0 add nothing.
-    tallies, point, log_nu
-        As `terms_at` takes them.
-    """
+    """Return the (clusters, parameters) sums of the gradients of the games of each cluster."""
     clusters, weights = design.contests.clusters, tallies.weights
     n = int(clusters.max()) + 1
     rows, own = design.duel_rows, weights[design.duel_games]

@@ -9,14 +9,12 @@ from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.prior import Information
 from valmatch.ratings.bradley_terry.sums import dots
 
-DENSE = 600
-"""Parameters up to which dense matrices are faster."""
+DENSE = 600  # parameters up to which dense matrices are faster
 
 SINGULAR = 1e-10
 """Smallest eigenvalue of the information, scaled to unit diagonal, that says something."""
 
-EXACT = 1e-10
-"""What may be wrong with a result as a share of it, in the end."""
+EXACT = 1e-10  # what may be wrong with a result as a share of it, in the end
 
 _STEPS = 5_000
 
@@ -34,17 +32,6 @@ def solve(
     """Return what the information maps to a vector; None where it is singular.
 
     Where all players can move together, that is left out of the result.
-
-    Parameters
-    ----------
-    information : Information
-        The information.
-    right : numpy.ndarray
-        The vector.
-    least : float
-        What may be wrong with the result, in units of standard errors.
-    precision : float
-        The like as a share of it, where it is found step by step.
     """
     if not information.size:
         return right
@@ -69,17 +56,7 @@ def _still(information: Information, found: Floats) -> Floats:
 def conjugate_gradients(
     information: Information, right: Floats, precision: float, least: float = 0.0
 ) -> Floats | None:
-    """Return what the information maps to `right`; None where that does not converge.
-
-    Parameters
-    ----------
-    information : Information
-        The information.
-    right : numpy.ndarray
-        A vector, or the columns of a matrix.
-    precision, least : float
-        What may be wrong with the result, as a share and in units of standard errors.
-    """
+    """Return what the information maps to `right`; None where that does not converge."""
     found = np.zeros_like(right)
     rest = _still(information, right)
     eased = information.eased(rest)
@@ -109,14 +86,6 @@ def blind_direction(information: Information, held: int = 0) -> Floats | None:
     """Return a direction of which the information says nothing; None where there is none.
 
     The direction is in parameters that are scaled to unit information each.
-
-    Parameters
-    ----------
-    information : Information
-        The information.
-    held : int
-        How many of the first parameters a prior tells by itself; then only what is left of the
-        information of the others, once these have been eliminated, can say nothing.
     """
     if held:
         return _blind_direction_beyond(information, held)

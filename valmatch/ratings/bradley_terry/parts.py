@@ -21,14 +21,12 @@ from valmatch.ratings.bradley_terry.prior import Information, add_to_cells
 
 _BLOCK = 512
 
-ROWS = 64
-"""Rows of a matrix over all players that a processor holds at once."""
+ROWS = 64  # rows of a matrix over all players that a processor holds at once
 
 _WORTH = 0.08
 """Share of all rows above which eliminating an independent set costs less than leaving it in."""
 
-_NOTHING = 1e-9
-"""What rounding leaves of nothing, as a share."""
+_NOTHING = 1e-9  # what rounding leaves of nothing, as a share
 
 
 def moves_freely(information: Information) -> bool:

@@ -61,20 +61,12 @@ class Knowledge(ABC):
 
 @dataclass(frozen=True)
 class Prior(Knowledge):
-    """Players who scatter about their mean, and normal priors of some by themselves.
+    """Players who scatter about their mean, and normal priors of some by themselves."""
 
-    Attributes
-    ----------
-    scattered : numpy.ndarray
-        (players,) whether each one scatters about the mean of all these.
-    scatter : float
-        1 / variance of that; 0 for none.
-    precisions, centres : numpy.ndarray
-        (players,) 1 / variance and mean of a normal prior of a player's own; 0 for none.
-    """
-
-    scattered: Bools
-    scatter: float
+    scattered: Bools  # (players,) whether each one scatters about the mean of all these
+    scatter: float  # 1 / variance of that; 0 for none
+    # precisions, centres: (players,) 1 / variance and mean of a normal prior of a player's own; 0
+    # for none
     precisions: Floats
     centres: Floats
 
@@ -121,25 +113,13 @@ class Prior(Knowledge):
         return found
 
 
-NO_CHAINS: Bools = np.zeros(0, np.bool_)
-"""Of parameters of which none is tied to the next one."""
+NO_CHAINS: Bools = np.zeros(0, np.bool_)  # of parameters of which none is tied to the next one
 
 
 class Information:
     """A symmetric matrix over the free parameters: a sparse one, less the square of a vector.
 
-    Parameters
-    ----------
-    sparse_part : scipy.sparse.csr_array
-        (free, free) of strengths and coefficients.
-    rank_one : numpy.ndarray
-        (free,) the vector.
-    shift : numpy.ndarray
-        (free,) 1 for each player where all of them can move together, else 0.
-    border : numpy.ndarray
-        (free + 1,) the row of ln nu, where it is free, itself at last; else empty.
-    chained : numpy.ndarray
-        Whether each of the first parameters is tied to the next one; empty where none is.
+    Shapes: `sparse_part` (free, free); `rank_one` (free,); `shift` (free,); `border` (free + 1,).
     """
 
     def __init__(

@@ -30,23 +30,12 @@ from valmatch.ratings.bradley_terry.prior import Prior
 
 @dataclass(frozen=True)
 class Model(WholeModel):
-    """One rating a player.
+    """One rating a player."""
 
-    Attributes
-    ----------
-    draws : str
-        ``davidson``, ``half``, or "" for the first of these where there are draws.
-    prior : float or None
-        Standard deviation of the ratings about a common mean; None: nothing is known.
-    known : Anchors
-        Players whose places are known.
-    mean : float
-        The mean of the ratings where there are no anchors.
-    """
-
+    # standard deviation of the ratings about a common mean; None: nothing is known
     prior: float | None = None
-    known: Anchors = field(default_factory=Anchors)
-    mean: float = 1500.0
+    known: Anchors = field(default_factory=Anchors)  # players whose places are known
+    mean: float = 1500.0  # the mean of the ratings where there are no anchors
 
     @property
     def rates_all(self) -> bool:  # noqa: D102 - as `WholeModel` says, as all below

@@ -37,15 +37,6 @@ def _scales(degrees: float) -> tuple[Floats, Floats]:
 def quantile(level: float, n: int, degrees: float = math.inf) -> float:
     """Return the quantile of the range of `n` normal means over their estimated deviation.
 
-    Parameters
-    ----------
-    level : float
-        In (0, 1).
-    n : int
-        Number of means, >= 2.
-    degrees : float
-        Degrees of freedom of the deviation; inf: it is known.
-
     Examples
     --------
     >>> round(quantile(0.95, 3, 10), 3), round(quantile(0.95, 2), 3)

@@ -21,11 +21,8 @@ from valmatch.ratings.bradley_terry.linear import conjugate_gradients
 from valmatch.ratings.whole_history.fronts import Fronts, Inverse, fronts_of, in_time, inverse_of
 from valmatch.ratings.whole_history.wiener import Wiener
 
-SMALL = 1_000
-"""Parameters up to which the whole inverse is as fast as its parts."""
-
-MOST_WORK = 1.5e12
-"""Multiplications for a covariance: a few minutes."""
+SMALL = 1_000  # parameters up to which the whole inverse is as fast as its parts
+MOST_WORK = 1.5e12  # multiplications for a covariance: a few minutes
 
 _MOST_CELLS = 200_000_000
 _MOST_SOLVED = 30_000_000
@@ -37,20 +34,11 @@ class Parts(NamedTuple):
     """Parts of the covariance of the free parameters, in log odds.
 
     The mean of the first days of all players is held.
-
-    Attributes
-    ----------
-    variances : numpy.ndarray
-        (free,) of each.
-    last : numpy.ndarray or None
-        (players, players) of their last days; None where there are too many.
-    drawn : bool
-        Whether the variances are from draws.
     """
 
-    variances: Floats
-    last: Floats | None
-    drawn: bool
+    variances: Floats  # (free,) of each
+    last: Floats | None  # (players, players) of their last days; None where there are too many
+    drawn: bool  # whether the variances are from draws
 
 
 def parts_of_covariance(
@@ -61,19 +49,7 @@ def parts_of_covariance(
     moments: Ints,
     draws: np.random.Generator,
 ) -> Parts:
-    """Return parts of the covariance of what was fitted.
-
-    Parameters
-    ----------
-    problem, fit, sandwich
-        As `covariance` takes them.
-    last : numpy.ndarray
-        Which parameters the last days of the players are.
-    moments : numpy.ndarray
-        When each strength counts, by which it is eliminated; empty if strengths have no times.
-    draws : numpy.random.Generator
-        Used where there are too many parameters.
-    """
+    """Return parts of the covariance of what was fitted."""
     size, n = fit.information.size, len(last)
     if size <= (DENSE_COVARIANCE if sandwich or not len(moments) else SMALL):
         inverse = inverse_information(fit)

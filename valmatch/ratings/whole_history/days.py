@@ -11,27 +11,13 @@ from valmatch.ratings.bradley_terry.contests import Contests, games_of_sides, ro
 
 
 class PlayerDays(NamedTuple):
-    """Players and days together, by player, then by day.
+    """Players and days together, by player, then by day."""
 
-    Attributes
-    ----------
-    players : numpy.ndarray
-        (player-days,) number of the player.
-    days : numpy.ndarray
-        (player-days,) number of the day.
-    games : numpy.ndarray
-        (player-days,) how many he played then.
-    of_row : numpy.ndarray
-        (rows,) the player-day of each row of the games.
-    last_day : int
-        The last day of all games.
-    """
-
-    players: Ints
-    days: Ints
-    games: Ints
-    of_row: Ints
-    last_day: int
+    players: Ints  # (player-days,) number of the player
+    days: Ints  # (player-days,) number of the day
+    games: Ints  # (player-days,) how many he played then
+    of_row: Ints  # (rows,) the player-day of each row of the games
+    last_day: int  # the last day of all games
 
     @property
     def follows(self) -> Bools:
@@ -53,12 +39,7 @@ class PlayerDays(NamedTuple):
 def player_days(contests: Contests, days: Ints) -> PlayerDays:
     """Return the days of all players.
 
-    Parameters
-    ----------
-    contests : Contests
-        The games, in which every player plays.
-    days : numpy.ndarray
-        (games,) the day of each.
+    Shapes: `days` (games,).
     """
     of_row = days[games_of_sides(contests)[rows_of_sides(contests)]]
     known, ranks = np.unique(of_row, return_inverse=True)

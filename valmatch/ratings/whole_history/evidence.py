@@ -18,11 +18,8 @@ from valmatch.ratings.whole_history.rating import LEAST_DRIFT, PathModel
 GRID = (0.0, *(0.1 * 2.0**k for k in range(13)))
 """Drifts that are tried first, in points a square-root day: none, then .1 to 410."""
 
-CLOSE = 1e-4
-"""How close the logarithm of the drift is searched for."""
-
-MOST_WORK = 3e11
-"""Multiplications for one drift: about half a minute; some thirty are tried."""
+CLOSE = 1e-4  # how close the logarithm of the drift is searched for
+MOST_WORK = 3e11  # multiplications for one drift: about half a minute; some thirty are tried
 
 
 class TooLarge(Exception):  # noqa: N818 - it is no failure of the program
@@ -35,11 +32,6 @@ def log_evidence(model: PathModel, found: Estimate) -> float:
     That is the greatest log density plus half the log ratio of the determinants of the prior's
     second derivatives and of all: what the games leave of the width of the prior. In points, and
     ln nu; coefficients have a flat prior of density 1.
-
-    Raises
-    ------
-    TooLarge
-        If the determinant would take too long.
     """
     prior, problem, size = model.prior, found.problem, found.fit.information.size
     moments = model.days.days if model.drift >= LEAST_DRIFT else model.days.players[:0]
@@ -59,21 +51,11 @@ def log_evidence(model: PathModel, found: Estimate) -> float:
 
 
 class Tuned(NamedTuple):
-    """The best drift.
+    """The best drift."""
 
-    Attributes
-    ----------
-    drift : float
-        Points a square-root day.
-    evidence : float
-        Logarithm of its evidence.
-    unmoved : float
-        That of no drift.
-    """
-
-    drift: float
-    evidence: float
-    unmoved: float
+    drift: float  # points a square-root day
+    evidence: float  # logarithm of its evidence
+    unmoved: float  # that of no drift
 
 
 def tuned_drift(
@@ -87,24 +69,6 @@ def tuned_drift(
 
     It is looked for among those of `GRID`, then between the neighbours of the best one by Brent's
     method in its logarithm.
-
-    Parameters
-    ----------
-    model : PathModel
-        The model, whose drift does not matter.
-    contests : Contests
-        The games.
-    levels : Levels
-        Their levels.
-    linked : Linked
-        Who can be rated: everybody.
-    told : callable
-        Called before each drift that is tried; may raise to end the search.
-
-    Raises
-    ------
-    NoEstimate, TooLarge
-        As `estimate` and `log_evidence` do.
     """
     known: dict[float, float] = {}
     before: Estimate | None = None

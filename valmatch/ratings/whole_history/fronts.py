@@ -16,31 +16,18 @@ from scipy.linalg import lapack, solve_triangular
 
 from valmatch.kernels.arrays import Floats, Ints
 
-BLOCK = 96
-"""Parameters that are eliminated at once."""
+BLOCK = 96  # parameters that are eliminated at once
 
 _Front = tuple[Floats, Floats]
 
 
 class Fronts(NamedTuple):
-    """A matrix, and in which steps it is eliminated.
+    """A matrix, and in which steps it is eliminated."""
 
-    Attributes
-    ----------
-    matrix : scipy.sparse.csr_array
-        In the order of elimination.
-    order : numpy.ndarray
-        Which parameter stands where.
-    starts : list of int
-        First parameter of each step, and the end of the last.
-    fronts : list of numpy.ndarray
-        The parameters of the front after each step, in order.
-    """
-
-    matrix: sparse.csr_array
-    order: Ints
-    starts: list[int]
-    fronts: list[Ints]
+    matrix: sparse.csr_array  # in the order of elimination
+    order: Ints  # which parameter stands where
+    starts: list[int]  # first parameter of each step, and the end of the last
+    fronts: list[Ints]  # the parameters of the front after each step, in order
 
     @property
     def cells(self) -> int:
@@ -91,13 +78,7 @@ def _assembled(steps: Fronts, step: int, before: Floats) -> Floats:
 
 
 def _eliminated(matrix: Floats, k: int) -> tuple[Floats, Floats, Floats]:
-    """Return the factor of the first `k`, what it makes of the others, and what is left of these.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If the matrix is not positive definite.
-    """
+    """Return the factor of the first `k`, its part in the others, and what is left of these."""
     factor: Floats = np.asarray(np.linalg.cholesky(matrix[:k, :k]), np.float64)
     across: Floats = solve_triangular(factor, matrix[:k, k:], lower=True, check_finite=False)
     left: Floats = matrix[k:, k:] - across.T @ across
@@ -114,30 +95,14 @@ def log_determinant(steps: Fronts) -> float:
 
 
 class Inverse(NamedTuple):
-    """Parts of the inverse of a matrix.
+    """Parts of the inverse of a matrix."""
 
-    Attributes
-    ----------
-    diagonal : numpy.ndarray
-        (parameters,).
-    block : numpy.ndarray
-        (wanted, wanted) of the parameters that were wanted, as they were named.
-    """
-
-    diagonal: Floats
-    block: Floats
+    diagonal: Floats  # (parameters,)
+    block: Floats  # (wanted, wanted) of the parameters that were wanted, as they were named
 
 
 def inverse_of(steps: Fronts, wanted: Ints) -> Inverse:
-    """Return the diagonal of the inverse, and all of it that is of some parameters.
-
-    Parameters
-    ----------
-    steps : Fronts
-        The matrix.
-    wanted : numpy.ndarray
-        Numbers of those parameters, each once.
-    """
+    """Return the diagonal of the inverse, and all of it that is of some parameters."""
     left, factors = np.zeros((0, 0)), []
     for step, k in enumerate(np.diff(steps.starts).tolist()):
         factor, across, left = _eliminated(_assembled(steps, step, left), k)

@@ -22,32 +22,17 @@ from valmatch.ratings.whole_history.covariance import parts_of_covariance
 from valmatch.ratings.whole_history.days import PlayerDays
 from valmatch.ratings.whole_history.wiener import Wiener
 
-LEAST_DRIFT = 1e-4
-"""Points a square-root day below which nobody moves: .01 points in 27 years."""
+LEAST_DRIFT = 1e-4  # points a square-root day below which nobody moves: .01 points in 27 years
 
 
 @dataclass(frozen=True, kw_only=True)
 class PathModel(WholeModel):
-    """A rating a player and day played.
+    """A rating a player and day played."""
 
-    Attributes
-    ----------
-    draws : str
-        ``davidson``, ``half``, or "" for the first of these where there are draws.
-    days : PlayerDays
-        Who played when.
-    drift : float
-        Standard deviation of what a rating moves in a day, in points.
-    deviation : float
-        Standard deviation of a player's rating on his first day.
-    mean : float
-        The mean of the ratings of all players on their first days.
-    """
-
-    days: PlayerDays = field(repr=False)
-    drift: float
-    deviation: float
-    mean: float
+    days: PlayerDays = field(repr=False)  # who played when
+    drift: float  # standard deviation of what a rating moves in a day, in points
+    deviation: float  # standard deviation of a player's rating on his first day
+    mean: float  # the mean of the ratings of all players on their first days
 
     @property
     def rates_all(self) -> bool:  # noqa: D102 - as `WholeModel` says, as all below

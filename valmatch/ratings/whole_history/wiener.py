@@ -14,20 +14,11 @@ from valmatch.ratings.bradley_terry.sums import dot
 
 @dataclass(frozen=True)
 class Wiener(Knowledge):
-    """Minus the log density of strengths of players by day, in log odds.
+    """Minus the log density of strengths of players by day, in log odds."""
 
-    Attributes
-    ----------
-    first : numpy.ndarray
-        (strengths,) whether each is the first of a player.
-    precision : float
-        1 / variance of a first one about 0.
-    steps : numpy.ndarray
-        (strengths - 1,) 1 / variance of the step to the next one; 0 where that is another player's.
-    """
-
-    first: Bools
-    precision: float
+    first: Bools  # (strengths,) whether each is the first of a player
+    precision: float  # 1 / variance of a first one about 0
+    # (strengths - 1,) 1 / variance of the step to the next one; 0 where that is another player's
     steps: Floats
 
     def penalty(self, strengths: Floats) -> float:  # noqa: D102 - as `Knowledge` says

@@ -47,8 +47,7 @@ READ_BY: Mapping[str, tuple[Preset, ...]] = MappingProxyType(
 )
 """Which presets read a key that not all of them read."""
 
-MOST_TICKS = 10_000_000
-"""Most reviews of a case."""
+MOST_TICKS = 10_000_000  # most reviews of a case
 
 SLOWEST = {"faf": "clock.pops.max", "lichess": "clock.wave.every"}
 """The word that says how far apart reviews are at most, where neither ticks nor events do."""
@@ -56,8 +55,7 @@ SLOWEST = {"faf": "clock.pops.max", "lichess": "clock.wave.every"}
 OF_A_RULE_SET = ("ruleSet", "ruleLanguageVersion", "playerAttributes", "rules", "teams")
 """What a world or a rule set has, and no case."""
 
-OF_A_CASE = ("rule", "tickets", "expected")
-"""One of these tells a case."""
+OF_A_CASE = ("rule", "tickets", "expected")  # one of these tells a case
 
 EVENTS = ("join", "leave", "accept", "decline", "tick")
 

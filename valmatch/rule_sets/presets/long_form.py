@@ -11,26 +11,15 @@ from valmatch.rule_sets.presets.rule_words import RuleWords
 
 
 class Constant(NamedTuple):
-    """A constant of a rule.
+    """A constant of a rule."""
 
-    Attributes
-    ----------
-    name : str
-        What cases call it.
-    value : object
-    unit : str
-    word : str
-        The word of the vocabulary that it is.
-    """
-
-    name: str
+    name: str  # what cases call it
     value: object
     unit: str
-    word: str
+    word: str  # the word of the vocabulary that it is
 
 
-SPELLED = {"taken_as": "as"}
-"""How words are written that no field of Python can be called."""
+SPELLED = {"taken_as": "as"}  # how words are written that no field of Python can be called
 
 
 def long_form(rule: RuleWords) -> dict[str, Any]:

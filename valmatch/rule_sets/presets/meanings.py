@@ -12,39 +12,24 @@ from valmatch.inputs.fields import refuse
 from valmatch.rule_sets.presets.vocabulary import Lobby, Vocabulary
 from valmatch.rule_sets.presets.words import SEARCH, UNIT, Form
 
-OWN = ("preset",)
-"""What a rule has that is no word of a preset."""
+OWN = ("preset",)  # what a rule has that is no word of a preset
 
 
-RANKED = 2
-"""Users of a lobby of ranked play."""
+RANKED = 2  # users of a lobby of ranked play
 
 QUICK_PLAY: Mapping[str, float] = {"never.recent": 0.0, "acceptance.ban": 0.0}
 """Words whose default is another one in a larger lobby: it remembers and bans nobody."""
 
 
 class Word(NamedTuple):
-    """A word of the vocabulary.
+    """A word of the vocabulary."""
 
-    Attributes
-    ----------
-    path : str
-        Its dotted name.
-    unit, meaning : str
-    by_form : dict
-        Its default with each form in which it has a meaning.
-    constant : str
-        What lists of constants call it.
-    choices : dict
-        Which names it can be with a form.
-    """
-
-    path: str
+    path: str  # its dotted name
     unit: str
     meaning: str
-    by_form: Mapping[Form, object]
-    constant: str
-    choices: Mapping[Form, tuple[str, ...]]
+    by_form: Mapping[Form, object]  # its default with each form in which it has a meaning
+    constant: str  # what lists of constants call it
+    choices: Mapping[Form, tuple[str, ...]]  # which names it can be with a form
 
 
 def words(section: type[BaseModel] = Vocabulary, outer: str = "") -> Iterator[Word]:
@@ -66,8 +51,7 @@ def words(section: type[BaseModel] = Vocabulary, outer: str = "") -> Iterator[Wo
             )
 
 
-WORDS: Mapping[str, Word] = {one.path: one for one in words()}
-"""All words by their dotted names."""
+WORDS: Mapping[str, Word] = {one.path: one for one in words()}  # all words by their dotted names
 
 
 def team_sizes(teams: str) -> tuple[int, int]:
@@ -117,13 +101,7 @@ def _plain(value: object) -> object:
 
 
 def check(rule: Vocabulary) -> None:
-    """Refuse words that have no meaning together, by the names of both.
-
-    Raises
-    ------
-    PydanticCustomError
-        Of the first such pair.
-    """
+    """Refuse words that have no meaning together, by the names of both."""
     form = form_of(rule)
     for path, one in WORDS.items():
         value = given(rule, path)

@@ -12,19 +12,7 @@ from valmatch.text.terminal import shown
 
 
 def preset_of(name: str, teams: str | None = None) -> RuleWords:
-    """Return the rule of a preset.
-
-    Parameters
-    ----------
-    name : str
-    teams : str or None
-        Such as 2x4; by default those of the preset.
-
-    Raises
-    ------
-    InputError
-        If there is no such preset, or it knows no such teams.
-    """
+    """Return the rule of a preset."""
     if name not in PRESETS:
         raise InputError(f"preset: {shown(name)} is none ({hint(name, PRESETS)})")
     try:

@@ -19,25 +19,15 @@ from valmatch.rule_sets.short_form import plain
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
-SIZES = ("team_size", "team_count", "lobby_size")
-"""Constants of which the word `teams` is made."""
+SIZES = ("team_size", "team_count", "lobby_size")  # constants of which the word `teams` is made
 
 
 class RuleReading(NamedTuple):
-    """What the rule of a case says.
-
-    Attributes
-    ----------
-    words : RuleWords
-    seed : int or None
-        Of the draws of osu!.
-    backbone : dict
-        Milliseconds between two regions.
-    """
+    """What the rule of a case says."""
 
     words: RuleWords
-    seed: int | None
-    backbone: dict[tuple[str, str], float]
+    seed: int | None  # of the draws of osu!
+    backbone: dict[tuple[str, str], float]  # milliseconds between two regions
 
 
 def read_rule(root: Item) -> RuleReading | None:
@@ -53,21 +43,15 @@ def read_rule(root: Item) -> RuleReading | None:
 
 
 class _Reader:
-    """Reads the rule of one case.
-
-    Attributes
-    ----------
-    document : dict
-        The words, as they are validated.
-    places : dict
-        The key in the file and the value of each word that a constant is, by dotted name.
-    """
+    """Reads the rule of one case."""
 
     def __init__(self, root: Item, rule: Node) -> None:
         self.root, self.rule = root, rule
+        # the words, as they are validated
         self.document = cast("dict[str, Any]", plain(rule) if rule.kind == "object" else {})
         if rule.kind == "string":
             self.document["preset"] = rule.value
+        # the key in the file and the value of each word that a constant is, by dotted name
         self.places: dict[str, tuple[str, Node]] = {}
         self.seed: int | None = None
         self.backbone: dict[tuple[str, str], float] = {}

@@ -35,29 +35,15 @@ TICKET_KEYS: dict[Preset, tuple[str, ...]] = {
 """What a ticket of a preset may say."""
 
 
-MOST = 1_000_000_000
-"""How far from 0 a rating can be, and the most of what is counted."""
+MOST = 1_000_000_000  # how far from 0 a rating can be, and the most of what is counted
 
 
 class TicketReader:
-    """Reads the tickets of a case.
-
-    Parameters
-    ----------
-    root : Item
-        The case.
-    largest : float
-        Most players of a ticket.
-
-    Attributes
-    ----------
-    names : list of (str or int)
-        The ids of the tickets.
-    """
+    """Reads the tickets of a case."""
 
     def __init__(self, root: Item, largest: float) -> None:
         self.root, self.largest = root, largest
-        self.names: list[str | int] = []
+        self.names: list[str | int] = []  # the ids of the tickets
 
     def tickets(self, preset: Preset) -> tuple[AnyTicket, ...]:
         """Return all tickets; of one with faults, what there is of it."""

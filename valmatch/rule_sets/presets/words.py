@@ -48,21 +48,7 @@ def word(
     constant: str = "",
     choices: Mapping[Form, tuple[str, ...]] = MappingProxyType({}),
 ) -> Any:  # noqa: ANN401 - of any type
-    """Return the field of a word, which stands for its default by preset unless it is given.
-
-    Parameters
-    ----------
-    unit : str
-        Its unit, "" for none.
-    meaning : str
-        What it is.
-    by_form : mapping
-        Its default with each form in which it has a meaning.
-    constant : str
-        What cases and lists of constants call it; "": by its path, with _ for dots.
-    choices : mapping
-        Which names it can be with each form; all, where none are listed.
-    """
+    """Return the field of a word, which stands for its default by preset unless it is given."""
     extra: Any = {
         "unit": unit,
         "by_form": {form: by_form[form] for form in FORMS if form in by_form},

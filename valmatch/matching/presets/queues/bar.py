@@ -49,36 +49,18 @@ class Terms(NamedTuple):
 
 
 class Own(NamedTuple):
-    """What the queue goes by.
-
-    Attributes
-    ----------
-    terms : Terms
-    skill, variance : (n,) ndarray of float64
-        What each ticket adds to its team.
-    search : Search
-        Room for as many as may wait.
-    order : (room,) ndarray of int64
-        Tickets in the order in which they are looked at.
-    """
+    """What the queue goes by."""
 
     terms: Terms
+    # skill, variance: (n,); what each ticket adds to its team
     skill: Floats
     variance: Floats
-    search: Search
-    order: Ints
+    search: Search  # room for as many as may wait
+    order: Ints  # (room,); tickets in the order in which they are looked at
 
 
 def own_of(rule: BarRule, people: People, room: int) -> Own:
-    """Return what the queue goes by.
-
-    Parameters
-    ----------
-    rule : BarRule
-    people : People
-    room : int
-        How many may wait.
-    """
+    """Return what the queue goes by."""
     n = people.sizes.size
     table = (rule.team_count, rule.team_size + 1)
     need = np.zeros(table, np.int64)

@@ -76,22 +76,7 @@ RULE = cast(PresetQueue, None)
 
 @driver(njit)
 def play(line: Line, people: People, own: Any, room: int) -> bool:  # noqa: ANN401
-    """Let tickets come and go until the horizon.
-
-    Parameters
-    ----------
-    line : Line
-    people : People
-    own : NamedTuple of arrays
-        What the rule goes by, and its room, both empty.
-    room : int
-        How many may wait.
-
-    Returns
-    -------
-    bool
-        False if more would wait than there is room for: it is to be called again with more room.
-    """
+    """Let tickets come and go until the horizon."""
     state = line.state[0]
     if np.isnan(state["due"]):
         state["due"] = RULE.first_review(line, own)

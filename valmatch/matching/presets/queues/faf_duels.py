@@ -45,29 +45,18 @@ def terms_of(rule: FafRule) -> Terms:
 
 
 class Own(NamedTuple):
-    """What the queue goes by.
-
-    Attributes
-    ----------
-    terms : Terms
-    pops : Pops
-    mean, deviation : (n,) ndarray of float64
-        Ratings by which tickets are matched.
-    asked, step, cap : (n,) ndarray of float64
-        The least quality that each takes at first, and how that falls.
-    tickets : Tickets
-        Room for as many as may wait.
-    lists : Lists
-    """
+    """What the queue goes by."""
 
     terms: Terms
     pops: Pops
+    # mean, deviation: (n,); ratings by which tickets are matched
     mean: Floats
     deviation: Floats
+    # asked, step, cap: (n,); the least quality that each takes at first, and how that falls
     asked: Floats
     step: Floats
     cap: Floats
-    tickets: Tickets
+    tickets: Tickets  # room for as many as may wait
     lists: Lists
 
 

@@ -32,35 +32,19 @@ from valmatch.rule_sets.presets.rules import FafRule
 
 
 class Own(NamedTuple):
-    """What the queue goes by.
-
-    Attributes
-    ----------
-    terms : Terms
-    pops : Pops
-    at_least : float
-        Least quality.
-    less_deviations : float
-    newcomer_games : int
-        See `valmatch.rule_sets.presets.rules.FafRule`.
-    every, tickets : Tickets
-        All tickets, and room for as many as may wait, by average.
-    numbers : (room,) ndarray of int64
-        Who these are.
-    room : Room
-    line, first, quality : ndarray
-        See `valmatch.matching.presets.neighbours.value_neighbours`.
-    """
+    """What the queue goes by."""
 
     terms: Terms
     pops: Pops
-    at_least: float
+    at_least: float  # least quality
     less_deviations: float
-    newcomer_games: int
+    newcomer_games: int  # see `valmatch.rule_sets.presets.rules.FafRule`
+    # every, tickets: all tickets, and room for as many as may wait, by average
     every: Tickets
     tickets: Tickets
-    numbers: Ints
+    numbers: Ints  # (room,); who these are
     room: Room
+    # line, first, quality: see `valmatch.matching.presets.neighbours.value_neighbours`
     line: Ints
     first: Ints
     quality: Floats

@@ -23,26 +23,11 @@ from valmatch.matching.presets.queues.people import People
 from valmatch.matching.presets.scores import ANY, Pool, Terms, score, score_pairs, terms_of
 from valmatch.rule_sets.presets.rules import LichessRule
 
-THOUSANDTHS = 1000
-"""The time up to a wave is longer by a whole number of them."""
+THOUSANDTHS = 1000  # the time up to a wave is longer by a whole number of them
 
 
 class Own(NamedTuple):
-    """What the queue goes by.
-
-    Attributes
-    ----------
-    terms : Terms
-    every, jitter, rate, cap : float
-    players : int
-    just_paired, ranges : bool
-        See `valmatch.rule_sets.presets.rules.LichessRule`.
-    every_pool, pool : Pool
-        All tickets, and room for as many as may wait; nobody has missed waves in the former.
-    points : (room, room) ndarray of float64
-    partners : (room,) ndarray of int64
-    forest : Forest
-    """
+    """What the queue goes by."""
 
     terms: Terms
     every: float
@@ -50,12 +35,15 @@ class Own(NamedTuple):
     rate: float
     cap: float
     players: int
+    # just_paired, ranges: see `valmatch.rule_sets.presets.rules.LichessRule`
     just_paired: bool
     ranges: bool
+    # every_pool, pool: all tickets, and room for as many as may wait; nobody has missed waves in
+    # the former
     every_pool: Pool
     pool: Pool
-    points: Floats
-    partners: Ints
+    points: Floats  # (room, room)
+    partners: Ints  # (room,)
     forest: Forest
 
 

@@ -41,60 +41,29 @@ MATCH = np.dtype(
 
 
 class Line(NamedTuple):
-    """Tickets, who of them waits, and their matches.
+    """Tickets, who of them waits, and their matches."""
 
-    Attributes
-    ----------
-    times, until : (n,) ndarray of float64
-        When tickets come, and leave if they have no match.
-    cancelled : (n,) ndarray of int64
-        Whether they are cancelled then, or time out.
-    sizes, users : (n,) ndarray of int64
-        Players; number of the user. Who waits already does not join again.
-    numbers : (n,) ndarray of int64
-        By which draws are addressed: how many joined before.
-    status : (n,) ndarray of int64
-        Of `valmatch.matching.tickets.layout`.
-    ends : (n,) ndarray of float64
-        When they ended.
-    missed : (n,) ndarray of int64
-        Reviews that they were left over in.
-    waiting : (n,) ndarray of int64
-        Who waits, in order of joining.
-    present : (users,) ndarray of int64
-        Whether a user waits.
-    last : (users,) ndarray of int64
-        What a rule remembers of a user: 0 at first.
-    memory : (k,) ndarray of float64
-        What else a rule remembers.
-    members : (2, n) ndarray of int64
-        Tickets of matches and their teams.
-    before : (n,) ndarray of int64
-        Of each member 1 more than its place in `members` in its match before; 0 for none.
-    matches : (n,) records of `MATCH`
-    state : (1,) records of `STATE`
-    place : (3,) ndarray of uint64
-        Where the draws lie.
-    """
-
+    # times, until: (n,); when tickets come, and leave if they have no match
     times: Floats
     until: Floats
-    cancelled: Ints
+    cancelled: Ints  # (n,); whether they are cancelled then, or time out
+    # sizes, users: (n,); players; number of the user. Who waits already does not join again
     sizes: Ints
     users: Ints
-    numbers: Ints
-    status: Ints
-    ends: Floats
-    missed: Ints
-    waiting: Ints
-    present: Ints
-    last: Ints
-    memory: Floats
-    members: Ints
+    numbers: Ints  # (n,); by which draws are addressed: how many joined before
+    status: Ints  # (n,); of `valmatch.matching.tickets.layout`
+    ends: Floats  # (n,); when they ended
+    missed: Ints  # (n,); reviews that they were left over in
+    waiting: Ints  # (n,); who waits, in order of joining
+    present: Ints  # (users,); whether a user waits
+    last: Ints  # (users,); what a rule remembers of a user: 0 at first
+    memory: Floats  # (k,); what else a rule remembers
+    members: Ints  # (2, n); tickets of matches and their teams
+    # (n,); of each member 1 more than its place in `members` in its match before; 0 for none
     before: Ints
-    matches: Records
-    state: Records
-    place: Words
+    matches: Records  # (n,)
+    state: Records  # (1,)
+    place: Words  # (3,); where the draws lie
 
 
 def make_line(
@@ -109,18 +78,7 @@ def make_line(
 ) -> Line:
     """Return a line in which nobody waits yet.
 
-    Parameters
-    ----------
-    times, cancels : (n,) ndarray of float64
-        When tickets come, in order, and are cancelled.
-    sizes, users : (n,) ndarray of int64
-    timeout : float
-        Seconds after which tickets leave.
-    horizon : float
-        When all ends.
-    memory : ndarray of float64
-        What a rule remembers at first.
-    place : (3,) ndarray of uint64
+    Shapes: `times`, `cancels` (n,); `sizes`, `users` (n,); `place` (3,).
     """
     n = times.size
     state = np.zeros(1, STATE)

@@ -23,29 +23,17 @@ from valmatch.rule_sets.presets.rules import OsuRule
 
 
 class Own(NamedTuple):
-    """What the queue goes by.
-
-    Attributes
-    ----------
-    terms : Terms
-    tick, timeout, recent : float
-        Seconds between reviews, of waiting after which a user leaves at the end of one, and for
-        which opponents do not meet again; 0: nobody leaves, they may.
-    rating : (n,) ndarray of float64
-    order : (room,) ndarray of int64
-        Who waits, by rating.
-    users : Users
-        Room for as many as may wait.
-    room : Room
-    """
+    """What the queue goes by."""
 
     terms: Terms
+    # tick, timeout, recent: seconds between reviews, of waiting after which a user leaves at the
+    # end of one, and for which opponents do not meet again; 0: nobody leaves, they may
     tick: float
     timeout: float
     recent: float
-    rating: Floats
-    order: Ints
-    users: Users
+    rating: Floats  # (n,)
+    order: Ints  # (room,); who waits, by rating
+    users: Users  # room for as many as may wait
     room: Room
 
 

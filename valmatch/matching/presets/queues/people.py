@@ -8,42 +8,25 @@ from valmatch.kernels.arrays import Bools, Floats, Ints
 
 
 class People(NamedTuple):
-    """Players by ticket, and what is known of tickets.
+    """Players by ticket, and what is known of tickets."""
 
-    Attributes
-    ----------
-    sizes, firsts : (tickets,) ndarray of int64
-        How many players each ticket has, and the number of its first; the others come after that.
-    ratings, deviations : (players,) ndarray of float64
-        Mean and standard deviation of what is believed of their skill.
-    games : (players,) ndarray of int64
-        Games played.
-    unrated : (players,) ndarray of bool
-        Who is new.
-    regions : (tickets,) ndarray of int64
-        The data centre of least latency; -1: not known.
-    round_trips : (tickets,) ndarray of float64
-        Milliseconds to that.
-    between : (regions, regions) ndarray of float64
-        Milliseconds between data centres; NaN where they are not known.
-    maps : (tickets,) ndarray of int64
-        Map picks as bits; -1 of who takes any.
-    low, high : (tickets,) ndarray of int64
-        Lowest and highest rating that they want to meet; `ANY` away where they gave no range.
-    ranged : (tickets,) ndarray of bool
-        Who gave one.
-    """
-
+    # sizes, firsts: (tickets,); how many players each ticket has, and the number of its first; the
+    # others come after that
     sizes: Ints
     firsts: Ints
+    # ratings, deviations: (players,); mean and standard deviation of what is believed of their
+    # skill
     ratings: Floats
     deviations: Floats
-    games: Ints
-    unrated: Bools
-    regions: Ints
-    round_trips: Floats
+    games: Ints  # (players,); games played
+    unrated: Bools  # (players,); who is new
+    regions: Ints  # (tickets,); the data centre of least latency; -1: not known
+    round_trips: Floats  # (tickets,); milliseconds to that
+    # (regions, regions); milliseconds between data centres; NaN where they are not known
     between: Floats
-    maps: Ints
+    maps: Ints  # (tickets,); map picks as bits; -1 of who takes any
+    # low, high: (tickets,); lowest and highest rating that they want to meet; `ANY` away where they
+    # gave no range
     low: Ints
     high: Ints
-    ranged: Bools
+    ranged: Bools  # (tickets,); who gave one

@@ -30,53 +30,34 @@ from valmatch.rule_sets.presets.rules import (
     ShieldBatteryRule,
 )
 
-ROOM = 64
-"""Tickets for which there is room at first."""
+ROOM = 64  # tickets for which there is room at first
 
 
 class Asked(NamedTuple):
-    """Tickets of players in order of time.
+    """Tickets of players in order of time."""
 
-    Attributes
-    ----------
-    times, cancels : (tickets,) ndarray of float64
-    users : (tickets,) ndarray of int64
-        Numbers of users, from 0. Who waits already does not join again.
-    people : People
-    place : (3,) ndarray of uint64
-        Where the draws of the rule lie.
-    """
-
+    # times, cancels: (tickets,)
     times: Floats
     cancels: Floats
-    users: Ints
+    users: Ints  # (tickets,); numbers of users, from 0. Who waits already does not join again
     people: People
-    place: Words
+    place: Words  # (3,); where the draws of the rule lie
 
 
 class Told(NamedTuple):
-    """What the rule of a preset says of the matches it has formed.
+    """What the rule of a preset says of the matches it has formed."""
 
-    Attributes
-    ----------
-    values, chances : (matches,) ndarray of float64
-        Values in the unit of the rule; win chances of first teams that it believes in, NaN where it
-        says nothing.
-    skipped : (matches,) ndarray of bool
-        Whether an older ticket that still waited after the review would have done in place of a
-        member.
-    reviews, relaxed : int
-        Reviews, and those of them that asked for less than of a large population.
-    examined : float
-        Candidates that were valued.
-    """
-
+    # values, chances: (matches,); values in the unit of the rule; win chances of first teams that
+    # it believes in, NaN where it says nothing
     values: Floats
     chances: Floats
+    # (matches,); whether an older ticket that still waited after the review would have done in
+    # place of a member
     skipped: Ints
+    # reviews, relaxed: reviews, and those of them that asked for less than of a large population
     reviews: int
     relaxed: int
-    examined: float
+    examined: float  # candidates that were valued
 
 
 def module_of(rule: PresetRule) -> ModuleType:
@@ -93,16 +74,7 @@ def module_of(rule: PresetRule) -> ModuleType:
 def play_preset(
     rule: PresetRule, asked: Asked, timeout: float, horizon: float
 ) -> tuple[Played, Told]:
-    """Play drawn tickets.
-
-    Parameters
-    ----------
-    rule : PresetRule
-    asked : Asked
-        The tickets.
-    timeout, horizon : float
-        Seconds after which a ticket leaves, and at which all ends.
-    """
+    """Play drawn tickets."""
     module = module_of(rule)
     line = make_line(
         asked.times,

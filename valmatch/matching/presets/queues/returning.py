@@ -34,8 +34,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 HOUR = 3600.0
 
-LEAST_ROOM = 1024
-"""Tickets that there are places for at least, so that they are seldom given anew."""
+LEAST_ROOM = 1024  # tickets that there are places for at least, so that they are seldom given anew
 
 STATE = np.dtype(
     [
@@ -66,58 +65,26 @@ up to how many numbers on from a leader those are who may be on it (`friends`).
 
 
 class Parameters(NamedTuple):
-    """A preset as the queue reads it.
+    """A preset as the queue reads it."""
 
-    Attributes
-    ----------
-    team_num : int
-        Players on each of its two teams.
-    horizon : float
-        Hours; no review happens at or after it.
-    largest : int
-        Most players of a ticket.
-    numbers : PresetRule
-        The rule.
-    """
-
-    team_num: int
-    horizon: float
-    largest: int
-    numbers: PresetRule
+    team_num: int  # players on each of its two teams
+    horizon: float  # hours; no review happens at or after it
+    largest: int  # most players of a ticket
+    numbers: PresetRule  # the rule
 
 
 class QueueState(NamedTuple):
-    """Who waits.
+    """Who waits."""
 
-    Attributes
-    ----------
-    state : (1,) record of `STATE`
-    people : (n,) records
-        Of everybody what `KNOWN` says.
-    place : (3,) ndarray of uint64
-        Where the draws lie.
-    room : int
-        How many tickets may wait.
-    line : Line
-    seen : People
-        Players of tickets as the rule sees them.
-    members : (tickets * largest,) ndarray of int64
-        Who these are; the first of a ticket is the leader.
-    own : NamedTuple of arrays
-        What the rule goes by.
-    start : ndarray of float64
-        What the rule remembers at first.
-    """
-
-    state: Records
-    people: Records
-    place: Words
-    room: int
+    state: Records  # (1,)
+    people: Records  # (n,); of everybody what `KNOWN` says
+    place: Words  # (3,); where the draws lie
+    room: int  # how many tickets may wait
     line: Line
-    seen: People
-    members: Ints
-    own: Any
-    start: Floats
+    seen: People  # players of tickets as the rule sees them
+    members: Ints  # (tickets * largest,); who these are; the first of a ticket is the leader
+    own: Any  # what the rule goes by
+    start: Floats  # what the rule remembers at first
 
 
 def as_it_is(function: F) -> F:
@@ -365,17 +332,11 @@ def still_waiting(rules: Parameters, queue: QueueState, arrivals: Floats) -> Non
             count += 1
 
 
-PARTS = (new, grown, next_review, join, review)
-"""Functions that are other ones for each rule."""
+PARTS = (new, grown, next_review, join, review)  # functions that are other ones for each rule
 
 
 def queue_of(rule: PresetRule) -> ModuleType:
-    """Return the queue of a preset: a rule of the queue, see `valmatch.matching.queue.QueueRule`.
-
-    Parameters
-    ----------
-    rule : PresetRule
-    """
+    """Return the queue of a preset: a `valmatch.matching.queue.QueueRule`."""
     return _queue_of(module_of(rule))
 
 

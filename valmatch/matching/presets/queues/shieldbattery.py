@@ -31,39 +31,11 @@ FOLDED, PEAK, ENDS, IS_FOLDED = range(4)
 
 
 class Own(NamedTuple):
-    """What the queue goes by.
-
-    Attributes
-    ----------
-    terms : Terms
-    others, at_least, relax, enough, weight : float32
-        Share of others' waits that orders; least quality; how it falls for each player below
-        enough; weight of a window of the population.
-    window, tick : float
-    sample : int
-    less_deviations : float32
-        How many of its deviations a rating is lowered by.
-    picks : bool
-        Whether map picks count.
-    rating : (n,) ndarray of float32
-        Lowered ratings.
-    region, maps : (n,) ndarray of int64
-    half, between : ndarray of float32
-        Half of the milliseconds of each ticket to its region; half of those between regions.
-    pool : Pool
-        Room for a sample.
-    looked : (sample,) ndarray of int64
-        Tickets of it.
-    drawn : (room,) ndarray of float64
-    roster, team : (2 * size,), (size,) ndarray of int64
-    found : Found
-    single : Found
-        Room for one roster.
-    key : (rosters,) ndarray of float32
-        By what they are ordered.
-    """
+    """What the queue goes by."""
 
     terms: Terms
+    # others, at_least, relax, enough, weight: share of others' waits that orders; least quality;
+    # how it falls for each player below enough; weight of a window of the population
     others: np.float32
     at_least: np.float32
     relax: np.float32
@@ -72,21 +44,25 @@ class Own(NamedTuple):
     window: float
     tick: float
     sample: int
-    less_deviations: np.float32
-    picks: bool
-    rating: Singles
+    less_deviations: np.float32  # how many of its deviations a rating is lowered by
+    picks: bool  # whether map picks count
+    rating: Singles  # (n,); lowered ratings
+    # region, maps: (n,)
     region: Ints
     maps: Ints
+    # half, between: half of the milliseconds of each ticket to its region; half of those between
+    # regions
     half: Singles
     between: Singles
-    pool: Pool
-    looked: Ints
-    drawn: Floats
+    pool: Pool  # room for a sample
+    looked: Ints  # (sample,); tickets of it
+    drawn: Floats  # (room,)
+    # roster, team: (2 * size,)
     roster: Ints
     team: Ints
     found: Found
-    single: Found
-    key: Singles
+    single: Found  # room for one roster
+    key: Singles  # (rosters,); by what they are ordered
 
 
 def own_of(rule: ShieldBatteryRule, people: People, room: int) -> Own:

@@ -38,38 +38,21 @@ from valmatch.text.terminal import shortened
 
 SUMMARY = "summary.json"
 
-NAMED = 2
-"""Differences between two configs that a sentence names."""
-
-SYSTEMS = 4
-"""Systems that a finding names."""
-
-CHARTS = 12
-"""Most responses of several systems that are drawn."""
+NAMED = 2  # differences between two configs that a sentence names
+SYSTEMS = 4  # systems that a finding names
+CHARTS = 12  # most responses of several systems that are drawn
 
 
 class System(NamedTuple):
-    """A system beside the base.
+    """A system beside the base."""
 
-    Attributes
-    ----------
-    name : str
-        Its letter.
-    source, config_id : str
-        Its config.
-    changed : mapping of str to tuple
-        What differs: the value of the base, and its own.
-    differences : mapping of str to Estimate
-        By response.
-    base, own : mapping of str to float
-        Mean of the base and of this system, by response; NaN where undefined.
-    """
-
-    name: str
+    name: str  # its letter
+    # source, config_id: its config
     source: str
     config_id: str
-    changed: Mapping[str, tuple[object, object]]
-    differences: Mapping[str, Estimate]
+    changed: Mapping[str, tuple[object, object]]  # what differs: the value of the base, and its own
+    differences: Mapping[str, Estimate]  # by response
+    # base, own: mean of the base and of this system, by response; NaN where undefined
     base: Mapping[str, float]
     own: Mapping[str, float]
 

@@ -30,14 +30,9 @@ from valmatch.text.terminal import shortened
 
 SUMMARY = "summary.json"
 
-CHARTS = 12
-"""Most responses that are drawn."""
-
-SEVERAL = 2
-"""Responses that a finding names where several factors vary."""
-
-TABLE = 6
-"""Most responses in the table of points."""
+CHARTS = 12  # most responses that are drawn
+SEVERAL = 2  # responses that a finding names where several factors vary
+TABLE = 6  # most responses in the table of points
 
 Point = Mapping[str, object]
 

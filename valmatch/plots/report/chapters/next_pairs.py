@@ -19,8 +19,7 @@ from valmatch.text.sheet import Sheet
 
 BATCH, SIMULATED, SUMMARY = "batch.csv", "simulated.csv", "summary.json"
 
-Z = 1.96
-"""Standard errors to either end of an interval of 95 %."""
+Z = 1.96  # standard errors to either end of an interval of 95 %
 
 LABELS = {
     "named_best": ("share in which the leader is the best", ".3f"),

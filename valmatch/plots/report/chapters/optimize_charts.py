@@ -23,8 +23,7 @@ NOTE = (
     " fresh ones."
 )
 
-MOST = 100_000
-"""Most rows of a file that are read."""
+MOST = 100_000  # most rows of a file that are read
 
 
 def unit_of_objective(run: RunFiles) -> str:

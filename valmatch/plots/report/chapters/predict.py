@@ -13,8 +13,7 @@ from valmatch.text.sheet import Sheet
 
 SUMMARY, ROWS = "summary.json", "predictions.csv"
 
-NAMED = 3
-"""Games that a finding names."""
+NAMED = 3  # games that a finding names
 
 
 def chapter(run: RunFiles) -> Chapter:

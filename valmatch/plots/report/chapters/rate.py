@@ -23,14 +23,9 @@ from valmatch.text.sheet import Sheet
 
 SUMMARY, RATINGS = "summary.json", "ratings.csv"
 
-BEST = 20
-"""Players that are listed."""
-
-PLAYERS = 200_000
-"""Most players whose ratings are drawn."""
-
-COIN = math.log(2.0)
-"""The log loss of who knows nothing."""
+BEST = 20  # players that are listed
+PLAYERS = 200_000  # most players whose ratings are drawn
+COIN = math.log(2.0)  # the log loss of who knows nothing
 
 MEANT = (
     "log loss: minus the mean logarithm of the probability that was predicted for what happened; a"

@@ -45,8 +45,7 @@ SUMMARY, ROWS, CURVES, PAIRED = "summary.json", "replications.csv", "curves.csv"
 SAMPLE = 2000
 """Replications of which distributions are drawn, so that a report of many takes no longer."""
 
-HISTOGRAMS = 16
-"""Most responses whose distributions are drawn."""
+HISTOGRAMS = 16  # most responses whose distributions are drawn
 
 CONTROLS = tuple(Adjusted().as_dict())
 

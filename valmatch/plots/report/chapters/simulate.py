@@ -20,8 +20,7 @@ from valmatch.plots.sheets.replications import responses_sheets
 
 RESPONSES = "responses.json"
 
-MOST = 200_000
-"""Most rows of a file that are counted."""
+MOST = 200_000  # most rows of a file that are counted
 
 
 COMMON, LONG = 0.99, 2.0
@@ -29,18 +28,12 @@ COMMON, LONG = 0.99, 2.0
 
 
 class Column(NamedTuple):
-    """A column of a file whose distribution is drawn.
+    """A column of a file whose distribution is drawn."""
 
-    Attributes
-    ----------
-    file, name : str
-        The file and the column.
-    label, what : str
-        What it is, with its unit, and what is counted.
-    """
-
+    # file, name: the file and the column
     file: str
     name: str
+    # label, what: what it is, with its unit, and what is counted
     label: str
     what: str
 

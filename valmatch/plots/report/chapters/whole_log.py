@@ -22,14 +22,9 @@ RATINGS, COEFFICIENTS, SUPERIORITY = "ratings.csv", "coefficients.csv", "superio
 
 COLUMNS = ("rank", "player", "rating", "low", "high", "rank_low", "rank_high", "games", "status")
 
-SHOWN = 30
-"""Players that are drawn and listed: the first and the last, if there are more."""
-
-DRAWN = 3
-"""Players whose paths are drawn."""
-
-NAMED = 5
-"""Players of a kind who are named."""
+SHOWN = 30  # players that are drawn and listed: the first and the last, if there are more
+DRAWN = 3  # players whose paths are drawn
+NAMED = 5  # players of a kind who are named
 
 MEANT = (
     "tied for first: nobody is shown to be better, by ranges of ranks that hold for all players"
@@ -64,15 +59,7 @@ def chapter(run: RunFiles, log: str, given: Mapping[str, Any]) -> Chapter:
 def rows_shown(
     run: RunFiles, players: Sequence[str] = ()
 ) -> tuple[list[dict[str, str]], dict[str, list[str]]]:
-    """Return the players to be shown, best first, and who could not be rated, by status.
-
-    Parameters
-    ----------
-    run : RunFiles
-        The folder.
-    players : sequence of str
-        Who is to be shown; none: the first and the last.
-    """
+    """Return the players to be shown, best first, and who could not be rated, by status."""
     marked = are_marked(run.folder / RATINGS)
     first: list[dict[str, str]] = []
     last: list[dict[str, str]] = []
