@@ -319,8 +319,8 @@ def test_functions_take_the_keywords_that_they_document_and_no_others() -> None:
         valmatch.compare(SMALL, SMALL, 3, shard="0/2")  # type: ignore[call-arg]
     reading = {"columns", "separator", "out", "warn"}
     assert keywords_of(valmatch.predict_games) == reading
-    fitting = {"tune", "train", "burn_in", "redo", "skip_bad_games", "max_bad_rows", "progress"}
-    fitting |= {"alias", "include", "exclude"}
+    fitting = {"tune", "train", "burn_in", "skip_bad_games", "max_bad_rows", "progress"}
+    fitting |= {"alias"}
     assert keywords_of(valmatch.rate_games) == reading | fitting
     assert keywords_of(valmatch.compare_ratings) == reading | fitting
     with pytest.raises(TypeError, match="unexpected keyword argument 'burnin'"):
@@ -330,27 +330,14 @@ def test_functions_take_the_keywords_that_they_document_and_no_others() -> None:
 
 
 @pytest.mark.slow
-def test_ratings_are_compared_by_a_log_or_by_folders(tmp_path: Path, log: Path) -> None:
+def test_ratings_are_compared_by_a_log(log: Path) -> None:
     by_log = valmatch.compare_ratings(log, ["elo", "glicko2"])
-    folders = [tmp_path / name for name in ("elo", "glicko2")]
-    for folder in folders:
-        valmatch.rate_games(log, folder.name, out=folder)
-    by_folders = valmatch.compare_ratings(*folders)
-    assert type(by_log) is type(by_folders) is valmatch.RatingComparison
-    assert by_log.means == by_folders.means
+    assert type(by_log) is valmatch.RatingComparison
     assert list(valmatch.compare_ratings(str(log), "elo").parameters) == ["elo"]
-    with pytest.raises(valmatch.InputError) as error:
-        valmatch.compare_ratings(*folders, tune="K")
-    assert str(error.value) == (
-        f"tune: goes with a log and names of systems ({folders[0]} is a folder of a rating)"
-    )
-    for pair in (("lost", folders[0]), (folders[0], "lost")):
-        with pytest.raises(valmatch.InputError, match=r"^lost: holds no rating, the other folder"):
-            valmatch.compare_ratings(*pair)
-    with pytest.raises(valmatch.InputError, match=r"^others: 3 \(allowed: a path"):
-        valmatch.compare_ratings(folders[0], 3)  # type: ignore[arg-type]
     with pytest.raises(valmatch.InputError, match=r"^lost: cannot be read"):
         valmatch.compare_ratings("lost", ["elo"])
+    with pytest.raises(valmatch.InputError, match=r"^systems: 3 \(allowed: "):
+        valmatch.compare_ratings(log, 3)  # type: ignore[arg-type]
 
 
 def keywords_of(function: Callable[..., object]) -> set[str]:

@@ -25,12 +25,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from results.former_predictions import FormerPredictions
 from results.pages import add_page, fill, parser, say, table
 from tests.support.command import valmatch
 from valmatch import compare_ratings
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.blocks import blocks_of
-from valmatch.game_logs.comparison.baselines import COIN, RECORD, FormerPredictions
+from valmatch.game_logs.comparison.baselines import COIN, RECORD
 from valmatch.game_logs.comparison.result import compared, tallies
 from valmatch.game_logs.games import joined
 from valmatch.game_logs.names import Names

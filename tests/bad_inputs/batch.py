@@ -22,8 +22,6 @@ CHOICE: Words = ("word", "DAVIDSON", "half,davidson", "none ", *ESCAPES, LONG, "
 
 COLUMN: Words = ("nothing", "W", "w,w", *ESCAPES, LONG, "\udcff")
 
-NAMES: Words = ("", ",", "a,,b", "nobody", "a,nobody", " ", *ESCAPES, LONG, "\udcff")
-
 BAD: Sequence[tuple[str, Words]] = (
     ("--prior", (*NOT_POINTS, "1e-9", "1e-300")),
     ("--anchors", ("nowhere.csv", ".")),
@@ -40,8 +38,6 @@ BAD: Sequence[tuple[str, Words]] = (
     ("--seed", WHOLE),
     ("--top", WHOLE),
     ("--set", ("mean", "mean=", "mean=word", "mean=nan", "K=1", *ESCAPES)),
-    ("--include", NAMES),
-    ("--exclude", NAMES),
     ("--tune", ("mean", "K", *WORDS[2:])),
     ("--train", ("0.5", *LEVEL)),
     ("--burn-in", ("3", *WHOLE)),
@@ -51,7 +47,6 @@ BAD: Sequence[tuple[str, Words]] = (
 
 ALONE: Sequence[Words] = (
     ("--again",),
-    ("--pairs",),
     ("--ratings", BATCH_LOG),
     ("--system", "bradley_terry,elo"),
     ("--interval", "none", "--bootstrap", "3"),
@@ -60,17 +55,16 @@ ALONE: Sequence[Words] = (
     ("--covariate", "x", "--covariate", "x"),
     ("--cluster", "voter,voter"),
     ("--covariate", "flat"),
-    ("--include", "a,b", "--exclude", "b"),
 )
 """Options that do not go together."""
 
 
 def batch_case(number: int, rng: Random, bases: Path) -> Case:
     """Return a rating of a whole log with bad input."""
-    kind = rng.choice(("log", "log", "anchors", "aliases", "names", "option", "option", "together"))
+    kind = rng.choice(("log", "log", "anchors", "aliases", "option", "option", "together"))
     if kind == "log":
         return _log_case(number, rng)
-    if kind in ("anchors", "aliases", "names"):
+    if kind in ("anchors", "aliases"):
         return _file_case(number, rng, kind)
     argv = ("rate", BATCH_LOG, *BATCH, "--out", "out")
     if kind == "together":
@@ -79,9 +73,8 @@ def batch_case(number: int, rng: Random, bases: Path) -> Case:
     option, values = rng.choice(BAD)
     value = rng.choice(values)
     names = [option] if value else [option, "--"]
-    certain = not (option == "--include" and value == " ")
     what = f"{option} {value[:60]!r}"
-    return Case("batch", number, (*argv, option, value), _with(), names, certain, what=what)
+    return Case("batch", number, (*argv, option, value), _with(), names, what=what)
 
 
 def _with(**files: Content) -> dict[str, Content]:
@@ -124,14 +117,10 @@ def _file_case(number: int, rng: Random, kind: str) -> Case:
             "deviation": ("-1", "nan", "word", "1e400", "1e7", "1e-300"),
         }
         needed, option = ["player", "rating"], "--anchors"
-    elif kind == "aliases":
+    else:
         content = b"name,alias\nzoe,a\nyan,b\nxia,c\n"
         bad = {"name": ("", "a", "b", "c"), "alias": ("", "nobody", "zoe", "yan")}
         needed, option = ["name", "alias"], "--alias"
-    else:
-        content = b"rank,player\n1,a\n2,b\n3,c\n4,d\n"
-        bad = {"player": ("", "nobody", HUGE)}
-        needed, option = ["player"], rng.choice(("--include", "--exclude"))
     damage = damaged_table(rng, content, bad, needed)
     argv = ("rate", BATCH_LOG, *BATCH, option, FILE, "--out", "out")
     files = _with(**{FILE: damage.content})

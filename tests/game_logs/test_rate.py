@@ -29,7 +29,6 @@ from valmatch.errors import InputError
 from valmatch.game_logs.comparison.ratings import compare_ratings
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.game_logs.reading import log as log_module
-from valmatch.game_logs.writing import pairs as pairs_module
 from valmatch.ratings.registry import system_named
 
 FILES = ("ratings.csv", "history.csv", "summary.json")
@@ -94,69 +93,32 @@ def test_every_players_cap_agrees_exactly_too(seed: int, tmp_path: Path) -> None
         rate_games(path, out=tmp_path / "out", burn_in=3)
 
 
-def details(row: dict[str, str]) -> tuple[float, float, float, int]:
-    numbers = (float(row[name]) for name in ("score_per_hour", "rating_offset", "scale"))
+def details(row: dict[str, str]) -> tuple[float, ...]:
     assert row["capped"] == str(int(float(row["scale"]) < 1))
-    return (*numbers, int(row["rank_after"]))  # type: ignore[return-value]
-
-
-def contest(row: dict[str, str]) -> tuple[object, ...]:
-    texts = (row[name] for name in ("game", "player", "opponent"))
-    return (*texts, *(float(row[name]) for name in ("expected", "score", "minutes", "points")))
+    return tuple(float(row[name]) for name in ("score_per_hour", "rating_offset", "scale"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cap", ["most_distant", "every_player"])
-@pytest.mark.parametrize("at_once", [1, 50, 1 << 16])
-def test_every_step_of_zonestats_is_written(at_once: int, cap: str, tmp_path: Path) -> None:
-    """Each contest, each sum, each scale and each rank is that of dictionaries and loops."""
+@pytest.mark.parametrize("block", [70, 3500, 1 << 22])
+def test_every_step_of_zonestats_is_written(block: int, cap: str, tmp_path: Path) -> None:
+    """Each sum and each scale is that of dictionaries and loops."""
     path = write(tmp_path / "log.csv", random_rows(22, sides=(2, 3, 5)))
     oracle = (ZoneStatsOracle if cap == "most_distant" else EveryPlayerOracle)(
         published("zonestats")
     )
     oracle.play(read_long(path))
     out = tmp_path / "out"
-    with (
-        mock.patch.object(pairs_module, "_AT_ONCE", at_once),
-        mock.patch.object(log_module, "BLOCK", 70 * at_once),
-    ):
-        rate_games(path, out=out, cap=cap, pairs=True)
+    with mock.patch.object(log_module, "BLOCK", block):
+        rate_games(path, out=out, cap=cap)
     history = table(out / "history.csv")
     assert [details(row) for row in history] == oracle.details
     assert {row["capped"] for row in history} == {"0", "1"}
-    assert list(map(contest, table(out / "pairs.csv"))) == oracle.contests
-    rate_games(path, out=tmp_path / "without", cap=cap)
-    assert not (tmp_path / "without" / "pairs.csv").exists()
-    assert contents(tmp_path / "without") == contents(out)
-
-
-def test_ranks_go_on_from_earlier_ratings(tmp_path: Path) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
-    rate_games(write(tmp_path / "one.csv", [[["a", "b"]], [["c", "d"]]], "winner,loser"), out=one)
-    second = write(tmp_path / "two.csv", [[["e", "f"]], [["e", "a"]]], "winner,loser")
-    rate_games(second, out=two, ratings=one / "ratings.csv")
-    # 520 a, c, e; 480 b, d, f; then 540 e, 500 a.
-    ranks = [(row["player"], row["rank_after"]) for row in table(two / "history.csv")]
-    assert ranks == [("e", "1"), ("f", "4"), ("a", "3"), ("e", "1")]
-
-
-def test_pairs_are_those_of_zonestats_in_a_folder(tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", random_rows(0))
-    with pytest.raises(InputError, match="pairs=True: elo compares no pairs of players"):
-        rate_games(path, "elo", pairs=True, out=tmp_path / "out")
-    with pytest.raises(InputError, match=r"pairs=True: needs out, the folder for pairs\.csv"):
-        rate_games(path, pairs=True)
-    rate_games(path, pairs=True, out=tmp_path / "out")
-    with pytest.raises(InputError, match=r"another run \(pairs True, this run has None\)"):
-        rate_games(path, out=tmp_path / "out")
-    with pytest.raises(InputError, match="would replace what is read"):
-        rate_games(tmp_path / "out" / "pairs.csv", out=tmp_path / "out")
-    assert list(table_header(tmp_path / "out" / "history.csv"))[-5:] == [
+    assert table_header(out / "history.csv")[-4:] == [
         "score_per_hour",
         "rating_offset",
         "scale",
         "capped",
-        "rank_after",
     ]
     rate_games(path, "elo", out=tmp_path / "elo")
     assert table_header(tmp_path / "elo" / "history.csv")[-1] == "rating_after"

@@ -15,7 +15,6 @@ from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
 from tests.support.command import valmatch
 from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
-from valmatch.game_logs.batch.rating import rate_whole_log
 from valmatch.game_logs.blocks import MEASURES
 from valmatch.game_logs.comparison.ratings import compare_ratings
 from valmatch.game_logs.comparison.result import compared
@@ -255,7 +254,7 @@ BAD: list[tuple[list[str], str]] = [
     (["--system", "elo,zonestats", "--tune", "elo.k"], "--tune k: elo has no such parameter (did"),
     (["--system", "elo,zonestats", "--tune", "elo.K,elo.K"], "--tune: elo.K is given twice"),
     (["--system", "elo,zonestats", "--ratings", "."], "--ratings: goes with one --system"),
-    (["--system", "elo,zonestats", "--pairs"], "--pairs: goes with one --system"),
+    (["--system", "elo,zonestats", "--again"], "--again: goes with one --system"),
 ]
 
 
@@ -321,103 +320,6 @@ def test_fitted_systems_are_compared_on_what_they_were_not_fitted_to(tmp_path: P
     assert any(w.startswith("elo: K = ") and "not adopted, K = 32 stays" in w for w in warnings)
     with pytest.raises(InputError, match=r"--train 1e-09: leaves a part of the 400 games empty"):
         compare_ratings(path, ["elo"], tune=["elo.K"], train=1e-9)
-
-
-# Ratings in folders.
-
-
-@pytest.mark.slow
-def test_folders_are_compared_as_systems_are(tmp_path: Path) -> None:
-    """Also where sides of several draw, and with dates, whose days no block divides."""
-    games = random_rows(9, 150)
-    rows = [[[*row, f"2024-01-{1 + k // 9:02d}"] for row in game] for k, game in enumerate(games)]
-    path = write(tmp_path / "log.csv", rows, f"{LONG},time")
-    for name in ("elo", "glicko2"):
-        rate_games(path, name, out=tmp_path / name)
-    done = valmatch("compare", tmp_path / "elo", tmp_path / "glicko2")
-    assert (done.code, done.err) == (0, "")
-    assert done.out == valmatch("rate", path, "--system", "elo,glicko2").out
-    want = compare_ratings(path, ["elo", "glicko2"])
-    found = compare_ratings(tmp_path / "elo", tmp_path / "glicko2")
-    assert found.means == want.means
-    assert found.differences == want.differences
-    assert found.predictions == want.predictions
-    assert found.parameters == want.parameters
-    document = valmatch("compare", tmp_path / "elo", tmp_path / "glicko2", "--json").out
-    assert json.loads(document) == json.loads(json.dumps(found.summary()))
-
-
-def test_folders_of_one_system_go_by_their_names(tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", random_rows(10, 90))
-    for k in (16.0, 48.0):
-        rate_games(path, "elo", parameters={"K": k}, out=tmp_path / f"K{k:g}")
-    found = compare_ratings(tmp_path / "K16", tmp_path / "K48")
-    assert list(found.parameters) == ["elo (K16)", "elo (K48)"]
-    assert found.parameters["elo (K48)"]["K"] == 48.0
-    losses = [np.mean(losses_of(tmp_path / name)) for name in ("K16", "K48")]
-    assert [found.means[name]["log_loss"].mean for name in found.parameters] == pytest.approx(
-        losses, rel=1e-9
-    )
-
-
-def test_folders_are_compared_by_the_games_that_both_predicted(tmp_path: Path) -> None:
-    """By name, whatever else one of them rated; a game of three sides has no pairs in a history."""
-    games = random_rows(11, 80, sides=(2, 3))
-    path = write(tmp_path / "log.csv", games)
-    duels = {game[0][0] for game in games if len({row[2] for row in game}) == 2}
-    for name in ("elo", "glicko2"):
-        rate_games(path, name, out=tmp_path / name)
-    rows = table(tmp_path / "glicko2" / "history.csv")
-    kept = [row for row in rows if row["game"] not in ("g3", "g4", "g5")]
-    with (tmp_path / "glicko2" / "history.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(kept)
-    warnings: list[str] = []
-    found = compare_ratings(tmp_path / "elo", tmp_path / "glicko2", warn=warnings.append)
-    both = duels - {"g3", "g4", "g5"}
-    assert found.games == len(both) < len(duels)
-    losses = dict(zip(dict.fromkeys(row["game"] for row in rows),
-                      losses_of(tmp_path / "elo"), strict=True))  # fmt: skip
-    want = np.mean([losses[game] for game in both])
-    assert found.means["elo"]["log_loss"].mean == pytest.approx(want, rel=1e-9)
-    assert warnings == [
-        f"compared by the {len(both)} games that both predicted",
-        f"{80 - len(duels)} games of more than two sides left out: no history.csv has the"
-        " predictions of each two of them (rate --system compares those too)",
-    ]
-
-
-@pytest.mark.slow
-def test_folders_that_cannot_be_compared_are_refused_in_one_line(tmp_path: Path) -> None:
-    one, other = (write(tmp_path / f"{k}.csv", random_rows(k, 30)) for k in (12, 13))
-    for name, log in (("a", one), ("b", other), ("c", one), ("d", one)):
-        rate_games(log, "elo", out=tmp_path / name)
-    compare_ratings(one, ["elo"], out=tmp_path / "systems")
-    rate_whole_log(one, prior=300.0, out=tmp_path / "whole")
-    (tmp_path / "empty").mkdir()
-    history = tmp_path / "c" / "history.csv"
-    history.write_text(history.read_text().replace("g3,", "g3,x,", 1))
-    lines = (tmp_path / "d" / "history.csv").read_text().splitlines()
-    (tmp_path / "d" / "history.csv").write_text(lines[0].replace("expected", "e") + "\n")
-    a = tmp_path / "a"
-    cases: list[tuple[list[object], str]] = [
-        (
-            [a, tmp_path / "b"],
-            f"compare {a} {tmp_path / 'b'}: ratings of different logs, {one} and",
-        ),
-        ([a, tmp_path / "c"], f"{tmp_path / 'c' / 'history.csv'}: damaged: row "),
-        ([a, tmp_path / "d"], f"{tmp_path / 'd' / 'history.csv'}:1: damaged: no column 'expected'"),
-        ([a, tmp_path / "systems"], f"{tmp_path / 'systems' / 'history.csv'}: cannot be read: No"),
-        ([a, tmp_path / "whole"], f"{tmp_path / 'whole'}: bradley_terry rates a whole log at once"),
-        ([a, tmp_path / "empty"], f"{tmp_path / 'empty'}: holds no rating, the other folder does"),
-        ([a, a, "--confidence", "0.9"], "--confidence: intervals of ratings are at 0.95"),
-        ([a, a, "--out", tmp_path / "x"], "compare: folders are compared as they are, without"),
-    ]
-    for arguments, what in cases:
-        done = valmatch("compare", *arguments)
-        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done.err
-        assert done.err.startswith(what), done.err
 
 
 # Leagues of which one system is the truth.

@@ -157,16 +157,9 @@ class MeanOracle(Oracle):
 
 @dataclass
 class ZoneStatsOracle(MeanOracle):
-    """Also keeps the contests and the details of each row of the history.
+    """Also keeps the details of each row of the history: score per hour, offset, scale."""
 
-    Attributes
-    ----------
-    contests : (game, player, opponent, expected, score, minutes, points)
-    details : (score per hour, offset, scale, rank after) of each row
-    """
-
-    contests: list[tuple[str, str, str, float, float, float, float]] = field(default_factory=list)
-    details: list[tuple[float, float, float, int]] = field(default_factory=list)
+    details: list[tuple[float, float, float]] = field(default_factory=list)
 
     def newcomer(self) -> tuple[float, ...]:
         return (500.0,)
@@ -181,18 +174,16 @@ class ZoneStatsOracle(MeanOracle):
             for other in rows[i + 1 :]:
                 if one.team == other.team:
                     continue
-                points = self.contest(game.name, one, other)
+                points = self.contest(one, other)
                 offsets[one.player] += points
                 offsets[other.player] -= points
         scale = self.scale(rows, offsets)
         new: dict[str, tuple[float, ...]] = {
             p: (self.beliefs[p][0] + offset * scale,) for p, offset in offsets.items()
         }
-        ratings = [belief[0] for belief in (self.beliefs | new).values()]
         for row in rows:
-            rank = 1 + sum(rating > new[row.player][0] for rating in ratings)
             sph = 60.0 * row.score / row.minutes
-            self.details.append((sph, offsets[row.player], scale, rank))
+            self.details.append((sph, offsets[row.player], scale))
         return new
 
     def scale(self, rows: list[Row], offsets: Mapping[str, float]) -> float:
@@ -204,17 +195,14 @@ class ZoneStatsOracle(MeanOracle):
             scale = min(1.0, time_in_game * self.values["GAME_MULT"] / highest)
         return scale
 
-    def contest(self, game: str, one: Row, other: Row) -> float:
+    def contest(self, one: Row, other: Row) -> float:
         predicted = logistic(
             (self.beliefs[one.player][0] - self.beliefs[other.player][0]) / self.values["T"]
         )
         mine, theirs = (60.0 * row.score / row.minutes for row in (one, other))
         score = 0.5 if mine == theirs else float(mine > theirs)
         time = min(self.values["MAX_GAME_LENGTH"], one.minutes, other.minutes)
-        points = (score - predicted) * self.values["GAME_MULT"] * time
-        contest = (game, one.player, other.player, predicted, score, time, points)
-        self.contests.append(contest)
-        return points
+        return (score - predicted) * self.values["GAME_MULT"] * time
 
 
 class EveryPlayerOracle(ZoneStatsOracle):

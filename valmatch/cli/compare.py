@@ -107,9 +107,8 @@ def compare(
     With one config, B is that config changed by --set, but what is read or measured, and how
     (arrivals, skills, log.*, measure, bands), holds for both; with several, or with --variant,
     --set changes all of them. Of several variants the intervals of each response hold together.
-    Folders of `replicate` are compared without simulating anything, and two of `rate`, of one log,
-    by how well they predicted the games that both have. With --responses, `plot` of --out draws
-    those, too, unless told otherwise. Exit code 75: the time was up (--resume goes on).
+    Folders of `replicate` are compared without simulating anything. With --responses, `plot` of
+    --out draws those, too, unless told otherwise. Exit code 75: the time was up (--resume goes on).
     """
     from valmatch.experiments.compare import compare_configs
     from valmatch.experiments.plan import Plan, default_n
@@ -122,8 +121,6 @@ def compare(
     if others and not variant and all(Path(source).is_dir() for source in (a, *others)):
         if overrides or out:
             raise InputError("compare: folders are compared as they are, without --set and --out")
-        if _show_ratings(a, others, confidence, json):
-            return
         found = _of_folders(a, others, level)
     else:
         log = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
@@ -173,22 +170,6 @@ def _levels(variant: str) -> list[tuple[str, str]]:
     """Return what a variant sets, as `load` takes levels; a comma before KEY= divides."""
     parts = NEXT_KEY.split(variant)
     return [(f"--variant {shortened(part.partition('=')[0])}", part) for part in parts]
-
-
-def _show_ratings(a: str, others: Sequence[str], confidence: float | None, json: bool) -> bool:
-    """Compare two ratings, if the folders are such; return whether they are."""
-    from valmatch.cli.tables.ratings import show_systems
-    from valmatch.game_logs.comparison.folders import compare_folders, is_rating
-
-    if not any(is_rating(Path(source)) for source in (a, *others)):
-        return False
-    if confidence is not None:
-        raise InputError("--confidence: intervals of ratings are at 0.95")
-    if len(others) > 1:
-        raise InputError("compare: ratings are compared two at a time")
-    ratings = compare_folders(Path(a), Path(others[0]), warn)
-    show(json, ratings.summary(), lambda: show_systems(ratings))
-    return True
 
 
 def _of_folders(a: str, others: Sequence[str], level: float) -> Comparison:

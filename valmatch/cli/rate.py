@@ -47,7 +47,7 @@ from valmatch.cli.options.declarations import (
     warn_in_job_array,
     whole,
 )
-from valmatch.cli.options.log import Alias, Exclude, Include, MaxBadRows
+from valmatch.cli.options.log import Alias, MaxBadRows
 from valmatch.errors import InputError, option
 from valmatch.inputs.csv_text import is_brief
 from valmatch.kernels.plain_python import interpret
@@ -92,14 +92,6 @@ def rate(
             "--again", help="Rate games also if --ratings seems to have rated them already."
         ),
     ] = False,
-    redo: Annotated[
-        bool,
-        typer.Option(
-            "--redo",
-            help="Replace the rating in --out where GAMES.csv, or what --ratings went on from, was"
-            " corrected since.",
-        ),
-    ] = False,
     columns: ColumnNames = "",
     separator: Separator = ",",
     overrides: SystemParameters = [],  # noqa: B006
@@ -136,17 +128,11 @@ def rate(
             " --ratings, else most_distant]",
         ),
     ] = None,
-    pairs: Annotated[
-        bool,
-        typer.Option("--pairs", help="Write pairs.csv too: every contest of two players."),
-    ] = False,
     skip_bad_games: Annotated[
         bool, typer.Option("--skip-bad-games", help="Leave bad games out and count them.")
     ] = False,
     max_bad_rows: MaxBadRows = None,
     alias: Alias = None,
-    include: Include = None,
-    exclude: Exclude = None,
     raw_names: RawNames = False,
     min_games: Annotated[
         int | None,
@@ -208,7 +194,7 @@ def rate(
         most_left_out,
     )
     from valmatch.game_logs.parameters import parse_parameters
-    from valmatch.game_logs.reading.choice import read_choice
+    from valmatch.game_logs.reading.aliases import NO_ALIASES, read_aliases
     from valmatch.inputs.csv_columns import parse_columns
 
     warn_in_job_array("rate")
@@ -216,7 +202,7 @@ def rate(
         if whole_log:
             what = f"{whole_log[0]} rates a whole log at once, and predicts no game of it"
             raise InputError(f"{option('system')}: {what} (allowed among several: {_ONLINE})")
-        _refuse(ratings=ratings, cap=cap, pairs=pairs, again=again)
+        _refuse(ratings=ratings, cap=cap, again=again)
     given = {
         "draws": draws,
         "home": home,
@@ -235,9 +221,8 @@ def rate(
     }
     parameters = parse_parameters(overrides)
     if whole_log:
-        online = {"ratings": ratings, "again": again, "train": train}
-        more = {"burn_in": burn_in, "cap": cap, "pairs": pairs}
-        refuse_for_batch(whole_log[0], {**online, **more})
+        online = {"ratings": ratings, "again": again, "train": train, "burn_in": burn_in}
+        refuse_for_batch(whole_log[0], {**online, "cap": cap})
     else:
         refuse_for_one_game_at_a_time({**given, "top": top, "markdown": markdown})
     options = LogOptions(
@@ -247,8 +232,7 @@ def rate(
         TRAIN if train is None else train,
         BURN_IN if burn_in is None else burn_in,
         out,
-        redo,
-        read_choice(alias, include, exclude),
+        NO_ALIASES if alias is None else read_aliases(alias),
     )
     log = _Log(games, options, progress_to, json)
     if whole_log:
@@ -262,7 +246,7 @@ def rate(
     elif len(systems) > 1:
         _compare(log, systems, parameters)
     else:
-        rating = RatingOptions(system, parameters, ratings, again, cap, pairs, raw_names)
+        rating = RatingOptions(system, parameters, ratings, again, cap, raw_names)
         _rate(log, rating, min_games or 0)
 
 

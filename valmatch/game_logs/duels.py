@@ -14,7 +14,6 @@ from valmatch.errors import InputError, option
 from valmatch.execution.listeners import Listeners, listeners_among
 from valmatch.game_logs.options import LogFormat, LogOptions, most_left_out
 from valmatch.game_logs.reading.cells import find_cells
-from valmatch.game_logs.reading.choice import HINTED
 from valmatch.game_logs.reading.further import Further
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.remarks import remarks_on
@@ -144,6 +143,8 @@ def duels_of(
 
 
 _NAMED = ("player", "against")
+
+HINTED = 1_000  # players among whom a name like a misspelt one is looked for
 
 
 def _number(log: GameLog, name: str, argument: str) -> int:

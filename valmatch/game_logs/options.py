@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict, get_args
 
-from valmatch.errors import InputError, option
 from valmatch.execution.listeners import Listeners, listeners_among
-from valmatch.game_logs.reading.choice import EVERYBODY, Choice, read_choice
+from valmatch.game_logs.reading.aliases import NO_ALIASES, Aliases, read_aliases
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.bad_rows import MOST
@@ -34,12 +33,9 @@ class LogKeywords(PredictKeywords, total=False):
     tune: str | Sequence[str]
     train: float
     burn_in: int
-    redo: bool
     skip_bad_games: bool
     max_bad_rows: float | None
     alias: PathLike | None
-    include: str | None
-    exclude: str | None
     progress: Callable[[int], None]
 
 
@@ -61,7 +57,6 @@ class WholeLogKeywords(PredictKeywords, total=False):
     bootstrap: int
     seed: int
     differences: bool
-    redo: bool
     skip_bad_games: bool
     max_bad_rows: float | None
     progress: Callable[[int], None]
@@ -108,15 +103,11 @@ class LogOptions:
     # after the burn-in, >= 0
     burn_in: int = BURN_IN
     out: Path | None = None  # folder for the results
-    redo: bool = False  # whether to replace what `out` holds where its log was corrected since
-    choice: Choice = EVERYBODY  # whose games are rated, and who goes by another name
+    aliases: Aliases = NO_ALIASES  # who goes by another name
 
     def __post_init__(self) -> None:
         arguments.level("train", self.train)
         arguments.whole("burn_in", self.burn_in)
-        if self.redo and self.out is None:
-            what = f"needs {option('out')}, the folder to make again"
-            raise InputError(f"{option('redo=True')}: {what}")
 
 
 @dataclass(frozen=True)
@@ -131,7 +122,6 @@ class RatingOptions:
     again: bool = False  # whether to rate also games that seem to have been rated there already
     # what caps a game under zonestats; None: what did in `ratings`, or else the default
     cap: str | None = None
-    pairs: bool = False  # whether to write all contests of two players
     raw_names: bool = False  # whether names that begin like formulas are written as they are
 
     def __post_init__(self) -> None:
@@ -157,11 +147,6 @@ def split(keywords: Mapping[str, Any], kind: type[PredictKeywords]) -> tuple[Log
         keywords.get("train", TRAIN),
         keywords.get("burn_in", BURN_IN),
         None if out is None else arguments.path("out", out),
-        keywords.get("redo", False),
-        read_choice(
-            None if alias is None else arguments.path("alias", alias),
-            keywords.get("include"),
-            keywords.get("exclude"),
-        ),
+        NO_ALIASES if alias is None else read_aliases(arguments.path("alias", alias)),
     )
     return options, listeners

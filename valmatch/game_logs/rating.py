@@ -34,15 +34,11 @@ from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning, tune
 from valmatch.game_logs.writing.folder import (
     HISTORY,
-    PAIRS,
     SUMMARY,
     claim,
-    outdated,
-    ratings_in,
     write_ratings,
 )
 from valmatch.game_logs.writing.history import HistoryWriter
-from valmatch.game_logs.writing.pairs import PairsWriter
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.kernels.compilation import announce_compilation
@@ -144,7 +140,6 @@ def rate_games(
     ratings: PathLike | None = None,
     again: bool = False,
     cap: str | None = None,
-    pairs: bool = False,
     raw_names: bool = False,
     **keywords: Unpack[LogKeywords],
 ) -> RatedLog:
@@ -173,8 +168,6 @@ def rate_games(
         What caps a game under ``zonestats``: ``most_distant`` (equation 5) or ``every_player``,
         see `valmatch.ratings.zonestats_cap.Cap`; None: what did in `ratings`, or else
         ``most_distant``.
-    pairs : bool
-        Write ``pairs.csv`` too, every contest of two players, under ``zonestats``.
     raw_names : bool
         Write names as they are; else those that a spreadsheet would take for formulas get an
         apostrophe, see `valmatch.inputs.csv_names.mark`, which reading them takes off again.
@@ -188,9 +181,6 @@ def rate_games(
         alias : PathLike or None
             A CSV file with the columns name, alias: whoever the log calls by an alias goes by the
             name.
-        include, exclude : str or None
-            Names between commas, or a CSV file with a column player: rate only games among those
-            included, and no game with one excluded; the games left out are counted.
         skip_bad_games : bool
             Leave bad games out and count them, instead of raising.
         max_bad_rows : float or None
@@ -205,11 +195,7 @@ def rate_games(
             Games that every player of a game must have behind him for its prediction to count as
             one after the burn-in, >= 0; 10 by default.
         out : PathLike or None
-            Folder for ``ratings.csv``, ``history.csv``, ``summary.json`` and ``manifest.json``,
-            with `pairs` also ``pairs.csv``.
-        redo : bool
-            Replace the rating that `out` holds where its log, or that of `ratings`, was corrected
-            since; it must be of a log of this name by the same system in the same way.
+            Folder for ``ratings.csv``, ``history.csv``, ``summary.json`` and ``manifest.json``.
         progress : callable
             Called with the number of further bytes read.
         warn : callable
@@ -224,7 +210,7 @@ def rate_games(
     """
     options, listeners = split(keywords, LogKeywords)
     previous = None if ratings is None else arguments.path("ratings", ratings)
-    rating = RatingOptions(system, parameters, previous, again, cap, pairs, raw_names)
+    rating = RatingOptions(system, parameters, previous, again, cap, raw_names)
     return rate_log(arguments.path("games", games), rating, options, listeners)
 
 
@@ -245,12 +231,10 @@ def rate_log(
             warn(Note(f"no column minutes: every player counts as {counted}"))
         if not options.tune and (remark := nobody_at_home(start.values, log.at_home)):
             warn(remark)
-        folder = before = None
+        folder = None
         if options.out is not None:
-            before = ratings_in(options.out) if options.redo else None
-            identity = _identity(start, rating, options)
-            claimed = claim(options.out, log, previous, identity, options.redo)
-            folder = stack.enter_context(claimed)
+            identity = _identity(start, options)
+            folder = stack.enter_context(claim(options.out, log, previous, identity))
         if previous and not rating.again:
             previous.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
@@ -262,8 +246,8 @@ def rate_log(
         roster = Roster(start.system, start.values, log.players, start.players, log.timed)
         games = (piece for held in parts for piece in pieces(held, start.system.pairs_at_once))
         written = stack.enter_context(ExitStack())
-        writers = _writers(written, folder, roster, log, rating, stop)
-        totals = _play(roster, until_stopped(games, stop), options.burn_in, writers)
+        history = _history(written, folder, roster.system, log, rating.raw_names)
+        totals = _play(roster, until_stopped(games, stop), options.burn_in, history)
         result = _result(roster, totals, log, start, options.burn_in)
         for remark in _remarks(result, totals, log, start):
             warn(remark)
@@ -273,8 +257,6 @@ def rate_log(
             with held_signals():  # a signal finds all files or none
                 written.close()
                 _write(folder, result, rating)
-            for remark in outdated(folder.path, before):
-                warn(remark)
     return result
 
 
@@ -295,31 +277,26 @@ def _start(rating: RatingOptions, options: LogOptions) -> _Start:
     previous = PreviousRatings(rating.ratings) if rating.ratings else None
     cap = rating.cap or (previous.cap if previous else None) or MOST_DISTANT
     name = rating.system or (previous.made_by() if previous else DEFAULT)
-    system = _system(name, cap, rating.pairs)
+    system = _system(name, cap)
     if previous:
         previous.check(system)
-    if rating.pairs and options.out is None:
-        raise InputError(f"{option('pairs=True')}: needs {option('out')}, the folder for {PAIRS}")
     values = values_of(system, rating.parameters, previous.parameters if previous else {})
     check_tuned(system, options.tune)
     return _Start(system, values, cap, previous, previous.players(system) if previous else [])
 
 
-def _system(name: str, cap: str, pairs: bool) -> System:
-    """Return a rating system, capped in one of the ways, that can do what is wanted."""
+def _system(name: str, cap: str) -> System:
+    """Return a rating system, capped in one of the ways."""
     system = system_named(name)
     capped = arguments.one_of("cap", cap, get_args(Cap)) != MOST_DISTANT
     if isinstance(system, ZoneStats):
         return ZoneStats(cap) if capped else system
     if capped:
         raise InputError(f"{option('cap')} {cap}: {name} has no cap (allowed with: zonestats)")
-    if pairs:
-        what = f"{name} compares no pairs of players (allowed with: zonestats)"
-        raise InputError(f"{option('pairs=True')}: {what}")
     return system
 
 
-def _identity(start: _Start, rating: RatingOptions, options: LogOptions) -> dict[str, object]:
+def _identity(start: _Start, options: LogOptions) -> dict[str, object]:
     """Return what distinguishes this rating from others of the same log."""
     return {
         "system": start.system.name,
@@ -330,9 +307,8 @@ def _identity(start: _Start, rating: RatingOptions, options: LogOptions) -> dict
         "train": options.train if options.tune else None,
         "burn_in": options.burn_in,
         "cap": None if start.cap == MOST_DISTANT else start.cap,
-        "pairs": rating.pairs or None,
         "skip_bad_games": options.most_bad is not None,
-        **options.choice.identity,
+        "aliases": options.aliases.identity,
     }
 
 
@@ -369,25 +345,18 @@ def _tuned(
     return replace(start, values=dict(tuning.parameters), tuning=tuning), [games]
 
 
-def _writers(
+def _history(
     written: ExitStack,
     folder: RunFolder | None,
-    roster: Roster,
+    system: System,
     log: GameLog,
-    rating: RatingOptions,
-    stop: Callable[[], bool],
-) -> list[HistoryWriter | PairsWriter]:
-    """Return what writes files game by game; they appear when the stack is closed."""
+    raw_names: bool,
+) -> HistoryWriter | None:
+    """Return what writes the history game by game; it appears when the stack is closed."""
     if folder is None:
-        return []
+        return None
     file = written.enter_context(write_atomically(folder.path / HISTORY))
-    ratings = roster.ratings() if isinstance(roster.system, ZoneStats) else None
-    history = HistoryWriter(file, log, ratings, rating.raw_names)
-    writers: list[HistoryWriter | PairsWriter] = [history]
-    if rating.pairs:
-        file = written.enter_context(write_atomically(folder.path / PAIRS))
-        writers.append(PairsWriter(file, log, roster.values, stop, rating.raw_names))
-    return writers
+    return HistoryWriter(file, log, isinstance(system, ZoneStats), raw_names)
 
 
 class _Totals(NamedTuple):
@@ -402,7 +371,7 @@ def _play(
     roster: Roster,
     parts: Iterable[Games],
     burn_in: int,
-    writers: Sequence[HistoryWriter | PairsWriter],
+    history: HistoryWriter | None,
 ) -> _Totals:
     """Play games, and write what is wanted of them."""
     n_rows = uneven = periods = 0
@@ -413,8 +382,8 @@ def _play(
         uneven += uneven_games(games)
         begun, last = periods_begun(roster.values, games.times, last)
         periods += begun
-        for writer in writers:
-            writer.append(games, played)
+        if history:
+            history.append(games, played)
     return _Totals(n_rows, uneven, periods)
 
 
@@ -461,5 +430,5 @@ def _write(folder: RunFolder, result: RatedLog, rating: RatingOptions) -> None:
     with write_atomically(folder.path / SUMMARY) as summary:
         summary.write(to_json(result.summary()))
     if not rating.raw_names:
-        folder.note(marked_names=[RATINGS, HISTORY, *([PAIRS] if rating.pairs else [])])
+        folder.note(marked_names=[RATINGS, HISTORY])
     folder.close("complete", parameters=result.parameters)

@@ -30,9 +30,6 @@ def remarks_on(log: GameLog) -> list[str]:
     if log.unrated:
         unrated = _counted(log.unrated, "game")
         found.append(f"{unrated} not rated: fewer than two sides with enabled players")
-    if log.choice.narrows:
-        given = " and ".join(option(name) for name in log.choice.given)
-        found.append(f"{_counted(log.chooser.left_out, 'game')} left out by {given}")
     return found
 
 

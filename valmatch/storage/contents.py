@@ -56,7 +56,6 @@ CONTENTS = {
         (
             "ratings.csv",
             "history.csv",
-            "pairs.csv",
             "comparison.csv",
             "differences.csv",
             "superiority.csv",

@@ -69,24 +69,6 @@ Alias = Annotated[
 ]
 
 
-Include = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAMES",
-        help="Rate only games among these players: names between commas, or a CSV file with a"
-        " column player, such as a ratings.csv.",
-    ),
-]
-
-
-Exclude = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAMES", help="Rate no game in which one of these players is; given like --include."
-    ),
-]
-
-
 SortRows = Annotated[bool, typer.Option("--sort-rows", help="Sort its rows by arrival.")]
 
 

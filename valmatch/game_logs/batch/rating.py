@@ -115,8 +115,6 @@ def rate_whole_log(
             games are left out.
         out : PathLike or None
             Folder for the tables, ``summary.json`` and ``manifest.json``.
-        redo : bool
-            Replace the rating that `out` holds where its log was corrected since.
         progress : callable
             Called with the number of further bytes read.
         warn : callable
@@ -155,7 +153,7 @@ def rate_whole(
 
             identity = {**_identity(options, batch.system, values), **batch.identity}
             identity["anchors_sha256"] = _digest_of(batch.anchors)
-            folder = stack.enter_context(claim(options.out, log, None, identity, options.redo))
+            folder = stack.enter_context(claim(options.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
         games, facts = log.whole(listeners.progress)
         if stop():
@@ -187,7 +185,7 @@ def _identity(options: LogOptions, system: str, values: dict[str, float]) -> dic
         "columns": dict(options.format.columns),
         "separator": options.format.other_separator,
         "skip_bad_games": options.most_bad is not None,
-        **options.choice.identity,
+        "aliases": options.aliases.identity,
     }
 
 

@@ -1,6 +1,6 @@
 """Predictions that every rating system should beat: a coin, and the better record so far.
 
-They are declared like rating systems, as are predictions that were made before.
+They are declared like rating systems.
 """
 
 from __future__ import annotations
@@ -71,51 +71,6 @@ class Record(System):
     def newcomer(self, values: Values) -> Sequence[float]:
         """Return the score of a player without a game."""
         return (0.0,)
-
-
-@inlined
-def _look_up(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> None:
-    """Look up the expected score of the first side."""
-    found.strengths[games.game_starts[game]] = numbers[games.names[game]]
-
-
-@inlined
-def _as_before(
-    a: int, b: int, games: Games, numbers: Floats, found: Assessment
-) -> tuple[float, float]:
-    """Return the expected score of the first side."""
-    return found.strengths[a], math.nan
-
-
-@inlined
-def _learn_nothing(
-    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
-) -> bool:
-    """Leave all players as they are."""
-    return True
-
-
-class FormerPredictions(System):
-    """Predictions of games of two sides that were made before.
-
-    Shapes: `expected` (games,).
-    """
-
-    parameters = ()
-    columns = (Column("rating"),)
-    verbs = Verbs(_look_up, _as_before, _learn_nothing)
-
-    def __init__(self, name: str, expected: Floats) -> None:
-        self.name = name
-        self._expected = expected
-
-    def newcomer(self, values: Values) -> Sequence[float]:
-        """Return the state of a player without a game; it does not count."""
-        return (0.0,)
-
-    def numbers(self, values: Values) -> Floats:
-        """Return the predictions."""
-        return self._expected
 
 
 COIN = Record("coin", noticed=False)

@@ -1,9 +1,8 @@
-"""Comparison of rating systems on one log, or of ratings in two folders."""
+"""Comparison of rating systems on one log."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
@@ -15,7 +14,6 @@ from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.execution.listeners import Listeners
 from valmatch.game_logs.blocks import blocks_of
 from valmatch.game_logs.comparison.baselines import COIN, RECORD
-from valmatch.game_logs.comparison.folders import compare_folders
 from valmatch.game_logs.comparison.result import RatingComparison, compared, tallies
 from valmatch.game_logs.games import joined, part, until_stopped
 from valmatch.game_logs.options import LogKeywords, LogOptions, split
@@ -47,39 +45,32 @@ COMPARISON = "comparison.csv"
 
 
 def compare_ratings(
-    source: PathLike,
-    others: PathLike | Sequence[str],
+    games: PathLike,
+    systems: str | Sequence[str],
     *,
     parameters: Mapping[str, float] = {},
     **keywords: Unpack[LogKeywords],
 ) -> RatingComparison:
-    """Compare how well rating systems, or two ratings, predict the games of one log.
+    """Compare how well rating systems predict the games of one log.
 
     ``compare_ratings("games.csv", ["elo", "glicko2"])`` rates a log by several systems, which all
     predict the same games, each before it is rated, so that differences between them are known
     better than the scores themselves. All games are held, at up to 200 bytes a row.
-
-    ``compare_ratings("ratings/may", "ratings/june")`` compares two folders of `rate` by the games
-    that both predicted; the log may have been corrected in between, then by those that are the same
-    in both. It is by what is in the folders: games of two sides alone, for the history of others
-    has no prediction of each two sides; and players have behind them, for the burn-in, the games of
-    this log.
 
     Intervals are by the spread over at most 50 blocks of successive games, whole days where the log
     has enough of them, as games near each other are predicted from the same ratings.
 
     Parameters
     ----------
-    source : str or Path
-        The log, see `valmatch.game_logs.reading.log.GameLog`, `-` is standard input; or the folder
-        of a rating.
-    others : str, Path or sequence of str
-        Names of systems of `valmatch.ratings.registry`; or the other folder.
+    games : str or Path
+        The log, see `valmatch.game_logs.reading.log.GameLog`; `-` is standard input.
+    systems : str or sequence of str
+        Names of systems of `valmatch.ratings.registry`.
     parameters : mapping
         Values of parameters that are not as published, by names such as ``elo.K``.
     **keywords
-        columns, separator, alias, include, exclude, skip_bad_games, max_bad_rows, train, burn_in,
-        redo, progress, warn, as for `valmatch.rate_games`. Of two folders only warn.
+        columns, separator, alias, skip_bad_games, max_bad_rows, train, burn_in, progress, warn, as
+        for `valmatch.rate_games`.
 
         tune : str or sequence of str
             Parameters to fit to the log loss of the first part of the log, by names such as
@@ -91,26 +82,13 @@ def compare_ratings(
     Raises
     ------
     InputError
-        If the log or a folder cannot be used, or ratings are not of one log; then nothing is
-        written.
+        If the log or the folder cannot be used; then nothing is written.
     RunError
         If the results cannot be written.
     """
     options, listeners = split(keywords, LogKeywords)
-    path = arguments.path("source", source)
-    if path.is_dir() or _is_folder_of_two(path, others):
-        if given := [name for name in keywords if name not in ("warn", "progress")]:
-            what = f"goes with a log and names of systems ({path} is a folder of a rating)"
-            raise InputError(f"{option(given[0])}: {what}")
-        folder = arguments.path("others", others)
-        return compare_folders(path, folder, listeners.warn)
-    return compare_systems(path, arguments.names("others", others), parameters, options, listeners)
-
-
-def _is_folder_of_two(path: Path, others: object) -> bool:
-    """Return whether a folder is to be compared with what is no log, such as a folder lost."""
-    single = isinstance(others, str | os.PathLike)
-    return single and not path.exists() and str(path) != "-" and Path(str(others)).is_dir()
+    names = arguments.names("systems", systems)
+    return compare_systems(arguments.path("games", games), names, parameters, options, listeners)
 
 
 @dataclass
@@ -142,7 +120,7 @@ def compare_systems(
         folder = None
         if options.out is not None:
             identity = _identity(contest, options)
-            folder = stack.enter_context(claim(options.out, log, None, identity, options.redo))
+            folder = stack.enter_context(claim(options.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
         parts = until_stopped(log.games(listeners.progress), stop)
         held = [games for games in parts if games.n_games]
@@ -219,7 +197,7 @@ def _identity(contest: _Contest, options: LogOptions) -> dict[str, object]:
         "train": options.train if contest.fitted else None,
         "burn_in": options.burn_in,
         "skip_bad_games": options.most_bad is not None,
-        **options.choice.identity,
+        "aliases": options.aliases.identity,
     }
 
 

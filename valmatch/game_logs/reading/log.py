@@ -19,9 +19,9 @@ from valmatch.game_logs.games import joined, pieces, reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.options import COMMON, LogFormat, LogOptions
 from valmatch.game_logs.reading.ahead import Ahead
+from valmatch.game_logs.reading.aliases import NO_ALIASES, Aliases, Renamer
 from valmatch.game_logs.reading.arrange import Arranged, Reason, arrange, starts_of_games
 from valmatch.game_logs.reading.cells import Cells, split
-from valmatch.game_logs.reading.choice import EVERYBODY, Choice, Chooser
 from valmatch.game_logs.reading.columns import (
     LONG,
     OUTCOMES,
@@ -119,7 +119,7 @@ class GameLog:
         most_bad: float | None = None,
         largest: Largest = ANY,
         further: Further | None = None,
-        choice: Choice = EVERYBODY,
+        aliases: Aliases = NO_ALIASES,
     ) -> None:
         self.path = None if str(path) == "-" else path  # the file; None for standard input
         self.name = str(path) if self.path else "standard input"  # what messages call it
@@ -158,9 +158,7 @@ class GameLog:
         self.size = self._file.seek(0, 2)  # bytes of the file
         self.timed = "time" in self._slot  # whether games have times
         self.players = Names()  # names of players
-        # choice: as given
-        # chooser: knows how many games were left out by the choice of players
-        self.choice, self.chooser = choice, Chooser(choice, self.players)
+        self._renamer = Renamer(aliases)
         people = {"player"} if "player" in self._slot else _NAMES - {"game"}
         self._people = [slot for meaning, slot in self._slot.items() if meaning in people]
         self._split: set[int] | None = None  # games in pieces, where they are left out
@@ -174,8 +172,7 @@ class GameLog:
         self._clusters = [Names() for _ in self._further.clusters] if self._further else []
         self._left_out: set[int] = set()  # games in pieces that are in `bad`
         self.bad = BadRows(self.name, self._skip, self._most_bad, what="game")  # the games left out
-        # number of games with fewer than two sides of enabled players
-        self.unrated = self.chooser.left_out = 0
+        self.unrated = 0  # number of games with fewer than two sides of enabled players
         self._n_rows = 0
 
     def sha256(self) -> str:
@@ -291,11 +288,10 @@ class GameLog:
             if arranged.reasons.any():
                 self._judge(block, names, arranged)
             good += arranged.games.n_games
-            arranged = self.chooser.wanted(arranged)
             known = facts.at(arranged.kept, arranged.entries) if facts else NOTHING
             yield arranged.games, known
         self.bad.check(good + self.unrated)
-        self.chooser.check(self.name)
+        self._renamer.check(self.name)
 
     def _rows(self, block: _Block) -> Rows:
         return Rows(block.buffer, block.cells, self._slot, len(self.columns.names))
@@ -365,7 +361,7 @@ class GameLog:
     def _renamed(self, buffer: Bytes, cells: Cells) -> Bytes:
         """Let cells with aliases hold the names, which stand at the end of the buffer returned."""
         starts, ends = cells.starts[:, self._people], cells.ends[:, self._people]
-        buffer = self.chooser.renamed(buffer, starts, ends)
+        buffer = self._renamer.renamed(buffer, starts, ends)
         cells.starts[:, self._people], cells.ends[:, self._people] = starts, ends
         return buffer
 
@@ -505,4 +501,4 @@ def open_log(
     path: Path, options: LogOptions, largest: Largest = ANY, further: Further | None = None
 ) -> GameLog:
     """Return a log to be read as options say."""
-    return GameLog(path, options.format, options.most_bad, largest, further, options.choice)
+    return GameLog(path, options.format, options.most_bad, largest, further, options.aliases)

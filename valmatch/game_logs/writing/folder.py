@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.rated_players import RATINGS
 from valmatch.inputs.files import sha256
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_atomically
@@ -19,18 +18,14 @@ if TYPE_CHECKING:
     from valmatch.game_logs.reading.log import GameLog
     from valmatch.game_logs.roster import Ranking
 
-HISTORY, PAIRS, SUMMARY = "history.csv", "pairs.csv", "summary.json"
+HISTORY, SUMMARY = "history.csv", "summary.json"
 
 CORRECTED = ("games_sha256", "ratings_sha256", "given")
 """Entries of its identity that differ once its log, or that of an earlier one, was corrected."""
 
 
 def claim(
-    out: Path,
-    log: GameLog,
-    previous: PreviousRatings | None,
-    identity: Mapping[str, object],
-    redo: bool = False,
+    out: Path, log: GameLog, previous: PreviousRatings | None, identity: Mapping[str, object]
 ) -> RunFolder:
     """Return the folder of a rating, claimed."""
     digest = log.sha256()
@@ -39,39 +34,33 @@ def claim(
     rated = [file.model_dump() for file in previous.rated] if previous else []
     rated.append({"sha256": digest, "bytes": log.size})
     whole = {**identity, **files}
-    facts: dict[str, object] = {"source": log.name, "rated": rated}
+    made = _made_in(out)
+    if made and all(made.get(key) == whole[key] for key in whole if key not in CORRECTED):
+        _refuse_changes(out, log, ratings, made, files)
+    facts = {"source": log.name, "rated": rated}
     read = [log.path, ratings, ratings.parent / MANIFEST if ratings else None]
-    held = _made_in(out)
-    may_differ = () if held is None else CORRECTED
-    if held and all(held.get(key) == whole[key] for key in whole if key not in may_differ):
-        _check_changes(out, log, ratings, held, files, redo)
-    if redo:
-        facts |= {key: whole.pop(key) for key in may_differ}
-    paths = [path for path in read if path]
-    return RunFolder(out, "rate", None, whole, facts=facts, read=paths)
+    return RunFolder(out, "rate", None, whole, facts=facts, read=[path for path in read if path])
 
 
-def _check_changes(
+def _refuse_changes(
     out: Path,
     log: GameLog,
     previous: Path | None,
-    held: MadeManifest,
+    made: MadeManifest,
     files: Mapping[str, str | None],
-    redo: bool,
 ) -> None:
-    """Refuse another log than that of a folder, or a changed one unless it may be rated again."""
-    changed = [key for key, digest in files.items() if held.get(key) != digest]
-    if "games_sha256" in changed and Path(held.source).name != Path(log.name).name:
+    """Refuse another log than that of a folder, or a file that has changed since it was made."""
+    changed = [key for key, digest in files.items() if made.get(key) != digest]
+    if "games_sha256" in changed and Path(made.source).name != Path(log.name).name:
         raise InputError(
             f"{option('out')} {out}: holds the results of another run, the rating of"
-            f" {held.source} (this run rates {log.name}); choose another folder"
+            f" {made.source} (this run rates {log.name}); choose another folder"
         )
-    if redo or not changed or (held.ratings_sha256 is None) != (previous is None):
+    if not changed or (made.ratings_sha256 is None) != (previous is None):
         return
     what = log.name if "games_sha256" in changed else previous
     raise InputError(
-        f"{what}: has changed since {out} was made ({option('redo=True')} rates it again, or choose"
-        " another folder)"
+        f"{what}: has changed since {out} was made: delete the folder {out} and rate again"
     )
 
 
@@ -85,27 +74,6 @@ def _made_in(folder: Path) -> MadeManifest | None:
         found = read_manifest(folder, MadeManifest)
         return found if found.command == "rate" else None
     return None
-
-
-def ratings_in(folder: Path) -> str | None:
-    """Return the digest of the ratings in a folder, None without any."""
-    with suppress(OSError):
-        return sha256(folder / RATINGS)
-    return None
-
-
-def outdated(folder: Path, before: str | None) -> list[str]:
-    """Return what has to be said of ratings that went on from what a folder held before."""
-    if before is None or before == ratings_in(folder):
-        return []
-    beside = sorted(path.parent for path in folder.resolve().parent.glob(f"*/{MANIFEST}"))
-    found = [(path, made) for path in beside if (made := _made_in(path))]
-    return [
-        f"{folder.parent / path.name}: went on from the ratings that {folder} held before; rate"
-        f" {made.source} again, too ({option('redo=True')})"
-        for path, made in found
-        if made.ratings_sha256 == before
-    ]
 
 
 def write_ratings(path: Path, ranking: Ranking, raw_names: bool) -> None:

@@ -1,0 +1,107 @@
+"""The names of players whom a log calls by aliases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from valmatch.errors import InputError, option
+from valmatch.game_logs.names import Names
+from valmatch.inputs.csv_reader import Dialect, Row, read_rows
+from valmatch.kernels.arrays import Bytes, Ints
+from valmatch.text.terminal import shown
+
+_NAME, _ALIAS = ALIASES = ("name", "alias")
+
+
+@dataclass(frozen=True)
+class Aliases:
+    """The name of whoever a log calls by an alias; checked."""
+
+    names: Mapping[str, str] = field(default_factory=dict)  # by alias
+    places: Mapping[str, str] = field(default_factory=dict)  # where each alias is given
+
+    @property
+    def identity(self) -> dict[str, str] | None:
+        """What distinguishes a rating by them from others of the same log; None without any."""
+        return dict(sorted(self.names.items())) or None
+
+
+NO_ALIASES = Aliases()
+
+
+def read_aliases(path: Path) -> Aliases:
+    """Read a file with the columns name, alias."""
+    found: dict[str, str] = {}
+    rows: dict[str, Row] = {}
+    for row in _rows(path):
+        name, alias = row.text(_NAME), row.text(_ALIAS)
+        if alias in found:
+            raise row.wrong(_ALIAS, f"{shown(alias)} is there twice")
+        if alias == name:
+            raise row.wrong(_ALIAS, f"{shown(alias)} is the name itself")
+        found[alias], rows[alias] = name, row
+    for alias, name in found.items():
+        if name in found:
+            last, met = name, {alias}
+            while last in found and last not in met:
+                met.add(last)
+                last = found[last]
+            what = "and so on in a circle" if last in met else f"which goes by {shown(last)}"
+            raise rows[alias].wrong(
+                _NAME,
+                f"{shown(name)} is itself an alias of {shown(found[name])}, {what} (allowed: a name"
+                " that is no alias)",
+            )
+    if not found:
+        raise InputError(f"{path}: holds no alias")
+    return Aliases(found, {alias: row.place_of(_ALIAS) for alias, row in rows.items()})
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    def choose(header: Sequence[str], place: str) -> Sequence[str]:
+        if missing := [name for name in ALIASES if name not in header]:
+            what = f"aliases have the columns name, alias; found: {', '.join(header)}"
+            raise InputError(f"{place}: no column {missing[0]} ({what})")
+        return ALIASES
+
+    return read_rows(path, choose, Dialect(trimmed=True, placed=True))
+
+
+class Renamer:
+    """Puts names in the place of aliases while a log is read."""
+
+    def __init__(self, aliases: Aliases) -> None:
+        self._aliases = aliases
+        self._spellings = Names()
+        names = [name.encode() for name in aliases.names.values()]
+        for alias in aliases.names:
+            self._spellings.number(alias)
+        self._met = np.zeros(len(names), np.bool_)
+        self._text = np.frombuffer(b"".join(names), np.uint8)
+        self._ends = np.cumsum([0, *map(len, names)]).astype(np.int64)
+
+    def renamed(self, buffer: Bytes, starts: Ints, ends: Ints) -> Bytes:
+        """Return a buffer with the names at its end, to which cells with aliases are turned.
+
+        Shapes: `buffer` (bytes,); `starts`, `ends` (rows, columns).
+        """
+        if not len(self._met):
+            return buffer
+        numbers, _ = self._spellings.numbers(buffer, starts.ravel(), ends.ravel())
+        numbers = numbers.reshape(starts.shape)
+        rows = np.nonzero(numbers < len(self._met))
+        own = numbers[rows]
+        self._met[own] = True
+        starts[rows], ends[rows] = len(buffer) + self._ends[own], len(buffer) + self._ends[own + 1]
+        return np.concatenate([buffer, self._text])
+
+    def check(self, log: str) -> None:
+        """Refuse aliases that the whole log does not have."""
+        for alias, met in zip(self._aliases.names, self._met.tolist(), strict=True):
+            if not met:
+                place = self._aliases.places.get(alias, option("alias"))
+                raise InputError(f"{place}: alias: {shown(alias)} is nobody in {log}")
