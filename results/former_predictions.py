@@ -54,5 +54,3 @@ class FormerPredictions(System):
     def numbers(self, values: Values) -> Floats:
         """Return the predictions."""
         return self._expected
-
-

@@ -16,8 +16,6 @@ from valmatch.game_logs.comparison.result import RatingComparison as RatingCompa
 from valmatch.game_logs.duels import sprt_games as sprt_games
 from valmatch.game_logs.next_pairs.choosing import next_pairs as next_pairs
 from valmatch.game_logs.next_pairs.result import NextPairs as NextPairs
-from valmatch.game_logs.next_pairs.simulating import SimulatedPairs as SimulatedPairs
-from valmatch.game_logs.next_pairs.simulating import simulate_next_pairs as simulate_next_pairs
 from valmatch.game_logs.planning.planning import plan_games as plan_games
 from valmatch.game_logs.planning.result import PlannedGames as PlannedGames
 from valmatch.game_logs.prediction.predicting import PredictedGames as PredictedGames

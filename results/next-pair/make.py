@@ -23,14 +23,23 @@ import numpy as np
 
 from results.pages import PAGE, add_page, counted, fill, parser, table
 from valmatch.draws.streams import Streams
-from valmatch.game_logs.next_pairs.world import MEASURES, Plan, measures_of, play_on
-from valmatch.kernels.arrays import Floats
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.threads import one_thread
+from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import GOALS, Belief
 from valmatch.storage.output import write_binary, write_csv
 
 HERE = Path(__file__).parent
 Z, MARKS, SEED = 1.959963984540054, 20, 1
-_STRENGTHS = 11
+
+_STRENGTHS, _OUTCOMES, _NOISE = 11, 0x4F555443, 0x4E4F4953
+"""Sources of random numbers: who is how strong, how games end, which are tosses of a coin."""
+
+_STEPS, _CLOSE, _LONGEST = 100, 1e-6, 400.0
+
+MEASURES = ("named_best", "misordered", "widest")
+"""What is measured of ratings: whether the leader is the best, how many neighbours are in the wrong
+order, the standard error of the widest difference in points."""
 
 OF_INTERVALS = ("covered", "leader_covered", "lead_bias")
 SHOWN = (*MEASURES, *OF_INTERVALS)
@@ -83,24 +92,100 @@ CELLS = {
 
 
 def play(cell: Cell, policy: str, goal: str, world: int) -> Floats:
-    """Return the measures of a world at each mark."""
+    """Return the measures of a world at each mark.
+
+    The truth and the luck of each game are those of the world, whatever the policy.
+    """
     n, streams = cell.players, Streams(SEED)
     truth = cell.spread * streams.stream(world, _STRENGTHS).standard_normal(n)
-    around = np.eye(n) - 1.0 / n
-    plan = Plan(
-        Belief(np.zeros(n), cell.prior**2 * around, cell.draw_weight),
-        np.zeros((n, n), np.int64),
-        ~np.eye(n, dtype=np.bool_),
-        np.arange(n),
-        goal or GOALS[0],
-        cell.batch,
-        False,
-        cell.explore,
-        tuple(cell.marks),
-        cell.noise,
-    )
-    states = play_on(plan, policy, truth - truth.mean(), streams, world, lambda: None)
-    return np.array([[*measures_of(one, truth), *intervals(one, truth)] for one in states])
+    truth = truth - truth.mean()
+    before = Belief(np.zeros(n), cell.prior**2 * (np.eye(n) - 1.0 / n), cell.draw_weight)
+    luck = streams.stream(world, _OUTCOMES).random(cell.games)
+    tossed = streams.stream(world, _NOISE).random(cell.games) < cell.noise
+    played, scores = np.zeros((n, n), np.int64), np.zeros((n, n))
+    belief, found = before, [_measured(before, truth)]
+    for done in range(0, cell.games, cell.batch):
+        batch = choose_batch(
+            belief,
+            policy,
+            goal or GOALS[0],
+            cell.batch,
+            games=played,
+            explore=cell.explore,
+            streams=streams,
+            replication=world,
+            start=done,
+        )
+        now, first, second = slice(done, done + cell.batch), batch.first, batch.second
+        leads = np.where(tossed[now], 0.0, truth[first] - truth[second])
+        np.add.at(played, (first, second), 1)
+        np.add.at(played, (second, first), 1)
+        won = _scores(belief, leads, luck[now])
+        np.add.at(scores, (first, second), won)
+        np.add.at(scores, (second, first), 1.0 - won)
+        belief = update(before, played, scores, belief.mean)
+        if done + cell.batch in cell.marks:
+            found.append(_measured(belief, truth))
+    return np.array(found)
+
+
+def _measured(belief: Belief, truth: Floats) -> list[float]:
+    """Return `SHOWN`."""
+    return [*measures_of(belief, truth), *intervals(belief, truth)]
+
+
+def update(belief: Belief, games: Ints, scores: Floats, start: Floats) -> Belief:
+    """Return the belief after games: the mode, and the covariance by the curvature there.
+
+    Shapes: `games` (n, n); `scores` (n, n); `start` (n,).
+
+    Notes
+    -----
+    Newton's step, (I + V H) x' = m + V (g + H x), asks for no inverse of V, which has none where
+    the zero is held.
+    """
+    with one_thread():
+        b, nu, v = belief.points, belief.draw_weight, belief.covariance
+        n, x = belief.mean.size, start
+        for _ in range(_STEPS):
+            lead = b * (x[:, np.newaxis] - x)
+            root = np.exp(-0.5 * np.abs(lead))
+            total = 1.0 + root * (root + nu)
+            better = (1.0 + 0.5 * nu * root) / total
+            expected = np.where(lead >= 0.0, better, 1.0 - better)
+            information = games * (0.25 * b * b) * root
+            information *= ((1.0 + root * root) * nu + 4.0 * root) / (total * total)
+            curvature = np.diag(information.sum(axis=1)) - information
+            slope = b * (scores - games * expected).sum(axis=1)
+            matrix = np.eye(n) + v @ curvature
+            step = np.linalg.solve(matrix, belief.mean + v @ (slope + curvature @ x)) - x
+            longest = float(np.abs(step).max())
+            x = x + step * min(1.0, _LONGEST / longest if longest > 0.0 else 1.0)
+            if longest < _CLOSE:
+                break
+        covariance = np.linalg.solve(matrix, v)
+        return belief._replace(mean=x, covariance=0.5 * (covariance + covariance.T))
+
+
+def _scores(belief: Belief, leads: Floats, luck: Floats) -> Floats:
+    """Return how games end: 1, 1/2 or 0, by how strong the players are and a uniform number."""
+    x = belief.points * leads
+    win, lose = np.exp(0.5 * (x - np.abs(x))), np.exp(0.5 * (-x - np.abs(x)))
+    draw = belief.draw_weight * np.exp(-0.5 * np.abs(x))
+    total = win + draw + lose
+    won, drawn = luck < win / total, luck < (win + draw) / total
+    found: Floats = np.where(won, 1.0, np.where(drawn, 0.5, 0.0))
+    return found
+
+
+def measures_of(belief: Belief, truth: Floats) -> tuple[float, float, float]:
+    """Return `MEASURES`."""
+    order = np.argsort(-belief.mean, kind="stable")
+    own = np.diag(belief.covariance)
+    spread = own[:, np.newaxis] + own - 2.0 * belief.covariance
+    wrong = int((np.diff(truth[order]) > 0.0).sum())
+    best = float(truth[order[0]] >= truth.max())
+    return best, float(wrong), float(np.sqrt(max(spread.max(), 0.0)))
 
 
 def intervals(belief: Belief, truth: Floats) -> tuple[float, float, float]:

@@ -25,7 +25,6 @@ BELIEF = "belief"
 
 BY_BELIEF = {
     "chosen": ("next", "--batch", "3"),
-    "simulated": ("next", "--simulate", "--games", "20", "--replications", "2"),
     "planned": ("plan", "--half-width", "150", "--replications", "2"),
 }
 """Commands on that folder by the folder that holds their results."""

@@ -201,7 +201,6 @@ RESULTS = {
     "rate": ("summary.json", "ratings.csv", "history.csv"),
     "systems": ("summary.json",),
     "chosen": ("summary.json", "batch.csv"),
-    "simulated": ("summary.json", "simulated.csv"),
     "planned": ("summary.json", "plan.csv"),
     "simulate": ("players.csv", "matches.csv", "responses.json"),
 }

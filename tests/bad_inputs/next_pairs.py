@@ -23,8 +23,6 @@ NAMES: Words = (",", "a,,b", "nobody", "a,nobody", *ESCAPES, LONG, "\udcff")
 
 SHARE: Words = tuple(one for one in LEVEL if one not in ("0", "1", "1.0", "1e-400"))
 
-SIMULATE: Words = ("--simulate", "--games", "20", "--replications", "2", "--policy", "uniform")
-
 BAD: Sequence[tuple[Words, str, Words]] = (
     ((), "--policy", (*CHOICE, "uniform,closeness", f"{GRADIENT},")),
     ((), "--goal", CHOICE),
@@ -35,9 +33,6 @@ BAD: Sequence[tuple[Words, str, Words]] = (
     ((), "--explore", SHARE),
     ((), "--seed", WHOLE),
     ((), "--allowed", ("nowhere.csv", BELIEF, *ESCAPES)),
-    (SIMULATE, "--games", POSITIVE),
-    (SIMULATE, "--replications", POSITIVE),
-    (SIMULATE, "--policy", (*CHOICE, "uniform,uniform", "uniform,word")),
 )
 """What options of `next` cannot be, with others that are given."""
 
@@ -62,8 +57,7 @@ def _option_case(number: int, rng: Random, bases: Path) -> Case:
     value = rng.choice(values)
     argv = ("next", BELIEF, *given, option, value, "--out", "out")
     names = [option, value, escaped(value), "--"]
-    # Newcomers may have any name, and a simulation without a policy is one of all.
-    anything = option == "--new" and value in (*ESCAPES, LONG)
+    anything = option == "--new" and value in (*ESCAPES, LONG)  # newcomers may have any name
     certain = not anything and bool(value.strip() or option not in ("--policy", "--without"))
     what = f"{option} {value[:60]!r}"
     return Case("pairs", number, argv, {BELIEF: bases / BELIEF}, names, certain, what=what)

@@ -1,4 +1,4 @@
-"""Time of choosing pairs to play next, of worlds that play on, and of plans."""
+"""Time of choosing pairs to play next, and of plans."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import valmatch
-from valmatch.draws.streams import Streams
-from valmatch.game_logs.next_pairs.world import Plan, play_world
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import GOALS, Belief
-from valmatch.policies.registry import JOINT
 
 GRADIENT = "knowledge_gradient"
 
@@ -28,18 +25,6 @@ def test_a_batch_of_200_players(benchmark: BenchmarkFixture, goal: str) -> None:
     choose_batch(belief, GRADIENT, goal, 1)  # compile outside the measurement
     batch = benchmark(choose_batch, belief, GRADIENT, goal, size)
     assert batch.first.size == size
-
-
-@pytest.mark.parametrize("policy", JOINT)
-def test_a_world_of_12_players(benchmark: BenchmarkFixture, policy: str) -> None:
-    n, streams = 12, Streams(1)
-    start = Belief(np.zeros(n), 350.0**2 * (np.eye(n) - 1.0 / n))
-    allowed = ~np.eye(n, dtype=np.bool_)
-    games = np.zeros((n, n), np.int64)
-    plan = Plan(start, games, allowed, np.arange(n), "best", 10, False, 0.0, (0, 200))
-    play_world(plan, policy, streams, 0, lambda: None)
-    measures = benchmark(play_world, plan, policy, streams, 0, lambda: None)
-    assert measures.shape == (2, 3)
 
 
 @pytest.mark.parametrize("policy", ["uniform", GRADIENT])

@@ -225,6 +225,16 @@ def test_the_chance_of_the_leader_is_that_of_theory() -> None:
     assert unsure.widest_error == pytest.approx(30.0)
 
 
+def test_what_is_unsure_is_that_of_truths_drawn_from_the_belief(rated: Path) -> None:
+    belief, draws = read_together(rated, print).belief, 4_000
+    truths = np.random.default_rng(2).multivariate_normal(belief.mean, belief.covariance, draws)
+    unsure = unsure_of(belief, Streams(1))
+    best = truths.argmax(axis=1) == 0
+    wrong = (np.diff(truths, axis=1) > 0.0).sum(axis=1)
+    for chance, drawn in ((unsure.leader_best, best), (unsure.misordered, wrong)):
+        assert abs(drawn.mean() - chance) <= 4.0 * drawn.std(ddof=1) / math.sqrt(draws)
+
+
 def test_newcomers_are_known_by_the_prior(rated: Path) -> None:
     known = read_together(rated, print)
     more = known.with_new(["zoe"])

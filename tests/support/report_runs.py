@@ -66,7 +66,6 @@ RUNS = {
     "whole": ("rate", LOG, "--system", "bradley_terry", "--prior", "200"),
     "linked": ("rate", LOG, "--system", "bradley_terry"),
     "next": ("next", "whole", "--batch", "4"),
-    "next-games": ("next", "whole", "--simulate", "--games", "20", "--replications", "3"),
     "plan": ("plan", "whole", "--half-width", "90", "--replications", "4"),
     "predict": ("predict", "rate", "--pair", f"ann,{HOSTILE[0]}", "--pair", "bob,ann"),
     "replay": ("rules replay", str(WORLDS / "01-fair_teams.json")),

@@ -38,7 +38,6 @@ RANGES = {
     "burn_in": Range(0, 1_000_000_000),
     "min_games": Range(0, 1_000_000_000),
     "batch": Range(1, 100_000),
-    "simulated_games": Range(1, 100_000_000),
     "points": Range(1, 100_000),
     "bootstrap": Range(0, 100_000),
     "cluster_days": Range(1, 1_000_000),

@@ -45,7 +45,6 @@ DRAWERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("design", ""): ("design",),
     ("optimize", ""): ("optimization.study",),
     ("rate", ""): ("rate",),
-    ("next", ""): ("next_pairs",),
     ("plan", ""): ("plan",),
     ("rules replay", ""): ("replay",),
 }

@@ -67,7 +67,7 @@ CONTENTS = {
         )
     ),
     "predict": Contents(("predictions.csv", "summary.json")),
-    "next": Contents(("batch.csv", "simulated.csv", "summary.json")),
+    "next": Contents(("batch.csv", "summary.json")),
     "plan": Contents(("plan.csv", "summary.json")),
     "rules replay": Contents(
         (

@@ -78,7 +78,6 @@ ASKED = {
     "systems": r"Which of elo and glicko2 predicts the \d+ games of log.csv best\?",
     "whole": r"Who is the best of the 9 players of log.csv, by \d+ games at once\?",
     "next": r"Which 4 pairs of 9 players are to play next, by knowledge_gradient for best\?",
-    "next-games": r"What would the next 20 games of 9 players bring under knowledge_gradient, .*",
     "plan": r"How many games of 9 players, paired by uniform, reach .* 90 points.*",
     "predict": r"Who wins 2 games to come, by the ratings of elo\?",
 }

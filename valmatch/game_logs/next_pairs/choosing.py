@@ -123,7 +123,7 @@ def next_pairs(
     _tell_cost(options, may_play, warn)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
     if out is not None:
-        claimed = claim(arguments.path("out", out), rated, options)
+        claimed = _claim(arguments.path("out", out), rated, options)
     with claimed as folder:
         announce_compilation(chooser(options.policy))
         chosen = choose_batch(
@@ -165,7 +165,7 @@ def _tell_cost(options: NextOptions, may_play: Bools, warn: Callable[[str], None
     tell_cost(f"{size:,} pairs of {n:,} players by {by}", seconds, warn, BYTES * n**2)
 
 
-def claim(out: Path, rated: RatedTogether, options: NextOptions, **further: object) -> RunFolder:
+def _claim(out: Path, rated: RatedTogether, options: NextOptions) -> RunFolder:
     """Return the folder of a choice, claimed."""
     posterior = rated.path.parent / POSTERIOR
     identity: dict[str, object] = {
@@ -179,7 +179,6 @@ def claim(out: Path, rated: RatedTogether, options: NextOptions, **further: obje
         "explore": options.explore,
         "seed": options.seed,
         "posterior_sha256": sha256(posterior),
-        **further,
     }
     beside = [rated.path, posterior, rated.path.parent / SUMMARY, rated.path.parent / MANIFEST]
     read = [*beside, *([options.allowed] if options.allowed else [])]

@@ -57,18 +57,3 @@ def caution(policy: str, goal: str) -> str:
         f" too large ({found.worlds:,} worlds of 12 players, {found.games:,} games each;"
         " results/next-pair)."
     )
-
-
-def caution_of_several(policies: list[tuple[str, str]]) -> str:
-    """Say what choosing does to intervals under some policies with their goals."""
-    table = measured()
-    parts = [f"{policy} ({goal})" * bool(goal) or policy for policy, goal in policies]
-    held = [
-        f"{name} {found.leader_covered:.0%}" if (found := table.get(key)) else f"{name} unknown"
-        for name, key in zip(parts, policies, strict=True)
-    ]
-    return (
-        "Pairs chosen by earlier results are no random sample, so that intervals can be wrong:"
-        f" 95 % intervals of the leader's differences held in {', '.join(held)} of cases, in"
-        " worlds of 12 players (results/next-pair)."
-    )
