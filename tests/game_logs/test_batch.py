@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
+from valmatch.inputs.csv_names import mark, unmark
 from valmatch.plots.drawing import plot
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "batch_ratings"
@@ -372,10 +373,10 @@ def test_a_report_says_who_is_how_likely_stronger(players: int, tmp_path: Path) 
         a, b = rng.choice(players, 2, replace=False)
         lines.append(f"{names[a]},{names[b]},{'1-0' if a < b or rng.random() < 0.3 else '0-1'}")
     (tmp_path / "log.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
-    options = ("--prior", "200", "--raw-names", "--out", tmp_path / "out")
+    options = ("--prior", "200", "--out", tmp_path / "out")
     assert valmatch("rate", tmp_path / "log.csv", *BATCH, *options).code == 0
     chances = rows(tmp_path / "out" / "superiority.csv")[:30]
-    ranked = [row["player"] for row in chances]
+    ranked = [unmark(row["player"]) for row in chances]
     text = valmatch("report", tmp_path / "out", "--markdown").out
     _, _, matrix = text.partition("### Who is stronger")
     cells = [
@@ -390,7 +391,7 @@ def test_a_report_says_who_is_how_likely_stronger(players: int, tmp_path: Path) 
     for k, row in enumerate(cells[2:]):
         assert row[1].strip().replace("\\", "") == ranked[k]
         for cell, player in zip(row[2:], ranked, strict=True):
-            chance = float(chances[k][player])
+            chance = float(chances[k][mark(player)])
             if player == ranked[k]:
                 assert not cell.strip()
             elif 0.01 <= chance <= 0.99:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
-from tests.support.game_logs import random_rows, write
+from tests.support.game_logs import write
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison.ratings import compare_ratings
 from valmatch.game_logs.prediction.predicting import predict_games
@@ -381,30 +381,28 @@ def test_marks_are_exactly_undone() -> None:
 
 
 def log_of(path: Path, names: list[str]) -> Path:
-    """Write a log in which each name beats the next; all cells quoted."""
+    """Write a log in which each name, marked, beats the next; all cells quoted."""
     with path.open("w", newline="") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
         writer.writerow(["game", "winner", "loser"])
-        writer.writerows([f"={k}", a, b] for k, (a, b) in enumerate(itertools.pairwise(names)))
+        pairs = itertools.pairwise(map(mark, names))
+        writer.writerows([f"={k}", a, b] for k, (a, b) in enumerate(pairs))
     return path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("raw", [False, True])
-def test_names_like_formulas_read_back_the_same(raw: bool, tmp_path: Path) -> None:
+def test_names_like_formulas_read_back_the_same(tmp_path: Path) -> None:
     log = log_of(tmp_path / "l.csv", NAMED)
-    more = ["--raw-names"] if raw else []
     for system in ("zonestats", "elo"):
         out = tmp_path / system
-        assert valmatch("rate", log, "--system", system, "--out", out, *more).code == 0
+        assert valmatch("rate", log, "--system", system, "--out", out).code == 0
         result = rate_games(log, system)
         assert sorted(result.ranking.players) == sorted(NAMED)
         cells = [row["player"] for row in rows_of(out / "ratings.csv")]
-        assert cells == [name if raw else mark(name) for name in result.ranking.players]
+        assert cells == [mark(name) for name in result.ranking.players]
         for file in ("ratings.csv", "history.csv"):
             for row in rows_of(out / file):
-                risky = [c for c in row.values() if c[:1] and c[0] in "=@\t\r"]
-                assert raw or not risky
+                assert not [c for c in row.values() if c[:1] and c[0] in "=@\t\r"]
         again = rate_games(log, system, ratings=out, again=True).ranking
         assert sorted(again.players) == sorted(NAMED)
         assert all(change is not None for change in again.change)
@@ -414,11 +412,23 @@ def test_names_like_formulas_read_back_the_same(raw: bool, tmp_path: Path) -> No
             (one,) = predict_games(out, fixtures).forecasts
             assert one.newcomers == []
     fixtures = log_of(tmp_path / "f.csv", ["=new", "@other"])
-    done = valmatch("predict", tmp_path / "elo", fixtures, "--out", tmp_path / "p", *more)
+    done = valmatch("predict", tmp_path / "elo", fixtures, "--out", tmp_path / "p")
     assert done.code == 0
     cells = [row["players"] for row in rows_of(tmp_path / "p" / "predictions.csv")]
-    assert cells == (["=new", "@other"] if raw else ["'=new", "'@other"])
+    assert cells == ["'=new", "'@other"]
     assert valmatch("plot", tmp_path / "elo").code == 0
+
+
+def test_a_name_is_the_same_with_and_without_a_mark(tmp_path: Path) -> None:
+    """As players write them in logs and aliases; a name that a mark belongs to has two."""
+    log = tmp_path / "l.csv"
+    log.write_text("winner,loser\n=a,'-b\n'=a,-b\n''@c,O'Neil\n+,-5\n")
+    assert sorted(rate_games(log, "elo").ranking.players) == sorted(
+        ["=a", "-b", "'@c", "O'Neil", "+", "-5"]
+    )
+    aliases = tmp_path / "aliases.csv"
+    aliases.write_text("name,alias\nann,'=a\n'-bob,-b\n")
+    assert {"ann", "-bob"} <= set(rate_games(log, "elo", alias=aliases).ranking.players)
 
 
 def test_simulated_logs_of_names_like_formulas(tmp_path: Path) -> None:
@@ -430,7 +440,7 @@ def test_simulated_logs_of_names_like_formulas(tmp_path: Path) -> None:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(header.split(","))
             for k, name in enumerate(names):
-                writer.writerow([name, 0.1 + 0.01 * k if path == sessions else 1500])
+                writer.writerow([mark(name), 0.1 + 0.01 * k if path == sessions else 1500])
     options = ["days=1", "warmup_days=0", "rule.team_num=1", f"arrivals={sessions}"]
     options += [f"skills={skills}"]
     sets = [word for one in options for word in ("--set", one)]
@@ -441,23 +451,10 @@ def test_simulated_logs_of_names_like_formulas(tmp_path: Path) -> None:
     rated = rate_games(tmp_path / "ladder" / "games.csv", "elo")
     assert set(rated.ranking.players) <= set(names)
     assert rated.ranking.players
-    raw = valmatch("simulate", "ladder", *sets, "--raw-names", "--out", tmp_path / "raw")
-    assert raw.code == 0
-    assert {row["player"] for row in rows_of(tmp_path / "raw" / "players.csv")} == set(names)
-    rates = rate_games(tmp_path / "raw" / "games.csv", "elo")
-    assert rates.ranking == rated.ranking
-    rows = "".join(f"{0.1 * k + 0.1},{1200 + k},{name}\n" for k, name in enumerate(names))
+    rows = "".join(f"{0.1 * k + 0.1},{1200 + k},{mark(name)}\n" for k, name in enumerate(names))
     queue.write_text("arrival_hours,rating,player\n" + rows)
     sets = ["--set", f"arrivals={queue}", "--set", "team_num=1"]
     assert valmatch("simulate", "valorant", *sets, "--out", tmp_path / "q").code == 0
     again = tmp_path / "q" / "players.csv"
     column = next(key for key, cell in rows_of(again)[0].items() if cell == "'=1+1")
     assert [row[column] for row in rows_of(again)] == [mark(name) for name in names]
-
-
-def test_ordinary_names_are_written_as_before(tmp_path: Path) -> None:
-    log = write(tmp_path / "l.csv", random_rows(1))
-    for name, raw in (("a", False), ("b", True)):
-        rate_games(log, "zonestats", out=tmp_path / name, raw_names=raw)
-    for file in ("ratings.csv", "history.csv", "summary.json"):
-        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()

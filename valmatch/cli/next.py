@@ -7,13 +7,12 @@ from typing import Annotated
 
 import typer
 
-from valmatch.cli.console import show, warn
+from valmatch.cli.console import progress, show, warn
 from valmatch.cli.options.declarations import (
     DEFAULT_SEED,
     Json,
     Out,
     Quiet,
-    RawNames,
     Seed,
     Verbose,
     first,
@@ -82,7 +81,6 @@ def next(
         ),
     ] = None,
     seed: Seed = None,
-    raw_names: RawNames = False,
     out: Out = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -114,7 +112,6 @@ def next(
             new=cells_of(new),
             explore=explore or 0.0,
             seed=first(seed, DEFAULT_SEED),
-            raw_names=raw_names,
             out=out,
             warn=warn,
             progress=advance,

@@ -13,7 +13,6 @@ from valmatch.cli.options.declarations import (
     Json,
     Out,
     Quiet,
-    RawNames,
     Separator,
     SystemParameters,
     Verbose,
@@ -61,7 +60,6 @@ def predict(
     columns: ColumnNames = "",
     separator: Separator = ",",
     overrides: SystemParameters = [],  # noqa: B006
-    raw_names: RawNames = False,
     out: Out = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -88,7 +86,6 @@ def predict(
         columns=parse_columns(columns),
         separator=separator,
         out=out,
-        raw_names=raw_names,
         warn=warn,
     )
     show(json, result.summary(), lambda: show_predictions(result), out)

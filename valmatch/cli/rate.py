@@ -36,7 +36,6 @@ from valmatch.cli.options.declarations import (
     Out,
     ProgressTo,
     Quiet,
-    RawNames,
     Seed,
     Separator,
     SystemParameters,
@@ -133,7 +132,6 @@ def rate(
     ] = False,
     max_bad_rows: MaxBadRows = None,
     alias: Alias = None,
-    raw_names: RawNames = False,
     min_games: Annotated[
         int | None,
         typer.Option(
@@ -240,13 +238,12 @@ def rate(
             log,
             {**given, "system": whole_log[0], "tune": options.tune},
             parameters,
-            raw_names,
             _Printed(top, markdown, min_games or 0),
         )
     elif len(systems) > 1:
         _compare(log, systems, parameters)
     else:
-        rating = RatingOptions(system, parameters, ratings, again, cap, raw_names)
+        rating = RatingOptions(system, parameters, ratings, again, cap)
         _rate(log, rating, min_games or 0)
 
 
@@ -309,7 +306,6 @@ def _rate_whole(
     log: _Log,
     given: Mapping[str, Any],
     parameters: Mapping[str, float],
-    raw_names: bool,
     printed: _Printed,
 ) -> None:
     """Rate a whole log at once; exit code 3 where somebody has no rating."""
@@ -319,7 +315,7 @@ def _rate_whole(
     named = {k: v for k, v in given.items() if v is not None and v is not False}  # 0 is a value
     batch = BatchOptions(**named, parameters=parameters)
     with log.listeners() as heard:
-        result = rate_whole(log.games, log.options, batch, raw_names, heard)
+        result = rate_whole(log.games, log.options, batch, heard)
 
     def table() -> None:
         from valmatch.cli.tables.batch import show_batch

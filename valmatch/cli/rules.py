@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from valmatch.cli.console import show, warn
-from valmatch.cli.options.declarations import Json, Out, Quiet, RawNames, duration, path
+from valmatch.cli.options.declarations import Json, Out, Quiet, duration, path
 from valmatch.errors import InputError
 from valmatch.errors import in_lines as error_lines
 from valmatch.text.terminal import one_line
@@ -226,7 +226,6 @@ def replay(
             " explain says of it.",
         ),
     ] = False,
-    raw_names: RawNames = False,
     out: Out = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -261,7 +260,6 @@ def replay(
         Given(file, tickets, players),
         search=search,
         out=out,
-        raw_names=raw_names,
         explain=explain,
         latency_of=latency_of,
         timeout=timeout,

@@ -14,7 +14,6 @@ from valmatch.cli.options.declarations import (
     Out,
     Overrides,
     Quiet,
-    RawNames,
     Seed,
     Verbose,
     first,
@@ -51,7 +50,6 @@ def simulate(
     max_bad_rows: MaxBadRows = None,
     sort_rows: SortRows = False,
     responses: Chosen = "",
-    raw_names: RawNames = False,
     out: Out = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -73,7 +71,7 @@ def simulate(
 
     seed = first(seed, settings.replicate.seed, DEFAULT_SEED)
     replication = replication or 0
-    result = run(settings, seed, replication, out=out, raw_names=raw_names, warn=warn)
+    result = run(settings, seed, replication, out=out, warn=warn)
     header = f"{title_of(settings)}, seed {seed}, replication {replication}"
     values, chosen = result.values.tolist(), names_of(responses)
     show(

@@ -73,7 +73,6 @@ def replay(
     *,
     search: str | None = None,
     out: PathLike | None = None,
-    raw_names: bool = False,
     explain: bool = False,
     **keywords: Unpack[WorldKeywords],
 ) -> Replay:
@@ -95,7 +94,7 @@ def replay(
     with _claimed(folder, read, world) if folder else nullcontext() as run:
         result = _played(source, world, log, explain)
         if folder and run:
-            write_replay(folder, result, raw_names)
+            write_replay(folder, result)
             run.close("complete")
     return result
 

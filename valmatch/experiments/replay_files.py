@@ -42,7 +42,7 @@ WORLD, PROPOSALS, EXPLAINED = "world.json", "proposals.jsonl", "explain.jsonl"
 """What was played, what was proposed in it, and why tickets ended without a match."""
 
 
-def write_replay(folder: Path, result: Replay, raw_names: bool) -> None:
+def write_replay(folder: Path, result: Replay) -> None:
     """Write all files of a replay."""
     tables: tuple[tuple[str, tuple[str, ...], Any], ...] = (
         ("tickets.csv", TICKETS, _tickets),
@@ -60,7 +60,7 @@ def write_replay(folder: Path, result: Replay, raw_names: bool) -> None:
         ]
         cells = zip(*rows, strict=True) if rows else ([] for _ in columns)
         by_name = dict(zip(columns, map(list, cells), strict=True))
-        write_csv(folder / name, by_name, raw_names=raw_names)
+        write_csv(folder / name, by_name)
     with write_atomically(folder / "result.json") as file:
         file.write(to_json(result.answers()))
     if result.log:

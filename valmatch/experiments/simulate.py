@@ -95,7 +95,6 @@ def simulate(
     replication: int = 0,
     *,
     out: PathLike | None = None,
-    raw_names: bool = False,
     warn: Callable[[str], None] = lambda text: None,
 ) -> Simulation:
     """Run replication `replication` of a config and record it.
@@ -109,9 +108,6 @@ def simulate(
     out : PathLike or None
         Folder for ``responses.json``, one CSV file a table, and
         ``manifest.json``.
-    raw_names : bool
-        Write names as they are; else those that a spreadsheet would take for formulas get an
-        apostrophe, see `valmatch.inputs.csv_names.mark`, which reading them takes off again.
     warn : callable
         Called with each remark on the input.
 
@@ -149,9 +145,7 @@ def simulate(
             for table in result.tables:
                 path = folder.path / f"{table.name}.csv"
                 parts = table.parts(ROWS_AT_ONCE)
-                write_csv_parts(path, table.names, parts, table.whole, raw_names)
-            if not raw_names:
-                folder.note(marked_names=[f"{table.name}.csv" for table in result.tables])
+                write_csv_parts(path, table.names, parts, table.whole)
             with write_atomically(folder.path / "responses.json") as file:
                 file.write(to_json(recording.summary()))
             folder.remark(result.remarks)

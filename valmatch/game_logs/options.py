@@ -122,7 +122,6 @@ class RatingOptions:
     again: bool = False  # whether to rate also games that seem to have been rated there already
     # what caps a game under zonestats; None: what did in `ratings`, or else the default
     cap: str | None = None
-    raw_names: bool = False  # whether names that begin like formulas are written as they are
 
     def __post_init__(self) -> None:
         if self.cap is not None:

@@ -12,7 +12,6 @@ from pydantic import Field
 
 from valmatch.errors import InputError, option
 from valmatch.game_logs.rated_players import COUNTS, LAST_GAME, RATINGS, RatedPlayer
-from valmatch.inputs.csv_names import are_marked
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
 from valmatch.ratings.system import BatchSystem, System
 from valmatch.storage.contents import MANIFEST
@@ -118,9 +117,8 @@ class PreviousRatings:
     def players(self, system: System) -> list[RatedPlayer]:
         """Read the players."""
         players: dict[str, RatedPlayer] = {}
-        marked = self.manifest is None or are_marked(self.path)
         choose = partial(_columns, system)
-        for row in read_rows(self.path, choose, Dialect(padded=True), marked=marked):
+        for row in read_rows(self.path, choose, Dialect(padded=True)):
             player = _player(row, system)
             if player.player in players:
                 raise row.wrong("player", f"{shown(player.player)} is here twice")

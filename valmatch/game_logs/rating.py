@@ -140,7 +140,6 @@ def rate_games(
     ratings: PathLike | None = None,
     again: bool = False,
     cap: str | None = None,
-    raw_names: bool = False,
     **keywords: Unpack[LogKeywords],
 ) -> RatedLog:
     """Rate the players of a game log, predicting each game from the ratings before it.
@@ -168,9 +167,6 @@ def rate_games(
         What caps a game under ``zonestats``: ``most_distant`` (equation 5) or ``every_player``,
         see `valmatch.ratings.zonestats_cap.Cap`; None: what did in `ratings`, or else
         ``most_distant``.
-    raw_names : bool
-        Write names as they are; else those that a spreadsheet would take for formulas get an
-        apostrophe, see `valmatch.inputs.csv_names.mark`, which reading them takes off again.
     **keywords
         How to read the log, what to fit, and whom to tell:
 
@@ -210,7 +206,7 @@ def rate_games(
     """
     options, listeners = split(keywords, LogKeywords)
     previous = None if ratings is None else arguments.path("ratings", ratings)
-    rating = RatingOptions(system, parameters, previous, again, cap, raw_names)
+    rating = RatingOptions(system, parameters, previous, again, cap)
     return rate_log(arguments.path("games", games), rating, options, listeners)
 
 
@@ -246,7 +242,7 @@ def rate_log(
         roster = Roster(start.system, start.values, log.players, start.players, log.timed)
         games = (piece for held in parts for piece in pieces(held, start.system.pairs_at_once))
         written = stack.enter_context(ExitStack())
-        history = _history(written, folder, roster.system, log, rating.raw_names)
+        history = _history(written, folder, roster.system, log)
         totals = _play(roster, until_stopped(games, stop), options.burn_in, history)
         result = _result(roster, totals, log, start, options.burn_in)
         for remark in _remarks(result, totals, log, start):
@@ -256,7 +252,7 @@ def rate_log(
             folder.remark_input(remarks_on(log))
             with held_signals():  # a signal finds all files or none
                 written.close()
-                _write(folder, result, rating)
+                _write(folder, result)
     return result
 
 
@@ -350,13 +346,12 @@ def _history(
     folder: RunFolder | None,
     system: System,
     log: GameLog,
-    raw_names: bool,
 ) -> HistoryWriter | None:
     """Return what writes the history game by game; it appears when the stack is closed."""
     if folder is None:
         return None
     file = written.enter_context(write_atomically(folder.path / HISTORY))
-    return HistoryWriter(file, log, isinstance(system, ZoneStats), raw_names)
+    return HistoryWriter(file, log, isinstance(system, ZoneStats))
 
 
 class _Totals(NamedTuple):
@@ -424,11 +419,9 @@ def _remarks(result: RatedLog, totals: _Totals, log: GameLog, start: _Start) -> 
         yield remark
 
 
-def _write(folder: RunFolder, result: RatedLog, rating: RatingOptions) -> None:
+def _write(folder: RunFolder, result: RatedLog) -> None:
     """Write the files that are written when all games are rated, and close the folder."""
-    write_ratings(folder.path / RATINGS, result.ranking, rating.raw_names)
+    write_ratings(folder.path / RATINGS, result.ranking)
     with write_atomically(folder.path / SUMMARY) as summary:
         summary.write(to_json(result.summary()))
-    if not rating.raw_names:
-        folder.note(marked_names=[RATINGS, HISTORY])
     folder.close("complete", parameters=result.parameters)

@@ -17,7 +17,7 @@ from typing import NamedTuple, TextIO
 from valmatch.errors import InputError
 from valmatch.inputs.bad_rows import RowError
 from valmatch.inputs.csv_columns import SEPARATORS
-from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.inputs.csv_names import unmark
 from valmatch.inputs.csv_text import open_text, other_separator
 from valmatch.text.datetimes import PER_SECOND, moment_of_digits, seconds_of, unit_since_1970
 from valmatch.text.numerals import real_number
@@ -148,12 +148,10 @@ def read_rows(
     dialect: Dialect = COMMAS,
     *,
     most: int | None = None,
-    marked: bool | None = None,
     wrong: Callable[[RowError], None] = _raise,
 ) -> Iterator[Row]:
     """Yield the rows of a CSV file below its header, but blank lines."""
     name = str(path or "standard input")
-    marked = bool(path and are_marked(path)) if marked is None else marked
     with _opened(path, name, most) as file:
         last: list[str] = []
         text = _remembered(file, last) if dialect.placed else file
@@ -177,8 +175,6 @@ def read_rows(
             found_at = _cell_starts(last, cells, dialect)
             cells += [""] * (len(header) - len(cells))
             wanted = {meaning: cells[place] for meaning, place in places.items()}
-            if marked:
-                wanted = {meaning: unmark(cell) for meaning, cell in wanted.items()}
             starts = {meaning: found_at[at] for meaning, at in places.items() if at < len(found_at)}
             yield Row(name, line, wanted, names, starts)
 
@@ -233,7 +229,7 @@ def _opened(path: Path | None, name: str, most: int | None) -> Iterator[TextIO]:
 def rows_of(
     lines: Iterable[str], name: str, dialect: Dialect = COMMAS, fault: str = "cannot be read"
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of CSV text that are not empty, each with the number of its last line."""
+    """Yield the rows of CSV text that are not empty, unmarked, each with its last line's number."""
     lines, head = iter(lines), list[str]()
     try:
         separator = dialect.separator
@@ -246,8 +242,12 @@ def rows_of(
             chain(head, lines), strict=True, delimiter=separator, skipinitialspace=blanks
         )
         for cells in rows:
+            if blanks:
+                cells = [cell.strip() for cell in cells]
+            if "'" in "".join(cells):
+                cells = [unmark(cell) for cell in cells]
             if cells:
-                yield rows.line_num, [cell.strip() for cell in cells] if blanks else cells
+                yield rows.line_num, cells
     except UnicodeDecodeError:
         raise InputError(f"{name}: {fault}: not a text file in UTF-8") from None
     except csv.Error as error:

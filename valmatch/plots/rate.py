@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from valmatch.errors import InputError, option
-from valmatch.inputs.csv_names import are_marked, unmark
 from valmatch.kernels.arrays import Floats
 from valmatch.plots import whole_log
 from valmatch.plots.parts.source import RunFiles, damaged
@@ -75,11 +74,8 @@ def draw(run: RunFiles) -> dict[str, Figure]:
 
 def _draw_paths(run: RunFiles, summary: Mapping[str, Any]) -> dict[str, Figure]:
     """Draw the paths of some players."""
-    places: dict[str, str] = {}
-    marked = are_marked(run.folder / "ratings.csv")
-    for rank, player, rating in run.rows("ratings.csv", ("rank", "player", "rating")):
-        if rating:
-            places[unmark(player) if marked else player] = rank
+    rows = run.rows("ratings.csv", ("rank", "player", "rating"))
+    places = {player: rank for rank, player, rating in rows if rating}
     if not places:
         raise InputError(f"{run.folder / 'ratings.csv'}: nobody has a rating")
     chosen = _chosen(run, list(places))

@@ -27,12 +27,12 @@ PART = ".part"  # ending of the name of a file that is being written
 
 
 def cell(value: object, whole: bool = False) -> str:
-    """Return a CSV cell: shortest text that reads back exactly, empty where undefined."""
+    """Return a CSV cell: the shortest text that `unmark` reads back exactly, empty if undefined."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float):
         return str(int(value)) if whole else repr(value)
-    return str(value)
+    return mark(value) if isinstance(value, str) else str(value)
 
 
 def csv_line(values: Iterable[object]) -> str:
@@ -115,13 +115,12 @@ def write_csv(
     path: Path,
     columns: Mapping[str, Sequence[Any] | NDArray[Any]],
     whole: Collection[str] = (),
-    raw_names: bool = True,
 ) -> None:
     """Write equally long columns as CSV, atomically."""
     size = max(map(len, columns.values()), default=0)
     slices = (slice(first, first + ROWS_AT_ONCE) for first in range(0, size, ROWS_AT_ONCE))
     parts = ({name: values[rows] for name, values in columns.items()} for rows in slices)
-    write_csv_parts(path, list(columns), parts, whole, raw_names)
+    write_csv_parts(path, list(columns), parts, whole)
 
 
 def write_csv_parts(
@@ -129,13 +128,12 @@ def write_csv_parts(
     names: Sequence[str],
     parts: Iterable[Mapping[str, Sequence[Any] | NDArray[Any]]],
     whole: Collection[str] = (),
-    raw_names: bool = True,
 ) -> None:
     """Write a CSV file, atomically, whose rows come some at a time."""
     with write_atomically(path) as file:
         file.write(csv_line(names))
         for part in parts:
-            cells = [_cells(part[name], name in whole, raw_names) for name in names]
+            cells = [_cells(part[name], name in whole) for name in names]
             text = io.StringIO()
             csv.writer(text, lineterminator="\n").writerows(zip(*cells, strict=True))
             file.write(text.getvalue())
@@ -145,13 +143,11 @@ ROWS_AT_ONCE = 2**14
 """Rows that are objects of Python at a time, each of which takes several times its text."""
 
 
-def _cells(values: Sequence[Any] | NDArray[Any], whole: bool, raw_names: bool) -> Sequence[Any]:
+def _cells(values: Sequence[Any] | NDArray[Any], whole: bool) -> Sequence[Any]:
     """Return what the CSV writer is given of a column, whose text is that of `cell`."""
     kind = values.dtype.kind if hasattr(values, "dtype") else "O"
     plain: Sequence[Any] = values.tolist() if hasattr(values, "tolist") else values
-    if kind in "OU" and not raw_names:
-        plain = [mark(value) if isinstance(value, str) else value for value in plain]
-    if kind == "O" or whole:
+    if kind in "OU" or whole:
         return [cell(value, whole) for value in plain]
     # The writer itself writes numbers as `cell` does, in less time.
     return ["" if value != value else value for value in plain] if kind == "f" else plain

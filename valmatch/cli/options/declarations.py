@@ -279,18 +279,6 @@ Quiet = Annotated[
     ),
 ]
 
-
-RawNames = Annotated[
-    bool,
-    typer.Option(
-        "--raw-names",
-        help="Write names as they are, also those that a spreadsheet would run as formulas; else"
-        " one that begins with =, +, -, @, a tab or a carriage return gets an apostrophe, which"
-        " reading it takes off again.",
-    ),
-]
-
-
 Verbose = Annotated[
     bool,
     typer.Option("--verbose", "-v", callback=set_verbose, help="Also say how the run is made."),

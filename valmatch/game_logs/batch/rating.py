@@ -53,7 +53,6 @@ def rate_whole_log(
     system: str = BATCH_NAMES[0],
     *,
     parameters: Mapping[str, float] = {},
-    raw_names: bool = False,
     **keywords: Unpack[WholeLogKeywords],
 ) -> BatchRating:
     """Rate the players of a game log by all of its games at once, with intervals.
@@ -67,9 +66,6 @@ def rate_whole_log(
         he played, which moves in between.
     parameters : mapping
         Values of parameters of the system that are not as published.
-    raw_names : bool
-        Write names as they are; else those that a spreadsheet would take for formulas get an
-        apostrophe, see `valmatch.inputs.csv_names.mark`.
     **keywords
         How to read the log, how to rate it, and whom to tell:
 
@@ -135,11 +131,11 @@ def rate_whole_log(
     anchors = keywords.get("anchors")
     given["anchors"] = None if anchors is None else arguments.path("anchors", anchors)
     batch = BatchOptions(system, **given, parameters=dict(parameters))
-    return rate_whole(arguments.path("games", games), options, batch, raw_names, listeners)
+    return rate_whole(arguments.path("games", games), options, batch, listeners)
 
 
 def rate_whole(
-    path: Path, options: LogOptions, batch: BatchOptions, raw_names: bool, listeners: Listeners
+    path: Path, options: LogOptions, batch: BatchOptions, listeners: Listeners
 ) -> BatchRating:
     """Rate the players of a log by all of its games at once."""
     values = batch.values
@@ -173,7 +169,7 @@ def rate_whole(
             result = replace(result, folder=folder.path)
             folder.remark_input(remarks_on(log))
             with held_signals():  # a signal finds all files or none
-                write_batch(folder, result, batch.differences, raw_names)
+                write_batch(folder, result, batch.differences)
     return result
 
 

@@ -24,7 +24,6 @@ from valmatch.game_logs.batch.result import (
 )
 from valmatch.game_logs.rated_players import RATINGS
 from valmatch.game_logs.writing.folder import SUMMARY
-from valmatch.inputs.csv_names import mark
 from valmatch.storage.output import cell, to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
 
@@ -35,7 +34,7 @@ DAYS = "days.csv"
 _AT_ONCE = 10_000  # rows that are held
 
 
-def write_batch(folder: RunFolder, found: BatchRating, every: bool, raw_names: bool) -> None:
+def write_batch(folder: RunFolder, found: BatchRating, every: bool) -> None:
     """Write all files of a rating, and close its folder."""
     tables: dict[str, tuple[type[Any], Sequence[Any]]] = {
         RATINGS: (PlayerRow, found.players),
@@ -46,58 +45,42 @@ def write_batch(folder: RunFolder, found: BatchRating, every: bool, raw_names: b
     if found.days:
         tables[DAYS] = (DayRow, found.days)
     for name, (kind, rows) in tables.items():
-        write_csv(folder.path / name, columns_of(kind, rows), raw_names=raw_names)
-    posterior, marked = found.posterior, list(tables)
-    written = [*tables]
+        write_csv(folder.path / name, columns_of(kind, rows))
+    posterior = found.posterior
     if posterior.covariance is not None:
         write_posterior(folder.path / POSTERIOR, posterior)
-        written.append(POSTERIOR)
         if len(posterior.names) <= MOST_LISTED or every:
-            _write_differences(folder, found, raw_names)
-            _write_superiority(folder, posterior, raw_names)
-            marked += [DIFFERENCES, SUPERIORITY]
-            written += [DIFFERENCES, SUPERIORITY]
+            _write_differences(folder, found)
+            _write_superiority(folder, posterior)
     with write_atomically(folder.path / SUMMARY) as file:
         file.write(to_json(found.summary()))
-    for name in (DIFFERENCES, SUPERIORITY, BOOTSTRAP, POSTERIOR, DAYS):
-        if name not in written:  # of an earlier rating by other options
-            (folder.path / name).unlink(missing_ok=True)
-    if not raw_names:
-        folder.note(marked_names=marked)
     folder.close("complete")
 
 
 def _write_lines(path: Any, header: Iterable[str], rows: Iterable[Sequence[object]]) -> None:  # noqa: ANN401
     with write_atomically(path) as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
+        writer.writerow(map(cell, header))
         left = iter(rows)
         while some := list(islice(left, _AT_ONCE)):
             writer.writerows([cell(value) for value in row] for row in some)
 
 
-def _write_differences(folder: RunFolder, found: BatchRating, raw_names: bool) -> None:
-    rows: Iterable[DifferenceRow] = found.posterior.differences(
-        found.facts["quantile"], found.facts["critical"]
-    )
-    if not raw_names:
-        rows = (
-            row._replace(player_a=mark(row.player_a), player_b=mark(row.player_b)) for row in rows
-        )
+def _write_differences(folder: RunFolder, found: BatchRating) -> None:
+    rows = found.posterior.differences(found.facts["quantile"], found.facts["critical"])
     _write_lines(folder.path / DIFFERENCES, DifferenceRow._fields, rows)
 
 
-def _write_superiority(folder: RunFolder, posterior: Posterior, raw_names: bool) -> None:
+def _write_superiority(folder: RunFolder, posterior: Posterior) -> None:
     """Write how likely the player of each row is stronger than that of each column."""
     covariance = posterior.covariance
     assert covariance is not None
-    names = posterior.names if raw_names else list(map(mark, posterior.names))
     own = np.diag(covariance)
 
     def rows() -> Iterable[Sequence[object]]:
-        for k, name in enumerate(names):
+        for k, name in enumerate(posterior.names):
             leads = posterior.mean[k] - posterior.mean
             errors = np.sqrt(np.maximum(own[k] + own - 2.0 * covariance[k], 0.0))
             yield [name, *np.round(superiority_of(leads, errors), 9).tolist()]
 
-    _write_lines(folder.path / SUPERIORITY, ["player", *names], rows())
+    _write_lines(folder.path / SUPERIORITY, ["player", *posterior.names], rows())

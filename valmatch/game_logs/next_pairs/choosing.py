@@ -50,7 +50,6 @@ def next_pairs(
     new: str | Sequence[str] = (),
     explore: float = 0.0,
     seed: int = 1,
-    raw_names: bool = False,
     out: PathLike | None = None,
     progress: Callable[[int], None] = lambda _: None,
     warn: Callable[[str], None] = lambda _: None,
@@ -85,9 +84,6 @@ def next_pairs(
         The probability with which a place goes to a pair drawn from all that may play.
     seed : int
         Of all that is drawn.
-    raw_names : bool
-        Write names as they are; else those that a spreadsheet would take for formulas get an
-        apostrophe, see `valmatch.inputs.csv_names.mark`.
     out : PathLike or None
         Folder for ``batch.csv``, ``summary.json`` and ``manifest.json``.
     progress : callable
@@ -146,9 +142,7 @@ def next_pairs(
         if folder is not None:
             result = replace(result, folder=folder.path)
             with held_signals():  # a signal finds all files or none
-                write_csv(folder.path / BATCH, result.columns(), raw_names=raw_names)
-                if not raw_names:
-                    folder.note(marked_names=[BATCH])
+                write_csv(folder.path / BATCH, result.columns())
                 with write_atomically(folder.path / SUMMARY) as file:
                     file.write(to_json(result.summary()))
                 folder.close("complete")

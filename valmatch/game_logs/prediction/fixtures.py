@@ -84,7 +84,7 @@ def read_fixtures(
         meanings = {meaning: header[column] for meaning, column in found.places.items()}
         return {**meanings, **_of_covariates(header, covariates, found.format.name == LONG.name)}
 
-    rows = read_rows(file, choose, Dialect(written.delimiter, trimmed=True), marked=False)
+    rows = read_rows(file, choose, Dialect(written.delimiter, trimmed=True))
     first = next(rows, None)
     if first is None:
         raise InputError(f"{name}: holds no game to predict")

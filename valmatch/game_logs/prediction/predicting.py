@@ -131,7 +131,6 @@ def predict_games(
     pair: str | Sequence[str] = (),
     system: str | None = None,
     parameters: Mapping[str, float] = {},
-    raw_names: bool = False,
     **keywords: Unpack[PredictKeywords],
 ) -> PredictedGames:
     """Predict games by the system that rated their players; whoever is not rated is a newcomer.
@@ -148,9 +147,6 @@ def predict_games(
         By which system the ratings are, for a file without a manifest beside it.
     parameters : mapping
         Values of parameters that are not those which `ratings` was made with.
-    raw_names : bool
-        Write names as they are; else those that a spreadsheet would take for formulas get an
-        apostrophe, see `valmatch.inputs.csv_names.mark`.
     **keywords
         How to read the games, and whom to tell:
 
@@ -180,7 +176,6 @@ def predict_games(
             fixtures,
             arguments.names("pair", pair),
             options,
-            raw_names,
             parameters,
             listeners,
         )
@@ -207,7 +202,7 @@ def predict_games(
         result = PredictedGames(chosen.name, values, forecast(chosen, values, players, games))
         if folder:
             result = replace(result, folder=folder.path)
-            _write(folder, result, raw_names)
+            _write(folder, result)
     return result
 
 
@@ -217,7 +212,6 @@ def _predict_whole(
     fixtures: PathLike | None,
     pairs: Sequence[str],
     options: LogOptions,
-    raw_names: bool,
     parameters: Mapping[str, float],
     listeners: Listeners,
 ) -> PredictedGames:
@@ -243,16 +237,14 @@ def _predict_whole(
         result = PredictedGames(name, {}, known.forecast(games))
         if folder:
             result = replace(result, folder=folder.path)
-            _write(folder, result, raw_names)
+            _write(folder, result)
     return result
 
 
-def _write(folder: RunFolder, result: PredictedGames, raw_names: bool) -> None:
+def _write(folder: RunFolder, result: PredictedGames) -> None:
     """Write the files of predictions, and close their folder."""
     with held_signals():  # a signal finds all files or none
-        write_csv(folder.path / PREDICTIONS, result.columns(), raw_names=raw_names)
-        if not raw_names:
-            folder.note(marked_names=[PREDICTIONS])
+        write_csv(folder.path / PREDICTIONS, result.columns())
         with write_atomically(folder.path / SUMMARY) as file:
             file.write(to_json(result.summary()))
         folder.close("complete")

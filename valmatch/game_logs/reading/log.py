@@ -43,7 +43,6 @@ from valmatch.game_logs.reading.further import (
 from valmatch.game_logs.reading.rows import Rows
 from valmatch.game_logs.writing.csv_text import unmark_cells
 from valmatch.inputs.bad_rows import BadRows
-from valmatch.inputs.csv_names import are_marked
 from valmatch.inputs.csv_text import as_text, open_text, temporary_copy
 from valmatch.kernels.arrays import Bytes, Floats, Ints
 from valmatch.ratings.games import Games
@@ -152,7 +151,6 @@ class GameLog:
         }[self.columns.format.name]
         self._slots = np.full(len(header), -1, np.int64)
         self._slot = {meaning: slot for slot, meaning in enumerate(self.columns.places)}
-        self._marked = bool(self.path) and are_marked(path)
         self._named = [slot for meaning, slot in self._slot.items() if meaning in _NAMES]
         self._slots[list(self.columns.places.values())] = range(len(self._slot))
         self.size = self._file.seek(0, 2)  # bytes of the file
@@ -339,9 +337,8 @@ class GameLog:
                 return
             buffer = np.frombuffer(text, np.uint8).copy()
             cells = split(buffer, self._slots, not more, self._separator)
-            if self._marked:
-                for slot in self._named:
-                    unmark_cells(buffer, cells.starts[:, slot], cells.ends[:, slot])
+            for slot in self._named:
+                unmark_cells(buffer, cells.starts[:, slot], cells.ends[:, slot])
             if cells.open_quote:
                 at = self._place(text, line, int(cells.rows[-1]))
                 raise InputError(f"{at}: a quoted cell of this row has no closing quote")

@@ -20,7 +20,7 @@ _DAY, _MOMENT = len("2024-02-16"), len("2024-02-16 17:00:00")
 
 
 class Numerals(Texts):
-    """Texts that need no quotes."""
+    """Texts that need no quotes and no marks."""
 
     __slots__ = ()
 
@@ -151,10 +151,9 @@ def _beginning_with(column: Texts, characters: bytes) -> Ints:
     return cells[np.isin(column.buffer[column.starts[cells]], np.frombuffer(characters, np.uint8))]
 
 
-def lines(columns: Sequence[Texts], raw: bool = True) -> str:
-    """Return the CSV lines of equally long columns, with quotes where a cell needs them."""
-    if not raw:
-        columns = [column if isinstance(column, Numerals) else marked(column) for column in columns]
+def lines(columns: Sequence[Texts]) -> str:
+    """Return the CSV lines of equally long columns, quoted and marked where cells need it."""
+    columns = [column if isinstance(column, Numerals) else marked(column) for column in columns]
     n = len(columns[0].starts)
     sizes = np.full(n, len(columns))  # of what stands between cells
     more = [np.zeros(0 if isinstance(column, Numerals) else n, np.int64) for column in columns]

@@ -76,11 +76,11 @@ def _made_in(folder: Path) -> MadeManifest | None:
     return None
 
 
-def write_ratings(path: Path, ranking: Ranking, raw_names: bool) -> None:
-    """Write ``ratings.csv``, atomically; names like formulas are marked, if not `raw_names`."""
+def write_ratings(path: Path, ranking: Ranking) -> None:
+    """Write ``ratings.csv``, atomically."""
     from valmatch.game_logs.writing.csv_text import lines
 
     columns = ranking.columns()
     with write_atomically(path) as file:
         file.write(",".join(columns) + "\n")
-        file.write(lines(tuple(columns.values()), raw_names))
+        file.write(lines(tuple(columns.values())))

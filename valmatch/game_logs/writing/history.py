@@ -27,11 +27,8 @@ class HistoryWriter:
     capped (1 where it is less than 1).
     """
 
-    def __init__(
-        self, file: TextIO, log: GameLog, of_zonestats: bool, raw_names: bool = True
-    ) -> None:
-        self._file, self._raw = file, raw_names
-        self._log, self._of_zonestats = log, of_zonestats
+    def __init__(self, file: TextIO, log: GameLog, of_zonestats: bool) -> None:
+        self._file, self._log, self._of_zonestats = file, log, of_zonestats
         game, *others = COLUMNS
         time = (TIME,) if log.timed else ()
         file.write(",".join((game, *time, *others, *(OF_ZONESTATS if of_zonestats else ()))) + "\n")
@@ -63,7 +60,7 @@ class HistoryWriter:
                 numerals(played.found.scales).at(game_of_row),
                 small_numerals((played.found.scales < 1.0).astype(np.int64)).at(game_of_row),
             )
-        self._file.write(lines(columns, self._raw))
+        self._file.write(lines(columns))
 
 
 def titles(log: GameLog, games: Games) -> Texts:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.inputs.csv_names import are_marked, unmark
 from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.source import RunFiles, damaged
 
@@ -31,12 +30,10 @@ def read_paths(run: RunFiles, players: Sequence[str]) -> tuple[dict[str, DayPath
 
     Rows stream through, because there may be many.
     """
-    marked = are_marked(run.folder / DAYS)
     found: dict[str, list[list[float]]] = {name: [] for name in players}
     over = TIMES
     with damaged(run.folder / DAYS):
-        for player, day, *cells in run.rows(DAYS, ("player", "day", "rating", "low", "high")):
-            name = unmark(player) if marked else player
+        for name, day, *cells in run.rows(DAYS, ("player", "day", "rating", "low", "high")):
             if name not in found:
                 continue
             if "-" in day[1:]:

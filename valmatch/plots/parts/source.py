@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.inputs.csv_names import are_marked, unmark
 from valmatch.inputs.csv_reader import rows_of
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats
@@ -169,10 +168,6 @@ class RunFiles:
                 values.append(_number(cell, infinite, f"{path}:{line}: damaged: {column}"))
             for cell, word in zip(row[count:], words.values(), strict=True):
                 word.append(intern(cell))
-        if words and are_marked(path):
-            words = {
-                column: [intern(unmark(cell)) for cell in own] for column, own in words.items()
-            }
         arrays = {column: np.array(values) for column, values in columns.items()}
         return FileTable(path, arrays, words)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from valmatch.inputs.csv_names import are_marked, unmark
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.report.document import Block, Chapter
 from valmatch.plots.report.words import counted
@@ -29,7 +28,6 @@ def _chosen(run: RunFiles, given: Mapping[str, Any]) -> Chapter:
     """Return the chapter on a batch."""
     players, policy = counted(int(given["players"]), "player"), str(given["policy"])
     goal = f" for {given['goal']}" if given["goal"] else ""
-    marked = are_marked(run.folder / BATCH)
     sheet = Sheet.of(
         "place",
         "player a",
@@ -42,10 +40,9 @@ def _chosen(run: RunFiles, given: Mapping[str, Any]) -> Chapter:
     )
     pairs = []
     for place, first, second, value, expected, error, games in run.rows(BATCH, COLUMNS):
-        names = [unmark(name) if marked else name for name in (first, second)]
         numbers = f"{float(value):.4g}", f"{float(expected):.3f}", f"{float(error):.1f}"
-        sheet.add(place, *names, *numbers, games)
-        pairs.append(names)
+        sheet.add(place, first, second, *numbers, games)
+        pairs.append((first, second))
     asked = f"Which {counted(len(pairs), 'pair')} of {players} are to play next, by {policy}{goal}?"
     made = Chapter(f"Pairs to play next by {policy}", asked)
     first_pair = f"{pairs[0][0]} against {pairs[0][1]} is first" if pairs else "No pair is left"

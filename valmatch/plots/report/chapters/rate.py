@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from valmatch.game_logs.blocks import LIMITS, Difference
-from valmatch.inputs.csv_names import are_marked, unmark
 from valmatch.plots.parts.bins import bin_edges
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.report.chapters import whole_log
@@ -61,9 +60,8 @@ def _rating(run: RunFiles, log: str, given: Mapping[str, Any]) -> Chapter:
     found = _scores_in_words(scores)
     first = next(iter(run.rows(RATINGS, ("player", "rating", "games"))), None)
     if first:
-        name = unmark(first[0]) if are_marked(run.folder / RATINGS) else first[0]
         of = f"a rating of {float(first[1]):.1f} after {counted(int(first[2]), 'game')}"
-        found = f"Player {name} is first with {of}; {found}"
+        found = f"Player {first[0]} is first with {of}; {found}"
     chapter = Chapter(f"Rating of {log} by {system}", asked, found=f"{found}.", meant=MEANT)
     later = f"after {given['burn_in']} games of every player"
     rows = [("all games", scores), (later, given["predictions"]["after_burn_in"])]
@@ -129,11 +127,11 @@ def _leaderboard(run: RunFiles) -> Sheet:
     """Return a table of the best players, as far as their file has columns."""
     header = run.header(RATINGS)
     sheet = Sheet.of(*header, left=("player", "last_game"))
-    marked, total = are_marked(run.folder / RATINGS), 0
+    total = 0
     for row in run.rows(RATINGS, header):
         total += 1
         if total <= BEST:
-            sheet.add(*(unmark(cell) if marked else cell for cell in map(_short, row)))
+            sheet.add(*map(_short, row))
     if total > BEST:
         sheet.notes.append(f"The best {BEST} of {total:,} players; {RATINGS} has all.")
     return sheet

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.inputs.csv_names import are_marked, mark, unmark
 from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.day_paths import DATES, read_paths
 from valmatch.plots.parts.source import RunFiles, damaged
@@ -60,13 +59,11 @@ def rows_shown(
     run: RunFiles, players: Sequence[str] = ()
 ) -> tuple[list[dict[str, str]], dict[str, list[str]]]:
     """Return the players to be shown, best first, and who could not be rated, by status."""
-    marked = are_marked(run.folder / RATINGS)
     first: list[dict[str, str]] = []
     last: list[dict[str, str]] = []
     others: dict[str, list[str]] = {}
     for cells in run.rows(RATINGS, COLUMNS):
         row = dict(zip(COLUMNS, cells, strict=True))
-        row["player"] = unmark(row["player"]) if marked else row["player"]
         if players and row["player"] not in players:
             continue
         if not row["rating"]:
@@ -80,11 +77,10 @@ def rows_shown(
 
 def superiority_of(run: RunFiles, players: Sequence[str]) -> Floats:
     """Return the (players, players) probabilities that who is first of a pair is the stronger."""
-    columns = [*map(mark, players)] if are_marked(run.folder / SUPERIORITY) else [*players]
-    wanted = {name: k for k, name in enumerate(columns)}
-    found = np.full((len(columns), len(columns)), math.nan)
+    wanted = {name: k for k, name in enumerate(players)}
+    found = np.full((len(players), len(players)), math.nan)
     with damaged(run.folder / SUPERIORITY):
-        for player, *cells in run.rows(SUPERIORITY, ["player", *columns]):
+        for player, *cells in run.rows(SUPERIORITY, ["player", *players]):
             if player in wanted:
                 found[wanted[player]] = [float(cell) for cell in cells]
     return found
@@ -105,9 +101,7 @@ def percent_of(chance: float) -> str:
 
 def _superiority(run: RunFiles, rated: int) -> Block:
     """Return how likely each player is stronger than each other one, of many players the first."""
-    marked = are_marked(run.folder / RATINGS)
-    first = [name for (name,) in islice(run.rows(RATINGS, ("player",)), min(rated, SHOWN))]
-    names = [unmark(name) for name in first] if marked else first
+    names = [name for (name,) in islice(run.rows(RATINGS, ("player",)), min(rated, SHOWN))]
     sheet = Sheet.of("number", "player", *(str(k + 1) for k in range(len(names))))
     for k, row in enumerate(superiority_of(run, names)):
         cells = [percent_of(chance) if column != k else "" for column, chance in enumerate(row)]
