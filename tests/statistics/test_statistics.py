@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from valmatch.statistics.curve_sums import CurveSums
-from valmatch.statistics.estimates import estimate, t_quantile
+from valmatch.statistics.estimates import estimate, range_quantile, t_quantile
 
 
 def test_hand_worked_estimate() -> None:
@@ -35,9 +35,16 @@ def test_one_value_has_no_spread() -> None:
     assert (one.n, one.mean, one.std, one.ci_low, one.min) == (1, 5.0, None, None, 5.0)
 
 
+@pytest.mark.parametrize("degrees", [1.0, 2.0, 7.0, math.inf])
+def test_the_range_of_two_is_that_of_a_difference(degrees: float) -> None:
+    expected = math.sqrt(2.0) * t_quantile(0.975, degrees)
+    assert range_quantile(0.95, 2, degrees) == pytest.approx(expected, rel=1e-9)
+
+
 def test_t_quantiles_of_published_tables() -> None:
     assert t_quantile(0.975, 1) == pytest.approx(12.7062047364, rel=1e-10)
     assert t_quantile(0.95, 10) == pytest.approx(1.8124611228, rel=1e-9)
+    assert range_quantile(0.95, 3, 10) == pytest.approx(3.877, abs=5e-4)
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])

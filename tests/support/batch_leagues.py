@@ -16,8 +16,7 @@ from valmatch.ratings.bradley_terry.covariance import rank_ranges
 from valmatch.ratings.bradley_terry.estimating import HALF, Estimate
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.rating import Model, rate
-from valmatch.ratings.bradley_terry.studentized_range import quantile
-from valmatch.statistics.estimates import t_quantile
+from valmatch.statistics.estimates import range_quantile, t_quantile
 
 LEVEL = 0.95
 INFORMATION, SANDWICH, CLUSTERED = "information", "sandwich", "clustered"
@@ -185,7 +184,7 @@ LEAGUES = (
 
 @cache
 def _critical(players: int, degrees: float) -> float:
-    return quantile(LEVEL, players, degrees) / math.sqrt(2.0)
+    return range_quantile(LEVEL, players, degrees) / math.sqrt(2.0)
 
 
 def covered(league: BatchLeague, kind: str, contests: Contests, truth: Floats) -> Floats | None:

@@ -129,6 +129,13 @@ def t_quantile(probability: float, degrees: float) -> float:
     return float(stdtrit(degrees, probability))
 
 
+def range_quantile(probability: float, n: int, degrees: float = math.inf) -> float:
+    """Return the quantile of the range of `n` normal means over their estimated deviation."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.ppf(probability, n, degrees))
+
+
 def estimate(
     values: Floats, confidence: float = 0.95, limits: tuple[float, float] = UNLIMITED
 ) -> Estimate:

@@ -34,9 +34,8 @@ from valmatch.ratings.bradley_terry.contests import Design
 from valmatch.ratings.bradley_terry.estimating import HALF, Anchors, WholeModel, estimate
 from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.rating import Model
-from valmatch.ratings.bradley_terry.studentized_range import quantile as range_quantile
 from valmatch.ratings.registry import BATCH_NAMES
-from valmatch.statistics.estimates import t_quantile
+from valmatch.statistics.estimates import range_quantile, t_quantile
 
 if TYPE_CHECKING:
     from valmatch.ratings.whole_history.evidence import Tuned

@@ -41,10 +41,9 @@ from valmatch.inputs.files import sha256
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.ratings.bradley_terry.dense import frame_of, frame_of_belief
-from valmatch.ratings.bradley_terry.studentized_range import quantile as range_quantile
 from valmatch.ratings.davidson import weight_of_draws
 from valmatch.statistics.crossing import crossing, crossing_interval
-from valmatch.statistics.estimates import t_quantile
+from valmatch.statistics.estimates import range_quantile, t_quantile
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
