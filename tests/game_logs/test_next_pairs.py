@@ -214,10 +214,10 @@ def test_the_chance_of_the_leader_is_that_of_theory() -> None:
     # Of n alike each is the best with chance 1 / n; of two it follows from the difference.
     n, error = 7, math.sqrt(1.0 / 7 * 6.0 / 7 / 100_000)
     alike = Belief(np.zeros(n), 900.0 * np.eye(n))
-    assert abs(leader_best(alike, 0, Streams(1)) - 1.0 / n) <= 4.0 * error
+    assert abs(leader_best(alike, Streams(1)) - 1.0 / n) <= 4.0 * error
     two = Belief(np.array([40.0, 0.0]), np.array([[900.0, 200.0], [200.0, 400.0]]))
     chance = joint_pairs.normal_cdf(40.0 / math.sqrt(900.0))
-    found = leader_best(two, 0, Streams(2))
+    found = leader_best(two, Streams(2))
     assert abs(found - chance) <= 4.0 * math.sqrt(chance * (1.0 - chance) / 100_000)
     unsure = unsure_of(two, Streams(2))
     assert unsure.misordered == pytest.approx(1.0 - chance)

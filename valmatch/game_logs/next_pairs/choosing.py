@@ -220,7 +220,7 @@ def _result(
         "seed": options.seed,
         "players": len(names),
         "pairs_allowed": int(np.triu(may_play).sum()),
-        "leader": names[unsure.leader],
+        "leader": names[0],
         "leader_best": unsure.leader_best,
         "misordered": _rounded(unsure.misordered),
         "widest": dict(

@@ -24,8 +24,7 @@ _NEGLIGIBLE = 1e-4  # chance that any of the rivals is above the leader who are 
 class Unsure(NamedTuple):
     """How unsure a belief is."""
 
-    leader: int  # who has the largest mean
-    leader_best: float  # probability that he is the best, by `DRAWS` draws
+    leader_best: float  # probability that the first is the best, by `DRAWS` draws
     misordered: float  # expected number of neighbours by mean who are in the wrong order
     widest: tuple[int, int]  # the two whose difference is known the least
     widest_error: float  # standard error of that difference
@@ -43,8 +42,8 @@ def unsure_of(belief: Belief, streams: Streams) -> Unsure:
         place = int(spread.argmax())
         if spread[place] > widest:
             widest, first, second = float(spread[place]), k, k + 1 + place
-    best = leader_best(belief, 0, streams)
-    return Unsure(0, best, float(order), (first, second), float(np.sqrt(max(widest, 0.0))))
+    best = leader_best(belief, streams)
+    return Unsure(best, float(order), (first, second), float(np.sqrt(max(widest, 0.0))))
 
 
 def misordered(leads: Floats, errors: Floats) -> float:
@@ -59,26 +58,26 @@ def _tails(ratios: Floats) -> Floats:
     return np.array([0.5 * math.erfc(x * _ROOT) for x in ratios.tolist()])
 
 
-def leader_best(belief: Belief, leader: int, streams: Streams) -> float:
-    """Return the probability that a player is the best, by `DRAWS` draws.
+def leader_best(belief: Belief, streams: Streams) -> float:
+    """Return the probability that the first player is the best, by `DRAWS` draws.
 
-    Rivals are drawn one by one, the nearest first, until one is above him.
+    Rivals are drawn one by one, the nearest first, until one is above them.
     """
     v, mean = belief.covariance, belief.mean
     own = np.diag(v)
-    gaps = mean[leader] - mean
-    spread = np.maximum(own + own[leader] - 2.0 * v[leader], 0.0)
+    gaps = mean[0] - mean
+    spread = np.maximum(own + own[0] - 2.0 * v[0], 0.0)
     ratio = np.divide(gaps, np.sqrt(spread), out=np.full_like(gaps, np.inf), where=spread > 0.0)
     rivals = np.argsort(ratio, kind="stable")
-    rivals = rivals[rivals != leader]
+    rivals = rivals[rivals != 0]
     further = np.cumsum(_tails(ratio[rivals])[::-1])[::-1]
     rivals = rivals[further > _NEGLIGIBLE]
     n = rivals.size
     if n == 0:
         return 1.0
     # Of the leads over the rivals; a ridge far below all that is shown, as some may be tied.
-    to_leader = v[rivals, leader]
-    covariance = v[np.ix_(rivals, rivals)] - to_leader - to_leader[:, None] + own[leader]
+    to_leader = v[rivals, 0]
+    covariance = v[np.ix_(rivals, rivals)] - to_leader - to_leader[:, None] + own[0]
     covariance[range(n), range(n)] += 1e-9 * spread.max() + 1e-12
     root = np.linalg.cholesky(covariance)
     words = streams.words(None, BEST)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from valmatch.errors import InputError, option
+from valmatch.errors import InputError
 from valmatch.game_logs.names import Names
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
 from valmatch.kernels.arrays import Bytes, Ints
@@ -103,5 +103,5 @@ class Renamer:
         """Refuse aliases that the whole log does not have."""
         for alias, met in zip(self._aliases.names, self._met.tolist(), strict=True):
             if not met:
-                place = self._aliases.places.get(alias, option("alias"))
-                raise InputError(f"{place}: alias: {shown(alias)} is nobody in {log}")
+                what = f"alias: {shown(alias)} is nobody in {log}"
+                raise InputError(f"{self._aliases.places[alias]}: {what}")
