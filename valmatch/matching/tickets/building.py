@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.halting import watched
-from valmatch.matching.tickets.building_rules import RuleArrays, alike_rules, rule_arrays
-from valmatch.matching.tickets.building_tallies import Members, TallyArrays, tallies_of
+from valmatch.matching.tickets.building_rules import RuleArrays, rule_arrays
+from valmatch.matching.tickets.building_tallies import Members, tallies_of
 from valmatch.matching.tickets.layout import (
     ANSWER,
     CAMP,
@@ -39,7 +39,6 @@ from valmatch.matching.tickets.layout import (
     Tallies,
     World,
 )
-from valmatch.matching.tickets.recalling import MOST_AGES, MOST_TICKETS
 from valmatch.rule_sets.table import Ordered, Party, Reached, Spread, Table
 from valmatch.rule_sets.worlds import Search, Service, Ticket
 
@@ -87,15 +86,11 @@ def world_of(
     options["counted"] = counted
     options["common"], options["swift"] = tallies.common, tallies.swift
     sorts, sort_values = _sorts(table, tickets)
-    plain = not (service.batch_size or sorts.size or search == "exhaustive")
-    options["recalls"] = counted and plain and len(table.waits) < MOST_AGES
-    options["alone"] = [*(rule.alone for rule in table.rules), False].index(False)
-    teams = _teams(table, rules)
-    put_in_camps(records, tallies, options, teams, facts.steps)
+    records["camp"] = tallies.camps
     return World(
         options,
         facts._replace(links=tallies.links),
-        teams,
+        _teams(table, rules),
         records,
         parts,
         home,
@@ -107,29 +102,8 @@ def world_of(
         _batch_values(table, tickets),
         _answers(tickets),
         np.array(table.waits, np.float64),
-        alike_rules(rules.rules, teams, rules.steps),
         Streams(service.seed).place(service.replication),
     )
-
-
-def put_in_camps(
-    tickets: Records, tallies: TallyArrays, options: Records, teams: Records, steps: Records
-) -> None:
-    """Note the camps of tickets, and whether those of others are counted without a look at them.
-
-    That is where they can be: among tickets of no game that runs, for teams of one size at any age.
-    Where verdicts are counted otherwise, each ticket is looked at, and there is one camp.
-    """
-    options["recalls"] &= tickets.size <= MOST_TICKETS
-    options["foreign"] = (
-        options["recalls"][0]
-        and tallies.camps.any()
-        and not tickets["running"].any()
-        and tickets["players"].max() <= MOST_PLAYERS
-        and bool((np.ptp(steps["value"][teams["most"]], axis=1) == 0).all())
-    )
-    if options["foreign"][0] or not options["counted"][0]:
-        tickets["camp"] = tallies.camps
 
 
 def _options(table: Table, service: Service, search: Search) -> Records:
@@ -338,9 +312,7 @@ def _answers(tickets: Sequence[Ticket]) -> Records:
     return np.array(every, ANSWER)
 
 
-MOST_PLAYERS = 10  # most players of a ticket of whose numbers of players those who wait are counted
 KEPT_TICKETS = 2**22  # most tickets of matches that are kept between two times that an anchor looks
-RECALLED = 2**11  # most tickets that an anchor recalls, and most anchors
 
 
 def room_of_proposals(world: World) -> int:
@@ -371,9 +343,6 @@ def queue_of(world: World) -> Queue:
     kept = max(min(tickets, KEPT_TICKETS // (most + 1)), 1)
     state, slots = watched(np.zeros(1, STATE)), np.zeros(tickets, SLOT)
     state["next_end"] = np.inf
-    width = most + 1
-    if world.options[0]["recalls"]:
-        kept = width = max(min(tickets, RECALLED), 1)
     records = np.zeros(kept, KEPT)
     records["anchor"] = NONE
     room = max(tickets, 1)
@@ -392,16 +361,10 @@ def queue_of(world: World) -> Queue:
         np.arange(world.teams.size),
         np.zeros(world.tickets["camp"].max(initial=0) + 1, CAMP),
         records,
-        np.zeros((kept, width), np.int64),
+        np.zeros((kept, most + 1), np.int64),
         np.zeros(room, MATCH),
         np.zeros((2, max(room_of_proposals(world), 1)), np.int64),
-        np.zeros((room + 1, 2, _largest(world) + 1), np.int64),
     )
-
-
-def _largest(world: World) -> int:
-    """Return the most players of a ticket, where there is something to count by that."""
-    return int(world.tickets["players"].max()) if world.options[0]["foreign"] else 0
 
 
 def _seats(world: World, most: int) -> Seats:
@@ -414,7 +377,7 @@ def _seats(world: World, most: int) -> Seats:
         np.zeros((6, most + 1), np.int64),
         np.zeros(teams, np.int64),
         np.zeros((teams, int(world.teams["ever"].max(initial=1))), np.int64),
-        np.zeros(max(rules.size, int(rules["parts"].max(initial=0))) + 1, JUDGED),
+        np.zeros(max(rules.size, int(rules["parts"].max(initial=0))), JUDGED),
         np.zeros(2, NESTED),
         np.zeros((2, lists * (longest + 1))),
         np.zeros((2, lists), LIST),

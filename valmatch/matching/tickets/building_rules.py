@@ -191,26 +191,6 @@ def _fill_rule(record: Any, rule: Rule, lists: _Lists) -> None:  # noqa: ANN401
         record["first_part"], record["parts"] = lists.linked(parts), len(parts)
 
 
-def alike_rules(rules: Records, teams: Records, steps: Records) -> Ints:
-    """Return how many rules, from the first, say the same at each age as at the one before.
-
-    None where a team has another room.
-    """
-    alike = np.full(steps.shape[1], rules.size, np.int64)
-    alike[0] = 0
-    for age in range(1, alike.size):
-        changed = steps[:, age]["entry"] != steps[:, age - 1]["entry"]
-        if changed[teams["most"]].any():
-            alike[age] = 0
-            continue
-        for number, rule in enumerate(rules):
-            rows = [rule[key] for key in ("reference", "least", "most", "spread")]
-            if any(row != NONE and changed[row] for row in rows):
-                alike[age] = number
-                break
-    return alike
-
-
 def _aggregates(lists: _Lists) -> Records:
     """Return the aggregates."""
     records = np.zeros(len(lists.aggregates), AGGREGATE)

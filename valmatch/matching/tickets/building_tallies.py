@@ -197,8 +197,8 @@ def tallies_of(
 ) -> TallyArrays:
     """Return the arrays of tallies; note in the rules and aggregates what tallies have of them.
 
-    Camps are of all rules that want a value to be the same; where verdicts are counted of the
-    first rule alone, which then is judged too.
+    Camps are of all rules that want a value to be the same. Where verdicts are counted there is
+    one camp, as every rule is judged of every ticket.
     """
     columns = _Columns(table, rules, facts, members)
     for record, aggregate in zip(rules.aggregates, rules.listed, strict=True):
@@ -208,11 +208,10 @@ def tallies_of(
     rest: list[int] = []
     camps: list[int] = []
     for number, (record, rule) in enumerate(zip(rules.rules, table.rules, strict=True)):
-        camp = None if exhaustive or (counted and number) else _camp(record, rule, columns)
+        camp = None if exhaustive or counted else _camp(record, rule, columns)
         record["tallied"] = not record["unknown"] and _is_tallied(record, rule, columns)
         if camp is not None:
             camps.append(camp)
-        if camp is not None and not counted:
             continue
         if record["tallied"] and rule.alone:
             (common if _is_common(record, rule, columns) else seated).append(number)

@@ -10,7 +10,7 @@ import numpy as np
 from valmatch.errors import RunError
 from valmatch.kernels import halting
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
-from valmatch.matching.tickets.building import put_in_camps, queue_of, world_of
+from valmatch.matching.tickets.building import queue_of, world_of
 from valmatch.matching.tickets.building_rules import rule_arrays
 from valmatch.matching.tickets.building_tallies import Members, TallyArrays, tallies_of
 from valmatch.matching.tickets.driving import play as play_kernel
@@ -240,7 +240,7 @@ def arrays_of_columns(
     halting.check()
     empty = world_of(table, (), service, search, counted)
     empty.options["common"], empty.options["swift"] = tallies.common, tallies.swift
-    put_in_camps(tickets, tallies, empty.options, empty.teams, facts.steps)
+    tickets["camp"] = tallies.camps
     world = empty._replace(
         facts=facts._replace(links=tallies.links),
         tickets=tickets,

@@ -25,7 +25,6 @@ from valmatch.matching.tickets.layout import (
     Queue,
     World,
 )
-from valmatch.matching.tickets.recalling import count_in_turn
 from valmatch.matching.tickets.searching import review
 
 
@@ -73,7 +72,6 @@ def finish(world: World, queue: Queue) -> None:
     for ticket in range(queue.state[0]["joined"]):
         if queue.slots[ticket]["status"] < COMPLETED:
             _end(ticket, SEARCHING, world.options[0]["horizon"], queue)
-    count_in_turn(world, queue)
 
 
 @internal
@@ -84,7 +82,7 @@ def _begin_to_count(now: float, world: World, queue: Queue) -> None:
         state["counting"] = 1
         for rule in range(queue.seats.judged.size):
             judged = queue.seats.judged[rule]
-            judged["held"], judged["refused"], judged["in_turn"] = 0, 0, 0
+            judged["held"], judged["refused"] = 0, 0
 
 
 @internal

@@ -9,7 +9,6 @@ from valmatch.matching.tickets.layout import (
     BEST_TEAMS,
     FALSE,
     MEMBERS,
-    MIXED,
     NONE,
     TEAMS,
     UNDECIDED,
@@ -117,7 +116,6 @@ def is_valid(only_final: bool, world: World, seats: Seats) -> bool:
             or size > steps[record["most"], age]["value"]
         ):
             return False
-    growing["judged"] = 1
     return not refuses(only_final, world.facts, seats)
 
 
@@ -186,21 +184,13 @@ def take(ticket: int, age: int, start: int, world: World, queue: Queue) -> bool:
 
 
 @inlined
-def note_refusals(rule: int, teams: int, queue: Queue) -> None:
-    """Note that a rule, at a place in the order, refuses the ticket on some teams."""
-    growing = queue.seats.growing[0]
-    if growing["refusals"] and growing["refusing"] != rule:
-        rule = MIXED
-    growing["refusing"] = rule
-    growing["refusals"] += teams
-
-
-@inlined
 def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Queue) -> bool:
     """Return whether a rule refuses a ticket on a team, which then may have been seated there."""
-    options, facts, broken = world.options[0], world.facts, False
-    counted, alone = options["counted"], options["alone"]
-    tickets, in_turn = queue.seats.growing[0]["tickets"], queue.order.size
+    options, facts = world.options[0], world.facts
+    tickets, counted = queue.seats.growing[0]["tickets"], options["counted"]
+    if counted:
+        for k in range(start):
+            queue.seats.judged[k]["held"] += 1
     for k in range(start, queue.order.size):
         number = queue.order[k]
         rule, judged = facts.rules[number], queue.seats.judged[number]
@@ -214,20 +204,14 @@ def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Q
                     seat(ticket, team, age, world, queue.seats)
                 verdict = verdict_on(number, age, True, facts, queue.seats)
         judged["verdict"] = verdict
-        if counted and k >= alone:
+        if counted:
             judged["refused"] += int(verdict == FALSE)
             judged["held"] += int(verdict != FALSE)
         if verdict == FALSE and rule["alone"]:
-            if counted:
-                note_refusals(k, 1, queue)
-                in_turn = k if k < alone else in_turn
-            else:
+            if not counted:
                 _advance(k, options["common"], options["swift"], queue)
-            broken = True
-            break
-    if counted:
-        queue.seats.judged[in_turn]["in_turn"] += 1
-    return broken
+            return True
+    return False
 
 
 @inlined

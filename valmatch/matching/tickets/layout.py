@@ -124,9 +124,6 @@ OPTIONS = np.dtype(
         ("counted", "i8"),  # whether each verdict on each rule is counted
         ("common", "i8"),  # of the order of rules, those whatever team a ticket is on
         ("swift", "i8"),  # the end of those that tallies tell
-        ("alone", "i8"),  # of the order, how many from the first refuse by themselves
-        ("recalls", "i8"),  # whether an anchor recalls its last search
-        ("foreign", "i8"),  # whether tickets of other camps are counted without a look at them
         ("timeout", "f8"),
         ("horizon", "f8"),
         ("review", "f8"),  # seconds between reviews; 0: whenever something changes
@@ -177,9 +174,6 @@ class World(NamedTuple):
     batch_values: Floats  # (attributes, tickets)
     answers: Records  # records of ANSWER; seconds are NaN for never
     waits: Floats  # waits at which something may change, increasing
-    # of each age, how many rules of the table, from the first, say the same as at the age before; 0
-    # where a team has another room
-    alike: Ints
     place: Words  # (3,); where the random numbers lie
 
 
@@ -226,13 +220,6 @@ GROWING = np.dtype(
         ("full", "i8"),  # whether no team has room
         ("best", "i8"),  # tickets of the best match so far
         ("best_players", "i8"),
-        ("refusing", "i8"),  # the rule that has refused the ticket, by its place in the order
-        ("refusals", "i8"),  # on how many teams
-        ("judged", "i8"),  # whether the match with the ticket was judged as complete
-        ("old", "i8"),  # of what the anchor recalls, the next entry
-        ("end", "i8"),  # its end
-        ("new", "i8"),  # entries for the next time
-        ("same", "i8"),  # whether the anchor has taken the same tickets as last time
     ]
 )
 STATE = np.dtype(
@@ -260,15 +247,9 @@ SLOT = np.dtype(
         ("key", "f8"),
         ("age", "i8"),  # waits that have passed
         ("news", "i8"),
-        ("in_pool", "i8"),  # its places, where tickets of other camps are counted
-        ("in_batch", "i8"),
     ]
 )
-MIXED = 1 << 26  # in the place of a rule where several have refused a ticket, each on another team
-
-JUDGED = np.dtype(
-    [("verdict", "i8"), ("stack", "i8"), ("held", "i8"), ("refused", "i8"), ("in_turn", "i8")]
-)
+JUDGED = np.dtype([("verdict", "i8"), ("stack", "i8"), ("held", "i8"), ("refused", "i8")])
 
 NOTHING_NEW, OLDER, NEW = range(3)
 """News of a ticket since the last review: it has passed one of the waits; it has joined."""
@@ -286,8 +267,7 @@ CAMP = np.dtype([("first", "i8"), ("end", "i8"), ("first_news", "i8"), ("end_new
 """Where the tickets of a camp that wait are in BATCH, and those with news in NEWS."""
 
 KEPT = np.dtype([("anchor", "i8"), ("tickets", "i8"), ("full", "i8")])
-"""A match that an anchor could not complete: how many tickets, and whether it had no room; where
-verdicts are counted, how much there is to recall of its last search."""
+"""A match that an anchor could not complete: how many tickets, and whether it had no room."""
 
 
 class Seats(NamedTuple):
@@ -297,9 +277,8 @@ class Seats(NamedTuple):
     tried: Ints  # (6, m)
     sizes: Ints  # (teams,)
     players: Ints  # (teams, players)
-    # records of JUDGED; of each rule the verdict, how often it has held and has refused, and how
-    # often more it has refused while those before it in the order held; last, how often all that
-    # refuse by themselves held; room for logic
+    # records of JUDGED; of each rule the verdict, how often it has held and has refused; room for
+    # logic
     judged: Records
     # size, items, lists: nested lists of up to three levels, in the place of aggregates: (2,)
     # records of NESTED, (2, n) numbers, (2, m) records of LIST
@@ -331,11 +310,7 @@ class Queue(NamedTuple):
     filling: Ints  # the teams in the order in which they are filled
     camps: Records  # records of CAMP
     kept: Records  # records of KEPT
-    # (rows, m); tickets of matches that were kept, each with its team; or what came of all that
-    # were tried
+    # (rows, m); tickets of matches that were kept, each with its team
     kept_tickets: Ints
     matches: Records  # records of MATCH
     matched: Ints  # (2, n); tickets of matches and their teams
-    # (places + 1, 2, players + 1); how many wait before each place of POOL, and of BATCH, by their
-    # numbers of players
-    crowd: Ints

@@ -12,7 +12,6 @@ import numpy as np
 from valmatch.draws.addressed import uniform_at
 from valmatch.kernels.compilation import apart, internal
 from valmatch.matching.tickets.exhausting import try_all
-from valmatch.matching.tickets.foreign import count_crowd, count_foreign
 from valmatch.matching.tickets.layout import (
     BATCH,
     BEST,
@@ -82,8 +81,7 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
     size = pool if options["batch_size"] == 0 else options["batch_size"]
     if options["batch_size"]:
         _order_pool(pool, number, world, queue)
-    by_camp = keeps or options["foreign"]
-    if by_camp:
+    if keeps:
         _bring_together(pool, world, queue)
     made = 0
     for start in range(0, pool, max(size, 1)):
@@ -92,7 +90,7 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
             ticket = queue.lists[POOL, start + k]
             if options["batch_size"]:
                 queue.lists[BATCH, k], queue.slots[ticket]["key"] = ticket, float(ticket)
-            elif not by_camp:
+            elif not keeps:
                 queue.lists[BATCH, k] = ticket
         if options["batch_size"]:
             _sort(BATCH, count, queue)
@@ -164,38 +162,28 @@ def _batch(now: float, count: int, keeps: bool, world: World, queue: Queue) -> i
     By age, or those of games that run before the others, which then are among themselves, or after.
     """
     options, made = world.options[0], 0
-    priority, by_camp = options["backfill"], keeps or options["foreign"]
-    if options["foreign"]:
-        count_crowd(count, world, queue)
+    priority = options["backfill"]
     for part in range(1 if priority == 0 else 2):
         running = part == priority - 1
         for k in range(count):
             if queue.state[0]["halt"] > 0 or queue.state[0]["too_many"] > 0:
                 return made
-            anchor = queue.lists[POOL if by_camp else BATCH, k]
+            anchor = queue.lists[POOL if keeps else BATCH, k]
             if queue.slots[anchor]["status"] != WAITING:
                 continue
             if priority and (world.tickets[anchor]["running"] == 1) != running:
                 continue
-            number, first, end = world.tickets[anchor]["camp"], 0, count
-            if number == NONE and not options["counted"]:
+            if world.tickets[anchor]["camp"] == NONE:
                 continue
-            if by_camp:
-                first, end = 0, 0
-                if number != NONE:
-                    first, end = queue.camps[number]["first"], queue.camps[number]["end"]
             queue.seats.growing[0]["best"] = 0
-            if keeps or options["recalls"]:
-                try_greedily(anchor, BATCH, first, end, keeps, world, queue)
+            if keeps:
+                camp = queue.camps[world.tickets[anchor]["camp"]]
+                try_greedily(anchor, BATCH, camp["first"], camp["end"], True, world, queue)
             else:
                 _try_others(anchor, count, world, queue)
-            if options["foreign"]:
-                count_foreign(anchor, count, world, queue)
             if queue.seats.growing[0]["best"]:
                 _note(anchor, now, world, queue)
                 made += 1
-                if options["foreign"]:
-                    count_crowd(count, world, queue)
     return made
 
 

@@ -29,7 +29,6 @@ from valmatch.matching.tickets.growing import (
     age_with,
     begin,
     fits,
-    note_refusals,
     restore,
     room_of,
     take,
@@ -49,13 +48,6 @@ from valmatch.matching.tickets.layout import (
     World,
 )
 from valmatch.matching.tickets.ordering import place_in
-from valmatch.matching.tickets.recalling import (
-    begin_recalling,
-    end_recalling,
-    forget_refusals,
-    recall,
-    remember,
-)
 from valmatch.matching.tickets.tallying import tell
 
 DONE = -2  # no ticket is left to be tried again
@@ -143,11 +135,9 @@ def _known_rules(ticket: int, age: int, world: World, queue: Queue) -> int:
     NONE is returned where one is false, which then changes places with the one before it; or, where
     verdicts are counted, counts as false for each team that has room.
     """
-    options, undecided = world.options[0], False
-    counted, common = options["counted"], options["common"]
-    # Where those of other camps are counted apart, all who are tried are of one.
-    k = int(options["foreign"] and world.tickets[ticket]["camp"] != NONE)
-    while k < common:
+    counted, undecided = world.options[0]["counted"], False
+    common = world.options[0]["common"]
+    for k in range(common):
         verdict = tell(queue.order[k], age, ticket, NONE, world.facts, queue.tallies)
         if verdict == FALSE:
             if counted:
@@ -159,8 +149,7 @@ def _known_rules(ticket: int, age: int, world: World, queue: Queue) -> int:
             if counted:
                 return k
             undecided = True
-        k += 1
-    return 0 if undecided else k
+    return 0 if undecided else common
 
 
 @internal
@@ -173,8 +162,9 @@ def _count_refusals(rule: int, ticket: int, age: int, world: World, queue: Queue
         for team in range(world.teams.size):
             most = world.facts.steps[world.teams[team]["most"], age]["value"]
             tries += int(seats.sizes[team] + world.tickets[ticket]["players"] <= most)
-    seats.judged[rule]["in_turn"] += tries
-    note_refusals(rule, tries, queue)
+    for k in range(rule):
+        seats.judged[k]["held"] += tries
+    seats.judged[rule]["refused"] += tries
 
 
 @inlined
@@ -228,14 +218,9 @@ def _parting(ticket: int, number: int, anchor: int, queue: Queue) -> int:
 
 @inlined
 def _next_in_line(
-    anchor: int, row: int, k: int, first: int, end: int, world: World, queue: Queue
+    anchor: int, row: int, k: int, first: int, end: int, queue: Queue
 ) -> tuple[int, int]:
-    """Return the next ticket that waits, the anchor before the others, or NONE, and what follows.
-
-    What is recalled of tickets before it is counted.
-    """
-    if world.options[0]["recalls"]:
-        k = recall(anchor, row, k, first, end, world, queue)
+    """Return the next ticket that waits, the anchor before others, or NONE, and what follows."""
     while k < end:
         ticket = anchor if k < first else queue.lists[row, k]
         k += 1
@@ -246,26 +231,20 @@ def _next_in_line(
 
 @inlined
 def _is_taken(
-    ticket: int, anchor: int, rooms: tuple[int, int, int], world: World, queue: Queue
+    ticket: int, rooms: tuple[int, int, int], world: World, queue: Queue
 ) -> tuple[bool, tuple[int, int, int]]:
     """Return whether a team takes a ticket, and `rooms` as it was then.
 
     That is the most room of a team, and the age and number of tickets that it is of.
     """
-    growing, options, mine = queue.seats.growing[0], world.options[0], world.tickets[ticket]
-    age = age_with(queue.slots[ticket]["age"], options["oldest"], queue.seats)
-    if options["recalls"]:
-        forget_refusals(queue)
+    growing, mine = queue.seats.growing[0], world.tickets[ticket]
+    age = age_with(queue.slots[ticket]["age"], world.options[0]["oldest"], queue.seats)
     if age != rooms[1] or growing["tickets"] != rooms[2]:
         rooms = room_of(age, world, queue.seats), age, int(growing["tickets"])
     start = NONE
     if mine["players"] <= rooms[0] or mine["running"]:
         start = _known_rules(ticket, age, world, queue)
-    taken = start != NONE and take(ticket, age, start, world, queue)
-    if options["recalls"]:
-        team = queue.seats.tried[TEAMS, growing["tickets"] - 1] + 1 if taken else NONE
-        remember(ticket, age, team, anchor, int(options["alone"]), queue)
-    return taken, rooms
+    return start != NONE and take(ticket, age, start, world, queue), rooms
 
 
 @internal
@@ -273,9 +252,9 @@ def try_greedily(
     anchor: int, row: int, first: int, end: int, keeps: bool, world: World, queue: Queue
 ) -> None:
     """Let an anchor add ticket after ticket; remember the match whenever it is valid."""
-    growing, options = queue.seats.growing[0], world.options[0]
+    growing = queue.seats.growing[0]
     known = keeps and _is_known(anchor, world, queue)
-    apart = options["backfill"] != 0 and not world.tickets[anchor]["running"]
+    apart = world.options[0]["backfill"] != 0 and not world.tickets[anchor]["running"]
     news, end_news, number, k = 0, 0, 0, first - 1
     growing["best"] = 0
     if known:
@@ -285,8 +264,6 @@ def try_greedily(
         if none or (news == end_news and not _has_lost(anchor, queue)):
             return
     begin(queue)
-    if options["recalls"]:
-        begin_recalling(anchor, queue)
     rooms = 0, NONE, NONE
     while True:
         ticket = NONE
@@ -299,17 +276,15 @@ def try_greedily(
             if behind != NONE:
                 known, k = False, place_in(queue.lists[row], first, end, behind)
         if not known:
-            ticket, k = _next_in_line(anchor, row, k, first, end, world, queue)
+            ticket, k = _next_in_line(anchor, row, k, first, end, queue)
             if ticket == NONE:
                 break
         if world.tickets[ticket]["running"] and (apart or growing["running"]):
             continue
-        taken, rooms = _is_taken(ticket, anchor, rooms, world, queue)
+        taken, rooms = _is_taken(ticket, rooms, world, queue)
         if taken and known:
             known, k = False, place_in(queue.lists[row], first, end, ticket + 1)
         if growing["full"] if taken else ticket == anchor:
             break
-    if options["recalls"]:
-        end_recalling(anchor, queue)
     if keeps and growing["best"] == 0:
         _keep(anchor, queue)
