@@ -447,10 +447,6 @@ class Model(ABC, Generic[Inputs]):
     def run(self, inputs: Inputs) -> Outcome:
         """Return what comes of these inputs."""
 
-    def replicate(self, streams: Streams, replication: int) -> Outcome:
-        """Return what `run` returns of what is drawn; some models hold less of it at once."""
-        return self.run(self.draw(streams, replication))
-
     def run_many(
         self,
         streams: Streams,
@@ -485,11 +481,10 @@ class Model(ABC, Generic[Inputs]):
         rows, seen, remarks = [], [], list[str]()
         for replication in replications:
             check()
+            inputs = self.draw(streams, replication)
             if controls:
-                inputs, observed = self.observe(self.draw(streams, replication))
-                outcome = self.run(inputs)
-            else:
-                outcome = self.replicate(streams, replication)
+                inputs, observed = self.observe(inputs)
+            outcome = self.run(inputs)
             rows.append(row_of(self, outcome.responses))
             remarks += outcome.remarks
             if controls:

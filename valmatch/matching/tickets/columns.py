@@ -23,7 +23,6 @@ from valmatch.matching.tickets.layout import (
     PING,
     TICKET,
     Facts,
-    Queue,
     World,
 )
 from valmatch.matching.tickets.searching import MOST_TRIED
@@ -64,23 +63,6 @@ class Columns(NamedTuple):
     lacks: Bools | None = None
 
 
-def part_of_columns(columns: Columns, tickets: Ints) -> Columns:
-    """Return some tickets; one may be there more than once.
-
-    Shapes: `tickets` (n,).
-    """
-    people = players_of(columns.sizes, tickets)
-    return columns._replace(
-        times=columns.times[tickets],
-        cancels=columns.cancels[tickets],
-        sizes=columns.sizes[tickets],
-        values=part_of_values(columns.values, people),
-        latencies=columns.latencies[people],
-        answers=columns.answers[tickets],
-        lacks=None if columns.lacks is None else columns.lacks[tickets],
-    )
-
-
 def players_of(sizes: Ints, tickets: Ints) -> Ints:
     """Return the numbers of the players of some tickets, in their order; sizes are of all."""
     own = sizes[tickets]
@@ -108,9 +90,16 @@ def chosen_columns(columns: Columns, tickets: Ints, times: Floats) -> Columns:
 
     Shapes: `tickets` (n,); `times` (n,).
     """
-    cancels, answers = np.full(times.size, np.inf), np.empty((times.size, 0))
-    part = part_of_columns(columns, tickets)
-    return part._replace(times=times, cancels=cancels, answers=answers)
+    people = players_of(columns.sizes, tickets)
+    return columns._replace(
+        times=times,
+        cancels=np.full(times.size, np.inf),
+        sizes=columns.sizes[tickets],
+        values=part_of_values(columns.values, people),
+        latencies=columns.latencies[people],
+        answers=np.empty((times.size, 0)),
+        lacks=None if columns.lacks is None else columns.lacks[tickets],
+    )
 
 
 def too_many(tickets: int) -> RunError:
@@ -151,15 +140,6 @@ class Played(NamedTuple):
     refused: Ints
 
 
-def some_played(played: Played, tickets: Ints) -> Played:
-    """Return what came of some tickets, in order, among which are all that were matched."""
-    return played._replace(
-        statuses=played.statuses[tickets],
-        ends=played.ends[tickets],
-        tickets=np.searchsorted(tickets, played.tickets),
-    )
-
-
 def play_columns(
     table: Table,
     columns: Columns,
@@ -176,15 +156,11 @@ def play_columns(
     halting.check()
     if crowd:
         raise too_many(crowd)
-    return played_of(queue, len(table.rules))
-
-
-def played_of(queue: Queue, rules: int) -> Played:
-    """Return what came of the tickets of a queue, by a table of some rules."""
     matches = queue.matches[queue.lists[MADE, : queue.state[0]["completed"]]]
-    tickets, teams = queue.matched[:, places_in(matches)]
     of = np.repeat(np.arange(matches.size), matches["tickets"])
-    judged = queue.seats.judged[:rules]
+    starts = (np.cumsum(matches["tickets"]) - matches["tickets"])[of]
+    tickets, teams = queue.matched[:, matches["first"][of] + np.arange(of.size) - starts]
+    judged = queue.seats.judged[: len(table.rules)]
     return Played(
         np.ascontiguousarray(queue.slots["status"]),
         np.ascontiguousarray(queue.slots["end"]),
@@ -198,14 +174,6 @@ def played_of(queue: Queue, rules: int) -> Played:
         judged["held"].copy(),
         judged["refused"].copy(),
     )
-
-
-def places_in(matches: Records) -> Ints:
-    """Return where the tickets of matches, records of MATCH, are listed."""
-    ends = np.cumsum(matches["tickets"])
-    of = np.repeat(np.arange(matches.size), matches["tickets"])
-    starts = (ends - matches["tickets"])[of]
-    return np.asarray(matches["first"][of] + np.arange(of.size) - starts, np.int64)
 
 
 def world_of_columns(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
 from valmatch.draws.addressed import fill_uniforms_of
 from valmatch.kernels.arrays import Floats, Words
-from valmatch.matching.tickets.blocks import BLOCK
 from valmatch.models.tickets.factor_sections import HOURS
 from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.models.tickets.sources import GAP
@@ -18,41 +15,22 @@ from valmatch.models.tickets.sources import GAP
 HOUR = 3600.0
 
 
-def draw_times(factors: TicketsFactors, place: Words, block: int = BLOCK) -> Iterator[Floats]:
-    """Draw when tickets come, block by block: gaps are exponential in expected tickets."""
-    held, some = np.empty(0), False
-    for came in _moments(factors, place, block):
-        times = np.concatenate((held, came))
-        # Who comes at the last moment waits for others who come at it.
-        edge = int(times.searchsorted(times[-1:].max(initial=-np.inf)))
-        if edge:
-            some = True
-            yield times[:edge]
-        held = times[edge:]
-    if held.size or not some:
-        yield held
-
-
-def _moments(factors: TicketsFactors, place: Words, block: int) -> Iterator[Floats]:
-    """Yield when tickets come, some at a time."""
+def draw_times(factors: TicketsFactors, place: Words) -> Floats:
+    """Draw when tickets come: gaps are exponential in expected tickets."""
     rates = _rates(factors)
     edges = np.append(np.arange(math.ceil(factors.hours), dtype=np.float64), factors.hours)
     masses = rates[edges[:-1].astype(np.int64) % HOURS] * np.diff(edges)
     before = np.append(0.0, np.cumsum(masses))
     total = float(before[-1])
-    gaps, nobody, last = np.empty(block), np.zeros(block, np.int64), 0.0
-    for first in itertools.count(0, block):
-        fill_uniforms_of(place, GAP, nobody, np.arange(first, first + block), gaps)
-        steps = -np.log(gaps)
-        steps[0] += last
-        arrived = np.cumsum(steps)
-        last = float(arrived[-1])
-        arrived = arrived[arrived < total]
-        hour = np.searchsorted(before, arrived, side="right") - 1
-        rate = rates[edges[hour].astype(np.int64) % HOURS]
-        yield HOUR * (edges[hour] + (arrived - before[hour]) / rate)
-        if last >= total:
-            return
+    arrived, count = np.zeros(1), math.ceil(total + 5.0 * math.sqrt(total)) + 1
+    while arrived[-1] < total:  # drawn anew in the rare case that these gaps are not enough
+        gaps = np.empty(count)
+        fill_uniforms_of(place, GAP, np.zeros(count, np.int64), np.arange(count), gaps)
+        arrived, count = np.cumsum(-np.log(gaps)), 2 * count
+    arrived = arrived[arrived < total]
+    hour = np.searchsorted(before, arrived, side="right") - 1
+    rate = rates[edges[hour].astype(np.int64) % HOURS]
+    return np.asarray(HOUR * (edges[hour] + (arrived - before[hour]) / rate))
 
 
 def most_at_once(factors: TicketsFactors, timeout: float, times: Floats | None) -> int:

@@ -1,4 +1,4 @@
-"""Tickets that are drawn: their columns, some of them, and two lots of them joined."""
+"""Tickets that are drawn: their columns."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
-from valmatch.matching.tickets.columns import Lists, Texts, part_of_values, players_of
+from valmatch.matching.tickets.columns import Lists, Texts
 
 
 class Drawn(NamedTuple):
-    """Tickets of a replication, all or some, in order of time; players are in the same order."""
+    """Tickets of a replication in order of time, in which they are numbered, and their players."""
 
-    # (tickets,); their numbers among all of the replication, by which random numbers are addressed
-    numbers: Ints
     # times, cancels: (tickets,); seconds; infinity where a ticket is never cancelled
     times: Floats
     cancels: Floats
@@ -52,53 +50,3 @@ def places_of_players(sizes: Ints) -> Ints:
     """Return the place of each player in the party."""
     firsts = np.repeat(np.cumsum(sizes) - sizes, sizes)
     return np.arange(firsts.size) - firsts
-
-
-def some_of(drawn: Drawn, tickets: Ints) -> Drawn:
-    """Return some tickets that are drawn, by their places among them."""
-    people = players_of(drawn.sizes, tickets)
-    return drawn._replace(
-        numbers=drawn.numbers[tickets],
-        times=drawn.times[tickets],
-        cancels=drawn.cancels[tickets],
-        sizes=drawn.sizes[tickets],
-        homes=drawn.homes[tickets],
-        skills=drawn.skills[people],
-        seen=drawn.seen[people],
-        latencies=drawn.latencies[people],
-        attributes=part_of_values(drawn.attributes, people),
-        missing={name: gone[people] for name, gone in drawn.missing.items()},
-    )
-
-
-def joined(first: Drawn, second: Drawn) -> Drawn:
-    """Return tickets that are drawn and later ones, none of them of a log."""
-    assert not first.missing
-    assert not second.missing
-    return first._replace(
-        numbers=np.concatenate((first.numbers, second.numbers)),
-        times=np.concatenate((first.times, second.times)),
-        cancels=np.concatenate((first.cancels, second.cancels)),
-        sizes=np.concatenate((first.sizes, second.sizes)),
-        homes=np.concatenate((first.homes, second.homes)),
-        skills=np.concatenate((first.skills, second.skills)),
-        seen=np.concatenate((first.seen, second.seen)),
-        latencies=np.concatenate((first.latencies, second.latencies)),
-        attributes={
-            name: _joined(own, second.attributes[name]) for name, own in first.attributes.items()
-        },
-    )
-
-
-def _joined(own: Floats | Texts | Lists, other: Floats | Texts | Lists) -> Floats | Texts | Lists:
-    """Return what players and further ones have of an attribute, drawn by one law."""
-    if isinstance(own, Texts) and isinstance(other, Texts):
-        return own._replace(codes=np.concatenate((own.codes, other.codes)))
-    if isinstance(own, Lists) and isinstance(other, Lists):
-        return own._replace(has=np.concatenate((own.has, other.has)))
-    assert isinstance(own, np.ndarray)
-    assert isinstance(other, np.ndarray)
-    return np.concatenate((own, other))
-
-
-_ARRAYS = Drawn._fields.index("attributes")  # the first fields of tickets are arrays

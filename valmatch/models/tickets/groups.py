@@ -15,17 +15,10 @@ from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TI
 from valmatch.matching.tickets.playing_games import Backfills
 from valmatch.models.model import Table
 from valmatch.models.tickets.arrivals import HOUR
+from valmatch.models.tickets.averages import mean, percentile, time_average
 from valmatch.models.tickets.drawn import Drawn
 from valmatch.models.tickets.factor_sections import HOURS
 from valmatch.models.tickets.factors import TicketsFactors
-from valmatch.models.tickets.gathering import (
-    Count,
-    CountedPercentile,
-    Mean,
-    Parts,
-    Percentile,
-    TimeAverage,
-)
 from valmatch.models.tickets.matches import Matches
 from valmatch.models.tickets.responses import BY, DECILES, QUARTERS, groups, values_of_law
 
@@ -105,7 +98,7 @@ def _ranked(values: Floats, parts: int) -> Ints:
     return np.asarray(ranks * parts // max(ranks.size, 1), np.int64)
 
 
-def figures(found: Replication, group: Bools) -> Parts:
+def figures(found: Replication, group: Bools) -> dict[str, float]:
     """Return what is measured of the tickets of a group that came after the warm-up.
 
     What is of matches is a mean over tickets: each counts once, in whatever match it is.
@@ -119,38 +112,38 @@ def figures(found: Replication, group: Bools) -> Parts:
     of = matches.match[own]
     of = of[of >= 0]
     latencies = matches.latencies[own[matches.ticket_of]]
-    return Parts(
-        n_tickets=Count.of(own),
-        tickets_matched=Count.of(statuses == COMPLETED),
-        tickets_timed_out=Count.of(statuses == TIMED_OUT),
-        tickets_cancelled=Count.of(statuses == CANCELLED),
-        tickets_searching=Count.of(statuses == SEARCHING),
-        never_matchable=Count.of(found.unmatchable[own] >= 0),
-        matched_fraction=Mean.of(statuses == COMPLETED),
-        timed_out_fraction=Mean.of(statuses == TIMED_OUT),
-        time_to_match=Mean.of(waits),
-        **{f"time_to_match_p{percent}": Percentile.of(waits, percent) for percent in (50, 90, 99)},
-        current_tickets=TimeAverage.of(drawn.times[group], played.ends[group], 1, found.window),
-        players_per_match=Mean.of(matches.players[of]),
-        full_share=Mean.of(matches.full[of]),
-        step_used=Mean.of(matches.steps[of]),
-        latency=Mean.of(matches.latency[own]),
-        latency_p95=CountedPercentile.of(latencies, 95),
+    return dict(
+        n_tickets=np.count_nonzero(own),
+        tickets_matched=np.count_nonzero(statuses == COMPLETED),
+        tickets_timed_out=np.count_nonzero(statuses == TIMED_OUT),
+        tickets_cancelled=np.count_nonzero(statuses == CANCELLED),
+        tickets_searching=np.count_nonzero(statuses == SEARCHING),
+        never_matchable=np.count_nonzero(found.unmatchable[own] >= 0),
+        matched_fraction=mean(statuses == COMPLETED),
+        timed_out_fraction=mean(statuses == TIMED_OUT),
+        time_to_match=mean(waits),
+        **{f"time_to_match_p{percent}": percentile(waits, percent) for percent in (50, 90, 99)},
+        current_tickets=time_average(drawn.times[group], played.ends[group], 1, found.window),
+        players_per_match=mean(matches.players[of]),
+        full_share=mean(matches.full[of]),
+        step_used=mean(matches.steps[of]),
+        latency=mean(matches.latency[own]),
+        latency_p95=percentile(latencies, 95),
         latency_over_limit=over(latencies, found.limit),
-        true_team_diff=Mean.of(matches.true_diffs[of]),
-        seen_team_diff=Mean.of(matches.seen_diffs[of]),
-        win_gap=Mean.of(matches.gaps[of]),
-        win_prob=Mean.of(matches.wins[own]),
+        true_team_diff=mean(matches.true_diffs[of]),
+        seen_team_diff=mean(matches.seen_diffs[of]),
+        win_gap=mean(matches.gaps[of]),
+        win_prob=mean(matches.wins[own]),
     )
 
 
 def groups_table(found: Replication) -> Table:
     """Return a row for all tickets and for each group, with what is measured of it."""
     every = np.ones(found.drawn.times.size, np.bool_)
-    rows = [("all", "", figures(found, every).values_of())]
+    rows = [("all", "", figures(found, every))]
     for of in BY:
         for (by, name), group in zip(groups(found.factors, of), masks(found, of), strict=True):
-            rows.append((by, name.removeprefix(f"{by}."), figures(found, group).values_of()))
+            rows.append((by, name.removeprefix(f"{by}."), figures(found, group)))
     columns = {name: [values[name] for _, _, values in rows] for name in rows[0][2]}
     return Table(
         "groups",
@@ -158,7 +151,7 @@ def groups_table(found: Replication) -> Table:
     )
 
 
-def over(values: Floats, limit: float) -> Mean:
+def over(values: Floats, limit: float) -> float:
     """Return the share of values over a limit; undefined without one."""
     known = values[~np.isnan(values)]
-    return Mean.of(known[:0] if math.isnan(limit) else known > limit)
+    return mean(known[:0] if math.isnan(limit) else known > limit)

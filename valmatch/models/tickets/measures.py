@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from valmatch.kernels.arrays import Bools
 from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.models.tickets.arrivals import HOUR
-from valmatch.models.tickets.gathering import (
-    Count,
-    CountedPercentile,
-    Covered,
-    Mean,
-    Part,
-    Parts,
-    TimeAverage,
-    Whole,
-    WorstPercentile,
+from valmatch.models.tickets.averages import (
+    covered,
+    mean,
+    percentile,
+    time_average,
+    worst_percentile,
 )
 from valmatch.models.tickets.groups import Replication, figures, group_of, masks, over
 from valmatch.models.tickets.preset_responses import measure_preset
@@ -32,89 +26,83 @@ from valmatch.models.tickets.responses import (
 from valmatch.models.tickets.running import presence, running_figures
 
 
-def measure(blocks: Iterable[Replication]) -> dict[str, float]:
+def measure(found: Replication) -> dict[str, float]:
     """Return all responses by name, but those of `pools`; NaN where undefined.
 
     Tickets that come after the warm-up, and matches made after it, are measured.
     """
-    every = Parts()
-    for found in blocks:
-        every.merge(gather(found))
-    return every.values_of()
-
-
-def gather(found: Replication) -> Parts:
-    """Return what is measured of a block."""
     factors, played, matches = found.factors, found.played, found.matches
-    parts = figures(found, np.ones(found.drawn.times.size, np.bool_))
-    del parts["timed_out_fraction"], parts["win_prob"]
+    values = figures(found, np.ones(found.drawn.times.size, np.bool_))
+    del values["timed_out_fraction"], values["win_prob"]
     made = played.times >= found.window[0]
     latencies = matches.latencies[made[matches.of_players]]
-    parts |= {
-        "n_matches": Count.of(made),
-        "players_per_match": Mean.of(matches.players[made]),
-        "full_share": Mean.of(matches.full[made]),
+    values |= {
+        "n_matches": np.count_nonzero(made),
+        "players_per_match": mean(matches.players[made]),
+        "full_share": mean(matches.full[made]),
         "players_in_matches": _playing(found),
-        "step_used": Mean.of(matches.steps[made]),
-        "latency": Mean.of(latencies),
-        "latency_p95": CountedPercentile.of(latencies, 95),
+        "step_used": mean(matches.steps[made]),
+        "latency": mean(latencies),
+        "latency_p95": percentile(latencies, 95),
         "latency_over_limit": over(latencies, found.limit),
-        "true_team_diff": Mean.of(matches.true_diffs[made]),
-        "seen_team_diff": Mean.of(matches.seen_diffs[made]),
-        "win_gap": Mean.of(matches.gaps[made]),
+        "true_team_diff": mean(matches.true_diffs[made]),
+        "seen_team_diff": mean(matches.seen_diffs[made]),
+        "win_gap": mean(matches.gaps[made]),
         "worst_wait_ratio": _worst(found),
-        "matchmaking_hours": Covered.of(found.drawn.times, played.ends, found.window, HOUR),
+        "matchmaking_hours": covered(found.drawn.times, played.ends, found.window) / HOUR,
     }
-    parts |= {name: Whole(value) for name, value in measure_preset(found, made).items()}
+    values |= measure_preset(found, made)
     for of in dict.fromkeys(factors.measure):
-        parts |= _further(found, of, made)
-    return parts
+        values |= _further(found, of, made)
+    return values
 
 
-def _further(found: Replication, of: str, made: Bools) -> dict[str, Part]:
+def _further(found: Replication, of: str, made: Bools) -> dict[str, float]:
     """Return the responses of one kind that `measure` asks for."""
     factors, played = found.factors, found.played
     if of == "pools":
         return {}
     if of == "backfill":
-        return {name: Whole(value) for name, value in running_figures(found).items()}
+        return running_figures(found)
     if of == "steps":
         steps = found.matches.steps[made]
         numbers = range(len(passed_waits(factors.expansions)) + 1)
-        return {f"step_used.{step}": Mean.of(steps == step) for step in numbers}
+        return {f"step_used.{step}": mean(steps == step) for step in numbers}
     if of == "reasons":
         why = found.unmatchable[found.came]
-        return {f"never_matchable.{name}": Count.of(why == k) for k, name in enumerate(REASONS)}
+        return {
+            f"never_matchable.{name}": np.count_nonzero(why == k) for k, name in enumerate(REASONS)
+        }
     if of == "rules":
         counts = {"passed": played.held, "failed": played.refused}
         return {
-            f"rule_{verdict}.{name}": Count(int(count))
+            f"rule_{verdict}.{name}": int(count)
             for verdict, own in counts.items()
             for name, count in zip(rule_names(factors.rules), own, strict=True)
         }
-    parts: dict[str, Part] = {}
+    values: dict[str, float] = {}
     for (_, name), group in zip(groups(factors, of), masks(found, of), strict=True):
         own = figures(found, group)
-        parts.update({f"{one.name}.{name}": own[one.name] for one in OF_GROUPS})
-    return parts
+        values.update({f"{one.name}.{name}": own[one.name] for one in OF_GROUPS})
+    return values
 
 
-def _playing(found: Replication) -> TimeAverage:
+def _playing(found: Replication) -> float:
     """Return the time average of the number of players in matches."""
     match, played = found.factors.match, found.played
     if match.leave_prob == 0.0 and match.backfill == "none":
         ends = played.times + 60.0 * match.minutes
-        return TimeAverage.of(played.times, ends, found.matches.players, found.window)
-    return TimeAverage.of(*presence(found), 1, found.window)
+        return time_average(played.times, ends, found.matches.players, found.window)
+    return time_average(*presence(found), 1, found.window)
 
 
-def _worst(found: Replication) -> WorstPercentile:
+def _worst(found: Replication) -> float:
     """Return the 90th percentile of the wait in the worst group over that of all."""
     drawn, played = found.drawn, found.played
     matched = found.came & (played.statuses == COMPLETED)
     waits = (played.ends - drawn.times)[matched]
-    numbers = [group_of(found.factors, of, drawn)[matched] for of in ("sizes", "regions")]
-    return WorstPercentile(90, FEW, [(waits, np.array(numbers, np.int8))])
+    divisions = [group_of(found.factors, of, drawn)[matched] for of in ("sizes", "regions")]
+    return worst_percentile(waits, divisions, 90, FEW)
 
 
 FEW = 20  # matched tickets of a group from which on its percentile says something

@@ -11,11 +11,10 @@ import numpy as np
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
-from valmatch.kernels.arrays import Floats, Words
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.presets.queues.playing import Told
-from valmatch.matching.tickets.blocks import Blocks, play_in_blocks
-from valmatch.matching.tickets.columns import Columns, Played, play_columns, some_played
+from valmatch.matching.tickets.columns import Columns, Played, play_columns
 from valmatch.matching.tickets.driving import play
 from valmatch.matching.tickets.games import play_games
 from valmatch.matching.tickets.playing_games import (
@@ -37,7 +36,7 @@ from valmatch.models.model import (
 )
 from valmatch.models.tickets.arrivals import HOUR, most_at_once
 from valmatch.models.tickets.beliefs import BELIEFS
-from valmatch.models.tickets.drawn import Drawn, joined, some_of
+from valmatch.models.tickets.drawn import Drawn
 from valmatch.models.tickets.factors import Group, TicketsFactors
 from valmatch.models.tickets.groups import Replication, groups_table
 from valmatch.models.tickets.latencies import round_trips
@@ -55,7 +54,7 @@ from valmatch.models.tickets.matches import matches_of, places_of
 from valmatch.models.tickets.matchmaking import PRESET_SEES, PresetMatchmaker
 from valmatch.models.tickets.measures import measure
 from valmatch.models.tickets.pools import Blocking, blocking, search_gap
-from valmatch.models.tickets.population import Logged, draw_answers, draw_blocks, draw_tickets
+from valmatch.models.tickets.population import Logged, draw_answers, draw_tickets
 from valmatch.models.tickets.preset_responses import preset_responses
 from valmatch.models.tickets.responses import RESPONSES, further_responses
 from valmatch.models.tickets.rule_file import read_rules
@@ -70,9 +69,6 @@ from valmatch.text.terminal import shown
 
 GIVES: dict[Kind, Valued] = {"numbers": "number", "texts": "text", "lists": "texts"}
 """What an attribute is that a law gives."""
-
-IN_BLOCKS = frozenset(("steps", "reasons", "sizes", "regions", "hours"))
-"""What can be measured of some tickets after others, without ranks among all of them."""
 
 CALLED: dict[Valued, str] = {
     "number": "a number",
@@ -239,39 +235,6 @@ class TicketsModel(Model[Drawn]):
         announce_compilation(play if self._factors.match.backfill == "none" else play_games)
         return super().run_many(streams, replications, controls, check)
 
-    def replicate(self, streams: Streams, replication: int) -> Outcome:
-        """Return the responses, with tickets drawn as they come and let go as they end."""
-        if not self._plays_in_blocks():
-            return super().replicate(streams, replication)
-        return Outcome(measure(self._blocks(streams.place(replication))))
-
-    def _plays_in_blocks(self) -> bool:
-        """Return whether nothing is asked for that needs all tickets at once."""
-        factors = self._factors
-        return (
-            self._log is None
-            and self._preset is None
-            and factors.match.backfill == "none"
-            and factors.service.batch_size is None
-            and IN_BLOCKS.issuperset(factors.measure)
-        )
-
-    def _blocks(self, place: Words) -> Iterator[Replication]:
-        """Yield a replication in blocks: of each the tickets that end in it, and their matches."""
-        factors = self._factors
-        blocks = Blocks(self._table, self._service, factors.service.search)
-        drawn = draw_blocks(factors, self._trips, place)
-        tickets: Drawn | None = next(drawn)
-        while tickets is not None:
-            following = next(drawn, None)
-            until = np.inf if following is None else float(following.times[0])
-            played, stay = blocks.play(self._columns(tickets), until)
-            ended = np.setdiff1d(np.arange(tickets.times.size), stay, assume_unique=True)
-            own = some_of(tickets, ended)
-            yield self._found(own, some_played(played, ended), draw_stays(factors, own))
-            carried = some_of(tickets, stay)
-            tickets = None if following is None else joined(carried, following)
-
     def play(self, inputs: Drawn) -> Replication:
         """Let a rule set match the tickets of a replication."""
         if self._preset:
@@ -328,8 +291,6 @@ class TicketsModel(Model[Drawn]):
         factors, columns = self._factors, self._columns(inputs)
         counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
         search = factors.service.search
-        if factors.match.backfill == "none" and counted is None:
-            return play_in_blocks(self._table, columns, self._service, search), NO_BACKFILLS
         if factors.match.backfill == "none":
             played = play_columns(self._table, columns, self._service, search, counted)
             return played, NO_BACKFILLS
@@ -361,7 +322,7 @@ class TicketsModel(Model[Drawn]):
         return blocking(self._table, columns, self._service, found.played, start)
 
     def _responses(self, found: Replication, blocked: Blocking | None = None) -> dict[str, float]:
-        values = measure([found])
+        values = measure(found)
         if "pools" in self._factors.measure:
             world = self._table, self._columns(found.drawn), self._service
             values["search_gap"] = search_gap(*world, found.window[0])

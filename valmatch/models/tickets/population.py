@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,6 @@ from scipy.special import ndtri
 from valmatch.draws.addressed import fill_uniforms_of
 from valmatch.kernels import halting
 from valmatch.kernels.arrays import Floats, Ints, Words
-from valmatch.matching.tickets.blocks import BLOCK
 from valmatch.matching.tickets.columns import Lists, Texts
 from valmatch.models.tickets.arrivals import draw_times
 from valmatch.models.tickets.beliefs import DEVIATION, USER, draw_beliefs, draw_ranges, users_of
@@ -59,10 +58,8 @@ def draw_tickets(
     Shapes: `place` (3,).
     """
     if log is None:
-        times = np.concatenate(list(draw_times(factors, place)))
-        return _draw(factors, trips, place, np.arange(times.size), times)[0]
-    numbers = np.arange(log.times.size)
-    drawn, error = _draw(factors, trips, place, numbers, log.times, log.sizes)
+        return _draw(factors, trips, place, draw_times(factors, place))[0]
+    drawn, error = _draw(factors, trips, place, log.times, log.sizes)
     seen = drawn.seen
     drawn = log.laid_over(drawn)
     given = drawn.attributes[factors.skill.attribute]
@@ -72,33 +69,23 @@ def draw_tickets(
     return drawn._replace(seen=given, skills=skills)
 
 
-def draw_blocks(
-    factors: TicketsFactors, trips: RoundTrips, place: Words, block: int = BLOCK
-) -> Iterator[Drawn]:
-    """Draw the tickets of a replication block by block, one at least: those of `draw_tickets`."""
-    first = 0
-    for times in draw_times(factors, place, block):
-        yield _draw(factors, trips, place, np.arange(first, first + times.size), times)[0]
-        first += times.size
-
-
 def _draw(
     factors: TicketsFactors,
     trips: RoundTrips,
     place: Words,
-    numbers: Ints,
     times: Floats,
     sizes: Ints | None = None,
 ) -> tuple[Drawn, Floats | float]:
-    """Draw tickets by their numbers, and how far what is seen of their players is off."""
+    """Draw tickets, and how far what is seen of their players is off."""
+    tickets = times.size
     if sizes is None:
-        sizes = 1 + _chosen(factors.parties.shares, _uniforms(SIZE, numbers, place))
+        sizes = 1 + _chosen(factors.parties.shares, _uniforms(SIZE, tickets, place))
     regions = factors.regions.shares
-    homes = _chosen(tuple(regions.values()), _uniforms(HOME, numbers, place))
+    homes = _chosen(tuple(regions.values()), _uniforms(HOME, tickets, place))
     own = tickets_of_players(sizes)
-    people = _People(numbers[own], own, places_of_players(sizes), place)
+    people = _People(own, own, places_of_players(sizes), place)
     users = people._replace(of=users_of(factors.ratings, people))
-    skills = _skills(factors, numbers, sizes, people, users)
+    skills = _skills(factors, sizes, people, users)
     beliefs = draw_beliefs(factors.ratings, users) if factors.ratings.any_given() else {}
     error: Floats | float = 0.0
     if factors.skill.error > 0.0 or beliefs:
@@ -110,14 +97,13 @@ def _draw(
         beliefs |= draw_ranges(factors.ratings, users, seen)
     attributes: dict[str, Floats | Texts | Lists] = dict(beliefs)
     attributes |= {
-        name: _attribute(law, ATTRIBUTE + number, numbers, people)
+        name: _attribute(law, ATTRIBUTE + number, tickets, people)
         for number, (name, law) in enumerate(factors.attributes.items())
     }
     latencies = _latencies(factors.regions.spread, trips.milliseconds, homes, people)
-    cancels = times + _patience(factors, numbers, place)
+    cancels = times + _patience(factors, tickets, place)
     attributes[factors.skill.attribute] = seen
     drawn = Drawn(
-        numbers,
         times,
         cancels,
         sizes,
@@ -134,11 +120,11 @@ def _draw(
 
 
 class _People(NamedTuple):
-    """Players as addresses: the number of the ticket, and the place in the party."""
+    """Players as addresses: the number of the ticket, or of a user, and the place in the party."""
 
-    # of, places: (players,)
+    # of, tickets, places: (players,)
     of: Ints
-    tickets: Ints  # (players,); places of the tickets among those that are drawn
+    tickets: Ints
     places: Ints
     place: Words  # (3,)
 
@@ -155,10 +141,10 @@ class _People(NamedTuple):
         return np.asarray(ndtri(self.uniforms(source, counters)))
 
 
-def _uniforms(source: int, numbers: Ints, place: Words) -> Floats:
+def _uniforms(source: int, tickets: int, place: Words) -> Floats:
     """Return the first uniform number of a source of each ticket."""
-    out = np.empty(numbers.size)
-    fill_uniforms_of(place, source, numbers, np.zeros(numbers.size, np.int64), out)
+    out = np.empty(tickets)
+    fill_uniforms_of(place, source, np.arange(tickets), np.zeros(tickets, np.int64), out)
     return out
 
 
@@ -170,13 +156,11 @@ def _chosen(shares: Sequence[float], uniforms: Floats) -> Ints:
     return np.minimum(found, last).astype(np.int64)
 
 
-def _skills(
-    factors: TicketsFactors, numbers: Ints, sizes: Ints, people: _People, users: _People
-) -> Floats:
+def _skills(factors: TicketsFactors, sizes: Ints, people: _People, users: _People) -> Floats:
     """Return the true skills of players."""
     skill = factors.skill
     if factors.ratings.users is None:
-        drawn = ndtri(_uniforms(SKILL, numbers, people.place))[people.tickets]
+        drawn = ndtri(_uniforms(SKILL, sizes.size, people.place))[people.tickets]
     else:  # of single players, the first number of each
         drawn = users.normals(SKILL)
     skills = skill.mean + skill.std * drawn
@@ -196,17 +180,17 @@ def _latencies(spread: float, medians: Floats, homes: Ints, people: _People) -> 
     return np.maximum(latencies, 1.0, out=latencies)
 
 
-def _patience(factors: TicketsFactors, numbers: Ints, place: Words) -> Floats:
+def _patience(factors: TicketsFactors, tickets: int, place: Words) -> Floats:
     """Return after how many seconds tickets are cancelled."""
     median = factors.patience.median_seconds
     if median is None:
-        return np.full(numbers.size, np.inf)
-    normals = ndtri(_uniforms(PATIENCE, numbers, place))
+        return np.full(tickets, np.inf)
+    normals = ndtri(_uniforms(PATIENCE, tickets, place))
     return np.asarray(median * np.exp(factors.patience.spread * normals))
 
 
 def _attribute(
-    law: Mapping[str, float | dict[str, float]], source: int, numbers: Ints, people: _People
+    law: Mapping[str, float | dict[str, float]], source: int, tickets: int, people: _People
 ) -> Floats | Texts | Lists:
     """Return what players have of an attribute."""
     kind = kind_of(law)
@@ -216,7 +200,7 @@ def _attribute(
     if kind == "texts":
         shares = [float(share) for share in law.values()]  # type: ignore[arg-type]
         return Texts(
-            _chosen(shares, _uniforms(source, numbers, people.place))[people.tickets], list(law)
+            _chosen(shares, _uniforms(source, tickets, people.place))[people.tickets], list(law)
         )
     items: dict[str, float] = law["lists"]  # type: ignore[assignment]
     columns = [
@@ -232,7 +216,7 @@ def draw_answers(factors: TicketsFactors, drawn: Drawn, log: Logged | None = Non
     A ticket accepts with the last of its players, if all do.
     """
     service, own, places = factors.service, drawn.of, drawn.places
-    people = _People(drawn.numbers[own], own, places, drawn.place)
+    people = _People(own, own, places, drawn.place)
     answers = np.empty((drawn.times.size, PROPOSALS))
     firsts = np.cumsum(drawn.sizes) - drawn.sizes
     for proposal in range(PROPOSALS) if drawn.times.size else ():

@@ -9,8 +9,8 @@ import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats
 from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE, Part, Response
+from valmatch.models.tickets.averages import mean
 from valmatch.models.tickets.factors import TicketsFactors
-from valmatch.models.tickets.gathering import Mean
 from valmatch.models.tickets.groups import Replication, figures
 from valmatch.models.tickets.matchmaking import users_by_ticket
 from valmatch.rule_sets.presets.meanings import form_of
@@ -117,18 +117,18 @@ def measure_preset(found: Replication, made: Bools) -> dict[str, float]:
     if told is None:
         return {}
     values: dict[str, float] = {
-        "match_value": Mean.of(told.values[made]).value(),
-        "skipped": Mean.of(told.skipped[made]).value(),
+        "match_value": mean(told.values[made]),
+        "skipped": mean(told.skipped[made]),
         "candidates": told.examined / told.reviews if told.reviews else math.nan,
         "reviews": told.reviews,
-        "skill_spread": Mean.of(skill_spreads(found)[made]).value(),
+        "skill_spread": mean(skill_spreads(found)[made]),
     }
     if factors.ratings.users is not None:
-        values["repeat_share"] = Mean.of(repeated(found)[made]).value()
+        values["repeat_share"] = mean(repeated(found)[made])
     skills = np.bincount(found.drawn.of, found.drawn.skills, found.drawn.times.size)
     off = np.abs(skills / found.drawn.sizes - factors.skill.mean)
     for beyond in BEYOND:
-        own = figures(found, off > beyond * factors.skill.std).values_of()
+        own = figures(found, off > beyond * factors.skill.std)
         values |= {f"{name}.beyond_{beyond:g}sd": own[name] for name in OF_THE_FAR}
     if factors.rule.preset == RELAXING:
         values["relaxed"] = told.relaxed / told.reviews if told.reviews else math.nan
@@ -155,10 +155,10 @@ def _beliefs(found: Replication, chances: Floats, made: Bools) -> dict[str, floa
     believed[played.tickets] = own
     true = np.full(made.size, np.nan)
     true[played.matches[first]] = found.matches.wins[played.tickets[first]]
-    values = {"win_error": Mean.of(np.abs(chances - true)[made]).value()}
+    values = {"win_error": mean(np.abs(chances - true)[made])}
     for size in _sizes(found.factors):
         group = found.came & (found.drawn.sizes == size)
-        values[f"believed_win_prob.size_{size}"] = Mean.of(believed[group]).value()
+        values[f"believed_win_prob.size_{size}"] = mean(believed[group])
     return values
 
 

@@ -8,9 +8,9 @@ from scipy.special import expit
 from valmatch.draws.addressed import fill_uniforms_of
 from valmatch.kernels.arrays import Floats, Shorts
 from valmatch.matching.tickets.layout import COMPLETED
+from valmatch.models.tickets.averages import mean, time_average
 from valmatch.models.tickets.drawn import Drawn
 from valmatch.models.tickets.factors import TicketsFactors
-from valmatch.models.tickets.gathering import Mean, TimeAverage
 from valmatch.models.tickets.groups import Replication
 from valmatch.models.tickets.sources import LEAVES, STAYS
 
@@ -23,7 +23,7 @@ def draw_stays(factors: TicketsFactors, drawn: Drawn) -> Floats:
     stays = np.full(players, np.inf)
     if share == 0.0:
         return stays
-    of, places, uniforms = drawn.numbers[drawn.of], drawn.places, np.empty(players)
+    of, places, uniforms = drawn.of, drawn.places, np.empty(players)
     fill_uniforms_of(drawn.place, LEAVES, of, places, uniforms)
     leavers = np.flatnonzero(uniforms < share)
     parts = np.empty(leavers.size)
@@ -53,15 +53,15 @@ def running_figures(found: Replication) -> dict[str, float]:
     asked = backfills.times >= window[0]
     filled = asked & (backfills.statuses == COMPLETED)
     late = found.played.filled[matches.place_of] & (joins >= window[0])
-    matches_running = TimeAverage.of(begins, ends, 1, window).value()
-    players = TimeAverage.of(joins, leaves, 1, window).value()
+    matches_running = time_average(begins, ends, 1, window)
+    players = time_average(joins, leaves, 1, window)
     gap, full = _over_time(found, joins, leaves)
     return {
         "players_left": int(early.sum()),
         "players_backfilled": int(late.sum()),
         "backfill_tickets": int(asked.sum()),
-        "backfill_filled": Mean.of((backfills.statuses == COMPLETED)[asked]).value(),
-        "time_to_fill": Mean.of((backfills.ends - backfills.times)[filled]).value(),
+        "backfill_filled": mean((backfills.statuses == COMPLETED)[asked]),
+        "time_to_fill": mean((backfills.ends - backfills.times)[filled]),
         "places_taken": players / (places * matches_running) if matches_running else np.nan,
         "full_time": full,
         "played_win_gap": gap,
@@ -102,7 +102,7 @@ def _over_time(found: Replication, joins: Floats, leaves: Floats) -> tuple[float
         gaps = np.where(several, expit((high - low) / found.factors.match.spread) - 0.5, 0.0)
     begins = found.played.times
     ends = begins + 60.0 * found.factors.match.minutes
-    length = TimeAverage.of(begins, ends, 1, (start, stop)).value() * (stop - start)
+    length = time_average(begins, ends, 1, (start, stop)) * (stop - start)
     full = spent[counts.sum(axis=1) > found.places - 0.5].sum()
     played = spent[several].sum()
     return (
