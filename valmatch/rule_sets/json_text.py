@@ -1,6 +1,6 @@
-"""JSON with places: of every value and key a line and a column; comments and keys that stand twice.
+"""JSON with places: of every value and key where it stands; comments and keys that stand twice.
 
-Python's own reader says neither where a value stands nor that a key stood there before.
+Python's own reader finds the values and what is wrong; places are those of the tokens of its text.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from itertools import accumulate
-from json import JSONDecoder, loads
+from json import JSONDecodeError, JSONDecoder
 from typing import Any, Literal, NamedTuple, cast
 
 from valmatch.rule_sets.problems import Problems
@@ -19,26 +18,35 @@ Kind = Literal["object", "array", "string", "number", "boolean", "null"]
 
 DEEPEST = 64  # most levels of objects and lists in each other
 
-BLANK = re.compile(r"[ \t\r\n]*")
-SKIPPED = frozenset(" \t\r\n/")  # what blanks and comments begin with
+STRING = r'"(?:[^"\\]++|\\.)*+"'
+TOKEN = re.compile(rf'{STRING}|[\[\]{{}},:]|[^\s\[\]{{}},:"]++', re.S)
+COMMENT = re.compile(rf"{STRING}|(//[^\n]*|/\*.*?\*/)", re.S)  # its group; strings pass
+LAST_COMMA = re.compile(r",\s*([}\]])")
+SURROGATE = re.compile("[\ud800-\udfff]")  # half of a character
+LONE = re.compile(r"\\u[dD][89a-fA-F]")  # what may be one
 
-COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
-STRING = re.compile(r'"([^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+)"')
-KEY = re.compile(r'"([^"\\\x00-\x1f]*+)"[ \t\r\n]*+:[ \t\r\n]*+')
-"""A key without escapes with its colon, as nearly all are."""
-
-ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
-NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-WORD = re.compile(r"[-+]?[A-Za-z0-9_.+-]+")
-
-WORDS: dict[str, tuple[Kind, bool | None]] = {
-    "true": ("boolean", True),
-    "false": ("boolean", False),
-    "null": ("null", None),
+FAULTS = {
+    "Expecting value": "expected a value",
+    "Expecting property name": "expected a key in quotes",
+    "Expecting ':'": "expected a colon",
+    "Expecting ','": "expected a comma or a closing bracket",
+    "Extra data": "expected the end of the file",
+    "Unterminated string": "a string without end",
+    "Invalid control": "a control character in a string",
+    "Invalid \\": "an escape that stands for no character",
 }
+"""What is wrong, by how Python's own reader says it."""
+
+EXACT = 15  # digits of an integer that every number of JSON keeps
+
+
+class _Pairs(list[tuple[str, object]]):
+    """The members of an object, in order; a key may stand twice."""
+
 
 KINDS: dict[type, Kind] = {
     dict: "object",
+    _Pairs: "object",
     list: "array",
     str: "string",
     int: "number",
@@ -47,12 +55,6 @@ KINDS: dict[type, Kind] = {
     type(None): "null",
 }
 """What the values of Python's own reader are."""
-
-LONE = re.compile(r"\\u[dD][89a-fA-F]")  # what may be half of a character
-
-BRACKETS = re.compile(r"[\[\]{}]")
-
-EXACT = 15  # digits of an integer that every number of JSON keeps
 
 
 class Node(NamedTuple):
@@ -122,50 +124,83 @@ class _UnplacedMembers(Mapping[str, Member]):
 
 
 class SyntaxFault(Exception):  # noqa: N818 - caught where the text is read
-    """The text is no JSON from a place on."""
+    """The text is no JSON; a token alone says where, if no place does."""
 
-    def __init__(self, offset: int, text: str) -> None:
+    def __init__(self, text: str, token: str = "", at: int = 0) -> None:
         super().__init__(text)
-        self.offset, self.text = offset, text
+        self.text, self.token, self.at = text, token, at
 
 
 def read_json(text: str, problems: Problems, lenient: bool = False) -> Node | None:
     """Return the value that a text is, or None where it is no JSON."""
-    reader = _Reader(text, problems, lenient)
+    plain = COMMENT.sub(lambda found: _blank(found, problems), text) if "/" in text else text
+    plain = plain.replace("\ufeff", " ", 1) if plain.startswith("\ufeff") else plain
     try:
-        node = reader.value(reader.skipped(1 if text.startswith("\ufeff") else 0), "", 0)
-        if (rest := reader.skipped(node.end)) < len(text):
-            raise SyntaxFault(rest, f"expected the end of the file, found {reader.found(rest)}")
+        _check_depth(plain)
+        value = OF_PAIRS.decode(plain)
+        return _Placing(plain, problems, lenient).node(value, "")
+    except JSONDecodeError as error:
+        at, what = _place_and_fault(error)
     except SyntaxFault as fault:
-        problems.error(fault.offset, "", f"no JSON: {fault.text}")
-        return None
-    return node
+        at, what = fault.at, fault.text
+        if fault.token:
+            at = next(one.start() for one in TOKEN.finditer(plain) if one[0] == fault.token)
+    problems.error(at, "", f"no JSON: {what}")
+    return None
 
 
 def read_plainly(text: str, start: int) -> UnplacedNode | None:
     """Return the value that a text is, all at one place; None where `read_json` has to look.
 
-    This is ten times as fast. It has to look where something is wrong, a key stands twice, or
-    Python's own reader may see it in another way.
+    This is ten times as fast. It has to look where something is wrong, or a key stands twice.
     """
-    if LONE.search(text) or _is_deep(text):
+    if LONE.search(text):
         return None
     try:
-        value = DECODER.decode(text)
-    except (ValueError, RecursionError):
+        _check_depth(text)
+        value = OF_DICTS.decode(text)
+    except (ValueError, SyntaxFault):
         return None
     return UnplacedNode(KINDS[type(value)], value, start, start)
 
 
-def _is_deep(text: str) -> bool:
-    """Return whether there may be more levels than `read_json` allows."""
+def _blank(found: re.Match[str], problems: Problems) -> str:
+    """Return blanks in place of a comment, of which is warned; a string as it is."""
+    if found[1] is None:
+        return found[0]
+    problems.warn(found.start(), "", "a comment: the service takes JSON without comments")
+    return " " * len(found[0])
+
+
+def _check_depth(text: str) -> None:
+    """Refuse a text of more levels than are read."""
     if text.count("{") + text.count("[") <= DEEPEST:
-        return False
-    steps = (1 if bracket in "{[" else -1 for bracket in BRACKETS.findall(text))
-    return max(accumulate(steps)) > DEEPEST
+        return
+    depth = 0
+    for token in TOKEN.finditer(text):
+        if (first := token[0][0]) in "{[":
+            depth += 1
+        elif first in "}]":
+            depth -= 1
+        if depth > DEEPEST:
+            raise SyntaxFault(f"nested deeper than {DEEPEST} levels", at=token.start())
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _place_and_fault(error: JSONDecodeError) -> tuple[int, str]:
+    """Return where and why a text is no JSON."""
+    text, at = error.doc, error.pos
+    comma = LAST_COMMA.match(text, text.rfind(",", 0, at + 1))
+    if comma and comma.end() > at:
+        return comma.start(), f"a comma before {comma[1]}"
+    what = next((what for key, what in FAULTS.items() if error.msg.startswith(key)), error.msg)
+    if not what.startswith("expected"):
+        return at, what
+    token = TOKEN.match(text, at)
+    found = shown(token[0] if token else text[at]) if at < len(text) else "the end of the file"
+    return at, f"{what}, found {found}"
+
+
+def _dict(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key twice")
@@ -178,146 +213,68 @@ def _integer(digits: str) -> int | float:
 
 def _finite(digits: str) -> float:
     if math.isinf(value := float(digits)):
-        raise ValueError("too large")
+        raise SyntaxFault(f"{shown(digits)} is too large for a number", digits)
     return value
 
 
 def _constant(name: str) -> float:
-    raise ValueError(f"{name} is no number")
+    raise SyntaxFault(f"{shown(name)} is no number of JSON", name)
 
 
-DECODER = JSONDecoder(
-    object_pairs_hook=_object,
-    parse_float=_finite,
-    parse_int=_integer,
-    parse_constant=_constant,
+OF_DICTS, OF_PAIRS = (
+    JSONDecoder(
+        object_pairs_hook=of_pairs,
+        parse_float=_finite,
+        parse_int=_integer,
+        parse_constant=_constant,
+    )
+    for of_pairs in (_dict, _Pairs)
 )
 
 
-class _Reader:
-    """Reads one text from left to right."""
+class _Placing:
+    """Finds the places of values in the tokens of their text, from left to right."""
 
     def __init__(self, text: str, problems: Problems, lenient: bool) -> None:
-        self.text, self.problems, self.lenient = text, problems, lenient
+        self.tokens = TOKEN.finditer(text)
+        self.problems, self.lenient = problems, lenient
 
-    def found(self, at: int) -> str:
-        """Return what stands at a place, for a message."""
-        if at >= len(self.text):
-            return "the end of the file"
-        word = WORD.match(self.text, at)
-        return shown(word[0] if word else self.text[at])
+    def node(self, value: object, path: str) -> Node:
+        """Return a value with its place, which is that of the next token."""
+        start, end = next(self.tokens).span()
+        kind = KINDS[type(value)]
+        if isinstance(value, str) and not value.isascii() and SURROGATE.search(value):
+            raise SyntaxFault("half of a character that is written as a pair", at=start)
+        if isinstance(value, _Pairs):
+            value, end = self.members(value, path)
+        elif isinstance(value, list):
+            value, end = self.items(value, path)
+        return Node(kind, value, start, end)
 
-    def skipped(self, at: int) -> int:
-        """Return the next place of something that is neither blank nor a comment."""
-        text = self.text
-        if text[at : at + 1] not in SKIPPED:
-            return at
-        while True:
-            blank = BLANK.match(text, at)
-            at = blank.end() if blank else at
-            if text[at : at + 1] != "/":
-                return at
-            comment = COMMENT.match(text, at)
-            if comment is None:
-                if text.startswith("/*", at):
-                    raise SyntaxFault(at, "a comment without end")
-                return at
-            self.problems.warn(at, "", "a comment: the service takes JSON without comments")
-            at = comment.end()
+    def items(self, values: list[object], path: str) -> tuple[list[Node], int]:
+        """Return the values of a list, and where it ends."""
+        nodes: list[Node] = []
+        closing = None if values else next(self.tokens)
+        for number, value in enumerate(values):
+            nodes.append(self.node(value, f"{path}[{number}]"))
+            closing = next(self.tokens)  # or a comma
+        assert closing
+        return nodes, closing.end()
 
-    def value(self, at: int, path: str, depth: int) -> Node:
-        """Return the value that begins at a place."""
-        first = self.text[at : at + 1]
-        if first == '"':
-            value, end = self.string(at)
-            return Node("string", value, at, end)
-        if first == "{" or first == "[":
-            if depth >= DEEPEST:
-                raise SyntaxFault(at, f"nested deeper than {DEEPEST} levels")
-            return (self.object if first == "{" else self.array)(at, path, depth + 1)
-        if number := NUMBER.match(self.text, at):
-            end = number.end()
-            follows = WORD.match(self.text, end)
-            if follows is None:
-                return Node("number", self.number(number, at), at, end)
-        return self.word(at)
-
-    def word(self, at: int) -> Node:
-        """Return the value of a word, if it is one that JSON has."""
-        word = WORD.match(self.text, at)
-        if word and word[0] in WORDS:
-            return Node(*WORDS[word[0]], at, word.end())
-        if word and word[0].lstrip("+-").lower() in ("nan", "infinity", "inf"):
-            raise SyntaxFault(at, f"{shown(word[0])} is no number of JSON")
-        raise SyntaxFault(at, f"expected a value, found {self.found(at)}")
-
-    def number(self, number: re.Match[str], at: int) -> int | float:
-        """Return the value of a number."""
-        if not (number[1] or number[2]) and len(number[0]) <= EXACT:
-            return int(number[0])
-        value = float(number[0])
-        if value in (float("inf"), float("-inf")):
-            raise SyntaxFault(at, f"{shown(number[0])} is too large for a number")
-        return value
-
-    def string(self, at: int) -> tuple[str, int]:
-        """Return a string and the place after it."""
-        string = STRING.match(self.text, at)
-        if string is None:
-            end = min(self._ends(at), len(self.text))
-            what = "the end of the file" if end == len(self.text) else "a control character"
-            raise SyntaxFault(at, f"a string without end: {what} in it")
-        content = string[1]
-        if "\\" not in content:
-            return content, string.end()
-        for escape in re.finditer(r"\\.", content, re.S):
-            if not ESCAPE.match(content, escape.start()):
-                place = at + 1 + escape.start()
-                raise SyntaxFault(place, f"{shown(escape[0])} stands for no character")
-        value = str(loads(string[0]))
-        if any("\ud800" <= character <= "\udfff" for character in value):
-            raise SyntaxFault(at, "half of a character that is written as a pair")
-        return value, string.end()
-
-    def _ends(self, at: int) -> int:
-        """Return where a string that does not end is cut off."""
-        cut = re.compile(r"[\x00-\x1f]").search(self.text, at + 1)
-        return cut.start() if cut else len(self.text)
-
-    def array(self, start: int, path: str, depth: int) -> Node:
-        """Return the list that begins at a place."""
-        items: list[Node] = []
-        at = self.skipped(start + 1)
-        while self.text[at : at + 1] != "]":
-            items.append(self.value(at, f"{path}[{len(items)}]", depth))
-            at = self._next(self.skipped(items[-1].end), "]")
-        return Node("array", items, start, at + 1)
-
-    def object(self, start: int, path: str, depth: int) -> Node:
-        """Return the object that begins at a place."""
+    def members(self, pairs: _Pairs, path: str) -> tuple[dict[str, Member], int]:
+        """Return the members of an object, and where it ends."""
         members: dict[str, Member] = {}
-        at = self.skipped(start + 1)
-        while self.text[at : at + 1] != "}":
-            key, end = self.key(at)
-            inner = f"{path}.{key}" if path else key
-            node = self.value(self.skipped(end), inner, depth)
+        closing = None if pairs else next(self.tokens)
+        for key, value in pairs:
+            start = next(self.tokens).start()
+            next(self.tokens)  # the colon
+            node = self.node(value, f"{path}.{key}" if path else key)
             if key in members:
-                self.twice(at, path, key, members)
-            members[key] = Member(at, node)
-            at = self._next(self.skipped(node.end), "}")
-        return Node("object", members, start, at + 1)
-
-    def key(self, at: int) -> tuple[str, int]:
-        """Return the key at a place, and the place after its colon."""
-        if plain := KEY.match(self.text, at):
-            return plain[1], plain.end()
-        if self.text[at : at + 1] != '"':
-            raise SyntaxFault(at, f"expected a key in quotes, found {self.found(at)}")
-        key, end = self.string(at)
-        colon = self.skipped(end)
-        if self.text[colon : colon + 1] != ":":
-            raise SyntaxFault(colon, f"expected a colon, found {self.found(colon)}")
-        return key, colon + 1
+                self.twice(start, path, key, members)
+            members[key] = Member(start, node)
+            closing = next(self.tokens)  # or a comma
+        assert closing
+        return members, closing.end()
 
     def twice(self, at: int, path: str, key: str, members: dict[str, Member]) -> None:
         """Report a key that stood in the same object before."""
@@ -328,14 +285,3 @@ class _Reader:
         line, column = self.problems.place(members[key].start)
         text = f'key "{shortened(key)}" twice in one object{lost} (first at {line}:{column})'
         self.problems.add("warning" if self.lenient else "error", at, path, text)
-
-    def _next(self, at: int, closing: str) -> int:
-        """Return the place of the next item, or of the closing bracket."""
-        if self.text[at : at + 1] == closing:
-            return at
-        if self.text[at : at + 1] != ",":
-            raise SyntaxFault(at, f"expected , or {closing}, found {self.found(at)}")
-        following = self.skipped(at + 1)
-        if self.text[following : following + 1] == closing:
-            raise SyntaxFault(at, f"a comma before {closing}")
-        return following
