@@ -13,7 +13,7 @@ from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.plain_tickets.reasons import Failed, Reasons
 from valmatch.matching.plain_tickets.timeline import Proposal
 from valmatch.matching.tickets.building import missing
-from valmatch.rule_sets.types.registry import OF_PREDICATE
+from valmatch.rule_sets.types import OF_PREDICATE
 from valmatch.rule_sets.worlds import Ticket
 
 COMPLETED = "COMPLETED"

@@ -12,7 +12,7 @@ from valmatch.experiments.replay_log import side_of_log, side_of_rules
 from valmatch.experiments.replay_result import Replay
 from valmatch.matching.tickets.building import missing
 from valmatch.rule_sets.descriptions import stepped
-from valmatch.rule_sets.rule_type import spelled
+from valmatch.rule_sets.types import spelled
 from valmatch.rule_sets.world_writing import world_text
 from valmatch.rule_sets.worlds import Search
 from valmatch.storage.output import to_json, write_atomically, write_csv

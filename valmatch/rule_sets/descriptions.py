@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple, cast
 
-from valmatch.rule_sets.rule_type import Names, amount, spelled
 from valmatch.rule_sets.table import Ordered, Steps, Table, Team
-from valmatch.rule_sets.types.registry import OF_PREDICATE
+from valmatch.rule_sets.types import OF_PREDICATE, Names, amount, spelled
 
 
 class Change(NamedTuple):

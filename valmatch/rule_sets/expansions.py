@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from valmatch.rule_sets.items import Item
-from valmatch.rule_sets.rule_type import Expansion
+from valmatch.rule_sets.types import Expansion
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 

@@ -16,10 +16,9 @@ from valmatch.rule_sets.items import NAMES, Item, called
 from valmatch.rule_sets.json_text import Node, read_json
 from valmatch.rule_sets.linting import lint
 from valmatch.rule_sets.problems import Problem, Problems
-from valmatch.rule_sets.rule_type import Context
 from valmatch.rule_sets.short_form import Expanded, expand, is_short, plain
 from valmatch.rule_sets.table import Attribute, Rule, Steps, Table, Team, Valued
-from valmatch.rule_sets.types.registry import TYPES
+from valmatch.rule_sets.types import TYPES, Context
 from valmatch.rule_sets.worlds import RULE_SET
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
