@@ -121,7 +121,10 @@ BAD: list[tuple[object, str]] = [
         changed(0, answers=[[1]]),
         "tickets[0].answers[0]: [seconds, true or false] or null is needed",
     ),
-    ('{"id": "t0"', "tickets.jsonl:1:12: error: line 1: no JSON: expected a comma or a closing bracket"),
+    (
+        '{"id": "t0"',
+        "tickets.jsonl:1:12: error: line 1: no JSON: expected a comma or a closing bracket",
+    ),
     ("\n7\n", "tickets.jsonl:2:1: error: line 2: an object is needed, not 7"),
     ('{"id": NaN}', "'NaN' is no number of JSON"),
 ]

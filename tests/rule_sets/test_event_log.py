@@ -239,6 +239,11 @@ FAULTS: list[tuple[object, str, str]] = [
         "twice in a ticket",
     ),
     ({"Type": "Notification", "Message": "{"}, "events[1].Message", "no event in it: no JSON"),
+    (
+        {"Type": "Notification", "Message": '{"id": "a", "id": "b"}'},
+        "events[1].Message",
+        'no event in it: key "id" twice in one object',
+    ),
     ({"Type": "Notification", "Message": "3"}, "events[1].Message", "an object, not 3"),
     ({"Type": "Notification", "Message": 3}, "events[1].Message", "a string is needed"),
     (7, "line 2", "an object is needed, not 7"),

@@ -13,7 +13,7 @@ from statistics import median
 from typing import NamedTuple, cast
 
 from valmatch.rule_sets.items import Item, called
-from valmatch.rule_sets.json_text import Member, Node, read_json, read_plainly
+from valmatch.rule_sets.json_text import read_json, read_plainly
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.world_reading import Answer, line_items
 from valmatch.text.datetimes import seconds_of
@@ -129,7 +129,7 @@ def read_events(text: str, placed: bool = False) -> tuple[EventLog | None, list[
     Places are read where something is wrong, and where `placed` says so: that takes longer.
     """
     problems = Problems(text, "log")
-    reader = _Reader(problems, placed)
+    reader = _Reader(problems)
     for item in line_items(text, problems, "events", placed):
         reader.read(item)
     log = None if problems.errors else reader.log(text)
@@ -145,8 +145,8 @@ def read_events(text: str, placed: bool = False) -> tuple[EventLog | None, list[
 class _Reader:
     """Reads the events of one log."""
 
-    def __init__(self, problems: Problems, placed: bool) -> None:
-        self.problems, self.placed = problems, placed
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
         self.events: list[_Event] = []
         self.ids: set[str] = set()
         self.others = self.repeated = 0
@@ -190,16 +190,14 @@ class _Reader:
         if message is None:
             return None
         start = item.at("Message")
-        plain = None if self.placed else read_plainly(message, start)
-        if plain and plain.kind == "object":
-            return Item(plain, item.inner("Message"), self.problems, lenient=True)
+        node = read_plainly(message, start)
+        if node is not None and node.kind == "object":
+            return Item(node, item.inner("Message"), self.problems, lenient=True)
         own = Problems(message)
-        node = read_json(message, own)
-        if node is None or node.kind != "object":
-            why = own.sorted()[0].text if node is None else f"an object, not {called(node)}"
-            item.error("Message", f"no event in it: {why}")
-            return None
-        return Item(_placed(node, start), item.inner("Message"), self.problems, lenient=True)
+        read_json(message, own)
+        why = own.sorted()[0].text if node is None else f"an object, not {called(node)}"
+        item.error("Message", f"no event in it: {why}")
+        return None
 
     def _time(self, item: Item, key: str) -> float | None:
         """Return the seconds since 1970 of a date-time."""
@@ -294,16 +292,6 @@ class _Reader:
             ticket.answers[-1] = (max(seconds, 0.0), False)
         elif len(named.said) == len(named.players) and ticket.answers[-1] is None:
             ticket.answers[-1] = (max(seconds, 0.0), True)
-
-
-def _placed(node: Node, start: int) -> Node:
-    """Return a node all of which stands at one place."""
-    value = node.value
-    if node.kind == "array":
-        value = [_placed(one, start) for one in node.items]
-    elif node.kind == "object":
-        value = {key: Member(start, _placed(one.node, start)) for key, one in node.members.items()}
-    return Node(node.kind, value, start, start)
 
 
 def rounded(log: EventLog, time: float) -> float:

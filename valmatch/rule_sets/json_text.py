@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from json import JSONDecodeError, JSONDecoder
+from json import JSONDecodeError, JSONDecoder, dumps
 from typing import Any, Literal, NamedTuple, cast
 
 from valmatch.rule_sets.problems import Problems
@@ -131,21 +131,21 @@ class SyntaxFault(Exception):  # noqa: N818 - caught where the text is read
         self.text, self.token, self.at = text, token, at
 
 
-def read_json(text: str, problems: Problems, lenient: bool = False) -> Node | None:
-    """Return the value that a text is, or None where it is no JSON."""
-    plain = COMMENT.sub(lambda found: _blank(found, problems), text) if "/" in text else text
+def read_json(text: str, problems: Problems, lenient: bool = False, start: int = 0) -> Node | None:
+    """Return the value that a text is, None where it is no JSON; `start`: its place in a whole."""
+    plain = COMMENT.sub(lambda found: _blank(found, problems, start), text) if "/" in text else text
     plain = plain.replace("\ufeff", " ", 1) if plain.startswith("\ufeff") else plain
     try:
         _check_depth(plain)
         value = OF_PAIRS.decode(plain)
-        return _Placing(plain, problems, lenient).node(value, "")
+        return _Placing(plain, problems, lenient, start).node(value, "")
     except JSONDecodeError as error:
         at, what = _place_and_fault(error)
     except SyntaxFault as fault:
         at, what = fault.at, fault.text
         if fault.token:
             at = next(one.start() for one in TOKEN.finditer(plain) if one[0] == fault.token)
-    problems.error(at, "", f"no JSON: {what}")
+    problems.error(start + at, "", f"no JSON: {what}")
     return None
 
 
@@ -154,21 +154,21 @@ def read_plainly(text: str, start: int) -> UnplacedNode | None:
 
     This is ten times as fast. It has to look where something is wrong, or a key stands twice.
     """
-    if LONE.search(text):
-        return None
     try:
         _check_depth(text)
         value = OF_DICTS.decode(text)
     except (ValueError, SyntaxFault):
         return None
+    if LONE.search(text) and SURROGATE.search(dumps(value, ensure_ascii=False)):
+        return None
     return UnplacedNode(KINDS[type(value)], value, start, start)
 
 
-def _blank(found: re.Match[str], problems: Problems) -> str:
+def _blank(found: re.Match[str], problems: Problems, start: int) -> str:
     """Return blanks in place of a comment, of which is warned; a string as it is."""
     if found[1] is None:
         return found[0]
-    problems.warn(found.start(), "", "a comment: the service takes JSON without comments")
+    problems.warn(start + found.start(), "", "a comment: the service takes JSON without comments")
     return " " * len(found[0])
 
 
@@ -235,9 +235,9 @@ OF_DICTS, OF_PAIRS = (
 class _Placing:
     """Finds the places of values in the tokens of their text, from left to right."""
 
-    def __init__(self, text: str, problems: Problems, lenient: bool) -> None:
+    def __init__(self, text: str, problems: Problems, lenient: bool, start: int) -> None:
         self.tokens = TOKEN.finditer(text)
-        self.problems, self.lenient = problems, lenient
+        self.problems, self.lenient, self.start = problems, lenient, start
 
     def node(self, value: object, path: str) -> Node:
         """Return a value with its place, which is that of the next token."""
@@ -249,7 +249,7 @@ class _Placing:
             value, end = self.members(value, path)
         elif isinstance(value, list):
             value, end = self.items(value, path)
-        return Node(kind, value, start, end)
+        return Node(kind, value, self.start + start, self.start + end)
 
     def items(self, values: list[object], path: str) -> tuple[list[Node], int]:
         """Return the values of a list, and where it ends."""
@@ -266,7 +266,7 @@ class _Placing:
         members: dict[str, Member] = {}
         closing = None if pairs else next(self.tokens)
         for key, value in pairs:
-            start = next(self.tokens).start()
+            start = self.start + next(self.tokens).start()
             next(self.tokens)  # the colon
             node = self.node(value, f"{path}.{key}" if path else key)
             if key in members:

@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 
 from valmatch.rule_sets.flexmatch import WANTED, is_world, read_any, value_of
 from valmatch.rule_sets.items import Item, called
-from valmatch.rule_sets.json_text import Member, Node, read_json, read_plainly
+from valmatch.rule_sets.json_text import Node, read_json, read_plainly
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.table import Reached, Table
 from valmatch.rule_sets.worlds import (
@@ -206,30 +206,15 @@ def line_items(
         if line.strip():
             node: Node | None = None if placed else read_plainly(line, start)
             if node is None:
-                own = Problems(line)
-                node = read_json(line, own)
-                node = node and _moved(node, start)
-                for problem in own.sorted():
-                    place = start + problem.column - 1
-                    problems.add(problem.severity, place, f"line {number + 1}", problem.text)
+                own = problems.beside()
+                node = read_json(line, own, start=start)
+                problems.take(own, lambda _: f"line {number + 1}")  # noqa: B023 - at once
             if node is not None and node.kind == "object":
                 yield Item(node, f"{called_}[{number}]", problems, lenient=True)
             elif node is not None:
                 text_ = f"an object is needed, not {called(node)}"
                 problems.error(start, f"line {number + 1}", text_)
         start += len(line) + 1
-
-
-def _moved(node: Node, by: int) -> Node:
-    """Return a node at a later place."""
-    value = node.value
-    if node.kind == "array":
-        value = [_moved(one, by) for one in node.items]
-    elif node.kind == "object":
-        value = {
-            key: Member(one.start + by, _moved(one.node, by)) for key, one in node.members.items()
-        }
-    return Node(node.kind, value, node.start + by, node.end + by)
 
 
 def read_tickets(items: Sequence[Item], table: Table) -> tuple[Ticket, ...]:

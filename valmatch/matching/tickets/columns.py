@@ -63,14 +63,14 @@ class Columns(NamedTuple):
     lacks: Bools | None = None
 
 
-def players_of(sizes: Ints, tickets: Ints) -> Ints:
+def _players_of(sizes: Ints, tickets: Ints) -> Ints:
     """Return the numbers of the players of some tickets, in their order; sizes are of all."""
     own = sizes[tickets]
     firsts = (np.cumsum(sizes) - sizes)[tickets]
     return np.repeat(firsts - (np.cumsum(own) - own), own) + np.arange(own.sum())
 
 
-def part_of_values(
+def _part_of_values(
     values: Mapping[str, Floats | Texts | Lists], people: Ints
 ) -> dict[str, Floats | Texts | Lists]:
     """Return what some players have of each attribute."""
@@ -90,12 +90,12 @@ def chosen_columns(columns: Columns, tickets: Ints, times: Floats) -> Columns:
 
     Shapes: `tickets` (n,); `times` (n,).
     """
-    people = players_of(columns.sizes, tickets)
+    people = _players_of(columns.sizes, tickets)
     return columns._replace(
         times=times,
         cancels=np.full(times.size, np.inf),
         sizes=columns.sizes[tickets],
-        values=part_of_values(columns.values, people),
+        values=_part_of_values(columns.values, people),
         latencies=columns.latencies[people],
         answers=np.empty((times.size, 0)),
         lacks=None if columns.lacks is None else columns.lacks[tickets],

@@ -1,4 +1,4 @@
-"""Averages and percentiles of tickets and matches; sums are exact, and NaN is what is undefined."""
+"""Counts, averages and percentiles; sums are exact, and NaN is what is undefined."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.statistics.exact_sums import sums_of
+
+
+def count(which: Bools) -> int:
+    """Return how many are True."""
+    return int(np.count_nonzero(which))
 
 
 def mean(values: Floats | Ints | Bools) -> float:

@@ -15,7 +15,7 @@ from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TI
 from valmatch.matching.tickets.playing_games import Backfills
 from valmatch.models.model import Table
 from valmatch.models.tickets.arrivals import HOUR
-from valmatch.models.tickets.averages import mean, percentile, time_average
+from valmatch.models.tickets.averages import count, mean, percentile, time_average
 from valmatch.models.tickets.drawn import Drawn
 from valmatch.models.tickets.factor_sections import HOURS
 from valmatch.models.tickets.factors import TicketsFactors
@@ -113,12 +113,12 @@ def figures(found: Replication, group: Bools) -> dict[str, float]:
     of = of[of >= 0]
     latencies = matches.latencies[own[matches.ticket_of]]
     return dict(
-        n_tickets=np.count_nonzero(own),
-        tickets_matched=np.count_nonzero(statuses == COMPLETED),
-        tickets_timed_out=np.count_nonzero(statuses == TIMED_OUT),
-        tickets_cancelled=np.count_nonzero(statuses == CANCELLED),
-        tickets_searching=np.count_nonzero(statuses == SEARCHING),
-        never_matchable=np.count_nonzero(found.unmatchable[own] >= 0),
+        n_tickets=count(own),
+        tickets_matched=count(statuses == COMPLETED),
+        tickets_timed_out=count(statuses == TIMED_OUT),
+        tickets_cancelled=count(statuses == CANCELLED),
+        tickets_searching=count(statuses == SEARCHING),
+        never_matchable=count(found.unmatchable[own] >= 0),
         matched_fraction=mean(statuses == COMPLETED),
         timed_out_fraction=mean(statuses == TIMED_OUT),
         time_to_match=mean(waits),

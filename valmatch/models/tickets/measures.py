@@ -8,6 +8,7 @@ from valmatch.kernels.arrays import Bools
 from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.models.tickets.arrivals import HOUR
 from valmatch.models.tickets.averages import (
+    count,
     covered,
     mean,
     percentile,
@@ -37,7 +38,7 @@ def measure(found: Replication) -> dict[str, float]:
     made = played.times >= found.window[0]
     latencies = matches.latencies[made[matches.of_players]]
     values |= {
-        "n_matches": np.count_nonzero(made),
+        "n_matches": count(made),
         "players_per_match": mean(matches.players[made]),
         "full_share": mean(matches.full[made]),
         "players_in_matches": _playing(found),
@@ -70,9 +71,7 @@ def _further(found: Replication, of: str, made: Bools) -> dict[str, float]:
         return {f"step_used.{step}": mean(steps == step) for step in numbers}
     if of == "reasons":
         why = found.unmatchable[found.came]
-        return {
-            f"never_matchable.{name}": np.count_nonzero(why == k) for k, name in enumerate(REASONS)
-        }
+        return {f"never_matchable.{name}": count(why == k) for k, name in enumerate(REASONS)}
     if of == "rules":
         counts = {"passed": played.held, "failed": played.refused}
         return {
