@@ -113,13 +113,6 @@ def replicate(
             "--control-variates", help="Adjust the means by what is known of the arrivals."
         ),
     ] = False,
-    summary_only: Annotated[
-        bool,
-        typer.Option(
-            "--summary-only",
-            help="Keep exact sums, no rows. Intervals then ignore skewness.",
-        ),
-    ] = False,
     confidence: Confidence = None,
     overrides: Overrides = [],  # noqa: B006
     columns: Columns = "",
@@ -181,7 +174,6 @@ def replicate(
         targets,
         first(max_reps, given.max_reps, MAX_REPS),
         control_variates or bool(given.control_variates),
-        summary_only,
     )
     design = design_of(settings, sweep)
     if design is not None:

@@ -12,13 +12,9 @@ from valmatch.config.identity import changed_factors, changes
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
 from valmatch.execution.simulator import build
-from valmatch.experiments.combine_held import Held, Rows
-from valmatch.experiments.combine_rows import held_rows
-from valmatch.experiments.combine_sums import held_sums
-from valmatch.experiments.missing import Missing
+from valmatch.experiments.combine_rows import Held, Missing, Rows, held_rows
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import claim, write_results
-from valmatch.experiments.replication_ranges import ReplicationRanges
 from valmatch.experiments.replications import Replications
 from valmatch.experiments.run_manifests import ReplicateManifest, SimulationManifest, config_of
 from valmatch.models.model import Model
@@ -27,8 +23,7 @@ from valmatch.storage.curve_file import stretches, write_sums
 from valmatch.storage.manifest import read_manifest
 from valmatch.storage.output import write_bytes
 from valmatch.storage.run_folder import RunFolder
-from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format, sum_format
-from valmatch.storage.sum_file import write_sum_file
+from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format
 
 Warn = Callable[[str], None]
 SHARD = "shard "  # what the name of a shard begins with, where it owes replications
@@ -66,7 +61,7 @@ class Combination:
     missing: Missing  # replications that should be there and are not, in order
     # the same by the shard that owes them; one item where there are no shards
     owed: Mapping[str, Missing]
-    rows: Rows  # the lines of the file of the whole; none where sums are kept in place of rows
+    rows: Rows  # the lines of the file of the whole
     model: Model[object]  # what was simulated
     folders: Sequence[Path]  # where they were
 
@@ -93,12 +88,7 @@ class Combination:
     def claim(self, out: Path) -> RunFolder:
         """Return the folder of the whole, claimed."""
         found = self.replications
-        whole = Plan(
-            found.requested,
-            found.seed,
-            confidence=found.confidence,
-            summary_only=found.sums is not None,
-        )
+        whole = Plan(found.requested, found.seed, confidence=found.confidence)
         read = files_of_runs("replicate", self.folders, out)
         return claim(out, found.config, whole, True, found.count, read)
 
@@ -106,25 +96,16 @@ class Combination:
         """Write the whole as `replicate` writes a run."""
         found = self.replications
         with self.claim(out) as folder:
-            over = _ranges(found.indices)
-            if found.sums:
-                sums = sum_format(found.config, found.seed, self.model)
-                write_sum_file(out, sums, found.sums, over)
-            else:
-                form = row_format(found.config, found.seed, self.model)
-                text = form.header + "".join(self.rows[index][0] for index in found.indices)
-                write_bytes(out / ROWS, text.encode())
+            form = row_format(found.config, found.seed, self.model)
+            text = form.header + "".join(self.rows[index][0] for index in found.indices)
+            write_bytes(out / ROWS, text.encode())
             if found.controls is not None:
                 controls = control_format(found.config, found.seed, self.model)
                 lines = map(controls.line, found.indices, found.controls.tolist())
                 write_bytes(out / CONTROLS, (controls.header + "".join(lines)).encode())
             if found.curves:
-                write_sums(out, found.curves, over)
+                write_sums(out, found.curves, stretches(found.indices))
             write_results(folder, found)
-
-
-def _ranges(indices: Sequence[int]) -> list[range]:
-    return indices.ranges if isinstance(indices, ReplicationRanges) else stretches(indices)
 
 
 def combine(
@@ -179,14 +160,11 @@ def gather(
     for folder, manifest in manifests.items():
         refuse_other_run(first, next(iter(manifests)), manifest, folder)
     model = build(config)
-    _refuse_mixture(manifests)
     parts = [_Part(folder, manifest) for folder, manifest in manifests.items()]
-    held = (held_sums if first.summary_only else held_rows)(
-        list(manifests), config, first.seed, model, curves=curves, warn=warn
-    )
+    held = held_rows(list(manifests), config, first.seed, model, curves=curves, warn=warn)
     requested = max(part.requested for part in parts)
     wanted = range(requested if expect is None else expect)
-    missing = Missing(wanted, held.there, held.common(wanted))
+    missing = Missing(wanted, held.rows, sum(index in wanted for index in held.rows))
     result = Replications(
         config,
         first.seed,
@@ -200,29 +178,15 @@ def gather(
         status="incomplete" if len(missing) else "complete",
         input_remarks=model.warnings,
         sampling=model.sampling,
-        sums=held.sums,
         **held.controls,
     )
     owed = _owed(missing, wanted, parts, held)
     return Combination(result, missing, owed, held.rows, model, list(manifests))
 
 
-def _refuse_mixture(manifests: Mapping[Path, ReplicateManifest]) -> None:
-    """Refuse folders with rows among folders with sums."""
-    kinds = {bool(manifest.summary_only): folder for folder, manifest in manifests.items()}
-    if len(kinds) > 1:
-        raise InputError(
-            f"{kinds[False]} and {kinds[True]}: the one holds rows and the other only sums"
-            " (summary_only); combine folders of one kind"
-        )
-
-
 def read_replications(folder: Path, warn: Warn) -> Replications:
     """Return the replications that a folder holds, as far as its run got."""
-    found = gather([folder], warn=warn).replications
-    if found.sums:
-        raise InputError(f"{folder}: holds only sums (summary_only), and this needs its rows")
-    return found
+    return gather([folder], warn=warn).replications
 
 
 M = TypeVar("M", bound=SimulationManifest)
@@ -290,7 +254,6 @@ def _owed(
     for index in range(min(count, len(wanted))):
         shard = Shard(index, count)
         own = shard.indices(len(wanted))
-        here = held.common(own) if held.sums else there[index]
-        if here < len(own):
-            owed[f"{SHARD}{shard}"] = Missing(own, held.there, here)
+        if there[index] < len(own):
+            owed[f"{SHARD}{shard}"] = Missing(own, held.rows, there[index])
     return owed

@@ -1,18 +1,18 @@
-"""Merging the rows of folders that keep them."""
+"""What the folders of a run hold together: their rows, curves and control variates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from valmatch.config.config import Config
 from valmatch.errors import InputError
 from valmatch.execution.simulator import run
-from valmatch.experiments.combine_held import Held, Rows
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.curve_file import read_sums
@@ -20,6 +20,37 @@ from valmatch.storage.row_file import RowFormat
 from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format
 
 Warn = Callable[[str], None]
+
+Rows = Mapping[int, tuple[str, list[float]]]
+"""Lines of ``replications.csv`` and their values, by replication."""
+
+
+class Held(NamedTuple):
+    """What folders hold together."""
+
+    indices: Sequence[int]  # their replications, in order
+    rows: Rows  # the same with their lines
+    values: Floats  # (replications, responses)
+    curves: CurveSums | None  # None where there are none, or none are wanted
+    controls: Mapping[str, Any]  # control variates and their expectations, as in the result
+
+
+class Missing(Sequence[int]):
+    """Replications that should be there and are not, in order; counted without being listed."""
+
+    def __init__(self, wanted: range, there: Collection[int], n: int) -> None:
+        self._wanted, self._there, self._n = wanted, there, n
+
+    def __len__(self) -> int:
+        return len(self._wanted) - self._n
+
+    def __iter__(self) -> Iterator[int]:
+        return (index for index in self._wanted if index not in self._there)
+
+    def __getitem__(self, place: Any) -> Any:  # noqa: ANN401 - of an index or a slice
+        if isinstance(place, slice):
+            return list(islice(self, *place.indices(len(self))))
+        return next(islice(self, range(len(self))[place], None))
 
 
 def held_rows(
@@ -31,7 +62,7 @@ def held_rows(
     curves: bool,
     warn: Warn,
 ) -> Held:
-    """Return the replications of folders with rows."""
+    """Return the replications of folders."""
     form = row_format(config, seed, model)
     rows = _union({folder: form.read(folder / ROWS, warn) for folder in folders}, form)
     indices = sorted(rows)
@@ -39,11 +70,9 @@ def held_rows(
     return Held(
         indices,
         rows,
-        lambda part: sum(index in part for index in rows),
         values,
-        rows,
-        curves=_curves(folders, indices, model, seed, warn) if curves and model.axes else None,
-        controls=_controls(folders, indices, config, seed, model, warn),
+        _curves(folders, indices, model, seed, warn) if curves and model.axes else None,
+        _controls(folders, indices, config, seed, model, warn),
     )
 
 

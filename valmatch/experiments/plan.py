@@ -37,7 +37,6 @@ class Plan:
     targets: Sequence[str] = field(default=())
     max_reps: int = MAX_REPS  # number of replications at which to give the targets up, >= 1
     control_variates: bool = False  # whether to adjust the means by control variates
-    summary_only: bool = False  # whether to keep exact sums in place of rows
 
     def __post_init__(self) -> None:
         arguments.whole("n", self.n)
@@ -49,13 +48,6 @@ class Plan:
             raise InputError(
                 f"{option('targets')}: a shard cannot know when all of them together may stop"
             )
-        needs = {"targets": self.targets, "control_variates": self.control_variates}
-        for name, given in needs.items():
-            if self.summary_only and given:
-                raise InputError(
-                    f"{option(name)}: needs the rows, which {option('summary_only=True')} does not"
-                    " keep (leave out one of them)"
-                )
 
     @property
     def requested(self) -> int:

@@ -39,7 +39,6 @@ def replicate(
     targets: str | Sequence[str] = (),
     max_reps: int = MAX_REPS,
     control_variates: bool = False,
-    summary_only: bool = False,
     **keywords: Unpack[ReplicateKeywords],
 ) -> Replications:
     """Run replications 0..n-1 of a config, or a shard of them.
@@ -68,11 +67,6 @@ def replicate(
     control_variates : bool
         Whether to adjust the means by control variates, the sums over the players of a
         replication whose expectations are known.
-    summary_only : bool
-        Whether to keep no rows, only exact sums of the responses, in memory and in
-        ``sums.json``: means and deviations are the same, also of shards that are combined;
-        intervals do not regard skewness. Refused with targets, control variates and resampled
-        logs, which need rows.
     **keywords
         How to work and whom to tell:
 
@@ -90,8 +84,8 @@ def replicate(
         max_seconds : float
             Time after which to stop.
         out : PathLike or None
-            Folder for ``replications.csv`` (or ``sums.json``), ``summary.json``, ``summary.csv``,
-            ``manifest.json`` and the further files of the model.
+            Folder for ``replications.csv`` , ``summary.json``, ``summary.csv``, ``manifest.json``
+            and the further files of the model.
         resume : bool
             Go on from what an earlier run left in `out`.
         progress : callable
@@ -125,7 +119,6 @@ def replicate(
         targets,
         max_reps,
         control_variates,
-        summary_only,
     )
     return replicate_config(config, plan, options, listeners)
 
@@ -167,8 +160,6 @@ def run_plan(
         raise InputError(
             f"{option('control_variates')}: {config.model} has none with these arrivals"
         )
-    if plan.summary_only and model.sampling.needs_rows:
-        raise InputError(f"{option('summary_only=True')}: {model.sampling.needs_rows}")
     with ExitStack() as stack:
         folder = None
         if out:
@@ -183,7 +174,6 @@ def run_plan(
                 plan.indices,
                 out,
                 controls=plan.control_variates,
-                summary_only=plan.summary_only,
                 resume=resume,
                 warn=warn,
             )
@@ -219,7 +209,6 @@ def run_plan(
             model.warnings,
             out,
             model.sampling,
-            store.sums,
         )
         if folder:
             write_results(folder, result)
@@ -236,7 +225,6 @@ def check_finished(config: Config, plan: Plan, out: Path) -> None:
         plan.indices,
         out,
         controls=plan.control_variates,
-        summary_only=plan.summary_only,
         resume=True,
         warn=lambda text: None,
     )
@@ -302,7 +290,6 @@ def claim(
         {
             "seed": plan.seed,
             "shard": None if plan.shard == WHOLE else str(plan.shard),
-            "summary_only": plan.summary_only or None,
         },
         resume=resume,
         at_least={"replications": count},
@@ -328,7 +315,7 @@ def _simulate(
 
 
 def write_results(folder: RunFolder, result: Replications) -> None:
-    """Write all files but that of the rows or the sums, and say how the run ended."""
+    """Write all files but that of the rows, and say how the run ended."""
     if result.axes and result.curves:
         write_curves(folder.path, result.axes, result.curves)
     with write_atomically(folder.path / "summary.json") as file:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
-from valmatch.errors import InputError, option
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Axes, Response, Window
@@ -22,10 +21,8 @@ from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.estimates import (
     Estimate,
     estimate,
-    estimate_of_sums,
     limits_of_difference,
 )
-from valmatch.statistics.exact_sums import ColumnSums
 from valmatch.statistics.no_interval import short_intervals, why_no_interval, why_not_adjusted
 from valmatch.statistics.precision import Precision
 from valmatch.statistics.sampling import INDEPENDENT, Sampling
@@ -70,8 +67,7 @@ class Replications(Result):
     indices : sequence of int
         The replications that are here, in order.
     values : numpy.ndarray
-        (n, len(responses)) float64, one row a replication; NaN where undefined. No row where only
-        sums are kept.
+        (n, len(responses)) float64, one row a replication; NaN where undefined.
     confidence : float
         Level of the intervals.
     axes, curves : Axes or None
@@ -92,9 +88,6 @@ class Replications(Result):
         What has to be said of what was read, such as rows left out.
     sampling : Sampling
         What they are samples of.
-    sums : ColumnSums or None
-        The exact sums of the responses, then of the differences between policies, where no rows
-        are kept; None where they are.
     """
 
     config: Config
@@ -115,7 +108,6 @@ class Replications(Result):
     input_remarks: Sequence[str] = ()
     folder: Path | None = None
     sampling: Sampling = INDEPENDENT
-    sums: ColumnSums | None = None
 
     @property
     def count(self) -> int:
@@ -137,11 +129,6 @@ class Replications(Result):
     def estimates(self) -> dict[str, Estimate]:
         """The estimated mean of each response."""
         of, level = self.sampling, self.confidence
-        if self.sums:  # of the responses, then of the differences between policies
-            return {
-                response.name: of.estimate_of_sums(sums, level, response.limits)
-                for response, sums in zip(self.responses, self.sums.columns, strict=False)
-            }
         return {
             response.name: of.estimate(values, level, self.indices, response.limits)
             for response, values in zip(self.responses, self.values.T, strict=True)
@@ -179,7 +166,6 @@ class Replications(Result):
         names = [response.name for response in self.responses]
         if response not in names:
             raise KeyError(f"{response!r} ({hint(response, names)})")
-        self.need_rows("numbers of single replications")
         return self.values[:, names.index(response)]
 
     @cached_property
@@ -188,25 +174,10 @@ class Replications(Result):
         pairs = policy_pairs([response.window for response in self.responses])
         ends = [limits_of_difference(self.responses[pair.own].limits) for pair in pairs]
         level = self.confidence
-        if self.sums:
-            columns = zip(self.sums.columns[len(self.responses) :], ends, strict=True)
-            found = [estimate_of_sums(sums, level, limits) for sums, limits in columns]
-        else:
-            rows = zip(pair_values(self.values, pairs).T, ends, strict=True)
-            found = [estimate(values, level, limits) for values, limits in rows]
+        rows = zip(pair_values(self.values, pairs).T, ends, strict=True)
+        found = [estimate(values, level, limits) for values, limits in rows]
         both = zip(pairs, found, strict=True)
         return [PolicyDifference(*pair[:4], difference) for pair, difference in both]
-
-    def need_rows(self, what: str) -> None:
-        """Refuse what is taken from rows where only sums are kept.
-
-        Raises
-        ------
-        InputError
-            If they are.
-        """
-        if self.sums:
-            raise InputError(f"{what}: no rows are kept ({option('summary_only=True')})")
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``summary.csv``: a row for each response."""
@@ -241,7 +212,6 @@ class Replications(Result):
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """Return the responses by name, one number a replication, with their indices."""
-        self.need_rows("numbers of single replications")
         columns = zip(self.responses, self.values.T, strict=True)
         return {"replication": np.array(self.indices)} | {r.name: v for r, v in columns}
 

@@ -19,7 +19,6 @@ from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.liveness import is_alive
 from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.storage.store import ROWS
-from valmatch.storage.sum_file import replications_in
 
 BLOCK = 1 << 20  # bytes of a file of rows that are read at a time
 
@@ -173,7 +172,7 @@ def _lines(path: Path) -> int:
 
 
 def _of_replicate(folder: Path, manifest: Manifest) -> _Count:
-    done = replications_in(folder) if manifest.summary_only else _lines(folder / ROWS)
+    done = _lines(folder / ROWS)
     wanted = None
     if manifest.requested is not None:
         shard = read_manifest(folder, ReplicateManifest).shard

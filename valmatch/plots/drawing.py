@@ -16,7 +16,6 @@ from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.plots.figure_options import DEFAULTS, FigureOptions, Size, figure_options
-from valmatch.plots.parts.samples import without_rows
 from valmatch.plots.parts.source import RunFiles, read_run_files
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.manifest import Manifest, read_manifest
@@ -58,9 +57,6 @@ TOGETHER = {
 """The module whose `draw_all` draws several runs in one figure."""
 
 TOGETHER_ALONE = {("replicate", "opponent")}  # of what each run is not drawn in its own folder, too
-
-FROM_CURVES = ("curves", "opponent.replications")
-"""Modules that draw what a run of `replicate` holds that keeps no rows."""
 
 SHOWN = 8  # folders that a refusal names
 
@@ -201,7 +197,7 @@ def _figures(
                 return
         for run in runs:
             figures: dict[str, Figure] = {}
-            for name in _drawers_of(run, names):
+            for name in names:
                 figures.update(_drawer(name).draw(run))
             yield figures, run.folder
 
@@ -219,16 +215,6 @@ def _drawers(runs: Sequence[RunFiles], folder: Path) -> tuple[str, ...]:
             f"{folder}: nothing is drawn of {' '.join(kind).strip()} (allowed: {_allowed()})"
         )
     return names
-
-
-def _drawers_of(run: RunFiles, names: Sequence[str]) -> Sequence[str]:
-    """Return those of the modules that can draw a run, which may keep no rows."""
-    if not run.manifest.summary_only:
-        return names
-    able = [name for name in names if name in FROM_CURVES]
-    if not able:
-        raise without_rows(run)
-    return able
 
 
 def _allowed() -> str:

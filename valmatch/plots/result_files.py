@@ -28,7 +28,6 @@ def write_result_files(result: Result, folder: Path) -> None:
         facts = {"seed": result.seed, "replication": result.replication}
         _write_manifest(folder, "simulate", result.config, facts)
     elif isinstance(result, Replications):
-        result.need_rows("figures of the replications")
         write_csv(folder / ROWS, result.to_dict())
         if result.axes and result.curves:
             write_curves(folder, result.axes, result.curves)

@@ -174,26 +174,14 @@ def estimate(
     >>> estimate(np.zeros(10)).remarks
     ('few_values',)
     """
-    return estimate_of_sums(sums_of(values), confidence, limits, values)
-
-
-def estimate_of_sums(
-    sums: ExactSums,
-    confidence: float = 0.95,
-    limits: tuple[float, float] = UNLIMITED,
-    values: Floats | None = None,
-) -> Estimate:
-    """Estimate a mean from exact sums, and from the `values` if there are any; see `estimate`."""
+    sums = sums_of(values)
     plain = student(sums, confidence)
     if plain.ci_low is None or plain.ci_high is None or math.isnan(plain.ci_low):
         return plain
     interval = _Interval(plain.ci_low, plain.ci_high)
     binary = _of_two_values(sums, interval, confidence, limits)
-    if binary:
-        interval = binary
-    elif values is not None:
-        interval = _of_many_values(sums, interval, confidence, values[~np.isnan(values)])
-    low, high, remarks = interval
+    numbers = values[~np.isnan(values)]
+    low, high, remarks = binary or _of_many_values(sums, interval, confidence, numbers)
     return replace(plain, ci_low=low, ci_high=high, remarks=remarks).within(limits)
 
 

@@ -1,10 +1,9 @@
-"""Exact sums of numbers and of their squares, which merge in any order without a rounding."""
+"""Exact sums of numbers and of their squares, without a rounding."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -23,7 +22,7 @@ class ExactSums:
     """The sum of some numbers, and that of their squares, as whole numbers of any size.
 
     Nothing is rounded before a mean or a deviation is asked for, so that these are the same for
-    any division of the numbers into chunks, workers and shards, and as of the numbers themselves.
+    any order of the numbers.
     """
 
     # n, undefined: numbers that are there, and those that are NaN
@@ -35,14 +34,6 @@ class ExactSums:
     # low, high: extremes; infinite where there is no number
     low: float = math.inf
     high: float = -math.inf
-
-    def merge(self, other: ExactSums) -> None:
-        """Add the sums of other numbers."""
-        self.n += other.n
-        self.undefined += other.undefined
-        self.total += other.total
-        self.squares += other.squares
-        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
 
     @property
     def sum(self) -> float:
@@ -72,25 +63,6 @@ class ExactSums:
         return int((self.total - self.n * bottom) / (top - bottom))
 
 
-@dataclass
-class ColumnSums:
-    """The exact sums of each column of rows that are not kept."""
-
-    columns: Sequence[ExactSums] = field(default_factory=list)  # one for each column
-    n: int = 0  # rows
-
-    @classmethod
-    def zeros(cls, width: int) -> ColumnSums:
-        """Return the sums over no row."""
-        return cls([ExactSums() for _ in range(width)])
-
-    def merge(self, other: ColumnSums) -> None:
-        """Add the sums over other rows."""
-        self.n += other.n
-        for own, further in zip(self.columns, other.columns, strict=True):
-            own.merge(further)
-
-
 def sums_of(values: Floats) -> ExactSums:
     """Return the exact sums of numbers, (n,) float64, NaN where undefined.
 
@@ -100,33 +72,16 @@ def sums_of(values: Floats) -> ExactSums:
     >>> found.n, found.undefined, found.mean
     (3, 1, 0.3333333333333333)
     """
-    return column_sums(values.reshape(-1, 1)).columns[0]
+    from valmatch.statistics.limbs import SQUARE_LIMBS, SUM_LIMBS, add_numbers
+
+    values = np.ascontiguousarray(values, np.float64)
+    total, squares = np.zeros(SUM_LIMBS, np.int64), np.zeros(SQUARE_LIMBS, np.int64)
+    ends = np.array([math.inf, -math.inf])
+    undefined = add_numbers(values, values.view(np.int64), total, squares, ends)
+    low, high = ends.tolist()
+    return ExactSums(len(values) - undefined, undefined, _whole(total), _whole(squares), low, high)
 
 
-def column_sums(rows: Floats) -> ColumnSums:
-    """Return the exact sums of each column of rows, (n, width) float64."""
-    from valmatch.statistics.limbs import SQUARE_LIMBS, SUM_LIMBS, add_rows
-
-    n, width = rows.shape
-    rows = np.ascontiguousarray(rows, np.float64)
-    totals = np.zeros((width, SUM_LIMBS), np.int64)
-    squares = np.zeros((width, SQUARE_LIMBS), np.int64)
-    undefined = np.zeros(width, np.int64)
-    ends = np.full((width, 2), math.inf)
-    add_rows(rows, rows.view(np.int64), totals, squares, undefined, ends)
-    facts = zip(undefined.tolist(), _whole(totals), _whole(squares), ends.tolist(), strict=True)
-    return ColumnSums(
-        [
-            ExactSums(n - missing, missing, total, square, low, -minus_high)
-            for missing, total, square, (low, minus_high) in facts
-        ],
-        n,
-    )
-
-
-def _whole(limbs: NDArray[np.int64]) -> list[int]:
-    """Return the numbers that rows of limbs of 32 bits stand for, in two's complement."""
-    size = 4 * limbs.shape[1]
-    text = limbs.astype("<u4").tobytes()
-    starts = range(0, len(text), size)
-    return [int.from_bytes(text[k : k + size], "little", signed=True) for k in starts]
+def _whole(limbs: NDArray[np.int64]) -> int:
+    """Return the number that limbs of 32 bits stand for, in two's complement."""
+    return int.from_bytes(limbs.astype("<u4").tobytes(), "little", signed=True)

@@ -17,61 +17,56 @@ SQUARE_LIMBS = (2 * 2046 + 2 * HALF + LIMB) // LIMB + 2
 
 
 @njit
-def add_rows(
-    rows: Floats,
+def add_numbers(
+    values: Floats,
     bits: NDArray[np.int64],
-    totals: NDArray[np.int64],
+    total: NDArray[np.int64],
     squares: NDArray[np.int64],
-    undefined: NDArray[np.int64],
     ends: Floats,
-) -> None:
-    """Add rows, fewer than 2**30, to the sums of their columns.
-
-    Shapes: `rows`, `bits` (n, width); `totals`, `squares` (width, limbs); `undefined` (width,);
-    `ends` (width, 2).
-    """
-    for i in range(rows.shape[0]):
-        for j in range(rows.shape[1]):
-            value, pattern = rows[i, j], bits[i, j]
-            if value != value:
-                undefined[j] += 1
-                continue
-            ends[j, 0] = min(ends[j, 0], value)
-            ends[j, 1] = min(ends[j, 1], -value)
-            place = (pattern >> FRACTION) & 2047
-            if place == 2047:
-                continue  # infinite, as its ends say
-            significand = pattern & ((1 << FRACTION) - 1)
-            if place > 0:
-                significand |= 1 << FRACTION
-                place -= 1
-            sign = -1 if pattern < 0 else 1
-            high, low = significand >> HALF, significand & ((1 << HALF) - 1)
-            _put(totals, j, place, significand, sign)
-            _put(squares, j, 2 * place, low * low, 1)
-            _put(squares, j, 2 * place + HALF, 2 * low * high, 1)
-            _put(squares, j, 2 * place + 2 * HALF, high * high, 1)
-    for j in range(rows.shape[1]):
-        _carry(totals, j)
-        _carry(squares, j)
+) -> int:
+    """Add numbers, fewer than 2**30, to their sums, and return how many of them are undefined."""
+    undefined = 0
+    for i in range(len(values)):
+        value, pattern = values[i], bits[i]
+        if value != value:
+            undefined += 1
+            continue
+        ends[0] = min(ends[0], value)
+        ends[1] = max(ends[1], value)
+        place = (pattern >> FRACTION) & 2047
+        if place == 2047:
+            continue  # infinite, as its ends say
+        significand = pattern & ((1 << FRACTION) - 1)
+        if place > 0:
+            significand |= 1 << FRACTION
+            place -= 1
+        sign = -1 if pattern < 0 else 1
+        high, low = significand >> HALF, significand & ((1 << HALF) - 1)
+        _put(total, place, significand, sign)
+        _put(squares, 2 * place, low * low, 1)
+        _put(squares, 2 * place + HALF, 2 * low * high, 1)
+        _put(squares, 2 * place + 2 * HALF, high * high, 1)
+    _carry(total)
+    _carry(squares)
+    return undefined
 
 
 @inlined
-def _carry(limbs: NDArray[np.int64], row: int) -> None:
-    """Leave 32 bits in each limb of a row."""
+def _carry(limbs: NDArray[np.int64]) -> None:
+    """Leave 32 bits in each limb."""
     carried = 0
-    for k in range(limbs.shape[1]):
-        found = limbs[row, k] + carried
-        limbs[row, k] = found & 0xFFFFFFFF
+    for k in range(len(limbs)):
+        found = limbs[k] + carried
+        limbs[k] = found & 0xFFFFFFFF
         carried = found >> LIMB
 
 
 @inlined
-def _put(limbs: NDArray[np.int64], row: int, place: int, value: int, sign: int) -> None:
-    """Add sign * value * 2**place, where 0 <= value < 2**62, to a row of limbs."""
+def _put(limbs: NDArray[np.int64], place: int, value: int, sign: int) -> None:
+    """Add sign * value * 2**place, where 0 <= value < 2**62, to limbs."""
     limb, shift = place >> 5, place & 31
     lower = (value & 0xFFFFFFFF) << shift
     upper = (value >> LIMB) << shift
-    limbs[row, limb] += sign * (lower & 0xFFFFFFFF)
-    limbs[row, limb + 1] += sign * ((lower >> LIMB) + (upper & 0xFFFFFFFF))
-    limbs[row, limb + 2] += sign * (upper >> LIMB)
+    limbs[limb] += sign * (lower & 0xFFFFFFFF)
+    limbs[limb + 1] += sign * ((lower >> LIMB) + (upper & 0xFFFFFFFF))
+    limbs[limb + 2] += sign * (upper >> LIMB)

@@ -14,11 +14,11 @@ from valmatch.statistics.estimates import (
     FEW_VALUES,
     UNLIMITED,
     Estimate,
-    estimate_of_sums,
+    estimate,
     student,
     t_quantile,
 )
-from valmatch.statistics.exact_sums import ExactSums, sums_of
+from valmatch.statistics.exact_sums import sums_of
 from valmatch.statistics.moving_blocks import widening
 
 
@@ -29,8 +29,6 @@ class Sampling:
     # what is said of results that hold for less than the system itself, such as "on this log"
     of: str = ""
     fixed: str = ""  # why no number of replications narrows an interval; "" where they do
-    # why an estimate takes every replication, not only sums over them; "" where sums do
-    needs_rows: str = ""
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -60,17 +58,7 @@ class Sampling:
 
         Shapes: `values` (n,).
         """
-        return self.estimate_of_sums(sums_of(values), confidence, limits, values)
-
-    def estimate_of_sums(
-        self,
-        sums: ExactSums,
-        confidence: float,
-        limits: tuple[float, float] = UNLIMITED,
-        values: Floats | None = None,
-    ) -> Estimate:
-        """Estimate the mean of a response of which sums are known; not where rows are needed."""
-        return estimate_of_sums(sums, confidence, limits, values)
+        return estimate(values, confidence, limits)
 
 
 @dataclass(frozen=True)
@@ -84,15 +72,15 @@ class OneHistory(Sampling):
         """Return why there is none."""
         return "every replication is the same; log.resample=block makes resamples of a log"
 
-    def estimate_of_sums(
+    def estimate(
         self,
-        sums: ExactSums,
+        values: Floats,
         confidence: float,
+        replications: Sequence[int] = (),
         limits: tuple[float, float] = UNLIMITED,
-        values: Floats | None = None,
     ) -> Estimate:
         """Return the value without any interval, however often it was made."""
-        found = student(sums, confidence)
+        found = student(sums_of(values), confidence)
         return replace(found, std=None, std_error=None, ci_low=None, ci_high=None)
 
 
@@ -106,7 +94,6 @@ class Resampled(Sampling):
 
     of: str = "on resamples of this log"
     fixed: str = "replications are resamples of one log: more of them narrow no interval"
-    needs_rows: str = "intervals of a resampled log follow the skewness of its resamples"
     # blocks from which one is drawn, on average: resamples vary less than logs do, by the share
     # (candidates - 1) / candidates of the variance
     candidates: float = math.inf
@@ -176,8 +163,6 @@ class Widened(Sampling):
     `valmatch.statistics.pairs.differing`.
     """
 
-    needs_rows: str = "intervals that hold together follow the skewness of the replications"
-
     def estimate(
         self,
         values: Floats,
@@ -186,8 +171,8 @@ class Widened(Sampling):
         limits: tuple[float, float] = UNLIMITED,
     ) -> Estimate:
         """Return the usual interval, whose arms are at least Student's times a factor."""
-        sums = sums_of(values)
-        found, plain = estimate_of_sums(sums, confidence, limits, values), student(sums, confidence)
+        found = estimate(values, confidence, limits)
+        plain = student(sums_of(values), confidence)
         if found.ci_low is None or found.ci_high is None or plain.mean is None:
             return found
         half = (plain.half_width or 0.0) * widening(values, confidence, found.n)

@@ -24,7 +24,6 @@ CONTENTS = {
     "replicate": Contents(
         (
             "replications.csv",
-            "sums.json",
             "controls.csv",
             "curves.npz",
             "curves.csv",
@@ -32,7 +31,7 @@ CONTENTS = {
             "summary.csv",
             "paired.csv",
         ),
-        ("replications.csv", "sums.json"),
+        ("replications.csv",),
     ),
     "design": Contents(("design.csv", "summary.json"), ("points",)),
     "compare": Contents(("differences.csv", "summary.json"), ("a",)),

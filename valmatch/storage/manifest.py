@@ -80,7 +80,6 @@ class Manifest(Facts):
     wall_seconds: float | None = None
     wanted: Count | None = None  # replications that all runs of `optimize` together are to make
     resumed: Count = 0  # replications that the folder held already when its run began
-    summary_only: bool | None = None  # whether sums of replications are kept in place of rows
     argv: list[str] = []
     files: list[str] | None = None
     shown: list[str] = []

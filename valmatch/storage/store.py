@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,15 +10,11 @@ import numpy as np
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
-from valmatch.errors import InputError
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Batch, Model
 from valmatch.statistics.curve_sums import CurveSums
-from valmatch.statistics.exact_sums import ColumnSums, column_sums
-from valmatch.statistics.windows import PolicyPair, pair_values, policy_pairs
 from valmatch.storage.curve_file import read_sums, write_sums
 from valmatch.storage.row_file import RowFile, RowFormat
-from valmatch.storage.sum_file import SUMS_OF_ROWS, SumFormat, read_sum_file, write_sum_file
 
 Warn = Callable[[str], None]
 
@@ -32,18 +28,6 @@ def row_format(config: Config, seed: int, model: Model[object]) -> RowFormat:
     return RowFormat(
         config_id(config), seed, [r.name for r in responses], [r.whole for r in responses]
     )
-
-
-def sum_format(config: Config, seed: int, model: Model[object]) -> SumFormat:
-    """Return what the sums of ``sums.json`` are of."""
-    names = model.responses.names
-    pairs = [f"{names[pair.own]} - {names[pair.others]}" for pair in pairs_of(model)]
-    return SumFormat(config_id(config), seed, [*names, *pairs])
-
-
-def pairs_of(model: Model[object]) -> list[PolicyPair]:
-    """Return the differences between policies that a model's replications give."""
-    return policy_pairs([response.window for response in model.responses])
 
 
 def control_format(config: Config, seed: int, model: Model[object]) -> RowFormat:
@@ -68,21 +52,15 @@ class Store:
         folder: Path | None,
         *,
         controls: bool,
-        summary_only: bool,
         resume: bool,
         warn: Warn,
     ) -> None:
         self.indices = indices
         self.remarks: list[str] = []  # those on the replications made since
-        self._responses: _Rows | _Sums
-        if summary_only:
-            form = sum_format(config, seed, model)
-            self._responses = _Sums(folder, form, pairs_of(model), indices, resume)
-        else:
-            rows = row_format(config, seed, model)
-            self._responses = _Rows(_Rows.responses, folder, ROWS, rows, indices, resume, warn)
+        rows = row_format(config, seed, model)
+        self._responses = _Rows(_Rows.responses, folder, ROWS, rows, indices, resume, warn)
         self.resumed = self._responses.done  # number of replications that an earlier run left
-        self._parts: list[_Rows | _Sums | _Curves] = [self._responses]
+        self._parts: list[_Rows | _Curves] = [self._responses]
         self._controls: _Rows | None = None
         if controls:
             rows = control_format(config, seed, model)
@@ -110,13 +88,8 @@ class Store:
 
     @property
     def values(self) -> Floats:
-        """Responses, (n, len(model.responses)) float64; no row where sums are kept."""
+        """Responses, (n, len(model.responses)) float64."""
         return self._responses.values
-
-    @property
-    def sums(self) -> ColumnSums | None:
-        """Exact sums of the responses and of differences; None where rows are kept."""
-        return self._responses.sums if isinstance(self._responses, _Sums) else None
 
     @property
     def controls(self) -> Floats | None:
@@ -205,47 +178,6 @@ class _Rows:
     def close(self) -> None:
         if self._file:
             self._file.close()
-
-
-class _Sums:
-    """Exact sums of the responses and of differences between policies, without rows."""
-
-    def __init__(
-        self,
-        folder: Path | None,
-        form: SumFormat,
-        pairs: Sequence[PolicyPair],
-        indices: range,
-        resume: bool,
-    ) -> None:
-        self._folder, self._form, self._pairs, self._indices = folder, form, pairs, indices
-        self.sums = ColumnSums.zeros(len(form.names))
-        self.values = np.empty((0, len(form.names) - len(pairs)))
-        if folder and resume:
-            self.sums, over = read_sum_file(folder, form)
-            if over not in ([], [indices[: self.sums.n]]):
-                raise InputError(
-                    f"{folder / SUMS_OF_ROWS}: is over replications that this run is not to make,"
-                    " or has gaps, and sums cannot be taken apart; ask for more of them, or make"
-                    " the others in another folder and combine"
-                )
-
-    @property
-    def done(self) -> int:
-        return self.sums.n
-
-    def add(self, batch: Batch) -> None:
-        rows = batch.responses
-        self.sums.merge(column_sums(np.hstack([rows, pair_values(rows, self._pairs)])))
-        self.open()
-
-    def open(self) -> None:
-        if self._folder:
-            over = [self._indices[: self.done]] if self.done else []
-            write_sum_file(self._folder, self._form, self.sums, over)
-
-    def close(self) -> None:
-        """Do nothing: the file is whole after each chunk."""
 
 
 class _Curves:

@@ -33,8 +33,6 @@ def read_samples(
     run: RunFiles, responses: Sequence[Response], most: int | None = None
 ) -> list[ResponseSample]:
     """Read responses of ``replications.csv``, of which there is one at least."""
-    if run.manifest.summary_only:
-        raise without_rows(run)
     wholes = [response.share_of for response in responses if response.share_of]
     columns = dict.fromkeys([*(r.name for r in responses), *wholes])
     table = run.table("replications.csv", columns, most=most)
@@ -46,14 +44,6 @@ def read_samples(
         _sample(response, table, _confidence(run), given.get(response.name))
         for response in responses
     ]
-
-
-def without_rows(run: RunFiles) -> InputError:
-    """Return what is said where a run keeps only sums."""
-    return InputError(
-        f"{run.folder}: holds only sums (summary_only), and single replications would be drawn;"
-        " report shows its means"
-    )
 
 
 def fact_of(run: RunFiles, samples: Sequence[ResponseSample]) -> str:
