@@ -19,7 +19,6 @@ from valmatch.cli.options.declarations import (
     MaxTime,
     Out,
     Overrides,
-    ProgressTo,
     Quiet,
     Resume,
     RunArguments,
@@ -97,7 +96,6 @@ def compare(
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
-    progress_to: ProgressTo = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -131,7 +129,7 @@ def compare(
         n = first(n, None if least == 1 else given.n, least)
         plan = Plan(n, first(seed, given.seed, DEFAULT_SEED), confidence=level)
         options = how.options(given)
-        with progress("replications", len(sides) * n, progress_to, out) as advance:
+        with progress("replications", len(sides) * n) as advance:
             found = compare_configs(sides, plan, options, listeners(advance), chosen)
     _report(found, chosen, json, out)
 

@@ -111,19 +111,12 @@ def _for_terminal(document: str) -> str:
 
 
 @contextmanager
-def progress(
-    what: str, total: int | None, file: Path | None = None, out: Path | None = None
-) -> Iterator[Bar]:
-    """Show progress on stderr, and append it to a file; see `valmatch.cli.progress.progress_bar`.
-
-    The file may stand in the folder `out` of the run.
-    """
+def progress(what: str, total: int | None) -> Iterator[Bar]:
+    """Show progress on stderr; see `valmatch.cli.progress.progress_bar`."""
     from valmatch.cli.progress import progress_bar
-    from valmatch.cli.reports import ProgressFile
 
     started = time.perf_counter()
-    reported = ProgressFile(file, out, warn) if file else None
-    with progress_bar(what, total, info if _level > QUIET else None, reported) as bar:
+    with progress_bar(what, total, info if _level > QUIET else None) as bar:
         yield bar
     detail(f"{what}: {bar.done:,} done after {time.perf_counter() - started:.2f} s")
 

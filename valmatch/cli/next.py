@@ -100,7 +100,7 @@ def next(
 
     warn_in_job_array("next")
     size = first(batch, 10)
-    with progress("pairs", size, None, out) as advance:
+    with progress("pairs", size) as advance:
         found = next_pairs(
             ratings,
             POLICY if policy is None else policy,

@@ -19,7 +19,6 @@ from valmatch.cli.options.declarations import (
     MaxTime,
     Out,
     Overrides,
-    ProgressTo,
     Quiet,
     Resume,
     RunArguments,
@@ -108,7 +107,6 @@ def optimize(
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
-    progress_to: ProgressTo = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -161,7 +159,7 @@ def optimize(
     spec = spec_of(settings, request)
     spec = replace(spec, shard=_part(shard, spec.size, spec.parts_in_words))
     header = header_of(spec)
-    with progress("replications", spec.replications, progress_to, out) as advance:
+    with progress("replications", spec.replications) as advance:
         result = execute(spec, options, listeners(advance))
     chosen = names_of(responses)
     show(json, result.summary(), lambda: show_result(header, result, chosen), out)

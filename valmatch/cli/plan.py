@@ -12,7 +12,6 @@ from valmatch.cli.exit_codes import MISSED
 from valmatch.cli.options.declarations import (
     Json,
     Out,
-    ProgressTo,
     Quiet,
     Seed,
     Verbose,
@@ -140,7 +139,6 @@ def plan(
     seed: Seed = None,
     workers: Workers = None,
     out: Out = None,
-    progress_to: ProgressTo = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -164,7 +162,7 @@ def plan(
     given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     if prior is not None:
         given["prior"] = None if prior == "none" else _prior(prior)
-    with progress("leagues", None, progress_to, out) as bar:
+    with progress("leagues", None) as bar:
         found = plan_games(ratings, **given, out=out, progress=bar, warn=warn)
     show(json, found.summary(), lambda: show_plan(found), out)
     if not found.reached:

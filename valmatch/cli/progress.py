@@ -17,7 +17,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from valmatch.cli.reports import ProgressFile, Reports
+from valmatch.cli.reports import Reports
 
 
 class _Rate(ProgressColumn):
@@ -67,15 +67,10 @@ COLUMNS = (
 
 
 @contextmanager
-def progress_bar(
-    what: str, total: int | None, say: Callable[[str], None] | None, file: ProgressFile | None
-) -> Iterator[Bar]:
+def progress_bar(what: str, total: int | None, say: Callable[[str], None] | None) -> Iterator[Bar]:
     """Show progress on stderr: a bar if that is a terminal, else a line now and then."""
     console = Console(stderr=True)
     shown = say is not None and console.is_terminal
-    reports = Reports(what, total, None if shown else say, file)
+    reports = Reports(what, total, None if shown else say)
     with Progress(*COLUMNS, console=console, transient=True, disable=not shown) as progress:
-        try:
-            yield Bar(progress, what, total, reports)
-        finally:
-            reports.end()
+        yield Bar(progress, what, total, reports)

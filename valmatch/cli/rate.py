@@ -34,7 +34,6 @@ from valmatch.cli.options.declarations import (
     ColumnNames,
     Json,
     Out,
-    ProgressTo,
     Quiet,
     Seed,
     Separator,
@@ -157,7 +156,6 @@ def rate(
     top: Top = None,
     markdown: Markdown = False,
     out: Out = None,
-    progress_to: ProgressTo = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -232,7 +230,7 @@ def rate(
         out,
         NO_ALIASES if alias is None else read_aliases(alias),
     )
-    log = _Log(games, options, progress_to, json)
+    log = _Log(games, options, json)
     if whole_log:
         _rate_whole(
             log,
@@ -255,7 +253,6 @@ class _Log(NamedTuple):
 
     games: Path
     options: LogOptions
-    progress_to: Path | None
     json: bool
 
     @contextmanager
@@ -264,7 +261,7 @@ class _Log(NamedTuple):
         from valmatch.execution.listeners import Listeners
 
         size = self.games.stat().st_size if self.games.is_file() else None
-        with progress("bytes", size, self.progress_to, self.options.out) as advance:
+        with progress("bytes", size) as advance:
             yield Listeners(advance, warn=warn)
 
 

@@ -29,7 +29,6 @@ from valmatch.cli.options.declarations import (
     MaxTime,
     Out,
     Overrides,
-    ProgressTo,
     Quiet,
     Resume,
     RunArguments,
@@ -124,7 +123,6 @@ def replicate(
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
-    progress_to: ProgressTo = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -184,11 +182,11 @@ def replicate(
         configs = [load_config(config, overrides, [*log, *point]) for point in levels]
         points = len(set(map(config_id, configs)))
         known = None if targets else total * points
-        with progress("replications", known, progress_to, out) as advance:
+        with progress("replications", known) as advance:
             made = run_design(settings, design, configs, plan, options, listeners(advance))
         _show_design(settings, made, plan.seed, json, names_of(responses))
         return
-    with progress("replications", None if targets else total, progress_to, out) as advance:
+    with progress("replications", None if targets else total) as advance:
 
         def looked(found: Sequence[Precision]) -> None:
             advance.note(", ".join(target.shown for target in found))

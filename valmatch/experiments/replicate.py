@@ -179,8 +179,6 @@ def run_plan(
             )
         )
         stop = begin()
-        if folder:
-            folder.begin_with(store.done)
         listeners.found(store.done)
         listeners.progress(store.done)
         goals = list(plan.goals())

@@ -79,7 +79,6 @@ class Manifest(Facts):
     started: str = ""
     wall_seconds: float | None = None
     wanted: Count | None = None  # replications that all runs of `optimize` together are to make
-    resumed: Count = 0  # replications that the folder held already when its run began
     argv: list[str] = []
     files: list[str] | None = None
     shown: list[str] = []
@@ -88,11 +87,6 @@ class Manifest(Facts):
     def is_ours(self) -> bool:
         """Whether a command of ours has written it."""
         return self.command in CONTENTS
-
-    @property
-    def is_combined(self) -> bool:
-        """Whether what is there was made by other runs, and merged."""
-        return self.argv[1:2] == ["combine"]
 
     def wrote(self, names: Collection[str]) -> Collection[str]:
         """Return the files of the run; of earlier releases, which did not list them, `names`."""

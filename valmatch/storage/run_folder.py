@@ -252,12 +252,6 @@ class RunFolder:
         if found := list(dict.fromkeys(remarks)):
             self.note(input_remarks=found)
 
-    def begin_with(self, replications: int) -> None:
-        """Have the manifest hold from now on how many replications an earlier run left, if any."""
-        if replications:
-            self.note(resumed=replications)
-            self._write(self._manifest)
-
     def note(self, **facts: object) -> None:
         """Add facts that the manifest will hold once the run has ended, however it ends."""
         self._manifest.update(facts)

@@ -352,17 +352,6 @@ MaxTime = Annotated[
 ]
 
 
-ProgressTo = Annotated[
-    Path | None,
-    typer.Option(
-        "--progress",
-        parser=path("progress"),
-        metavar="FILE",
-        help="Append how far the run is to this file, a JSON line at most every 30 seconds.",
-    ),
-]
-
-
 Confidence = Annotated[
     float | None,
     typer.Option(

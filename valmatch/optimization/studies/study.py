@@ -228,7 +228,6 @@ def execute(spec: StudySpec[R, S], options: RunOptions, listeners: Listeners) ->
         pools = stack.enter_context(open_pools(spec.config, len(jobs), stop, options, listeners))
         files = stack.enter_context(open_files(spec, posed, options.out, options.resume))
         if files.folder and files.journal is not None:
-            files.folder.begin_with(len(files.journal))
             listeners.found(len(files.journal))
         execution = Execution(files.journal, pools.shared, stop.check, listeners.progress)
         runs = list(run_all(jobs, pools, execution, stop))
