@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -28,16 +28,6 @@ def slurm(task: int) -> Mapping[str, str]:
         "SLURM_ARRAY_TASK_COUNT": str(TASKS),
         "SLURM_ARRAY_TASK_MIN": "0",
         "SLURM_ARRAY_TASK_STEP": "1",
-    }
-
-
-def grid_engine(task: int) -> Mapping[str, str]:
-    """Return what Grid Engine gives a task of ``-t 1-3``."""
-    return {
-        "SGE_TASK_ID": str(task + 1),
-        "SGE_TASK_FIRST": "1",
-        "SGE_TASK_LAST": str(TASKS),
-        "SGE_TASK_STEPSIZE": "1",
     }
 
 
@@ -73,14 +63,13 @@ def stopped(out: Path, variables: Mapping[str, str], how: signal.Signals) -> int
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-@pytest.mark.parametrize("scheduler", [slurm, pytest.param(grid_engine, marks=pytest.mark.long)])
-def test_a_cluster_run(scheduler: Callable[[int], Mapping[str, str]], tmp_path: Path) -> None:
+def test_a_cluster_run(tmp_path: Path) -> None:
     shards = [tmp_path / str(task) for task in range(TASKS)]
-    code, said = ended(submitted(shards[0], scheduler(0)))
+    code, said = ended(submitted(shards[0], slurm(0)))
     assert (code, said.splitlines()[0]) == (0, f"shard 0/{TASKS}: 500 of {N:,} replications")
     # The node of one task is lost; the time of another is nearly up, as the scheduler says.
-    assert stopped(shards[1], scheduler(1), signal.SIGKILL) == -signal.SIGKILL
-    assert stopped(shards[2], scheduler(2), signal.SIGUSR1) == 130
+    assert stopped(shards[1], slurm(1), signal.SIGKILL) == -signal.SIGKILL
+    assert stopped(shards[2], slurm(2), signal.SIGUSR1) == 130
     runs = json.loads(valmatch("status", *shards, "--json").out)["runs"]
     assert [run["state"] for run in runs] == ["complete", "not ended", "interrupted"]
     assert [run["wanted"] for run in runs] == [500] * TASKS
@@ -98,9 +87,9 @@ def test_a_cluster_run(scheduler: Callable[[int], Mapping[str, str]], tmp_path: 
     assert not (tmp_path / "all").exists()
 
     # A time that is too short is another reason to run again.
-    assert ended(submitted(shards[1], scheduler(1), "--max-time", "0.001"))[0] == 75
+    assert ended(submitted(shards[1], slurm(1), "--max-time", "0.001"))[0] == 75
     for task in (1, 2):
-        assert ended(submitted(shards[task], scheduler(task)))[0] == 0
+        assert ended(submitted(shards[task], slurm(task)))[0] == 0
     nothing = valmatch("combine", tmp_path / "all", *shards, "--check")
     assert (nothing.code, nothing.out) == (0, "")
     assert valmatch("combine", tmp_path / "all", *shards).code == 0

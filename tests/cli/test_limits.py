@@ -79,7 +79,7 @@ def test_shards_out_of_range(shard: str) -> None:
     done = valmatch("replicate", "valorant", "--shard", shard)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "allowed" in done.err
-    with pytest.raises(InputError, match="not the place of a task in an array"):
+    with pytest.raises(InputError, match="but not which of how many"):
         shard_of_job({"SLURM_ARRAY_TASK_ID": shard, "SLURM_ARRAY_TASK_COUNT": DIGITS})
 
 

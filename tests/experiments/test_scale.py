@@ -13,7 +13,6 @@ from tests.support.crashes import CASES, contents, run_and_kill
 from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.errors import InputError
-from valmatch.execution.job_arrays import shard_of_job
 from valmatch.execution.shards import Shard, parse_shard
 from valmatch.experiments.combine import combine
 from valmatch.experiments.replicate import replicate
@@ -176,15 +175,7 @@ def test_a_killed_shard_is_combined_as_far_as_it_got(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.usefixtures("command_line_words")
-def test_shards_of_job_arrays() -> None:
-    array = "SLURM_ARRAY_TASK_"
-    assert shard_of_job({}) == Shard(0, 1)
-    even = {f"{array}ID": "9", f"{array}COUNT": "4", f"{array}MIN": "3", f"{array}STEP": "2"}
-    assert shard_of_job(even) == Shard(3, 4)
-    for wrong in ({f"{array}ID": "8"}, {f"{array}ID": "11"}, {f"{array}ID": "x"}):
-        with pytest.raises(InputError, match="give --shard I/K"):
-            shard_of_job(even | wrong)
+def test_shards_are_read() -> None:
     assert parse_shard("2/3") == Shard(2, 3)
     for text in ("3/3", "1", "-1/2", "1/0", "a/b", "1/2/3"):
         with pytest.raises(InputError, match="I from 0 to K - 1"):

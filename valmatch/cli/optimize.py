@@ -79,7 +79,7 @@ def optimize(
         typer.Option(
             metavar="I/K",
             help="Make every K-th run of each solver, or value of a sweep, from I on (I from 0)."
-            "  [default: the place of a task in a job array]",
+            "  [default: the place of a task in a job array of SLURM]",
         ),
     ] = None,
     confidence: Confidence = None,

@@ -80,7 +80,7 @@ def replicate(
         typer.Option(
             metavar="I/K",
             help="Make every K-th replication from I on (I from 0).  [default: the place of a"
-            " task in a job array]",
+            " task in a job array of SLURM]",
         ),
     ] = None,
     sweep: Annotated[
