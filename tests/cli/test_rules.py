@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.support.command import valmatch
+from valmatch.matching.living.registry import PRESETS, numbers_of
 
 EXAMPLES = Path(__file__).parents[1] / "fixtures" / "rule_sets"
 
@@ -164,3 +166,29 @@ def test_a_world_is_no_rule_set_and_said_to_be_one(tmp_path: Path) -> None:
     done = valmatch("rules", "replay", path)
     assert done.code == 2
     assert "error: world: no JSON: 'NaN'" in done.err
+
+
+def test_the_numbers_of_a_preset_are_printed_as_a_config_has_them() -> None:
+    for preset in PRESETS:
+        shown = valmatch("rules", "show", "--preset", preset)
+        (rule,) = yaml.safe_load(shown.out).values()
+        assert json.loads(valmatch("rules", "show", "--preset", preset, "--json").out) == rule
+        assert numbers_of(preset).source in shown.out.splitlines()[0]
+    assert (
+        "# Wait in which the radius doubles.\n" in valmatch("rules", "show", "--preset", "osu").out
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--preset", "oso"], "preset: 'oso' is none (did you mean osu?)"),
+        (["--preset", "faf", "rules.json"], "stands in place of FILE"),
+        ([], "FILE or --preset is needed"),
+    ],
+)
+def test_what_is_no_preset_is_refused_in_a_line(arguments: list[str], text: str) -> None:
+    result = valmatch("rules", "show", *arguments)
+    assert result.code == 2
+    assert text in result.err
+    assert len(result.err.strip().splitlines()) == 1

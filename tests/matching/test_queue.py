@@ -15,7 +15,8 @@ import valmatch
 from tests.support.days import random_rules
 from valmatch.kernels.cache import files_of
 from valmatch.matching import joint, queue, team_first
-from valmatch.matching.presets.queues.returning import queue_of
+from valmatch.matching.living.ladder_adapter import queue_of
+from valmatch.matching.living.registry import PRESETS
 from valmatch.matching.queue import QueueRule, kernel_of, parameters_of
 from valmatch.matching.queue_statistics import new_counts
 from valmatch.matching.registry import (
@@ -28,9 +29,6 @@ from valmatch.matching.registry import (
 )
 from valmatch.models.ladder.rule_factors import Rule
 from valmatch.models.valorant.factors import ValorantFactors
-from valmatch.rule_sets.presets.building import rule_of
-from valmatch.rule_sets.presets.naming import preset_of
-from valmatch.rule_sets.presets.words import PRESETS
 
 VERBS = [name for name in vars(QueueRule) if not name.startswith("_")]
 
@@ -42,7 +40,7 @@ def parameters(function: Callable[..., object]) -> list[str]:
 
 @pytest.mark.parametrize("name", [*sorted(set(QUEUES) - {PRESET}), *PRESETS])
 def test_rules_have_the_functions_of_the_protocol(name: str) -> None:
-    rule = queue_of(rule_of(preset_of(name))) if name in PRESETS else queue_rule(name)
+    rule = queue_of(name) if name in PRESETS else queue_rule(name)
     assert len(VERBS) == 11
     for verb in VERBS:
         expected = [one for one in parameters(getattr(QueueRule, verb)) if one != "self"]

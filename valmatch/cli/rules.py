@@ -93,56 +93,42 @@ def show_rules(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="In place of a file, the rule of a living matchmaker: faf, bar, shieldbattery, osu"
-            " or lichess, every word of it.",
+            help="In place of a file, the rule of a living matchmaker: faf, faf_duels, bar,"
+            " shieldbattery, osu or lichess.",
         ),
     ] = None,
-    teams: Annotated[
-        str | None,
-        typer.Option(metavar="NxM", help="Teams of the preset.  [default: as the preset has them]"),
-    ] = None,
-    constants: Annotated[
-        bool, typer.Option("--constants", help="Of a preset, its constants by their names.")
-    ] = False,
     lenient: Lenient = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Say in plain words what a rule set says: teams, rules, what holds from which second on.
 
-    Of a short form `--json` prints the FlexMatch rule set that it stands for; of a preset its words
-    or constants.
+    Of a short form `--json` prints the FlexMatch rule set that it stands for; of a preset its
+    numbers, each of which is a factor, `rule.NUMBER`.
     """
     if preset is not None:
         if file is not None:
             raise InputError("--preset: stands in place of FILE, not beside it")
-        _show_preset(preset, teams, constants, json)
+        _show_preset(preset, json)
         return
-    for name, given in (("--teams", teams), ("--constants", constants)):
-        if given:
-            raise InputError(f"{name}: --preset is needed too")
     if file is None:
         raise InputError("FILE or --preset is needed")
     _show_file(file, lenient, json)
 
 
-def _show_preset(preset: str, teams: str | None, constants: bool, json: bool) -> None:
-    """Print the long form of a preset, or its constants."""
-    from valmatch.rule_sets.presets.long_form import all_constants, in_lines, inline, long_form
-    from valmatch.rule_sets.presets.naming import preset_of
+def _show_preset(preset: str, json: bool) -> None:
+    """Print the numbers of a preset with their meanings, as a config has them."""
+    from valmatch.config.writing import documented
+    from valmatch.matching.living.registry import PRESETS, numbers_of
+    from valmatch.text.suggestions import hint
+    from valmatch.text.terminal import shown
 
-    rule = preset_of(preset, teams)
-    if not constants:
-        document = long_form(rule)
-        show(json, document, lambda: print("\n".join(in_lines(document))))
-        return
-    found = all_constants(rule)
-    rows = [(one.name, inline(one.value), one.unit, one.word) for one in found]
-    widths = [max(len(row[k]) for row in rows) for k in range(3)]
-    lines = [
-        "  ".join([*(f"{row[k]:<{widths[k]}}" for k in range(3)), row[3]]).rstrip() for row in rows
-    ]
-    show(json, {one.name: one.value for one in found}, lambda: print("\n".join(lines)))
+    if preset not in PRESETS:
+        raise InputError(f"preset: {shown(preset)} is none ({hint(preset, PRESETS)})")
+    numbers = numbers_of(preset)
+    head = [f"# {PRESETS[preset]}, as of {numbers.source}", "rule:", f"  preset: {preset}", ""]
+    lines = "\n".join([*head, *documented(numbers, [])[:-1]])
+    show(json, {"preset": preset, **numbers().model_dump()}, lambda: print(lines))
 
 
 def _show_file(file: Path, lenient: bool, json: bool) -> None:
@@ -168,8 +154,7 @@ def replay(
         typer.Argument(
             parser=path("rules"),
             metavar="FILE",
-            help="A world: rule set, tickets, and how the service ticks; a rule set; or a case: the"
-            " preset of a living matchmaker, and its tickets.",
+            help="A world: rule set, tickets, and how the service ticks; or a rule set.",
         ),
     ],
     tickets: Annotated[
@@ -233,26 +218,8 @@ def replay(
     """Play tickets by a rule set, offline: who is matched with whom and when, who times out.
 
     Whether a match is valid follows the published rules exactly; in what order tickets are tried is
-    as documented, or a reading of it. A case is played as its game would.
+    as documented, or a reading of it.
     """
-    from valmatch.experiments.replay_case import holds_case, replay_case
-
-    if holds_case(file):
-        given = {
-            "--tickets": tickets,
-            "--players": players,
-            "--search": search,
-            "--latency-of": latency_of,
-            "--timeout": timeout,
-            "--review": review,
-            "--explain": explain or None,
-        }
-        for name, one in given.items():
-            if one is not None:
-                raise InputError(f"{file}: is a case, which takes no {name}")
-        played = replay_case(file, out=out, warn=warn).summary()
-        show(json, played, lambda: _print_case(played), out)
-        return
     from valmatch.experiments.replay import Given
     from valmatch.experiments.replay import replay as replay_tickets
 
@@ -267,14 +234,6 @@ def replay(
         warn=warn,
     )
     show(json, result.summary(), lambda: _print_numbers(result.summary()), out)
-
-
-def _print_case(summary: dict[str, Any]) -> None:
-    """Print what came of the tickets of a case."""
-    rule, tickets, matches = (summary[name] for name in ("rule", "tickets", "matches"))
-    print(f"rule {rule}: {matches:,} matches of {tickets:,} tickets")
-    for name, value in list(summary.items())[3:]:
-        print(f"  {name}: {value:,}")
 
 
 def _print_numbers(summary: dict[str, dict[str, Any]]) -> None:

@@ -41,7 +41,7 @@ def template(model: str) -> str:
         raise InputError(unknown_model(model))
     entry = MODELS[model]
     lines = [*_wrap(f"{model}: {entry.summary}.", "# "), f"model: {model}", "", "factors:"]
-    lines += _factors(entry.factors, [])
+    lines += documented(entry.factors, [])
     for key, meaning in entry.files.items():
         suffix = "json" if "JSON" in meaning else "csv"
         lines += [*_wrap(meaning, "# "), f"# {key}: {key}.{suffix}", ""]
@@ -51,23 +51,23 @@ def template(model: str) -> str:
         lines += [*_wrap(f"Section `{section}`: {meaning}", "# "), "#"]
         lines += [f"# {section}:"]
         for name in options.model_fields:
-            lines += [*_documented(options, [name], "#   # "), f"#   {name}:"]
+            lines += [*_comment(options, [name], "#   # "), f"#   {name}:"]
             lines += _entries(options, name, "#     # ")
         lines += [""]
     return "\n".join(lines[:-1]) + "\n"
 
 
-def _factors(model: type[Section], path: Sequence[str]) -> list[str]:
+def documented(model: type[Section], path: Sequence[str]) -> list[str]:
     """Return the factors of the section at `path`, each under the comment on it."""
     lines, indent = [], "  " * (len(path) + 1)
     section = section_of(factor_at(model, path)) or model
     for name, field in section.model_fields.items():
         if section_of(field):
             lines += [*_wrap(field.description or "", f"{indent}# "), f"{indent}{name}:"]
-            lines += _factors(model, [*path, name])
+            lines += documented(model, [*path, name])
             continue
         default = default_text(field.get_default(call_default_factory=True))
-        lines += _documented(model, [*path, name], f"{indent}# ", f" Default: {default}.")
+        lines += _comment(model, [*path, name], f"{indent}# ", f" Default: {default}.")
         lines += [*_wrap(f"{name}: {default}", indent, f"{indent}{' ' * len(name)}   "), ""]
     return lines
 
@@ -82,12 +82,12 @@ def _entries(section: type[Section], name: str, prefix: str) -> list[str]:
         default = schema.get("default")
         fact = f" Default: {default_text(default)}." if default is not None else ""
         fact = " Required." if key in entry.get("required", ()) else fact
-        lines += _documented(section, [name, NAME, key], f"{prefix}  # ", fact)
+        lines += _comment(section, [name, NAME, key], f"{prefix}  # ", fact)
         lines += [f"{prefix}  {key}:"]
     return lines
 
 
-def _documented(
+def _comment(
     section: type[Section], path: Sequence[str], prefix: str, default: str = ""
 ) -> list[str]:
     """Return the comment on one key."""

@@ -32,7 +32,7 @@ class QueueEntry:
 
 
 PRESET = "preset"
-"""Stands for the rules of living matchmakers, see `valmatch.matching.presets.queues.returning`."""
+"""Stands for the rules of living matchmakers, see `valmatch.matching.living.ladder_adapter`."""
 
 QUEUES = {
     "team_first": QueueEntry(

@@ -11,13 +11,10 @@ from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.kernels.arrays import Ints
-from valmatch.matching.presets.queues.people import People
-from valmatch.matching.presets.queues.playing import Asked, play_preset
-from valmatch.matching.presets.scores import ANY
+from valmatch.matching.living.queue import ANY, People, PresetInput, play_preset
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.model import LadderModel, Run
 from valmatch.models.ladder.state import new_log
-from valmatch.rule_sets.presets.building import rule_of
 from valmatch.text.terminal import one_line
 
 HOUR = 3600.0
@@ -30,20 +27,20 @@ BAR = {
 """A population on the scale of Beyond All Reason."""
 
 LADDERS: dict[str, dict[str, Any]] = {
-    "faf": {"rule": {"preset": "faf", "teams": "2x2"}, "parties": {"shares": [0.6, 0.4]}},
-    "faf_duels": {"rule": {"preset": "faf", "teams": "2x1"}},
+    "faf": {"rule": {"preset": "faf", "team_size": 2}, "parties": {"shares": [0.6, 0.4]}},
+    "faf_duels": {"rule": {"preset": "faf_duels"}},
     "bar": {
-        "rule": {"preset": "bar", "teams": "2x2", "strength": {"party": "each"}},
+        "rule": {"preset": "bar", "team_size": 2, "each_player": True},
         "parties": {"shares": [0.7, 0.3]},
         **BAR,
     },
     "shieldbattery": {
-        "rule": {"preset": "shieldbattery", "candidates": {"sample": 5}},
+        "rule": {"preset": "shieldbattery", "sample": 5},
         "rating": {"system": "glicko2"},
     },
-    "osu": {"rule": {"preset": "osu", "window": {"start": 100}}, "population": {"players": 24}},
+    "osu": {"rule": {"preset": "osu", "radius": 100}, "population": {"players": 24}},
     "lichess": {
-        "rule": {"preset": "lichess", "clock": {"wave": {"players": 6}}},
+        "rule": {"preset": "lichess", "wave_players": 6},
         "rating": {"system": "glicko2"},
     },
 }
@@ -76,7 +73,7 @@ def played(model: LadderModel, seed: int) -> Run:
 class Tickets(NamedTuple):
     """The tickets of a replication, and which of them the one of each player is."""
 
-    asked: Asked
+    tickets: PresetInput
     of: Ints
 
 
@@ -123,8 +120,8 @@ def tickets_of(model: LadderModel, run: Run, place: Any) -> Tickets:  # noqa: AN
         np.zeros(tickets, np.bool_),
     )
     cancels = np.where(gone, leaders["ended"] * HOUR, np.inf)
-    asked = Asked(leaders["time"] * HOUR, cancels, leaders["player"].copy(), people, place)
-    return Tickets(asked, np.repeat(np.arange(tickets), sizes))
+    found = PresetInput(leaders["time"] * HOUR, cancels, leaders["player"].copy(), people, place)
+    return Tickets(found, np.repeat(np.arange(tickets), sizes))
 
 
 def sides(tickets: Any, of: Ints) -> list[int]:  # noqa: ANN401
@@ -136,14 +133,16 @@ def sides(tickets: Any, of: Ints) -> list[int]:  # noqa: ANN401
 @pytest.mark.parametrize("name", LADDERS)
 def test_matches_are_those_of_the_same_tickets_known_beforehand(name: str) -> None:
     model = LadderModel(factors_of(name))
-    words, team_num = model._factors.rule.words(), model._factors.rule.team_num
-    assert words is not None
+    rule, team_num = model._factors.rule, model._factors.rule.team_num
+    numbers = rule.numbers()
+    assert rule.preset is not None
+    assert numbers is not None
     for seed in (1, 2, 3):
         run = played(model, seed)
-        asked, of = tickets_of(model, run, model.draw(Streams(seed), 0).place)
+        tickets, of = tickets_of(model, run, model.draw(Streams(seed), 0).place)
         # Reviews of tickets known beforehand include one at the horizon.
         horizon = 24.0 * HOUR * model._factors.days - 0.25
-        expected, _ = play_preset(rule_of(words), asked, 1e9, horizon)
+        expected, _ = play_preset(rule.preset, numbers, tickets, 1e9, horizon)
         n = int(run.loop.state["numbered"][0])
         assert n == expected.times.size > 30
         assert np.allclose(run.log.matches["time"][:n] * HOUR, expected.times, rtol=1e-12)
@@ -185,9 +184,9 @@ def test_nothing_depends_on_the_room(name: str, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.slow
-def test_words_never_shift_what_players_draw() -> None:
+def test_numbers_never_shift_what_players_draw() -> None:
     runs = []
-    for changes in ({}, {"clock": {"wave": {"every": 40}}}):
+    for changes in ({}, {"wave_seconds": 40}):
         rule = {"preset": "lichess", **changes}
         model = LadderModel(factors_of("lichess", rule=rule))
         runs.append(played(model, 4))
@@ -210,13 +209,13 @@ def written(path: Any, text: str) -> str:  # noqa: ANN401
 
 
 def test_a_preset_says_how_matches_are_made_and_for_how_many(tmp_path: Any) -> None:  # noqa: ANN401
-    source = written(tmp_path / "own.yaml", "  rule: {preset: bar, teams: 2x3}")
+    source = written(tmp_path / "own.yaml", "  rule: {preset: bar, team_size: 3}")
     rule = load(source, ()).factors.rule  # type: ignore[attr-defined]
-    assert (rule.matching, rule.team_num, rule.accept.band) == ("preset", 3, (0.3, 0.7))
-    varied = load(source, ("rule.clock.tick=2", "rule.accept.band[1]=0.8"))
-    assert varied.factors.rule.clock.tick == 2.0  # type: ignore[attr-defined]
-    assert varied.factors.rule.accept.band == (0.3, 0.8)  # type: ignore[attr-defined]
-    assert LadderFactors().rule.model_dump().keys().isdisjoint(("preset", "clock", "value"))
+    assert (rule.matching, rule.team_num, rule.chance_low) == ("preset", 3, 0.3)
+    varied = load(source, ("rule.tick=2", "rule.chance_high=0.8"))
+    assert varied.factors.rule.tick == 2.0  # type: ignore[attr-defined]
+    assert varied.factors.rule.chance_high == 0.8  # type: ignore[attr-defined]
+    assert LadderFactors().rule.model_dump().keys().isdisjoint(("preset", "tick", "beta"))
 
 
 @pytest.mark.parametrize(
@@ -225,15 +224,14 @@ def test_a_preset_says_how_matches_are_made_and_for_how_many(tmp_path: Any) -> N
         ("{preset: osuu}", "did you mean osu?"),
         ("{preset: bar, matching: pairs}", "pairs does not go with rule.preset: bar"),
         ("{matching: preset}", "preset: missing"),
-        ("{clock: {tick: 2}}", "preset: missing"),
+        ("{tick: 2}", "preset: missing"),
         ("{preset: faf, team_num: 5}", "5 players on a team, but rule.preset faf has teams of 4"),
-        ("{preset: osu, teams: {lobby: 4}}", "a lobby of 4 users"),
-        ("{preset: osu, window: {timeout: 300}}", "leave by their patience alone"),
-        ("{preset: bar, teams: 3x1}", "3 teams, but a ladder plays one side against another"),
-        ("{preset: lichess, clock: {tick: 2}}", "clock.tick does not go with search: pairs"),
-        ("{preset: bar, clock: {tick: 0.01}}\n  days: 365", "ticks in 365 days"),
+        ("{preset: osu, lobby_size: 4}", "4 teams, but a ladder plays one side against another"),
+        ("{preset: bar, team_count: 3}", "3 teams, but a ladder plays one side against another"),
+        ("{preset: lichess, tick: 2}", "preset lichess has no such number"),
+        ("{preset: bar, tick: 0.01}\n  days: 365", "ticks in 365 days"),
         ("{preset: lichess}\n  parties: {shares: [0.5, 0.5]}", "takes single players alone"),
-        ("{preset: bar, teams: 2x2}\n  parties: {shares: [0.5, 0, 0.5]}", "teams of 2"),
+        ("{preset: bar, team_size: 2}\n  parties: {shares: [0.5, 0, 0.5]}", "teams of 2"),
     ],
 )
 def test_what_has_no_meaning_is_refused_in_a_line(

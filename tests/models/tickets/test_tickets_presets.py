@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.matching.presets.test_queues import TIMEOUT, plain
 from valmatch.config.loading import load as load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
-from valmatch.matching.presets.queues.playing import Asked, play_preset
+from valmatch.matching.living.registry import PRESETS, numbers_of
 from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.models.tickets.drawn import Drawn
-from valmatch.models.tickets.matchmaking import between_centres, people_of, users_by_ticket
+from valmatch.models.tickets.matchmaking import users_by_ticket
 from valmatch.models.tickets.model import TicketsModel
 from valmatch.models.tickets.preset_responses import repeated
-from valmatch.rule_sets.presets.words import PRESETS
 
 
 def model_of(name: str, *overrides: str) -> TicketsModel:
@@ -33,39 +30,53 @@ def drawn(model: TicketsModel, seed: int = 1) -> Drawn:
     return model.draw(Streams(seed), 0)
 
 
-def test_every_word_of_a_preset_has_a_value() -> None:
-    rule = load_config("bar", ()).factors.rule  # type: ignore[attr-defined]
-    assert rule.accept.band == (0.3, 0.7)
-    assert rule.value.win.probit == pytest.approx(25.0 / 6.0)
-    assert rule.clock.tick == 5.0
+def test_every_number_of_a_preset_has_a_value_and_no_other() -> None:
+    rule = load_config("bar", ("rule.chance_high=0.8",)).factors.rule  # type: ignore[attr-defined]
+    assert (rule.chance_low, rule.chance_high, rule.tick) == (0.3, 0.8, 5.0)
+    assert rule.beta == pytest.approx(25.0 / 6.0)
+    assert set(rule.model_dump()) == {"preset", *numbers_of("bar").model_fields}
+    assert load_config("tickets", ()).factors.rule.model_dump() == {}  # type: ignore[attr-defined]
 
 
-def test_words_of_lists_and_teams_are_overridden() -> None:
-    config = load_config("bar", ("rule.accept.band[1]=0.8", "rule.teams=2x2"))
-    rule = config.factors.rule  # type: ignore[attr-defined]
-    assert rule.accept.band == (0.3, 0.8)
-    assert rule.teams == "2x2"
-    duels = load_config(
-        "faf", ("rule.teams=2x1", "parties.shares=[1]", "rule.accept.expand[0].top=1900")
-    )
-    expand = duels.factors.rule.accept.expand  # type: ignore[attr-defined]
-    assert (expand[0].top, expand[0].step, expand[2].cap) == (1900.0, 0.15, 0.25)
+@pytest.mark.parametrize(
+    ("name", "overrides", "remark"),
+    [
+        ("osu", ("ratings.users=null", "rule.recent=60"), "rule.recent: has no effect: nobody"),
+        ("osu", ("rule.recent=60",), ""),
+        ("lichess", ("rule.just_paired=false",), "rule.just_paired: has no effect: who was just"),
+        ("lichess", ("ratings.ranges=0", "rule.shared_range=0"), "nobody asks for a range"),
+        ("shieldbattery", ("rule.shared_maps=false",), "rule.shared_maps: has no effect: nobody"),
+        ("bar", ("rule.each_player=true",), "rule.each_player: has no effect: all are single"),
+        ("ladder-lichess", ("rule.ranges=false",), "rule.ranges: has no effect"),
+        ("ladder-lichess", ("rule.preset=osu", "rule.search_timeout=9"), "leave by their patience"),
+        ("ladder-lichess", ("rule.preset=osu", "rule.recent=9"), ""),
+    ],
+)
+def test_numbers_without_an_effect_are_remarked_upon(
+    name: str, overrides: tuple[str, ...], remark: str
+) -> None:
+    lines = [line for line in load_config(name, overrides).warnings if "rule." in line]
+    assert len(lines) == bool(remark)
+    assert remark in "".join(lines)
 
 
 @pytest.mark.parametrize(
     ("name", "override", "words"),
     [
         ("bar", "rule.preset=osuu", "did you mean osu?"),
-        ("bar", "rule.accept.at_least=1", "accept.at_least does not go with search: first"),
-        ("bar", "rule.accept.bnd=1", "did you mean rule.accept.band?"),
-        ("bar", "rule.clock.tick=0", "too small"),
+        ("bar", "rule.min_quality=1", "rule.min_quality: preset bar has no such number"),
+        ("bar", "rule.chance_lo=1", "did you mean rule.chance_low?"),
+        ("bar", "rule.tick=0", "too small \\(allowed: a number from 0.01 to 3600"),
+        ("bar", "rule.chance_low=0.8", "0.8 is above 0.7"),
+        ("tickets", "rule.tick=2", "preset: missing"),
         ("bar", "service.review_seconds=2", "does not go with rule.preset: bar"),
         ("bar", "service.acceptance_seconds=20", "does not go with rule.preset: bar"),
         ("bar", "match.leave_prob=0.1", "match.leave_prob does not go with rule.preset: bar"),
         ("bar", "match.backfill=manual", "match.backfill does not go with rule.preset: bar"),
         ("bar", "measure=[rules]", "measure: rules does not go with rule.preset: bar"),
         ("osu", "parties.shares=[0.5, 0.5]", "takes single players alone"),
-        ("shieldbattery", "rule.teams=2x4", "knows no teams of 4"),
+        ("shieldbattery", "rule.team_size=4", "no teams of 4 \\(allowed: 1 to 3"),
+        ("faf", "rule.team_size=1", "no teams of 1 \\(allowed: 2 to 100"),
         ("tickets", "ratings.deviation=50", "ratings go with rule.preset alone"),
         ("tickets", "rule.preset=bar", "rule"),
     ],
@@ -94,14 +105,8 @@ def test_what_is_no_mapping_is_told_how_a_rule_is_written(
     ("factors", "line"),
     [
         (
-            "rule: {preset: bar, accept: {band: [0.7]}}",
-            "factors.rule.accept.band: a list of 1 is too short"
-            " (allowed: a list of 2 numbers from 0 to 1 or null)",
-        ),
-        (
-            'rule: {preset: lichess, accept: {at_most: [[0, "/0"]]}}',
-            "factors.rule.accept.at_most.0.1: '/0' is not allowed"
-            " (allowed: a number >= 0 or a string)",
+            "rule: {preset: bar, chance_low: 2}",
+            "factors.rule.chance_low: 2 is too large (allowed: a number from 0 to 1 or null)",
         ),
         (
             "hours: 1, rule: {preset: bar}",
@@ -130,7 +135,7 @@ def test_what_is_no_rule_is_not_followed_by_what_goes_with_one() -> None:
 def test_two_rules_are_refused(tmp_path: Path) -> None:
     config = tmp_path / "own.yaml"
     config.write_text(
-        "model: tickets\nrule: {preset: bar}\nfactors: {rule: {accept: {band: [0, 1]}}}\n",
+        "model: tickets\nrule: {preset: bar}\nfactors: {rule: {chance_low: 0}}\n",
         encoding="utf-8",
     )
     with pytest.raises(InputError) as caught:
@@ -143,7 +148,7 @@ def test_two_rules_are_refused(tmp_path: Path) -> None:
 
 def test_a_rule_never_shifts_a_draw() -> None:
     first = drawn(model_of("bar"))
-    second = drawn(model_of("bar", "rule.accept.band[0]=0.1", "rule.strength.party=each"))
+    second = drawn(model_of("bar", "rule.chance_low=0.1", "rule.each_player=true"))
     assert np.array_equal(first.times, second.times)
     assert np.array_equal(first.seen, second.seen)
 
@@ -171,6 +176,7 @@ def test_users_come_again_with_their_skill() -> None:
 
 SMALL = {
     "bar": ("hours=6",),
+    "faf_duels": ("hours=6",),
     "faf": ("hours=18",),
     "shieldbattery": ("hours=6",),
     "osu": ("hours=4", "ratings.users=60"),
@@ -178,10 +184,17 @@ SMALL = {
 }
 
 
+def test_a_day_of_each_preset_is_played() -> None:
+    assert set(SMALL) == set(PRESETS)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", SMALL)
 def test_tickets_are_conserved_and_matches_are_of_the_rule(preset: str) -> None:
-    model = model_of(preset, "warmup_minutes=0", "measure=[sizes]", *SMALL[preset])
+    config, single = ("faf", ("rule.preset=faf_duels", "parties.shares=[1]"))
+    if preset != "faf_duels":
+        config, single = preset, ()
+    model = model_of(config, *single, "warmup_minutes=0", "measure=[sizes]", *SMALL[preset])
     found = model.play(drawn(model))
     played = found.played
     assert np.unique(played.tickets).size == played.tickets.size
@@ -198,7 +211,7 @@ def test_tickets_are_conserved_and_matches_are_of_the_rule(preset: str) -> None:
 
 
 def test_a_repetition_is_of_the_same_two_within_ten_minutes() -> None:
-    model = model_of("osu", "hours=3", "ratings.users=6", "rule.never.recent=0")
+    model = model_of("osu", "hours=3", "ratings.users=6", "rule.recent=0")
     found = model.play(drawn(model))
     users = users_by_ticket(found.drawn)
     pairs = [
@@ -232,31 +245,3 @@ def test_the_table_of_matches_says_what_the_rule_thought_of_each() -> None:
         assert matches[name].mean() == pytest.approx(values[name], rel=1e-12)
     spreads = [np.std(tickets["skill"][tickets["match"] == number]) for number in matches["match"]]
     assert values["skill_spread"] == pytest.approx(np.mean(spreads), rel=1e-9)
-
-
-def asked_of(model: TicketsModel, inputs: Drawn) -> Asked:
-    """Return the tickets of a replication as a rule is asked."""
-    people = people_of(inputs, between_centres(model._trips))
-    return Asked(inputs.times, inputs.cancels, users_by_ticket(inputs), people, inputs.place)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("preset", ["bar", "faf", "shieldbattery", "lichess"])
-def test_matches_of_a_shipped_config_are_those_of_the_plain_queue(preset: str) -> None:
-    model = model_of(preset, *SMALL[preset])
-    inputs = drawn(model)
-    asked, horizon = asked_of(model, inputs), model._service.horizon
-    assert model._preset is not None
-    played, _ = play_preset(model._preset.rule, asked, TIMEOUT, horizon)
-    expected = plain(model._preset.rule, preset, asked, horizon)
-    assert sorted(found_matches(played)) == sorted(
-        (match.time, sorted(k for team in match.teams for k in team)) for match in expected.matches
-    )
-
-
-def found_matches(played: Any) -> list[tuple[float, list[int]]]:  # noqa: ANN401 - `Played`
-    """Return times and tickets of matches."""
-    return [
-        (time, sorted(played.tickets[played.matches == number].tolist()))
-        for number, time in enumerate(played.times.tolist())
-    ]

@@ -19,6 +19,7 @@ from valmatch.inputs.fields import (
     plain_number,
     refuse,
 )
+from valmatch.matching.living.ladder_adapter import LACKS
 from valmatch.matching.registry import QUEUES
 from valmatch.models.ladder.factor_types import (
     Effect,
@@ -44,8 +45,6 @@ from valmatch.models.tickets.rule_file import (
     rewritten_rules,
 )
 from valmatch.policies import registry as policies
-from valmatch.rule_sets.presets.meanings import filled
-from valmatch.rule_sets.presets.meanings import given as given_word
 
 HOURS = 24
 
@@ -58,7 +57,6 @@ MAX_STARTS = 1e9
 """Most expected sessions, and most ticks, in one replication; more is a slip of the pen."""
 
 
-CLOCKS = ("clock.tick", "clock.wave.every")  # words of presets that are times between reviews
 OF_PLAYERS = frozenset(("arrivals", "skills"))  # keys of the files that say who plays
 
 
@@ -298,7 +296,8 @@ class LadderFactors(Factors):
                 "parties.shares",
                 "rule.matching",
             )
-        if largest > 1 and rule.preset is not None and not rule.takes_parties():
+        numbers = rule.numbers()
+        if largest > 1 and numbers is not None and not numbers.takes_parties:
             raise refuse(
                 f"groups of {largest} players, but rule.preset {rule.preset} takes single players"
                 " alone (allowed: [1])",
@@ -379,8 +378,9 @@ class LadderFactors(Factors):
         for name in ("tick_seconds", "review_seconds"):
             if self.rule.reads(name):
                 self._check_ticks(name, getattr(self.rule, name))
-        for path in CLOCKS:
-            self._check_ticks(path, given_word(self.rule, path))  # type: ignore[arg-type]
+        numbers = self.rule.numbers()
+        if numbers is not None and numbers.clock:
+            self._check_ticks(numbers.clock, getattr(numbers, numbers.clock))
         return self
 
     def _check_ticks(self, name: str, seconds: float | None) -> None:
@@ -400,6 +400,9 @@ class LadderFactors(Factors):
             for changed, text in _without_effect(getattr(self, name)):
                 yield f"{name}.{changed}", text
         rule, system = self.rule, self.rating.system
+        lacks = (*LACKS, "parties") if self.parties.largest == 1 else LACKS
+        for name, text in rule.without_effect(lacks):
+            yield f"rule.{name}", text
         if rule.reads("wait_thresh") and rule.wait_thresh >= self.days * HOURS:
             yield (
                 "rule.wait_thresh",
@@ -435,15 +438,15 @@ def _other_newcomers(people: Population) -> Iterator[tuple[str, str]]:
 
 def _other_scale(factors: LadderFactors) -> Iterator[tuple[str, str]]:
     """Yield a remark if players are not rated as the rule takes newcomers to be."""
-    if factors.rule.preset != "bar":
+    numbers = factors.rule.numbers()
+    if numbers is None or numbers.newcomers is None:
         return
-    words = filled(factors.rule)
-    mean, deviation = words["strength.newcomer.mean"], words["strength.newcomer.deviation"]
+    mean, deviation = numbers.newcomers
     if abs(factors.rating.mu - mean) > 3.0 * deviation:
         yield (
             "rating.mu",
             f"{plain_number(factors.rating.mu)}, but the rule takes newcomers to be at {mean:.4g}"
-            f" +- {deviation:.4g} (rule.strength.newcomer): its points are others than those of the"
+            f" +- {deviation:.4g} (rule.newcomer_mean): its points are others than those of the"
             " players",
         )
 

@@ -15,7 +15,8 @@ from valmatch.inputs.fields import Factors
 from valmatch.kernels import halting
 from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import announce_compilation
-from valmatch.matching.presets.queues.returning import queue_of
+from valmatch.matching.living.ladder_adapter import queue_of
+from valmatch.matching.living.queue import terms_of
 from valmatch.matching.queue import kernel_of, parameters_of, with_people
 from valmatch.matching.registry import queue_rule
 from valmatch.matching.rules import ticks_per_hour
@@ -67,7 +68,6 @@ from valmatch.models.model import (
     Table,
 )
 from valmatch.policies import registry as policies
-from valmatch.rule_sets.presets.building import rule_of
 
 MEASURES = ("win_gap", "wait", "error")
 SCALES = (1.0, 2.0**6, 2.0**10)  # of curves: shares, minutes, points
@@ -124,7 +124,7 @@ class LadderModel(Model[InitialState]):
         if factors.parties.largest > 1:
             self.responses = Responses(*RESPONSES, *self.further(factors))
         options = _options(factors)
-        preset = options["numbers"]
+        preset = factors.rule.preset
         self._rule = queue_of(preset) if preset else queue_rule(factors.rule.matching)
         if factors.rule.matching == "flexmatch":
             options |= self._rule_set(files)
@@ -337,7 +337,7 @@ class LadderModel(Model[InitialState]):
 
 def _options(factors: LadderFactors) -> dict[str, Any]:
     """Return what the rules of the queue read, by the names of their parameters."""
-    rule, horizon, words = factors.rule, 24.0 * factors.days, factors.rule.words()
+    rule, horizon, numbers = factors.rule, 24.0 * factors.days, factors.rule.numbers()
     return {
         **dict(rule),
         "horizon": horizon,
@@ -355,7 +355,8 @@ def _options(factors: LadderFactors) -> dict[str, Any]:
         "source": PAIR,
         "review_seconds": rule.review_seconds or 0.0,
         "largest": factors.parties.largest,
-        "numbers": rule_of(words) if words else None,
+        "numbers": terms_of(rule.preset, numbers) if rule.preset and numbers else None,
+        "remembers": numbers.remembers if numbers else 0.0,
     }
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
     ConfigDict,
     Field,
-    SerializerFunctionWrapHandler,
+    ValidationError,
     field_validator,
-    model_serializer,
     model_validator,
 )
 
@@ -22,19 +20,16 @@ from valmatch.inputs.fields import (
     Whole,
     factor,
     refuse,
-    without_news,
 )
+from valmatch.matching.living.registry import PRESETS, numbers_of
 from valmatch.matching.registry import PRESET, QUEUES, meanings, readers
 from valmatch.models.ladder.factor_types import Share, Weight
 from valmatch.models.ladder.rule_sets import SIDES
 from valmatch.models.team_rules import check_teams
 from valmatch.models.tickets.laws import check_sum
-from valmatch.models.tickets.preset_factors import RuleFactors, missing_preset
+from valmatch.models.tickets.preset_factors import Preset, RuleFactors, missing_preset
 from valmatch.models.tickets.sources import MOST_PLAYERS
 from valmatch.policies import registry as policies
-from valmatch.rule_sets.presets.meanings import WORDS, filled, team_sizes
-from valmatch.rule_sets.presets.vocabulary import TEAMS, Lobby, Vocabulary
-from valmatch.rule_sets.presets.words import Preset
 
 if TYPE_CHECKING:
     PairPolicy = str
@@ -241,25 +236,21 @@ class Rule(RuleFactors, QueueFactors):
         "Whose rule it is: a living matchmaker's; matching is then preset. null: that of matching.",
     )
 
-    @model_serializer(mode="wrap")
-    def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the words of presets where there is none."""
-        return without_news(self, handler(self), tuple(Vocabulary.model_fields))
-
     @model_validator(mode="before")
     @classmethod
     def _as_the_preset_says(cls, data: object) -> object:
         """Let matching, and the players of a team, be those of a preset unless they are given."""
         if not isinstance(data, dict) or data.get("preset") is None:
             return data
-        size = _size_of_teams(data["preset"], data.get("teams"))
-        own = {} if size is None else {"team_num": size}
-        return {"matching": PRESET, **own, **data}
+        size = _size_of_teams(data)
+        teams = {} if size is None else {"team_num": size}
+        return {"matching": PRESET, **teams, **data}
 
     @model_validator(mode="after")
     def _goes_by_one_rule(self) -> Self:
         """Refuse a preset beside another rule, and teams that a ladder does not play."""
-        if self.preset is None:
+        numbers = self.numbers()
+        if numbers is None:
             if self.matching == PRESET:
                 raise missing_preset()
             return self
@@ -270,29 +261,26 @@ class Rule(RuleFactors, QueueFactors):
                 "matching",
                 "preset",
             )
-        teams: Any = filled(self)["teams"]
-        sides = teams["lobby"] if isinstance(teams, dict) else team_sizes(teams)[0]
+        sides, size = numbers.teams
         if sides != SIDES:
-            what = f"a lobby of {sides} users" if isinstance(teams, dict) else f"{sides} teams"
-            raise refuse(f"{what}, but a ladder plays one side against another", "teams")
-        if self.window.timeout:
-            raise refuse("players of a ladder leave by their patience alone", "window.timeout")
-        size = _size_of_teams(self.preset, self.teams)
+            text = f"{sides} teams, but a ladder plays one side against another"
+            raise refuse(text, "team_count", "lobby_size", "preset")
         if self.team_num != size:
             raise refuse(
                 f"{self.team_num} players on a team, but rule.preset {self.preset} has teams of"
                 f" {size} (allowed: {size}, which is then the default)",
                 "team_num",
-                "teams",
+                "team_size",
             )
         return self
 
 
-def _size_of_teams(preset: object, teams: object) -> int | None:
+def _size_of_teams(rule: Mapping[str, Any]) -> int | None:
     """Return the players of a team of a preset; None where something is wrong."""
-    if teams is None:
-        teams = WORDS["teams"].by_form.get(preset)  # type: ignore[call-overload]
-    if isinstance(teams, Mapping | Lobby):
-        return 1
-    found = re.fullmatch(TEAMS, teams) if isinstance(teams, str) else None
-    return team_sizes(str(teams))[1] if found else None
+    if rule["preset"] not in PRESETS:
+        return None
+    given = {"team_size": rule["team_size"]} if rule.get("team_size") is not None else {}
+    try:
+        return numbers_of(rule["preset"]).model_validate(given).teams[1]
+    except ValidationError:
+        return None

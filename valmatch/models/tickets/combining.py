@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from valmatch.inputs.fields import refuse
+from valmatch.matching.living.registry import Numbers
 from valmatch.models.tickets.factor_sections import Match, Parties, Service
 from valmatch.models.tickets.preset_factors import RatingsFactors, RuleFactors
 
 OF_RULE_SETS = (
-    ("service", "review_seconds", "rule.clock says when it looks"),
-    ("service", "search", "rule.search says how it looks"),
+    ("service", "review_seconds", "the rule says when it looks"),
+    ("service", "search", "the rule says how it looks"),
     ("service", "passes", "it has none"),
     ("service", "batch_size", "it looks at all at once"),
     ("service", "acceptance_seconds", "all accept at once"),
@@ -65,12 +66,12 @@ class Combined(Protocol):
 
 def check_rule(factors: Combined) -> None:
     """Refuse factors that do not go with each other."""
-    preset = factors.rule.preset
-    if preset is None:
+    numbers = factors.rule.numbers()
+    if numbers is None:
         if factors.ratings.any_given():
             raise refuse("ratings go with rule.preset alone (there is none)", "ratings")
         return
-    name = f"rule.preset: {preset}"
+    name = f"rule.preset: {factors.rule.preset}"
     if factors.rule_set is not None or factors.rules or factors.expansions:
         raise refuse(f"{name} does not go with rules (allowed: one of both)", "rule")
     for section, key, why in OF_RULE_SETS:
@@ -80,13 +81,13 @@ def check_rule(factors: Combined) -> None:
     for measure in MEASURES:
         if measure in factors.measure:
             raise refuse(f"measure: {measure} does not go with {name}", "measure")
-    _check_parties(factors, name)
+    _check_parties(factors, numbers, name)
 
 
-def _check_parties(factors: Combined, name: str) -> None:
+def _check_parties(factors: Combined, numbers: Numbers, name: str) -> None:
     """Refuse parties that a rule has no place for."""
     if any(share > 0.0 for share in factors.parties.shares[1:]):
-        if not factors.rule.takes_parties():
+        if not numbers.takes_parties:
             raise refuse(
                 f"parties.shares: {name} takes single players alone (allowed: [1])",
                 "parties.shares",

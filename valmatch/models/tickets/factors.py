@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -131,6 +131,19 @@ class TicketsFactors(Factors):
             return self.model_copy(update={"rule": self.rule.spelt_out()})
         values = filled_values(self, files, given)
         return self.model_copy(update=values) if values else self
+
+    def remarks(self) -> Iterator[tuple[str, str]]:
+        """Yield (factor, warning) for numbers of a rule that have no effect on who comes."""
+        there = {
+            "users": self.ratings.users is not None,
+            "requeuing": self.ratings.users is not None,
+            "ranges": self.ratings.ranges > 0.0,
+            "maps": "maps" in self.attributes,
+            "parties": any(share > 0.0 for share in self.parties.shares[1:]),
+        }
+        lacks = [need for need, is_there in there.items() if not is_there]
+        for name, text in self.rule.without_effect(lacks):
+            yield f"rule.{name}", text
 
     def rewritten(self, files: Mapping[str, Path]) -> Mapping[str, str]:
         """Return the text of the rule set with the values of these factors, if any differs."""

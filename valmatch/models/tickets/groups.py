@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.matching.presets.queues.playing import Told
+from valmatch.matching.living.queue import PresetReport
 from valmatch.matching.tickets.columns import Lists, Played, Texts
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT
 from valmatch.matching.tickets.playing_games import Backfills
@@ -38,7 +38,7 @@ class Replication(NamedTuple):
     # (players,); which part of what is left of the match a player stays; infinity: all
     stays: Floats
     backfills: Backfills
-    told: Told | None = None  # what the rule of a preset says of its matches; None with a rule set
+    report: PresetReport | None = None  # what a preset says of its matches; None with a rule set
 
     @property
     def window(self) -> tuple[float, float]:

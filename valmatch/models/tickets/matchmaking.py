@@ -5,17 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.matching.presets.queues.people import People
-from valmatch.matching.presets.queues.playing import Asked, Told, play_preset
-from valmatch.matching.presets.scores import ANY
+from valmatch.matching.living.queue import ANY, People, PresetInput, PresetReport, play_preset
+from valmatch.matching.living.registry import Numbers
 from valmatch.matching.tickets.columns import Lists, Played
 from valmatch.models.tickets.beliefs import BELIEFS, DEVIATION, GAMES, HIGH, LOW, NEW, USER
 from valmatch.models.tickets.drawn import Drawn
 from valmatch.models.tickets.latencies import RoundTrips
-from valmatch.rule_sets.presets.building import rule_of
-from valmatch.rule_sets.presets.meanings import filled, team_sizes
-from valmatch.rule_sets.presets.rule_words import RuleWords
-from valmatch.rule_sets.presets.rules import PresetRule
 from valmatch.rule_sets.table import Search, Steps, Table, Team
 from valmatch.rule_sets.worlds import Service
 
@@ -29,27 +24,25 @@ MOST_PICKS = 62  # maps that bits tell apart
 class PresetMatchmaker:
     """Matches tickets by the rule of a living matchmaker."""
 
-    def __init__(self, words: RuleWords, trips: RoundTrips) -> None:
-        self.rule: PresetRule = rule_of(words)
-        self.table = table_of(words)  # its teams, without any rule
+    def __init__(self, preset: str, numbers: Numbers, trips: RoundTrips) -> None:
+        self.preset, self.numbers = preset, numbers
+        self.table = table_of(*numbers.teams)  # its teams, without any rule
         self._between = between_centres(trips)
 
-    def play(self, drawn: Drawn, service: Service) -> tuple[Played, Told]:
+    def play(self, drawn: Drawn, service: Service) -> tuple[Played, PresetReport]:
         """Let the rule match tickets."""
-        asked = Asked(
+        tickets = PresetInput(
             drawn.times,
             drawn.cancels,
             users_by_ticket(drawn),
             people_of(drawn, self._between),
             drawn.place,
         )
-        return play_preset(self.rule, asked, service.timeout, service.horizon)
+        return play_preset(self.preset, self.numbers, tickets, service.timeout, service.horizon)
 
 
-def table_of(words: RuleWords) -> Table:
-    """Return the teams of a rule as a table without rules; in a lobby each is one's own team."""
-    teams = filled(words)["teams"]
-    count, size = (teams["lobby"], 1) if isinstance(teams, dict) else team_sizes(teams)
+def table_of(count: int, size: int) -> Table:
+    """Return the teams of a match as a table without rules."""
     steps = Steps((), (size,))
     every = tuple(Team(f"team{number}", steps, steps) for number in range(1, count + 1))
     return Table((), every, (), Search(), False, ())

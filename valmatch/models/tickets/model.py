@@ -13,7 +13,7 @@ from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import announce_compilation
-from valmatch.matching.presets.queues.playing import Told
+from valmatch.matching.living.queue import PresetReport
 from valmatch.matching.tickets.columns import Columns, Played, play_columns
 from valmatch.matching.tickets.driving import play
 from valmatch.matching.tickets.games import play_games
@@ -110,8 +110,10 @@ class TicketsModel(Model[Drawn]):
         rules = read_rules(source, given, service.request_timeout_seconds)
         self._table = rules.table
         self._trips = round_trips(tuple(factors.regions.shares), files.get("latency"))
-        words = factors.rule.words()
-        self._preset = PresetMatchmaker(words, self._trips) if words else None
+        preset, numbers = factors.rule.preset, factors.rule.numbers()
+        self._preset = (
+            PresetMatchmaker(preset, numbers, self._trips) if preset and numbers else None
+        )
         if self._preset:
             self._table = self._preset.table
         self._service = Service(
@@ -238,8 +240,8 @@ class TicketsModel(Model[Drawn]):
     def play(self, inputs: Drawn) -> Replication:
         """Let a rule set match the tickets of a replication."""
         if self._preset:
-            played, told = self._preset.play(inputs, self._service)
-            return self._found(inputs, played, draw_stays(self._factors, inputs), told=told)
+            played, report = self._preset.play(inputs, self._service)
+            return self._found(inputs, played, draw_stays(self._factors, inputs), report=report)
         stays = draw_stays(self._factors, inputs)
         played, backfills = self._by_rule_set(inputs, stays)
         return self._found(inputs, played, stays, backfills)
@@ -250,7 +252,7 @@ class TicketsModel(Model[Drawn]):
         played: Played,
         stays: Floats,
         backfills: Backfills = NO_BACKFILLS,
-        told: Told | None = None,
+        report: PresetReport | None = None,
     ) -> Replication:
         """Return what is measured of tickets and of what came of them."""
         factors, timeout = self._factors, self._service.timeout
@@ -264,7 +266,7 @@ class TicketsModel(Model[Drawn]):
             places_of(self._table),
             stays,
             backfills,
-            told,
+            report,
         )
 
     def world(self, inputs: Drawn, seed: int, replication: int) -> TicketWorld:

@@ -1,116 +1,126 @@
-"""Factors for rules of living matchmakers: their words, and what is believed of players."""
+"""Factors for rules of living matchmakers: their numbers, and what is believed of players."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    create_model,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
-from valmatch.inputs.fields import Factors, NonNegative, Positive, Real, Whole, factor, refuse
-from valmatch.rule_sets.presets.long_form import long_form
-from valmatch.rule_sets.presets.meanings import WORDS, check, form_of, given
-from valmatch.rule_sets.presets.rule_words import RuleWords
-from valmatch.rule_sets.presets.vocabulary import Vocabulary
-from valmatch.rule_sets.presets.words import PRESETS, Form, Preset
+from valmatch.inputs.fields import (
+    Factors,
+    NonNegative,
+    Positive,
+    Real,
+    Whole,
+    factor,
+    refuse,
+    without_news,
+)
+from valmatch.matching.living.registry import NEEDS, PRESETS, Numbers, Share, needs_of, numbers_of
+from valmatch.text.suggestions import hint
 
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
-
-
-PARTIES: tuple[Form, ...] = ("faf", "bar")  # forms of presets in which parties wait together
+if TYPE_CHECKING:
+    Preset = str
+else:
+    Preset = Literal[tuple(PRESETS)]
 
 
 def missing_preset() -> PydanticCustomError:
-    """Return the error of words without a preset."""
+    """Return the error of numbers without a preset."""
     return refuse(f"preset: missing (allowed: {', '.join(PRESETS)})")
 
 
-class RuleFactors(Vocabulary):
-    """The rule of a living matchmaker in place of a rule set; every word is a factor."""
+class OfPreset(Factors):
+    """The rule of a living matchmaker, whose numbers are factors; null: as the preset has it."""
 
     model_config = ConfigDict(json_schema_extra={"example": "{preset: bar}"})
 
-    preset: Preset | None = factor(  # type: ignore[assignment]
+    preset: Preset | None = factor(
         None,
         "",
         "Whose rule it is: a living matchmaker's. null: there is a rule set.",
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _named_alone(cls, data: object) -> object:
-        """Take the name of a preset alone, and parts of its lists."""
-        if isinstance(data, str):
-            return {"preset": data}
-        return _with_whole_lists(data) if isinstance(data, dict) else data
+    def given(self) -> dict[str, Any]:
+        """Return the numbers that are given, of whatever preset."""
+        values = {name: getattr(self, name) for name in NUMBERS}
+        return {name: value for name, value in values.items() if value is not None}
 
-    @model_validator(mode="after")
-    def _means_something(self) -> RuleFactors:
-        if self.preset is not None:
-            check(self)
-        elif any(given(self, path) is not None for path in WORDS):
-            raise missing_preset()
-        return self
-
-    def words(self) -> RuleWords | None:
-        """Return the rule; None without a preset."""
-        if self.preset is None:
-            return None
-        return RuleWords.model_validate(self.model_dump(include=set(Vocabulary.model_fields)))
-
-    def takes_parties(self) -> bool:
-        """Return whether parties wait together, by the preset."""
-        return self.preset is not None and form_of(self) in PARTIES
+    def numbers(self) -> Numbers | None:
+        """Return the numbers of the rule; None without a preset."""
+        return numbers_of(self.preset).model_validate(self.given()) if self.preset else None
 
     def spelt_out(self) -> Self:
-        """Return the rule with a value for every word, which can then be varied and optimised."""
-        words = self.words()
-        if words is None:
+        """Return the rule with a value for every number, which can then be varied and optimised."""
+        numbers = self.numbers()
+        return self if numbers is None else self.model_copy(update=dict(numbers))
+
+    def without_effect(self, lacks: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Yield the numbers that are not as the preset has them and need what there is not."""
+        for name, value in self.given().items() if self.preset else ():
+            numbers = numbers_of(self.preset or "")
+            need = needs_of(numbers, name)
+            if need in lacks and value != getattr(numbers(), name):
+                yield name, f"has no effect: {NEEDS[need]}"
+
+    @model_validator(mode="after")
+    def _of_one_preset(self) -> Self:
+        given = self.given()
+        if self.preset is None:
+            if given:
+                raise missing_preset()
             return self
-        others = self.model_dump(exclude=set(Vocabulary.model_fields))
-        return type(self).model_validate({**others, **long_form(words)})
+        known = tuple(numbers_of(self.preset).model_fields)
+        for name in given:
+            if name not in known:
+                raise refuse(f"preset {self.preset} has no such number ({hint(name, known)})", name)
+        self.numbers()
+        return self
+
+    @model_serializer(mode="wrap")
+    def _with_own_numbers(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what is of other presets, and the preset where there is none."""
+        return without_news(self, handler(self), ("preset", *NUMBERS))
 
 
-def _with_whole_lists(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return words in which lists are whole of which an override gives parts by their numbers."""
-    found = dict(given)
-    teams, preset = found.get("teams"), found.get("preset")
-    duels = preset == "faf" and isinstance(teams, str) and teams.endswith("x1")
-    for path, word in WORDS.items():
-        default = word.by_form.get("faf_duels" if duels else preset)  # type: ignore[arg-type]
-        *sections, name = path.split(".")
-        inner = found
-        for section in sections:
-            if not isinstance(inner.get(section), Mapping):
-                break
-            inner[section] = dict(inner[section])
-            inner = inner[section]
-        else:
-            own = inner.get(name)
-            if isinstance(default, tuple) and isinstance(own, Mapping):
-                inner[name] = _merged(default, own)
-    return found
+def _every_number() -> dict[str, Any]:
+    """Return the fields of the numbers of all presets: one of a name, whoever has it."""
+    fields: dict[str, Any] = {}
+    readers: dict[str, list[str]] = {}
+    for preset in PRESETS:
+        numbers = numbers_of(preset)
+        kinds = get_type_hints(numbers, include_extras=True)
+        for name, field in numbers.model_fields.items():
+            readers.setdefault(name, []).append(preset)
+            extra: Any = field.json_schema_extra
+            if name not in fields:
+                made = factor(None, extra["unit"], str(field.description))
+                fields[name] = (kinds[name] | None, made)
+    for name, presets in readers.items():
+        fields[name][1].description += f" Of preset {' or '.join(presets)} alone."
+    return fields
 
 
-def _merged(default: Any, given: Any) -> Any:  # noqa: ANN401 - lists, mappings, numbers
-    """Return a value with parts that are given."""
-    if not isinstance(given, Mapping):
-        return given
-    parts = {str(key): value for key, value in given.items()}
-    if isinstance(default, Mapping):
-        return {
-            **default,
-            **{key: _merged(default.get(key), value) for key, value in parts.items()},
-        }
-    if not isinstance(default, list | tuple):
-        return given
-    if not set(parts) <= set(map(str, range(len(default)))):
-        return given
-    return [
-        _merged(one, parts[str(place)]) if str(place) in parts else one
-        for place, one in enumerate(default)
-    ]
+_NUMBERS = _every_number()
+NUMBERS = tuple(_NUMBERS)  # the names of the numbers of all presets
+
+if TYPE_CHECKING:
+
+    class RuleFactors(OfPreset):
+        """The rule of a living matchmaker in place of a rule set."""
+
+else:
+    RuleFactors = create_model("RuleFactors", __base__=OfPreset, __module__=__name__, **_NUMBERS)
+    RuleFactors.__doc__ = "The rule of a living matchmaker in place of a rule set."
 
 
 class RatingsFactors(Factors):

@@ -13,20 +13,6 @@ from valmatch.models.tickets.averages import mean
 from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.models.tickets.groups import Replication, figures
 from valmatch.models.tickets.matchmaking import users_by_ticket
-from valmatch.rule_sets.presets.meanings import form_of
-from valmatch.rule_sets.presets.words import UNIT
-
-VALUES = {
-    "quality": ("", "quality by the rule"),
-    "probability": ("", "believed win chance of the first team"),
-    "seconds": ("seconds", "quality by the rule"),
-    "points": ("points", "points against the pair"),
-    "window": ("points", "largest difference between the pivot and a member"),
-}
-"""Unit and meaning of the value of a match, by the unit that the rule says it in."""
-
-BELIEVING = ("bar", "shieldbattery")  # presets that say how likely a team wins
-RELAXING = "shieldbattery"  # the preset that asks for less of a small population
 
 BEYOND = (2.0, 2.5, 3.0)
 """Standard deviations of skill off the mean from which on tickets are looked at by themselves."""
@@ -38,10 +24,10 @@ OF_THE_FAR = ("matched_fraction", "time_to_match", "time_to_match_p90")
 
 def preset_responses(factors: TicketsFactors) -> Iterator[Response]:
     """Yield the responses of a rule of a preset; none of a rule set."""
-    words = factors.rule.words()
-    if words is None:
+    numbers = factors.rule.numbers()
+    if numbers is None:
         return
-    unit, meaning = VALUES[UNIT.get(form_of(words), "window")]
+    unit, meaning = numbers.value
     yield Response("match_value", unit, f"mean over matches of the {meaning}", limits=ANY)
     yield Response(
         "skipped",
@@ -77,15 +63,15 @@ def preset_responses(factors: TicketsFactors) -> Iterator[Response]:
                 f"{name} of tickets with a mean true skill over {beyond:g} skill.std off the mean",
                 limits=SHARE if is_share else NOT_NEGATIVE,
             )
-    if words.preset == RELAXING:
+    if numbers.relaxes:
         yield Response(
             "relaxed",
             "",
-            "share of reviews that ask for less than accept.at_least, as the population is small",
+            "share of reviews that ask for less than min_quality, as the population is small",
             share_of="reviews",
             limits=SHARE,
         )
-    if words.preset in BELIEVING:
+    if numbers.believes:
         yield Response(
             "win_error",
             "",
@@ -113,14 +99,14 @@ def measure_preset(found: Replication, made: Bools) -> dict[str, float]:
 
     Shapes: `made` (matches,).
     """
-    told, factors = found.told, found.factors
-    if told is None:
+    report, factors, numbers = found.report, found.factors, found.factors.rule.numbers()
+    if report is None or numbers is None:
         return {}
     values: dict[str, float] = {
-        "match_value": mean(told.values[made]),
-        "skipped": mean(told.skipped[made]),
-        "candidates": told.examined / told.reviews if told.reviews else math.nan,
-        "reviews": told.reviews,
+        "match_value": mean(report.values[made]),
+        "skipped": mean(report.skipped[made]),
+        "candidates": report.examined / report.reviews if report.reviews else math.nan,
+        "reviews": report.reviews,
         "skill_spread": mean(skill_spreads(found)[made]),
     }
     if factors.ratings.users is not None:
@@ -130,10 +116,10 @@ def measure_preset(found: Replication, made: Bools) -> dict[str, float]:
     for beyond in BEYOND:
         own = figures(found, off > beyond * factors.skill.std)
         values |= {f"{name}.beyond_{beyond:g}sd": own[name] for name in OF_THE_FAR}
-    if factors.rule.preset == RELAXING:
-        values["relaxed"] = told.relaxed / told.reviews if told.reviews else math.nan
-    if factors.rule.preset in BELIEVING:
-        values |= _beliefs(found, told.chances, made)
+    if numbers.relaxes:
+        values["relaxed"] = report.relaxed / report.reviews if report.reviews else math.nan
+    if numbers.believes:
+        values |= _beliefs(found, report.chances, made)
     return values
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from valmatch.inputs.csv_columns import joined_names
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.matching.presets.queues.playing import Told
+from valmatch.matching.living.queue import PresetReport
 from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.matching.tickets.playing import STATUSES
 from valmatch.models.model import Table
@@ -58,7 +58,7 @@ def matches_table(found: Replication, centres: Sequence[str]) -> Table:
 
     Where a living matchmaker formed them it also says what it thought of each.
     """
-    played, matches, told = found.played, found.matches, found.told
+    played, matches, report = found.played, found.matches, found.report
     first = ~played.filled
     members = played.tickets[first].tolist()  # once: a match takes a few of very many
     ends = np.searchsorted(played.matches[first], np.arange(1, played.times.size + 1))
@@ -80,17 +80,17 @@ def matches_table(found: Replication, centres: Sequence[str]) -> Table:
             "true_team_diff": matches.true_diffs,
             "seen_team_diff": matches.seen_diffs,
             "win_gap": matches.gaps,
-            **({} if told is None else _thoughts(told)),
+            **({} if report is None else _thoughts(report)),
         },
     )
 
 
-def _thoughts(told: Told) -> dict[str, Floats | Ints]:
+def _thoughts(report: PresetReport) -> dict[str, Floats | Ints]:
     """Return what a rule says of its matches: value, believed win chance, skipped or not."""
     return {
-        "match_value": told.values,
-        "believed_win_prob": told.chances,
-        "skipped": told.skipped.astype(np.int64),
+        "match_value": report.values,
+        "believed_win_prob": report.chances,
+        "skipped": report.skipped.astype(np.int64),
     }
 
 

@@ -1,1 +1,0 @@
-"""The vocabulary of rules of living matchmakers, and cases."""

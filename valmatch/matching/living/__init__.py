@@ -1,0 +1,1 @@
+"""The rules of living matchmakers, a file each, and the queue that they share."""

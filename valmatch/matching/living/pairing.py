@@ -1,0 +1,502 @@
+"""Pairs: as many as can be, and of those the ones with the least total; exact, in O(n^3).
+
+Weights are made of points so that one pair more outweighs all points. The matching of greatest
+weight is found by growing trees from all free vertices at once, with dual variables and blossoms
+(Edmonds, 1965; Galil, 1986). A blossom is an odd cycle that is treated as one vertex until it is
+opened again. Vertices are numbered from 1, so that 0 stands for none; blossoms come after them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.compilation import at, internal, njit
+
+UNIT = 1024.0  # points are whole multiples of its reciprocal, so that sums are exact
+FAR = 2**62  # more than any step of dual variables
+OUTER, INNER, FREE = 0, 1, -1
+"""Whether a vertex is at an even or odd distance from a root, or in no tree."""
+
+
+class Forest(NamedTuple):
+    """The state of a search."""
+
+    weight: Ints  # (v + 1, v + 1); what a pair is worth, > 0; 0: it is not allowed
+    tail: Ints  # (m, m); the tail of the best edge from one vertex or blossom to another; 0: none
+    head: Ints  # (m, m); and its head
+    label: Ints  # (m,); dual variables
+    mate: Ints  # (m,); the vertex that is at the other end of the matched edge; 0: none
+    slack: Ints  # (m,); the outer vertex with the tightest edge to it; 0: none
+    off: Ints  # (m,); by how much that edge is short of being tight
+    top: Ints  # (m,); the outermost blossom around it, itself where there is none; 0 of no blossom
+    parent: Ints  # (m,); the vertex by which it was reached
+    side: Ints  # (m,); `OUTER`, `INNER` or `FREE`
+    seen: Ints  # (m,); number of the last walk to the roots that passed it
+    within: Ints  # (m, v + 1); of a blossom and a vertex, the member that it is in; 0: not in it
+    members: Ints  # (m, v + 1); the cycle of a blossom, the base first
+    sizes: Ints  # (m,); members of a blossom
+    queue: Ints  # vertices yet to be looked from
+    stack: Ints  # room for walks
+    spare: Ints
+    counts: Ints  # (4,); vertices, the last number in use, vertices in the queue, walks so far
+
+
+VERTICES, LAST, QUEUED, WALKS = 0, 1, 2, 3
+
+
+def make_forest(most: int) -> Forest:
+    """Return room for a search among so many vertices."""
+    numbers = 2 * most + 2
+
+    def square(rows: int, columns: int) -> Ints:
+        return np.zeros((rows, columns), np.int64)
+
+    def row() -> Ints:
+        return np.zeros(numbers, np.int64)
+
+    return Forest(
+        weight=square(most + 1, most + 1),
+        tail=square(numbers, numbers),
+        head=square(numbers, numbers),
+        label=row(),
+        mate=row(),
+        slack=row(),
+        off=row(),
+        top=row(),
+        parent=row(),
+        side=row(),
+        seen=row(),
+        within=square(numbers, most + 1),
+        members=square(numbers, most + 1),
+        sizes=row(),
+        queue=np.zeros(2 * numbers, np.int64),
+        stack=np.zeros((2 * numbers, 2), np.int64),
+        spare=row(),
+        counts=np.zeros(4, np.int64),
+    )
+
+
+# ---------------------------------------------------------------- trees
+
+
+@njit
+def pair(forest: Forest, points: Floats, count: int, partners: Ints) -> int:
+    """Pair as many as can be, with the least total of points.
+
+    Shapes: `points` (n, n); `partners` (n,).
+    """
+    _weigh(forest, points, count)
+    _begin(forest, count)
+    pairs = 0
+    while _grow(forest):
+        pairs += 1
+    for vertex in range(count):
+        partners[vertex] = forest.mate[vertex + 1] - 1
+    return pairs
+
+
+@internal
+def _weigh(forest: Forest, points: Floats, count: int) -> None:
+    """Make weights of points."""
+    low, high = np.inf, -np.inf
+    for i in range(count):
+        for j in range(i):
+            if points[i, j] == points[i, j]:
+                low = min(low, points[i, j])
+                high = max(high, points[i, j])
+    pair_more = 0
+    if low <= high:
+        pair_more = int(np.rint((high - low) * UNIT) + 1.0) * (count // 2 + 1)
+    for i in range(count):
+        forest.weight[i + 1, i + 1] = 0
+        for j in range(i):
+            weight = 0
+            if points[i, j] == points[i, j]:
+                weight = pair_more + int(np.rint((high - points[i, j]) * UNIT))
+            forest.weight[i + 1, j + 1] = weight
+            forest.weight[j + 1, i + 1] = weight
+
+
+@internal
+def _begin(forest: Forest, count: int) -> None:
+    """Let there be no pairs and no blossoms."""
+    forest.counts[VERTICES] = count
+    forest.counts[LAST] = count
+    forest.counts[WALKS] = 0
+    most = 0
+    for first in range(1, count + 1):
+        for second in range(1, count + 1):
+            weight = forest.weight[first, second]
+            most = max(most, weight)
+            forest.tail[first, second] = first if weight > 0 else 0
+            forest.head[first, second] = second if weight > 0 else 0
+            forest.within[first, second] = first if first == second else 0
+    for number in range(forest.top.size):
+        forest.top[number] = number if number <= count else 0
+        forest.mate[number] = 0
+        forest.sizes[number] = 0
+        forest.seen[number] = 0
+        forest.label[number] = most if 0 < number <= count else 0
+
+
+@internal
+def _grow(forest: Forest) -> bool:
+    """Grow trees until there is a pair more; return whether there is one."""
+    count = forest.counts[VERTICES]
+    forest.counts[QUEUED] = 0
+    for number in range(1, forest.counts[LAST] + 1):
+        forest.side[number] = FREE
+        forest.slack[number] = 0
+    for number in range(1, forest.counts[LAST] + 1):
+        if forest.top[number] == number and forest.mate[number] == 0:
+            forest.parent[number] = 0
+            forest.side[number] = OUTER
+            _enqueue(forest, number)
+    if forest.counts[QUEUED] == 0:
+        return False
+    while True:
+        place = 0
+        while place < forest.counts[QUEUED]:
+            vertex = forest.queue[place]
+            place += 1
+            if forest.side[forest.top[vertex]] == INNER:
+                continue
+            inside, own = forest.top[vertex], forest.label[vertex]
+            for other in range(1, count + 1):
+                weight = forest.weight[at(vertex), at(other)]
+                if weight == 0:
+                    continue
+                top = forest.top[at(other)]
+                if top == inside or forest.side[at(top)] == INNER:
+                    continue
+                short = own + forest.label[at(other)] - 2 * weight
+                if short > 0:
+                    if forest.slack[at(top)] == 0 or short < forest.off[at(top)]:
+                        forest.slack[at(top)] = vertex
+                        forest.off[at(top)] = short
+                elif _join(forest, vertex, other):
+                    return True
+                else:
+                    inside = forest.top[vertex]
+        if not _loosen(forest):
+            return False
+        forest.counts[QUEUED] = 0
+        for number in range(1, forest.counts[LAST] + 1):
+            tight = forest.slack[number]
+            if (
+                forest.top[number] == number
+                and tight > 0
+                and forest.top[tight] != number
+                and forest.off[number] == 0
+                and _join(forest, forest.tail[tight, number], forest.head[tight, number])
+            ):
+                return True
+        for number in range(count + 1, forest.counts[LAST] + 1):
+            if (
+                forest.top[number] == number
+                and forest.side[number] == INNER
+                and forest.label[number] == 0
+            ):
+                open_blossom(forest, number)
+
+
+@internal
+def _loosen(forest: Forest) -> bool:
+    """Change dual variables until something more is tight; return whether that is possible."""
+    count, last = forest.counts[VERTICES], forest.counts[LAST]
+    step = FAR
+    for number in range(1, last + 1):
+        if forest.top[number] != number:
+            continue
+        if number > count and forest.side[number] == INNER:
+            step = min(step, forest.label[number] // 2)
+        if forest.slack[number] > 0:
+            short = forest.off[number]
+            if forest.side[number] == FREE:
+                step = min(step, short)
+            elif forest.side[number] == OUTER:
+                step = min(step, short // 2)
+    for vertex in range(1, count + 1):
+        if forest.side[forest.top[vertex]] == OUTER and forest.label[vertex] <= step:
+            return False
+    for vertex in range(1, count + 1):
+        side = forest.side[forest.top[vertex]]
+        if side == OUTER:
+            forest.label[vertex] -= step
+        elif side == INNER:
+            forest.label[vertex] += step
+    for number in range(1, last + 1):
+        if forest.slack[number] > 0 and forest.side[number] != INNER:
+            forest.off[number] -= step if forest.side[number] == FREE else 2 * step
+    for number in range(count + 1, last + 1):
+        if forest.top[number] == number:
+            if forest.side[number] == OUTER:
+                forest.label[number] += 2 * step
+            elif forest.side[number] == INNER:
+                forest.label[number] -= 2 * step
+    return True
+
+
+@internal
+def _join(forest: Forest, tail: int, head: int) -> bool:
+    """Take a tight edge from an outer vertex in; return whether it made a pair more."""
+    one, other = forest.top[tail], forest.top[head]
+    if forest.side[other] == FREE:
+        forest.parent[other] = tail
+        forest.side[other] = INNER
+        next_ = forest.top[forest.mate[other]]
+        forest.slack[other] = 0
+        forest.slack[next_] = 0
+        forest.side[next_] = OUTER
+        _enqueue(forest, next_)
+    elif forest.side[other] == OUTER:
+        base = _meeting(forest, one, other)
+        if base == 0:
+            _augment(forest, one, other)
+            _augment(forest, other, one)
+            return True
+        make_blossom(forest, one, base, other)
+    return False
+
+
+@internal
+def _meeting(forest: Forest, first: int, second: int) -> int:
+    """Return where the walks of two to their roots meet; 0 where they do not."""
+    forest.counts[WALKS] += 1
+    walk = forest.counts[WALKS]
+    one, other = first, second
+    while one > 0 or other > 0:
+        if one > 0:
+            if forest.seen[one] == walk:
+                return one
+            forest.seen[one] = walk
+            one = forest.top[forest.mate[one]]
+            if one > 0:
+                one = forest.top[forest.parent[one]]
+        one, other = other, one
+    return 0
+
+
+@internal
+def _augment(forest: Forest, first: int, second: int) -> None:
+    """Swap what is matched on the walk from one to its root, when it gets another partner."""
+    one, other = first, second
+    while True:
+        left = forest.top[forest.mate[one]]
+        set_mate(forest, one, other)
+        if left == 0:
+            return
+        parent = forest.top[forest.parent[left]]
+        set_mate(forest, left, parent)
+        one, other = parent, left
+
+
+# ---------------------------------------------------------------- blossoms
+
+
+@internal
+def tightness(forest: Forest, first: int, second: int) -> int:
+    """Return by how much the best edge between two is short of being tight."""
+    tail, head = forest.tail[first, second], forest.head[first, second]
+    return forest.label[tail] + forest.label[head] - 2 * forest.weight[tail, head]
+
+
+@internal
+def note_slack(forest: Forest, outer: int, other: int) -> None:
+    """Let a vertex or blossom know of an outer vertex."""
+    short = tightness(forest, outer, other)
+    if forest.slack[other] == 0 or short < forest.off[other]:
+        forest.slack[other] = outer
+        forest.off[other] = short
+
+
+@internal
+def find_slack(forest: Forest, other: int) -> None:
+    """Look for the outer vertex with the tightest edge to a vertex or blossom."""
+    forest.slack[other] = 0
+    for vertex in range(1, forest.counts[VERTICES] + 1):
+        if (
+            forest.tail[other, vertex] > 0
+            and forest.top[vertex] != other
+            and forest.side[forest.top[vertex]] == OUTER
+        ):
+            note_slack(forest, vertex, other)
+
+
+@internal
+def _enqueue(forest: Forest, group: int) -> None:
+    """Queue all vertices of a blossom, or a vertex."""
+    count, queued = forest.counts[VERTICES], forest.counts[QUEUED]
+    if group <= count:
+        forest.queue[queued] = group
+        forest.counts[QUEUED] = queued + 1
+        return
+    for vertex in range(1, count + 1):
+        if forest.within[group, vertex] > 0:
+            forest.queue[queued] = vertex
+            queued += 1
+    forest.counts[QUEUED] = queued
+
+
+@internal
+def set_top(forest: Forest, group: int, top: int) -> None:
+    """Say of everything in a blossom what the outermost blossom around it is."""
+    forest.stack[0, 0] = group
+    size = 1
+    while size > 0:
+        size -= 1
+        one = forest.stack[size, 0]
+        forest.top[one] = top
+        if one > forest.counts[VERTICES]:
+            for place in range(forest.sizes[one]):
+                forest.stack[size, 0] = forest.members[one, place]
+                size += 1
+
+
+@internal
+def even_place(forest: Forest, blossom: int, member: int) -> int:
+    """Return an even place of a member in the cycle of a blossom, which may turn it around."""
+    size = forest.sizes[blossom]
+    place = 0
+    while forest.members[blossom, place] != member:
+        place += 1
+    if place % 2 == 0:
+        return place
+    low, high = 1, size - 1
+    while low < high:
+        kept = forest.members[blossom, low]
+        forest.members[blossom, low] = forest.members[blossom, high]
+        forest.members[blossom, high] = kept
+        low += 1
+        high -= 1
+    return size - place
+
+
+@internal
+def set_mate(forest: Forest, first: int, second: int) -> None:
+    """Match one vertex or blossom with another, and inside of blossoms the rest in pairs."""
+    forest.stack[0, 0] = first
+    forest.stack[0, 1] = second
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        one, other = forest.stack[waiting, 0], forest.stack[waiting, 1]
+        forest.mate[one] = forest.head[one, other]
+        if one <= forest.counts[VERTICES]:
+            continue
+        base = forest.within[one, forest.tail[one, other]]
+        place = even_place(forest, one, base)
+        for k in range(place):
+            forest.stack[waiting, 0] = forest.members[one, k]
+            forest.stack[waiting, 1] = forest.members[one, k ^ 1]
+            waiting += 1
+        forest.stack[waiting, 0] = base
+        forest.stack[waiting, 1] = other
+        waiting += 1
+        _turn(forest, one, place)
+
+
+@internal
+def _turn(forest: Forest, blossom: int, place: int) -> None:
+    """Let the cycle of a blossom begin at a place."""
+    size = forest.sizes[blossom]
+    for k in range(size):
+        forest.spare[k] = forest.members[blossom, k]
+    for k in range(size):
+        forest.members[blossom, k] = forest.spare[(k + place) % size]
+
+
+@internal
+def make_blossom(forest: Forest, first: int, base: int, second: int) -> None:
+    """Make a blossom of the walks from two outer ones to the base that both come to."""
+    count, last = forest.counts[VERTICES], forest.counts[LAST]
+    blossom = count + 1
+    while blossom <= last and forest.top[blossom] != 0:
+        blossom += 1
+    if blossom > last:
+        forest.counts[LAST] = last = blossom
+    forest.label[blossom] = 0
+    forest.side[blossom] = OUTER
+    forest.mate[blossom] = forest.mate[base]
+    size = _walk(forest, blossom, 0, first, base)
+    forest.members[blossom, size] = base
+    size += 1
+    low, high = 0, size - 1
+    while low < high:
+        kept = forest.members[blossom, low]
+        forest.members[blossom, low] = forest.members[blossom, high]
+        forest.members[blossom, high] = kept
+        low += 1
+        high -= 1
+    forest.sizes[blossom] = _walk(forest, blossom, size, second, base)
+    _inherit(forest, blossom, count, last)
+    set_top(forest, blossom, blossom)
+    find_slack(forest, blossom)
+
+
+@internal
+def _walk(forest: Forest, blossom: int, size: int, start: int, base: int) -> int:
+    """Take what is on the walk from an outer one to a base; return the members so far."""
+    one = start
+    while one != base:
+        inner = forest.top[forest.mate[one]]
+        forest.members[blossom, size] = one
+        forest.members[blossom, size + 1] = inner
+        size += 2
+        _enqueue(forest, inner)
+        one = forest.top[forest.parent[inner]]
+    return size
+
+
+@internal
+def _inherit(forest: Forest, blossom: int, count: int, last: int) -> None:
+    """Give a blossom the best edges of its members, and their vertices."""
+    for other in range(1, last + 1):
+        forest.tail[blossom, other] = 0
+        forest.tail[other, blossom] = 0
+    for vertex in range(1, count + 1):
+        forest.within[blossom, vertex] = 0
+    for place in range(forest.sizes[blossom]):
+        member = forest.members[blossom, place]
+        for other in range(1, last + 1):
+            if forest.tail[member, other] > 0 and (
+                forest.tail[blossom, other] == 0
+                or tightness(forest, member, other) < tightness(forest, blossom, other)
+            ):
+                forest.tail[blossom, other] = forest.tail[member, other]
+                forest.head[blossom, other] = forest.head[member, other]
+                forest.tail[other, blossom] = forest.tail[other, member]
+                forest.head[other, blossom] = forest.head[other, member]
+        for vertex in range(1, count + 1):
+            if forest.within[member, vertex] > 0:
+                forest.within[blossom, vertex] = member
+
+
+@internal
+def open_blossom(forest: Forest, blossom: int) -> None:
+    """Open an inner blossom: what is on the way through it stays in the tree."""
+    size = forest.sizes[blossom]
+    for place in range(size):
+        member = forest.members[blossom, place]
+        set_top(forest, member, member)
+    reached = forest.tail[blossom, forest.parent[blossom]]
+    entry = forest.within[blossom, reached]
+    place = even_place(forest, blossom, entry)
+    for k in range(0, place, 2):
+        inner, outer = forest.members[blossom, k], forest.members[blossom, k + 1]
+        forest.parent[inner] = forest.tail[outer, inner]
+        forest.side[inner] = INNER
+        forest.side[outer] = OUTER
+        forest.slack[inner] = 0
+        find_slack(forest, outer)
+        _enqueue(forest, outer)
+    forest.side[entry] = INNER
+    forest.parent[entry] = forest.parent[blossom]
+    for k in range(place + 1, size):
+        member = forest.members[blossom, k]
+        forest.side[member] = FREE
+        find_slack(forest, member)
+    forest.top[blossom] = 0

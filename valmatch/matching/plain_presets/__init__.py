@@ -1,1 +1,0 @@
-"""The searches of the presets in plain Python, which say what the kernels of `presets` do."""

@@ -1,1 +1,0 @@
-"""The searches of the rules of living matchmakers, compiled."""

@@ -1,1 +1,0 @@
-"""Rules of living matchmakers: one vocabulary, five presets, and cases with tickets."""
