@@ -226,7 +226,7 @@ def test_numbers_of_a_name_are_of_a_kind_and_no_option_of_another_queue() -> Non
         hints = get_type_hints(numbers, include_extras=True)
         for name, field in numbers.model_fields.items():
             extra: Any = field.json_schema_extra
-            kind = hints[name], extra["unit"]
+            kind = str(hints[name]), extra["unit"]
             assert kinds.setdefault(name, kind) == kind
             assert str(field.description).endswith(".")
             assert needs_of(numbers, name) in ("", *NEEDS)

@@ -40,9 +40,7 @@ class Numbers(registry.Numbers):
     takes_parties: ClassVar = True
     believes: ClassVar = True
 
-    team_size: Annotated[int, Field(ge=1, le=100), *Whole] = number(
-        1, "players", "Players of a team."
-    )
+    team_size: TeamSize = number(1, "players", "Players of a team.")
     team_count: Annotated[int, Field(ge=2, le=100), *Whole] = number(
         2, "teams", "Teams of a match."
     )

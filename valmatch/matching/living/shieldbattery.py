@@ -43,9 +43,7 @@ class Numbers(registry.Numbers):
     believes: ClassVar = True
     relaxes: ClassVar = True
 
-    team_size: Annotated[int, Field(ge=1, le=3), *Whole] = number(
-        1, "players", "Players of a team."
-    )
+    team_size: TeamSize = number(1, "players", "Players of a team.")
     less_deviations: NonNegative = number(
         1.0, "deviations", "How many of its deviations a rating is lowered by."
     )
