@@ -28,7 +28,7 @@ from valmatch.matching.living.queue import (
     no_memory,
     terms_type,
 )
-from valmatch.matching.living.registry import Share, Tick, number
+from valmatch.matching.living.registry import Share, TeamSize, Tick, number
 from valmatch.matching.tickets.layout import COMPLETED
 
 

@@ -27,7 +27,7 @@ from valmatch.matching.living.queue import (
     everybody_joins,
     terms_type,
 )
-from valmatch.matching.living.registry import Tick, number
+from valmatch.matching.living.registry import TeamSize, Tick, number
 from valmatch.matching.tickets.layout import COMPLETED
 
 Singles = NDArray[np.float32]
