@@ -51,6 +51,7 @@ WORDS = {
         "credit_rate": "wait_weight",
         "credit_others": "others_weight",
         "relax_rate": "relax",
+        "min_quality": "threshold",
         "never_maps": "shared_maps",
     },
     "osu": {},

@@ -75,7 +75,7 @@ MUTANTS: tuple[tuple[str, str, Any, str], ...] = (
     ("shieldbattery", "latency_unknown", 187.5, "shieldbattery-03"),
     ("shieldbattery", "wait_weight", 1.25, "shieldbattery-12"),
     ("shieldbattery", "others_weight", 1.0, "others"),
-    ("shieldbattery", "min_quality", -37.5, "shieldbattery-12"),
+    ("shieldbattery", "threshold", -37.5, "shieldbattery-12"),
     ("shieldbattery", "comfortable", 2.5, "shieldbattery-12"),
     ("shieldbattery", "relax", 18.75, "shieldbattery-12"),
     ("shieldbattery", "shared_maps", False, "shieldbattery-09"),

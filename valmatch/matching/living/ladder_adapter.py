@@ -344,7 +344,7 @@ def queue_of(preset: str) -> ModuleType:
     queue.__file__ = __file__
     for part in (Parameters, reset, has_room, leave, line_up, still_waiting):
         setattr(queue, part.__name__, part)
-    for part in PARTS:
-        setattr(queue, part.__name__, kernel_of(part, module_of(preset)))
+    for each in PARTS:
+        setattr(queue, each.__name__, kernel_of(each, module_of(preset)))
     vars(queue)["waiting_teams"] = no_waiting_teams
     return queue

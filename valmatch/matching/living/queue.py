@@ -140,7 +140,7 @@ RULE = cast(Rule, None)
 
 def terms_type(numbers: type[Numbers], module: str) -> Any:  # noqa: ANN401
     """Return the type of the numbers of a rule as kernels take them, `Terms` of its module."""
-    return namedtuple("Terms", tuple(numbers.model_fields), module=module)  # type: ignore[misc]
+    return namedtuple("Terms", tuple(numbers.model_fields), module=module)
 
 
 def terms_of(preset: str, numbers: Numbers) -> Any:  # noqa: ANN401

@@ -54,7 +54,7 @@ class Numbers(Factors):
     relaxes: ClassVar[bool] = False  # whether it asks for less of a small population
 
     if TYPE_CHECKING:
-        team_size: int
+        team_size: int = 1
 
     @model_validator(mode="after")
     def _team_is_known(self) -> Self:

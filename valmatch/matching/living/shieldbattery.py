@@ -70,7 +70,7 @@ class Numbers(registry.Numbers):
     others_weight: NonNegative = number(
         0.0, "", "Share of the waits of the others that orders matches; not in the source."
     )
-    min_quality: Number = number(-30.0, "seconds", "Least quality of a match.")
+    threshold: Number = number(-30.0, "seconds", "Least quality of a match.")
     comfortable: NonNegative = number(
         2.0, "", "Players of a match so many times are enough of a population."
     )
@@ -114,7 +114,7 @@ class Weights(NamedTuple):
     latency_free: np.float32
     wait_weight: np.float32
     others_weight: np.float32
-    min_quality: np.float32
+    threshold: np.float32
     relax: np.float32
     enough: np.float32  # players of a population that is not small
     window_weight: np.float32  # of a window of the population
@@ -225,7 +225,7 @@ def review(now: float, line: Line, scratch: Scratch) -> float:
     state, players, rosters = line.state[0], scratch.roster.size, scratch.rosters
     _fold(now, line, scratch)
     least = least_quality(line, scratch)
-    state["relaxed"] += int(least < scratch.weights.min_quality)
+    state["relaxed"] += int(least < scratch.weights.threshold)
     following = (state["reviews"] + 2) * scratch.terms.tick
     count = _look(now, line, scratch)
     if count < players:
@@ -332,7 +332,7 @@ def least_quality(line: Line, scratch: Scratch) -> np.float32:
     memory = line.memory
     known = Single(memory[FOLDED] if memory[IS_FOLDED] != 0.0 else memory[PEAK])
     missing = max(Single(0), Single(scratch.weights.enough - known))
-    return Single(scratch.weights.min_quality - Single(scratch.weights.relax * missing))
+    return Single(scratch.weights.threshold - Single(scratch.weights.relax * missing))
 
 
 @internal

@@ -230,7 +230,7 @@ class Rule(RuleFactors, QueueFactors):
 
     model_config = ConfigDict(json_schema_extra={"example": "{player_diff: 400}"})
 
-    preset: Preset | None = factor(  # type: ignore[assignment]
+    preset: Preset | None = factor(
         None,
         "",
         "Whose rule it is: a living matchmaker's; matching is then preset. null: that of matching.",

@@ -67,7 +67,7 @@ def preset_responses(factors: TicketsFactors) -> Iterator[Response]:
         yield Response(
             "relaxed",
             "",
-            "share of reviews that ask for less than min_quality, as the population is small",
+            "share of reviews that ask for less than threshold, as the population is small",
             share_of="reviews",
             limits=SHARE,
         )
