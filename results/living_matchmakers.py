@@ -79,7 +79,7 @@ def same_players(rule: str, teams: str, size: int) -> tuple[str, ...]:
     }
     more = ("ratings.ranges=0",) * (rule == "lichess")
     own = tuple(f"{name}={value:.10g}" for name, value in numbers.items())
-    return (f"rule.teams={teams}", *WORLD, *own, *more)
+    return (f"rule.{teams}", *WORLD, *own, *more)
 
 
 def _side_by_side(
@@ -100,15 +100,26 @@ def _side_by_side(
     ]  # fmt: skip
 
 
-LOBBY = "{lobby: 8}"
-DUELS = dict.fromkeys(SCALES, ("2x1", 1)) | {"osu": ("{lobby: 2}", 1)}
+def _teams(size: int) -> tuple[str, int]:
+    """Return what makes teams of a size, and the size."""
+    return f"team_size={size}", size
+
+
+ONE = _teams(1)
+DUELS = {
+    "faf": ("preset=faf_duels", 1),
+    "bar": ONE,
+    "shieldbattery": ONE,
+    "osu": ("lobby_size=2", 1),
+    "lichess": ("preset=lichess", 1),
+}
 TEAMS = ("faf", "bar", "shieldbattery")
 TOGETHER: dict[str, list[Run]] = {
     "duels": _side_by_side(4401, DUELS, (30, 200, 2000)),
-    "twos": _side_by_side(4402, dict.fromkeys(TEAMS, ("2x2", 2)), (60, 400, 2000)),
-    "threes": _side_by_side(4403, dict.fromkeys(TEAMS, ("2x3", 3)), (60, 400, 2000)),
+    "twos": _side_by_side(4402, dict.fromkeys(TEAMS, _teams(2)), (60, 400, 2000)),
+    "threes": _side_by_side(4403, dict.fromkeys(TEAMS, _teams(3)), (60, 400, 2000)),
     "eight": _side_by_side(
-        4404, {"faf": ("2x4", 4), "bar": ("2x4", 4), "osu": (LOBBY, 1)}, (200, 1000), ()
+        4404, {"faf": _teams(4), "bar": _teams(4), "osu": ("lobby_size=8", 1)}, (200, 1000), ()
     ),
 }
 """Cells in which a command is a rule."""
@@ -122,16 +133,14 @@ def _both(*words: str) -> str:
     return ",".join(words)
 
 
-_GAPS = _both("rule.value.cone.gap=250", "rule.value.cone.spread=250")
-_CREDIT = _both(
-    "rule.credit.rate=0.01", "rule.credit.newcomer.rate=0.25", "rule.credit.newcomer.cap=3"
-)
-_POPS = _both("rule.clock.pops.max=90", "rule.clock.pops.first=45")
-_MINORITY = "rule.value.minority.cap=1"
+_GAPS = _both("rule.max_imbalance=250", "rule.max_deviation=250")
+_CREDIT = _both("rule.time_bonus=0.01", "rule.newbie_bonus=0.25", "rule.newbie_bonus_cap=3")
+_POPS = _both("rule.pop_max=90", "rule.pop_first=45")
+_MINORITY = "rule.minority_cap=1"
 BEFORE = (
-    "rule.value.cone.gap=500", "rule.value.cone.spread=500", "rule.credit.rate=0.02",
-    "rule.credit.newcomer.rate=0.9", "rule.credit.newcomer.cap=2.7", "rule.clock.pops.max=180",
-    "rule.clock.pops.first=90", "rule.value.minority.cap=0",
+    "rule.max_imbalance=500", "rule.max_deviation=500", "rule.time_bonus=0.02",
+    "rule.newbie_bonus=0.9", "rule.newbie_bonus_cap=2.7", "rule.pop_max=180",
+    "rule.pop_first=90", "rule.minority_cap=0",
 )  # fmt: skip
 
 _CHANGED = (
@@ -170,22 +179,23 @@ def _bar_questions() -> Iterator[Run]:
         "arrivals", "bar", 4406, _STARVING, confidence(24), sweep="arrivals.per_hour=30,65,130,260"
     )
     yield Run("order and band", "bar", 4406, (*_STARVING, "skipped"), confidence(21), variants={
-        "in order of joining": "rule.order=join",
-        "band grows .01 a tick": "rule.accept.band_grows=0.01",
-        "band grows .02 a tick": "rule.accept.band_grows=0.02",
+        "in order of joining": "rule.newest_first=false",
+        "band grows .01 a tick": "rule.band_grows=0.01",
+        "band grows .02 a tick": "rule.band_grows=0.02",
     })  # fmt: skip
     for size in (1, 2, 3, 5):
         own = (
-            *_SMALL_TEAM, f"rule.teams=2x{size}", f"match.spread={3.462137 / math.sqrt(size):.7g}",
+            *_SMALL_TEAM, f"rule.team_size={size}",
+            f"match.spread={3.462137 / math.sqrt(size):.7g}",
         )  # fmt: skip
         yield Run(f"2x{size}", "bar", 4407, _STARVING, confidence(24), own)
     parties = (
-        *_SMALL_TEAM, "rule.teams=2x3", "match.spread=1.998866", "measure=[sizes]",
+        *_SMALL_TEAM, "rule.team_size=3", "match.spread=1.998866", "measure=[sizes]",
         "parties.shares=[0.7, 0.2, 0.1]",
     )  # fmt: skip
     sizes = every(_SIZED, ["size_1", "size_2", "size_3"])
-    for how in ("once", "each"):
-        settings = (*parties, f"rule.strength.party={how}")
+    for how, each in (("once", "false"), ("each", "true")):
+        settings = (*parties, f"rule.each_player={each}")
         yield Run(f"parties {how}", "bar", 4408, (*sizes, "win_gap"), confidence(26), settings)
 
 
@@ -202,11 +212,11 @@ ASKED: dict[str, list[Run]] = {
             }),
         Run("rule of today", "faf", 4405,
             _CHANGED, confidence(42), variants={
-                "gap 125": "rule.value.cone.gap=125",
-                "gap 500": "rule.value.cone.gap=500",
-                "credit .02": "rule.credit.rate=0.02",
-                "pops 180 s": "rule.clock.pops.max=180,rule.clock.pops.first=90",
-                "spread of players": "rule.value.spread_of=players",
+                "gap 125": "rule.max_imbalance=125",
+                "gap 500": "rule.max_imbalance=500",
+                "credit .02": "rule.time_bonus=0.02",
+                "pops 180 s": "rule.pop_max=180,rule.pop_first=90",
+                "spread of players": "rule.spread_of_players=true",
             }),
         Run("brackets", "faf", 4405, _BRACKETS, confidence(32), ("measure=[deciles]",),
             sweep="arrivals.per_hour=30,60,120,240"),
@@ -214,19 +224,19 @@ ASKED: dict[str, list[Run]] = {
     "bar": [*_bar_questions()],
     "shieldbattery": [
         Run("two against two", "shieldbattery", 4409, _WAITERS, confidence(49),
-            ("rule.teams=2x2", "match.spread=122.837"), {
-                "credit for others .1": "rule.credit.others=0.1",
-                "credit for others .25": "rule.credit.others=0.25",
-                "credit for others .5": "rule.credit.others=0.5",
-                "half-life 144 s": "rule.population.half_life=144",
-                "weight of latency 15": "rule.value.latency_steps.weight=15",
-                "weight of latency 60": "rule.value.latency_steps.weight=60",
+            ("rule.team_size=2", "match.spread=122.837"), {
+                "credit for others .1": "rule.others_weight=0.1",
+                "credit for others .25": "rule.others_weight=0.25",
+                "credit for others .5": "rule.others_weight=0.5",
+                "half-life 144 s": "rule.half_life=144",
+                "weight of latency 15": "rule.latency_weight=15",
+                "weight of latency 60": "rule.latency_weight=60",
             }),
         *(
             Run(f"{rate} an hour", "shieldbattery", 4412, _RELAXED, confidence(12),
                 (*_FLAT, f"arrivals.per_hour={rate}"), {
                     "by the size of the queue":
-                        "rule.population.window=6,rule.population.half_life=0.1",
+                        "rule.window=6,rule.half_life=0.1",
                 })
             for rate in (60, 120, 240)
         ),
@@ -234,21 +244,21 @@ ASKED: dict[str, list[Run]] = {
     "osu": [
         Run("top", "osu", 4410, _TOP, confidence(42),
             ("measure=[deciles]", "patience.median_seconds=null"), {
-                "no widening by rating": "rule.window.by_rating.scale=1000000",
+                "no widening by rating": "rule.scale=1000000",
                 "radius of at most 200 but for the top 100":
-                    "rule.window.max=200,rule.window.top=1990",
-                "radius of at most 200": "rule.window.max=200",
-                "doubling each 15 s": "rule.window.every=15",
-                "recent opponents allowed": "rule.never.recent=0",
+                    "rule.radius_max=200,rule.top100=1990",
+                "radius of at most 200": "rule.radius_max=200",
+                "doubling each 15 s": "rule.doubling=15",
+                "recent opponents allowed": "rule.recent=0",
             }),
     ],
     "lichess": [
         Run(f"{rate:,} an hour", "lichess", 4411, _POOL, confidence(35),
             (f"hours={hours}", f"arrivals.per_hour={rate}"), {
-                "waves at 24": "rule.clock.wave.players=24",
-                "waves at 30": "rule.clock.wave.players=30",
-                "credit of 6 a miss": "rule.credit.rate=6",
-                "credit of 24 a miss": "rule.credit.rate=24",
+                "waves at 24": "rule.wave_players=24",
+                "waves at 30": "rule.wave_players=30",
+                "credit of 6 a miss": "rule.credit=6",
+                "credit of 24 a miss": "rule.credit=24",
             })
         for rate, hours in ((24000, 0.75), (2400, 3))
     ],

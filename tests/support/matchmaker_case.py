@@ -341,7 +341,8 @@ def by_congruences(seed: int) -> Form:
         return float(state >> 8)
 
     candidates = variant(_plain(osu.draw_candidates), "case", uniform_at=draw)
-    return variant(_plain(osu.form_lobbies), "case", draw_candidates=candidates)
+    form: Form = variant(_plain(osu.form_lobbies), "case", draw_candidates=candidates)
+    return form
 
 
 def _plain(function: Any) -> Any:  # noqa: ANN401 - a kernel, compiled or not
@@ -514,17 +515,17 @@ class LichessPool:
             now = self.tickets[number]["time"]
             while due < now:
                 due = self.wave(due)
-            self._leave(lambda cancel, now=now: cancel < now)
+            self._leave(now, False)
             if self._joins(number) and len(self.members) >= self.numbers.wave_players:
                 due = self.wave(now)
         while due <= horizon:
             due = self.wave(due)
-        self._leave(lambda cancel: cancel <= horizon)
+        self._leave(horizon)
 
     def wave(self, now: float) -> float:
         """Pair members; return when the next wave is."""
         # Those who cancel at this moment leave first, and do not count for another wave in it.
-        self._leave(lambda cancel: cancel <= now)
+        self._leave(now)
         self.waves.append({"time": now, "members": len(self.members)})
         pairs = [*self._marked_pairs(), *self._pairs()]
         self.matches += [(now, one) for one in sorted(pairs, key=self._seats)]
@@ -562,9 +563,11 @@ class LichessPool:
             if j > i:
                 yield others[i], others[j]
 
-    def _leave(self, goes: Callable[[float], bool]) -> None:
-        cancels = {k: self.tickets[k].get("cancel") for k in self.members}
-        self.members = [k for k, c in cancels.items() if not goes(math.inf if c is None else c)]
+    def _leave(self, now: float, inclusive: bool = True) -> None:
+        """Let those leave who cancelled before now, or cancel now."""
+        cancels = {k: self.tickets[k].get("cancel") or math.inf for k in self.members}
+        stays = {k: c > now or (c == now and not inclusive) for k, c in cancels.items()}
+        self.members = [k for k in self.members if stays[k]]
 
     def _joins(self, number: int) -> bool:
         """Let a member join; return whether the pool is larger now.

@@ -26,6 +26,6 @@ def test_there_are_cases_of_every_rule() -> None:
 
 @pytest.mark.parametrize("name", ["faf-15", "shieldbattery-12", "osu-09", "lichess-03"])
 def test_kernels_give_the_same_answers_in_plain_python(name: str) -> None:
-    command = [sys.executable, "-m", "tests.support.matchmaker_case", FOLDER / f"{name}.json"]
+    command = [sys.executable, "-m", "tests.support.matchmaker_case", str(FOLDER / f"{name}.json")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == play_case(document(name))

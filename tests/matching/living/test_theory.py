@@ -43,9 +43,9 @@ def test_at_most_one_is_left_of_pairs_without_limits(count: int) -> None:
 @pytest.mark.parametrize("lobby", [2, 3, 8])
 def test_fewer_than_a_lobby_wait_where_the_radius_is_unlimited(lobby: int) -> None:
     rng = random.Random(3)
-    numbers = {"lobby_size": lobby, "radius": 1e8, "radius_max": 1e8, "skip": False}
+    wide: dict[str, Any] = {"lobby_size": lobby, "radius": 1e8, "radius_max": 1e8}
     for count in range(0, 40, 3):
-        played = lobbies([rng.gauss(1500, 300) for _ in range(count)], **numbers)
+        played = lobbies([rng.gauss(1500, 300) for _ in range(count)], skip=False, **wide)
         assert len(played["waiting"]) == count % lobby
 
 

@@ -216,7 +216,7 @@ def test_the_noise_that_fits_the_outcome() -> None:
         ("k=3", "factors.k: unknown key (did you mean rating.K?)"),
         (
             "beta=3",
-            "factors.beta: unknown key (did you mean match.beta or rule.value.draw.beta or"
+            "factors.beta: unknown key (did you mean match.beta or rule.beta or"
             " rating.beta?)",
         ),
         (

@@ -176,7 +176,7 @@ def test_users_come_again_with_their_skill() -> None:
 
 SMALL = {
     "bar": ("hours=6",),
-    "faf_duels": ("hours=6",),
+    "faf_duels": ("hours=6", "rule.preset=faf_duels", "parties.shares=[1]"),
     "faf": ("hours=18",),
     "shieldbattery": ("hours=6",),
     "osu": ("hours=4", "ratings.users=60"),
@@ -191,10 +191,8 @@ def test_a_day_of_each_preset_is_played() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", SMALL)
 def test_tickets_are_conserved_and_matches_are_of_the_rule(preset: str) -> None:
-    config, single = ("faf", ("rule.preset=faf_duels", "parties.shares=[1]"))
-    if preset != "faf_duels":
-        config, single = preset, ()
-    model = model_of(config, *single, "warmup_minutes=0", "measure=[sizes]", *SMALL[preset])
+    config = preset.removesuffix("_duels")
+    model = model_of(config, "warmup_minutes=0", "measure=[sizes]", *SMALL[preset])
     found = model.play(drawn(model))
     played = found.played
     assert np.unique(played.tickets).size == played.tickets.size
