@@ -93,8 +93,7 @@ def show_rules(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="In place of a file, the rule of a living matchmaker: faf, faf_duels, bar,"
-            " shieldbattery, osu or lichess.",
+            help="In place of a file, the rule of a living matchmaker, such as faf: its numbers.",
         ),
     ] = None,
     lenient: Lenient = False,

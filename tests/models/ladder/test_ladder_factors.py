@@ -216,8 +216,7 @@ def test_the_noise_that_fits_the_outcome() -> None:
         ("k=3", "factors.k: unknown key (did you mean rating.K?)"),
         (
             "beta=3",
-            "factors.beta: unknown key (did you mean match.beta or rule.beta or"
-            " rating.beta?)",
+            "factors.beta: unknown key (did you mean match.beta or rule.beta or rating.beta?)",
         ),
         (
             "rule=3",

@@ -43,6 +43,7 @@ def test_every_number_of_a_preset_has_a_value_and_no_other() -> None:
     [
         ("osu", ("ratings.users=null", "rule.recent=60"), "rule.recent: has no effect: nobody"),
         ("osu", ("rule.recent=60",), ""),
+        ("osu", ("ratings.users=null", "rule.lobby_size=8"), ""),
         ("lichess", ("rule.just_paired=false",), "rule.just_paired: has no effect: who was just"),
         ("lichess", ("ratings.ranges=0", "rule.shared_range=0"), "nobody asks for a range"),
         ("shieldbattery", ("rule.shared_maps=false",), "rule.shared_maps: has no effect: nobody"),

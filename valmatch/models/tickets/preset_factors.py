@@ -66,10 +66,12 @@ class OfPreset(Factors):
 
     def without_effect(self, lacks: Collection[str]) -> Iterator[tuple[str, str]]:
         """Yield the numbers that are not as the preset has them and need what there is not."""
-        for name, value in self.given().items() if self.preset else ():
+        given = self.given()
+        for name in given if self.preset else ():
             numbers = numbers_of(self.preset or "")
             need = needs_of(numbers, name)
-            if need in lacks and value != getattr(numbers(), name):
+            usual = numbers.model_validate({k: v for k, v in given.items() if k != name})
+            if need in lacks and given[name] != getattr(usual, name):
                 yield name, f"has no effect: {NEEDS[need]}"
 
     @model_validator(mode="after")
