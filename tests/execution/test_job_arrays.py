@@ -65,6 +65,6 @@ def test_an_index_without_its_count_is_refused(index: str, monkeypatch: pytest.M
         {"SLURM_ARRAY_TASK_COUNT": "1000000000"},
     ],
 )
-def test_what_is_no_place_is_refused(changed: Mapping[str, str]) -> None:
+def test_what_is_no_place_is_refused(changed: dict[str, str]) -> None:
     with pytest.raises(InputError, match=r"SLURM_ARRAY_TASK_ID=.*: a task of an array, but not"):
         shard_of_job(SLURM | changed)

@@ -231,7 +231,7 @@ def test_a_bar_without_a_total_shows_the_number_and_the_note() -> None:
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=80)
     with Progress(*COLUMNS, console=console, auto_refresh=False) as progress:
-        bar = Bar(progress, "replications", None, Reports("replications", None, None, None))
+        bar = Bar(progress, "replications", None, Reports("replications", None, None))
         bar(1234)
         bar.note("wait ± 1.4% (1%)")
         progress.refresh()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -87,10 +86,6 @@ class Manifest(Facts):
     def is_ours(self) -> bool:
         """Whether a command of ours has written it."""
         return self.command in CONTENTS
-
-    def wrote(self, names: Collection[str]) -> Collection[str]:
-        """Return the files of the run; of earlier releases, which did not list them, `names`."""
-        return names if self.files is None else self.files
 
     def changes(self, config: Config) -> str:
         """Say in what a config, or its model, differs from that of the run; "" if in nothing."""

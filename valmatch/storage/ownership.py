@@ -1,19 +1,13 @@
-"""Refusals to replace what is not ours: what a command reads, and files of others.
+"""Refusals to replace what is not ours: what a command reads, and folders of others.
 
 The rules, the same for all commands, checked before anything is touched:
 
 - No file that a command reads is replaced or removed: its config, the files that this names, logs,
   ratings, fixtures, the folders that are combined. Files are compared, not names, so that links,
   ``..`` and another spelling of the path lead to the same refusal.
-- A folder is ours once it has a manifest of ours. That lists the files that the run has written, or
-  until it has ended those that it may write; only these are ever replaced or removed, by the same
-  run made again or resumed.
-- Any other file, folder or link stays as it is. A run goes on beside it, unless it bears a name
-  that the run may write: then the run is refused. A file of a manifest's list is ours although
-  somebody may have changed it since. A folder without files of such names, an empty one above all,
-  is free to use.
-- Temporary files are ours where they bear the name of a file that is, and what `tempfile` adds to
-  it, and those of a manifest; a lock is, beside a manifest of ours, or where it is empty.
+- A folder is ours if it has a manifest of ours, or is empty; any other is refused. In ours the
+  files that a command may write are replaced by the same run made again or resumed; what bears
+  another name stays as it is.
 """
 
 from __future__ import annotations
@@ -22,12 +16,15 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from valmatch.errors import InputError, option
+from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import PART
+
+LOCK = ".lock"  # locked, not just there, while a process writes: a kill releases it
 
 TEMPORARY = re.compile(rf"\.(.+)\.[a-z0-9_]{{8}}{re.escape(PART)}")
 """The name of a file that is being written, with the name that it is to have."""
@@ -60,32 +57,27 @@ def _file(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def refuse_files_of_others(out: Path, names: Iterable[str], ours: Collection[str]) -> None:
-    """Refuse a folder that holds something that bears the name of a file to be written."""
-    for name in names:
-        path = out / name
-        if os.path.lexists(path) and (name not in ours or path.is_dir()):
+def refuse_folder_of_others(out: Path) -> None:
+    """Refuse a folder without a manifest that holds more than a run leaves that is killed early."""
+    for path in sorted(out.iterdir()) if out.exists() else ():
+        if not _is_left_by_a_kill(path):
             raise InputError(
-                f"{option('out')} {out}: would replace {path}, which no run has written there;"
-                " choose another folder"
+                f"{option('out')} {out}: holds {path.name} and no {MANIFEST} of a run (allowed: a"
+                " new or empty folder, or one of the same run)"
             )
 
 
-def refuse_lock_of_others(path: Path, ours: bool) -> None:
-    """Refuse to lock, which empties it, a file that is no lock of ours."""
-    with suppress(FileNotFoundError):
-        found = path.lstat()
-        alone = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
-        if not alone or (found.st_size and not ours):
-            raise InputError(
-                f"{option('out')} {path.parent}: would replace {path}, which no run has written"
-                " there; choose another folder"
-            )
+def _is_left_by_a_kill(path: Path) -> bool:
+    """Return whether a file may be what a run leaves that is killed before it has a manifest."""
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        return False
+    named = TEMPORARY.fullmatch(path.name)
+    return named[1] == MANIFEST if named else path.name == LOCK and not found.st_size
 
 
-def remove_parts(folder: Path, ours: Collection[str]) -> None:
-    """Remove what killed processes have left of files of ours that they were about to replace."""
+def remove_parts(folder: Path) -> None:
+    """Remove what killed processes have left of files that they were about to replace."""
     for path in folder.glob(f".*{PART}"):
-        named = TEMPORARY.fullmatch(path.name)
-        if named and named[1] in ours and path.is_file() and not path.is_symlink():
+        if TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
             path.unlink(missing_ok=True)

@@ -20,8 +20,8 @@ from valmatch.execution.interruption import begin
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.output import environment, to_json, write_atomically, write_bytes
 from valmatch.storage.ownership import (
-    refuse_files_of_others,
-    refuse_lock_of_others,
+    LOCK,
+    refuse_folder_of_others,
     refuse_to_replace,
     remove_parts,
 )
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.storage.manifest import Manifest
 
-LOCK = ".lock"  # locked, not just there, while a process writes: a kill releases it
-
 
 class RunFolder:
     """A folder claimed for the results of one run, with the manifest that says so.
@@ -42,7 +40,7 @@ class RunFolder:
     run as failed (or interrupted); where bad input ends it before it has written anything, or where
     nothing could go on with what it has, the folder is as if it had never been claimed. The same
     run may be made again in the same folder; results of any other are never touched, nor is what
-    an unfinished run left, unless to go on; nor is what is read, nor files of others, see
+    an unfinished run left, unless to go on; nor is what is read, nor a folder of others, see
     `valmatch.storage.ownership`.
     """
 
@@ -87,11 +85,11 @@ class RunFolder:
             raise InputError(f"{option('out')} {self.path}: is a file (allowed: a folder)")
         refuse_to_replace(self.path, (LOCK, *self._files), self._read)
         try:
-            previous = _manifest_in(self.path)
-        except FileNotFoundError:
-            refuse_lock_of_others(self.path / LOCK, ours=False)
-            refuse_files_of_others(self.path, (MANIFEST, *self._files), ())
-            return None
+            try:
+                previous = _manifest_in(self.path)
+            except FileNotFoundError:
+                refuse_folder_of_others(self.path)
+                return None
         except OSError as error:
             raise InputError(
                 f"{option('out')} {self.path}: cannot be used: {error.strerror}"
@@ -126,8 +124,6 @@ class RunFolder:
                 )
         # Of another run it is refused for that, which says more.
         refuse_to_replace(self.path, (MANIFEST,), self._read)
-        refuse_lock_of_others(self.path / LOCK, ours=True)
-        refuse_files_of_others(self.path, self._files, previous.wrote(self._files))
         return previous
 
     def _refuse_to_start_over(self) -> None:
@@ -175,12 +171,10 @@ class RunFolder:
             # Once more: the results of another process that was quicker.
             self._previous = self._refuse_other_results()
             self._refuse_to_start_over()
-            wrote = self._previous.wrote(self._files) if self._previous else ()
-            remove_parts(self.path, {MANIFEST, *wrote})
+            remove_parts(self.path)
             self._found = set(self.path.iterdir())
             self._before = (self.path / MANIFEST).read_bytes() if self._previous else b""
-            # What an earlier run wrote stays listed, should a kill end this one.
-            self._list(wrote)
+            self._write(self._manifest)
         except (RunError, OSError) as error:
             self._release()
             raise InputError(f"{option('out')} {self.path}: cannot be used: {error}") from None
@@ -257,17 +251,9 @@ class RunFolder:
         self._manifest.update(facts)
 
     def add(self, names: Sequence[str]) -> None:
-        """Claim further files, whose names only the run itself knows, before any is written."""
+        """List further files, whose names only the run itself knows, before any is written."""
         refuse_to_replace(self.path, names, self._read)
-        refuse_files_of_others(
-            self.path, names, self._previous.wrote(names) if self._previous else ()
-        )
-        self._list(names)
-
-    def _list(self, names: Iterable[str]) -> None:
-        """Have the manifest list further files."""
-        self._manifest["files"] = list(dict.fromkeys([*self._manifest["files"], *names]))
-        self._write(self._manifest)
+        self._manifest["files"] += names
 
     def close(self, status: str, **facts: object) -> None:
         """Write down how the run ended, with further facts."""
