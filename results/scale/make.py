@@ -27,6 +27,8 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from valmatch.storage.sum_file import write_sum_file
+
 from results.pages import fill, make_parts, read, say, table
 from results.scale.pace import pinned
 from valmatch.config.loading import load
@@ -37,7 +39,6 @@ from valmatch.statistics.exact_sums import column_sums
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import to_json, write_csv
 from valmatch.storage.store import ROWS, row_format, sum_format
-from valmatch.storage.sum_file import write_sum_file
 
 HERE = Path(__file__).parent
 PAGE = HERE / "README.md"
