@@ -146,7 +146,7 @@ def day(name: str, seed: int = 1) -> World:
 def test_tickets_are_in_one_match_and_leave_in_time(name: str) -> None:
     world = day(name)
     found, tickets, (count, size) = world.found, world.tickets, world.numbers.teams
-    assert len(world.matches) > 20
+    assert len(world.matches) > 10
     assert np.unique(found.tickets).size == found.tickets.size
     assert np.array_equal(np.flatnonzero(found.statuses == COMPLETED), np.sort(found.tickets))
     for now, teams in world.matches:
