@@ -6,19 +6,16 @@ The best point is known: x is in proportion to sqrt(w / c).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any, Literal
 from unittest import mock
 
 import numpy as np
 from pydantic import Field
 
-from results.pages import read, table, where
 from valmatch import (
     Factors,
     Model,
@@ -39,9 +36,6 @@ from valmatch.models.registry import OWN
 LIMIT, LOW, HIGH, START = 6.0, 0.5, 60.0, 20.0
 SIGMA = 1.5
 """Deviation of the logarithm of a heavy-tailed term."""
-
-ROUNDING = 1e-6
-"""Per cent of a gap that say nothing."""
 
 MODEL = "capacity"
 
@@ -140,38 +134,3 @@ def config_of(name: str) -> Config:
         "constraints": {"load": {"response": "load", "at_most": LIMIT}},
     }
     return load({"model": MODEL, "factors": {"problem": name}, "optimize": posed})
-
-
-TABLE = Path(__file__).parent / "solver-comparison" / "capacity.csv"
-HEAD = (
-    *("problem", "budget", "solver", "runs", "median gap", "largest gap"),
-    *("certified", "wrongly", "worse than the start"),
-)
-
-
-def runs_table(solver: str = "") -> str:
-    """Return the table of all runs, or of those of a solver."""
-    rows = [row for row in read(TABLE) if solver in ("", row["solver"])]
-    keys = "problem", "budget", "solver"
-    groups = dict.fromkeys(tuple(row[key] for key in keys) for row in rows)
-    return table(
-        HEAD, [_line(where(rows, **dict(zip(keys, names, strict=True)))) for names in groups]
-    )
-
-
-def _line(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return the line of the runs of a problem, a budget and a solver."""
-    certified = [row for row in rows if row["certified"] == "True"]
-    gaps = [float(row["gap_percent"]) for row in rows]
-    posed = PROBLEMS[rows[0]["problem"]]
-    start, _ = posed.expected(np.full(len(posed.costs), START))
-    counts = (
-        len(rows),
-        len(certified),
-        sum(float(row["load"]) > LIMIT for row in certified),
-        sum(gap > 100.0 * (start / posed.best - 1.0) + ROUNDING for gap in gaps),
-    )
-    n, *others = map(str, counts)
-    shown = [f"{gap:,.0f} %" if gap < math.inf else "infinite" for gap in (median(gaps), max(gaps))]
-    budget = f"{int(rows[0]['budget']):,}"
-    return [f"`{rows[0]['problem']}`", budget, rows[0]["solver"], n, *shown, *others]

@@ -1,29 +1,28 @@
 """Make the table of best known solutions.
 
-    python results/best-known/make.py SCRATCH [CONFIG ...]
+    python results/best-known/make.py [PROBLEM ...]
 
-SCRATCH takes the runs; those that are finished there are not made again. With CONFIGs only these
-problems are solved anew, and the other rows of the table stay as they are; with none, all are. A
-row gives way to better ones alone: delete that of a problem that has changed. Each of the six runs
-of a problem takes from some minutes to an hour or so. What is done is said on stderr.
+solves the problems again, each in six runs that take from some minutes to an hour or so. Runs go to
+`runs/`; those that are finished there are not made again. A row gives way to better ones alone:
+delete that of a problem that has changed.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from results.pages import add_page, counted, fill, parser, read
+from results.study import CONFIDENCE, Row, Study, counted, read
 from valmatch.optimization.best_known import shipped_problems, table_file
 from valmatch.storage.output import cell, write_csv
 
-PAGE = Path(__file__).parent / "README.md"
+study = Study(globals())
 # Enough for 20,000 fresh replications of the recommended point.
 BUDGET = 350_000
 # Where replications take longer: what they are worth in an hour or so, or some minutes.
@@ -41,28 +40,25 @@ SMALLER = {
     "valorant-log": 40_000,
     "tickets-tune": 200,
 }
+PROBLEMS = shipped_problems()
 SAME = {"valorant-20min-n150": "valorant-20min"}
 """Problems that differ from others in their random solutions alone have the row of these."""
 
-SOLVERS = ("auto", "cobyqa")
-SEEDS = 1, 2, 3
+SEARCHES = [(solver, seed) for seed in (1, 2, 3) for solver in ("auto", "cobyqa")]
 """Searches end in different basins: each solver starts from each of these seeds."""
-
-CONFIDENCE = 0.95
-"""Of what is said of days of which none was seen."""
 
 FACTS = ("config", "feasible", "solver", "replications", "date", "n")
 """First columns of the table; the means follow, then the values of the variables."""
 
 
-def solved(task: tuple[str, str, int, Path]) -> dict[str, Any]:
+def solved(config: str, search: tuple[str, int]) -> dict[str, Any]:
     """Return the summary of one run, made unless it is there, with the day it was made."""
-    config, solver, seed, scratch = task
-    out = scratch / f"{config}-{solver}-{seed}"
+    solver, seed = search
+    out = study.folder / "runs" / f"{config}-{solver}-{seed}"
     if not (out / "summary.json").exists():
-        command = [sys.executable, "-m", "valmatch", "optimize", config, "--solver", solver]
-        command += ["--budget", str(SMALLER.get(config, BUDGET)), "--seed", str(seed)]
-        command += ["--out", str(out)]
+        words = ["optimize", config, "--solver", solver, "--seed", str(seed), "--out", str(out)]
+        words += ["--budget", str(SMALLER.get(config, BUDGET))]
+        command = [sys.executable, "-m", "valmatch", *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode not in (0, 3):
             sys.exit(done.stderr)
@@ -83,29 +79,24 @@ def point_of(summary: dict[str, Any]) -> dict[str, Any]:
     return {} if any(one["undefined"] for one in means) else point
 
 
-def rank(row: dict[str, str]) -> tuple[bool, float]:
+def rank(row: Row) -> tuple[bool, float]:
     """Sort feasible solutions by objective, others by the largest violation."""
     if row["feasible"] == "True":
         return False, float(row["objective"])
-    excesses = []
-    for one in shipped_problems()[row["config"]].optimize.constraints.values():
+    excesses: list[float] = []
+    for one in PROBLEMS[row["config"]].optimize.constraints.values():
         mean = float(row[one.response])
-        if one.at_most is not None:
-            excesses.append(mean - one.at_most)
-        if one.at_least is not None:
-            excesses.append(one.at_least - mean)
+        excesses += [] if one.at_most is None else [mean - one.at_most]
+        excesses += [] if one.at_least is None else [one.at_least - mean]
     return True, max(excesses, default=0.0)
 
 
-def row_of(summary: dict[str, Any], spent: int) -> dict[str, str]:
+def row_of(summary: dict[str, Any], spent: int) -> Row:
     """Return the row of a run; `spent` is the effort of all runs of its problem."""
     found = point_of(summary)
-    facts = (
-        *(summary[name] for name in ("config", "feasible", "algorithm")),
-        spent,
-        summary["date"],
-    )
-    row: dict[str, Any] = dict(zip(FACTS, (*facts, found["objective"]["n"]), strict=True))
+    names = (summary[name] for name in ("config", "feasible", "algorithm"))
+    facts = (*names, spent, summary["date"], found["objective"]["n"])
+    row: Row = dict(zip(FACTS, facts, strict=True))
     means = {"objective": found["objective"]}
     means |= {one["response"]: one for one in found["constraints"].values()}
     for name, mean in means.items():
@@ -113,78 +104,52 @@ def row_of(summary: dict[str, Any], spent: int) -> dict[str, str]:
     return {name: cell(value) for name, value in {**row, **found["point"]}.items()}
 
 
-def ordered(names: list[str]) -> list[str]:
-    """Return the columns: facts, means, then variables."""
-    means = [name for name in names if name.removesuffix("_low").removesuffix("_high") != name]
-    means += [name for name in names if f"{name}_low" in names]
-    return sorted(names, key=lambda name: (name not in FACTS, name not in means))
+def column_order(names: Sequence[str], name: str) -> int:
+    """Return whether a column is a fact, a mean or end of an interval, or a variable."""
+    mean = name.removesuffix("_low").removesuffix("_high")
+    return 0 if name in FACTS else (1 if f"{mean}_low" in names else 2)
 
 
-def table(rows: list[dict[str, str]]) -> str:
-    """Return the table of the page."""
-    posed = shipped_problems()
-    lines = ["| problem | objective | constraints | n | effort | date | point |", "|---" * 7 + "|"]
-    for row in rows:
-        value = _mean(row, "objective") if row["feasible"] == "True" else "infeasible"
-        given = posed[row["config"]].optimize
-        bounds = [
-            f"{one.response} {_mean(row, one.response)} (limit"
-            f" {one.at_least if one.at_most is None else one.at_most:g})"
-            for one in given.constraints.values()
-        ]
-        point = " ".join(f"{name}={float(row[name]):.4g}" for name in given.variables)
-        effort = f"{int(row['replications']):,}"
-        cells = [f"`{row['config']}`", value, ", ".join(bounds) or "none", row["n"], effort]
-        lines.append("| " + " | ".join([*cells, row["date"], f"`{point}`"]) + " |")
-    return "\n".join(lines)
+def write(rows: dict[str, Row]) -> None:
+    """Write the table, in the order of the shipped configs."""
+    rows |= {name: {**rows[other], "config": name} for name, other in SAME.items()}
+    kept = [rows[name] for name in PROBLEMS if name in rows]
+    names = list(dict.fromkeys(name for row in kept for name in row))
+    names.sort(key=partial(column_order, names))
+    write_csv(table_file(), {name: [row.get(name, "") for row in kept] for name in names})
 
 
-def _mean(row: dict[str, str], name: str) -> str:
+def make(config: str) -> None:
+    """Make the runs of a problem two at a time, and write its row if they are better."""
+    with ThreadPoolExecutor(2) as pool:
+        made = counted(config, pool.map(partial(solved, config), SEARCHES), len(SEARCHES))
+        runs = [run for run in made if point_of(run)]
+    rows = {row["config"]: row for row in read(table_file())}
+    spent = sum(run["spent"] for run in runs)
+    known = [rows[config]] if config in rows else []
+    rows[config] = min([*known, *(row_of(run, spent) for run in runs)], key=rank)
+    write(rows)
+
+
+# ---- the page ----
+
+
+def mean_of(row: Mapping[str, str], name: str) -> str:
     """Return a mean to the two leading digits of the half-width of its interval."""
     mean, high = float(row[name]), float(row[f"{name}_high"])
     digits = 1 - math.floor(math.log10(high - mean)) if high > mean else 3
     return f"{mean:.{max(0, digits)}f} ± {high - mean:.{max(0, digits)}f}"
 
 
-def write(rows: dict[str, dict[str, str]]) -> None:
-    """Write the CSV file and the table of the page, in the order of the shipped configs."""
-    rows |= {name: {**rows[other], "config": name} for name, other in SAME.items()}
-    kept = [rows[name] for name in shipped_problems() if name in rows]
-    names = ordered(list(dict.fromkeys(name for row in kept for name in row)))
-    write_csv(table_file(), {name: [row.get(name, "") for row in kept] for name in names})
-    page()
+def rarer(days: str) -> int:
+    """Return how rare a day is of which none of so many was seen: one in how many days.
+
+    It is rarer than p where (1 - p)^n is what is left of the confidence.
+    """
+    return math.floor(-1.0 / math.expm1(math.log(1.0 - CONFIDENCE) / int(days)))
 
 
-def page() -> None:
-    """Put the table into the page, and how rare a day is of which a row has seen none."""
-    rows = read(table_file())
-    days = next(int(row["n"]) for row in rows if row["config"] == "valorant-1-hours")
-    # None of n days: rarer than p where (1 - p)^n is what is left of the confidence.
-    rarer = math.floor(-1.0 / math.expm1(math.log(1.0 - CONFIDENCE) / days))
-    fill(PAGE, {"table": f"{table(rows)}\n", "rarer": f"{rarer:,}"})
-
-
-def main() -> None:
-    """Make the runs two at a time; write what they change after each problem."""
-    given = parser(__doc__)
-    add_page(given, page)
-    given.add_argument("scratch", type=Path, metavar="SCRATCH")
-    given.add_argument("configs", nargs="*", metavar="CONFIG")
-    asked = given.parse_args()
-    scratch = asked.scratch
-    chosen = [SAME.get(name, name) for name in asked.configs or shipped_problems()]
-    with table_file().open(newline="") as file:
-        rows = {row["config"]: dict(row) for row in csv.DictReader(file)}
-    with ThreadPoolExecutor(2) as pool:
-        for config in dict.fromkeys(chosen):
-            tasks = [(config, solver, seed, scratch) for seed in SEEDS for solver in SOLVERS]
-            made = counted(config, pool.map(solved, tasks), len(tasks))
-            runs = [run for run in made if point_of(run)]
-            spent = sum(run["spent"] for run in runs)
-            known = [rows[config]] if config in rows else []
-            rows[config] = min([*known, *(row_of(run, spent) for run in runs)], key=rank)
-            write(rows)
-
+study.parts |= {name: partial(make, name) for name in PROBLEMS if name not in SAME}
 
 if __name__ == "__main__":
-    main()
+    study.main()

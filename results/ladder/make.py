@@ -1,41 +1,64 @@
-"""Make the tables of this folder.
+"""Make the tables and the page of this folder.
 
     python results/ladder/make.py
 
-takes ten minutes on two cores. ``career``, ``stretch``, ``calibration``,
-``systems``, ``tuning``, ``waits`` or ``inflow`` after it makes that table alone, ``page`` puts all
-tables into the page.
+The tables from `career` to `inflow` take ten minutes on two cores; those of duels at equal waits
+(`levels`, `settings`, `worlds`, `compared`), as PLAN.md has them, about two hours of one idle core.
 """
 
 from __future__ import annotations
 
+import json
 import math
-import re
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping
+from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
-from results import pages
-from results.opponent_priors import half_widths
-from results.pages import counted, fill, make_parts, table, where
-from valmatch import Replications, load, replicate, simulate
+from results import study as st
+from results.study import Row, Study
+from valmatch import load, replicate
+from valmatch import simulate as simulate_one
 from valmatch.execution import simulator
 from valmatch.kernels.arrays import Floats
-from valmatch.storage.output import write_csv
+from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
+from valmatch.optimization.verdict import verdict as verdict_of
 
-HERE = Path(__file__).parent
-SEED, CONFIDENCE, WORKERS = 1, 0.95, 2
-
-Row = dict[str, Any]
-
+study = Study(globals())
+SEED = 1
 KNOWN = "rating.system=known"
 RULES = {"five a side": "ladder", "one against one": "ladder-elo"}
+
+# ---- what learned ratings cost ----
+
 CAREER_N, GAMES = 200, (1, 2, 3, 5, 10, 20, 50, 100)
+
+
+@study.table(st.grid(rule=RULES, ratings=("learned", "known")))
+def career(rule: str, ratings: str) -> list[Row]:
+    """Return win gap, wait and error over the games of a career."""
+    settings = [KNOWN] if ratings == "known" else []
+    run = replicate(load(RULES[rule], settings), CAREER_N, SEED)
+    assert run.axes is not None
+    assert run.curves is not None
+    half = float(stdtrit(CAREER_N - 1, 0.5 + st.CONFIDENCE / 2))
+    rows = []
+    for number, measure in enumerate(run.axes.measures):
+        mean, error = (
+            curve[0, number] * run.axes.scales[number]
+            for curve in (run.curves.mean, run.curves.std_error)
+        )
+        for game in GAMES:
+            row = {"measure": measure, "game": game, "n": CAREER_N, "mean": mean[game - 1]}
+            rows.append(row | {"ci": half * error[game - 1]})
+    return rows
+
+
+# ---- scale stretch ----
 
 TOLERANCES, KS = (50, 100, 200, 400), (8, 16, 32)
 STRETCH_N, STRETCH_DAYS, PERIOD = 10, 224, 56
@@ -43,10 +66,69 @@ SCALE = 400.0 / math.log(10.0)
 """The s of the theory: points at which Elo bets e to 1."""
 CLOSED = ("population.start=skill", "population.newcomers_per_day=0", "population.players=300")
 
+
+@study.table(st.grid(K=KS, tolerance=TOLERANCES))
+def stretch(K: int, tolerance: int) -> list[Row]:  # noqa: N803
+    """Return how far Elo's ratings spread under one rule, and what the theory says of it."""
+    runs = [stretch_run(K, tolerance, replication) for replication in range(STRETCH_N)]
+    found = {name: np.array([run[name] for run in runs]) for name in runs[0]}
+    squared_gap, variance = (float(found.pop(name).mean()) for name in ("squared_gap", "variance"))
+    slope = 1.0 - K * SCALE / squared_gap
+    spread = variance - slope * K * SCALE / 2.0
+    theory = math.sqrt(spread / variance) / slope if min(slope, spread) > 0.0 else None
+    facts = {"rms_gap": math.sqrt(squared_gap), "b": slope, "theory": theory}
+    return [{"n": STRETCH_N} | st.estimates(found) | facts]
+
+
+def stretch_run(k: int, tolerance: int, replication: int) -> dict[str, float]:
+    """Return the scale stretch at the end of each period, and what the theory goes by."""
+    settings = [*CLOSED, f"days={STRETCH_DAYS}", "warmup_days=0", "sessions.per_day=3"]
+    settings += [f"rating.K={k}", f"rule.team_diff={tolerance}", "rule.team_slack=0"]
+    run = simulate_one(load("ladder-elo", settings), SEED, replication)
+    games = run["games"]
+    before = games["rating_before"].reshape(-1, 2)
+    late = games["time"][::2] >= 24.0 * (STRETCH_DAYS - PERIOD)
+    of_day = run["days"]["scale_stretch"]
+    return {
+        **{f"day_{end}": float(of_day[end - 1]) for end in range(PERIOD, STRETCH_DAYS + 1, PERIOD)},
+        "squared_gap": float(np.mean((before[late, 0] - before[late, 1]) ** 2)),
+        "variance": float(run["players"]["skill"].var()),
+    }
+
+
+# ---- calibration ----
+
 CALIBRATION_N = 20
-DUELS = ("population.players=1000", "population.newcomers_per_day=0", "sessions.churn=0")
-TEAMS_OF_FIVE = ("population.newcomers_per_day=0", "days=56", "warmup_days=55")
-ANYBODY = ("rule.player_diff=100000", "rule.team_diff=100000")
+CLOSED_DUELS = (
+    *("population.players=1000", "population.newcomers_per_day=0", "sessions.churn=0"),
+    *("days=30", "warmup_days=29"),
+)
+CLOSED_TEAMS = ("population.newcomers_per_day=0", "days=56", "warmup_days=55")
+POLICIES = ("random", "draw_chance", "nearest", "knowledge_gradient_variance")
+CALIBRATED: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    **{
+        f"one against one, {name}": ("ladder-duel", (*CLOSED_DUELS, f"rule.policy={name}"))
+        for name in POLICIES
+    },
+    "five a side, anybody": (
+        "ladder",
+        (*CLOSED_TEAMS, "rule.player_diff=100000", "rule.team_diff=100000"),
+    ),
+    "five a side, the default rule": ("ladder", CLOSED_TEAMS),
+}
+"""The config of a rule, and what it sets."""
+
+
+@study.table(st.grid(rule=CALIBRATED, tau=(0, 3)))
+def calibration(rule: str, tau: int) -> list[Row]:
+    """Return the squared error over the variance of TrueSkill's belief."""
+    config, settings = CALIBRATED[rule]
+    found = st.simulate(config, [*settings, f"rating.tau={tau}"], SEED, CALIBRATION_N)
+    names = ("calibration", "rating_error", "scale_stretch")
+    return [{"n": CALIBRATION_N} | st.estimates(found, names)]
+
+
+# ---- rating systems under the same rule ----
 
 SYSTEMS_N = 100
 SYSTEMS = {
@@ -58,17 +140,27 @@ SYSTEMS = {
     "ZoneStats": ("rating.system=zonestats",),
     "known skills": (KNOWN,),
 }
-JUDGED = {
-    "win_gap": 4,
-    "joined_win_gap": 4,
-    "avg_wait_time": 2,
-    "joined_wait": 2,
-    "rating_error": 1,
-    "rank_correlation": 3,
-    "scale_stretch": 2,
-    "log_loss": 4,
-}
-"""Responses by which rating systems are compared, with their digits."""
+JUDGED = (
+    *("win_gap", "joined_win_gap", "avg_wait_time", "joined_wait", "rating_error"),
+    *("rank_correlation", "scale_stretch", "log_loss"),
+)
+"""Responses by which rating systems are compared."""
+
+
+@study.table(st.grid(rule=RULES))
+def systems(rule: str) -> list[Row]:
+    """Return rating systems under the same rule, less TrueSkill."""
+    runs = {name: st.simulate(RULES[rule], own, SEED, SYSTEMS_N) for name, own in SYSTEMS.items()}
+    rows = []
+    for (system, run), response in product(runs.items(), JUDGED):
+        mean, half = st.interval(run[response])
+        row: Row = {"system": system, "response": response, "n": SYSTEMS_N}
+        less = {"less_trueskill": run[response] - runs["TrueSkill"][response]}
+        rows.append(row | {"mean": mean, "ci": half} | st.estimates(less))
+    return rows
+
+
+# ---- rating systems at equal waits ----
 
 
 class Tunable(NamedTuple):
@@ -105,148 +197,6 @@ JUDGED_SEED, JUDGED_N = 22, 30
 EQUAL = ("win_gap", "joined_win_gap", "avg_wait_time", "scale_stretch")
 """What is judged at equal waits."""
 
-INFLOW_N, INFLOWS = 20, (0, 2, 5, 10, 20, 50)
-LONG = ("days=112", "warmup_days=84")
-
-
-def interval(values: Floats) -> tuple[float, float]:
-    """Return the mean of independent values and the half-width of its 95% interval."""
-    half = stdtrit(values.size - 1, 0.5 + CONFIDENCE / 2) * values.std(ddof=1)
-    return float(values.mean()), float(half / math.sqrt(values.size))
-
-
-def estimates(values: Mapping[str, Floats]) -> Row:
-    """Return the mean of each measure and, as NAME_ci, the half-width of its interval."""
-    row: Row = {}
-    for name, own in values.items():
-        row[name], row[f"{name}_ci"] = interval(own)
-    return row
-
-
-def replications(config: str, overrides: Iterable[str], n: int) -> Replications:
-    """Return replications of a shipped config."""
-    return replicate(load(config, list(overrides)), n, SEED, workers=WORKERS)
-
-
-def write(name: str, rows: Iterable[Row]) -> None:
-    """Write rows as a CSV file of this folder, numbers in five digits."""
-    found = [
-        {key: float(f"{x:.5g}") if isinstance(x, float) else x for key, x in row.items()}
-        for row in rows
-    ]
-    write_csv(HERE / f"{name}.csv", {key: [row[key] for row in found] for key in found[0]})
-
-
-# ---- what learned ratings cost ----
-
-
-def career() -> None:
-    """Make career.csv: win gap, wait and error over the games of a career."""
-    rows = []
-    for (rule, config), system in product(RULES.items(), ("learned", "known")):
-        run = replications(config, [KNOWN] if system == "known" else [], CAREER_N)
-        assert run.axes is not None
-        assert run.curves is not None
-        scales = dict(zip(run.axes.measures, run.axes.scales, strict=True))
-        half = float(stdtrit(CAREER_N - 1, 0.5 + CONFIDENCE / 2))
-        for number, measure in enumerate(run.axes.measures):
-            mean = run.curves.mean[0, number] * scales[measure]
-            error = run.curves.std_error[0, number] * scales[measure]
-            rows += [
-                {"rule": rule, "ratings": system, "measure": measure, "game": game}
-                | {
-                    "n": CAREER_N,
-                    "mean": float(mean[game - 1]),
-                    "ci": half * float(error[game - 1]),
-                }
-                for game in GAMES
-            ]
-    write("career", rows)
-
-
-# ---- scale stretch ----
-
-
-def stretch() -> None:
-    """Make stretch.csv: spread of Elo's ratings against tolerance and K, with the theory's."""
-    cases = [(k, tolerance) for k, tolerance in product(KS, TOLERANCES)]
-    with ProcessPoolExecutor(WORKERS) as pool:
-        write("stretch", pool.map(stretch_case, cases))
-
-
-def stretch_case(case: tuple[int, int]) -> Row:
-    """Return how ratings spread under one rule, and what the theory says of it."""
-    k, tolerance = case
-    runs = [stretch_run(k, tolerance, replication) for replication in range(STRETCH_N)]
-    found = {name: np.array([run[name] for run in runs]) for name in runs[0]}
-    squared_gap, variance = (float(found.pop(name).mean()) for name in ("squared_gap", "variance"))
-    slope = 1.0 - k * SCALE / squared_gap
-    spread = variance - slope * k * SCALE / 2.0
-    theory = math.sqrt(spread / variance) / slope if min(slope, spread) > 0.0 else None
-    row = {"K": k, "tolerance": tolerance, "n": STRETCH_N, **estimates(found)}
-    return row | {"rms_gap": math.sqrt(squared_gap), "b": slope, "theory": theory}
-
-
-def stretch_run(k: int, tolerance: int, replication: int) -> dict[str, float]:
-    """Return the scale stretch at the end of each period, and what the theory goes by."""
-    overrides = [*CLOSED, f"days={STRETCH_DAYS}", "warmup_days=0", "sessions.per_day=3"]
-    overrides += [f"rating.K={k}", f"rule.team_diff={tolerance}", "rule.team_slack=0"]
-    run = simulate(load("ladder-elo", overrides), SEED, replication)
-    games = run["games"]
-    before = games["rating_before"].reshape(-1, 2)
-    late = games["time"][::2] >= 24.0 * (STRETCH_DAYS - PERIOD)
-    of_day = run["days"]["scale_stretch"]
-    return {
-        **{f"day_{end}": float(of_day[end - 1]) for end in range(PERIOD, STRETCH_DAYS + 1, PERIOD)},
-        "squared_gap": float(np.mean((before[late, 0] - before[late, 1]) ** 2)),
-        "variance": float(run["players"]["skill"].var()),
-    }
-
-
-# ---- calibration ----
-
-
-def calibration() -> None:
-    """Make calibration.csv: squared error over the variance of TrueSkill's belief."""
-    cases: list[tuple[str, str, tuple[str, ...]]] = [
-        (f"one against one, {policy}", "ladder-duel", (*DUELS, f"rule.policy={policy}"))
-        for policy in ("random", "draw_chance", "nearest", "knowledge_gradient_variance")
-    ]
-    cases.append(("five a side, anybody", "ladder", (*TEAMS_OF_FIVE, *ANYBODY)))
-    cases.append(("five a side, the default rule", "ladder", TEAMS_OF_FIVE))
-    rows = []
-    for (rule, config, overrides), tau in product(cases, (0, 3)):
-        length = () if config == "ladder" else ("days=30", "warmup_days=29")
-        run = replications(config, (*overrides, *length, f"rating.tau={tau}"), CALIBRATION_N)
-        names = ("calibration", "rating_error", "scale_stretch")
-        row = {"rule": rule, "tau": tau, "n": CALIBRATION_N}
-        rows.append(row | estimates({name: run[name] for name in names}))
-    write("calibration", rows)
-
-
-# ---- rating systems ----
-
-
-def systems() -> None:
-    """Make systems.csv: rating systems under the same rules, less TrueSkill."""
-    rows = []
-    for rule, config in RULES.items():
-        runs = {
-            system: replications(config, overrides, SYSTEMS_N)
-            for system, overrides in SYSTEMS.items()
-        }
-        for (system, run), response in product(runs.items(), JUDGED):
-            mean, ci = interval(run[response])
-            less, less_ci = interval(run[response] - runs["TrueSkill"][response])
-            rows.append(
-                {"rule": rule, "system": system, "response": response, "n": SYSTEMS_N}
-                | {"mean": mean, "ci": ci, "less_trueskill": less, "less_trueskill_ci": less_ci}
-            )
-    write("systems", rows)
-
-
-# ---- rating systems at equal waits ----
-
 
 class Case(NamedTuple):
     """A rating system under a rule: what sets it, and how the limits are scaled."""
@@ -255,12 +205,10 @@ class Case(NamedTuple):
     words: tuple[str, ...]
     scale: float = 1.0
 
-    def responses(self, seed: int, n: int) -> Mapping[str, Floats]:
+    def responses(self, seed: int, n: int) -> dict[str, Floats]:
         """Return the responses of replications, by name."""
         limits = [f"rule.{name}={self.scale * x!r}" for name, x in LIMITS[self.rule].items()]
-        model = simulator.build(load(RULES[self.rule], [*self.words, *limits]))
-        values = simulator.run(model, seed, range(n)).responses.T
-        return dict(zip([one.name for one in model.responses], values, strict=True))
+        return st.simulate(RULES[self.rule], [*self.words, *limits], seed, n)
 
     def at_equal_wait(self) -> Case:
         """Return the case with the limits at which the mean wait for tuning is that of all.
@@ -270,7 +218,7 @@ class Case(NamedTuple):
         low, high = math.log(1 / 16), math.log(16)
         for _ in range(WAITS_STEPS):
             middle = self._replace(scale=math.exp((low + high) / 2))
-            wait = float(middle.responses(WAITS_SEED, WAITS_N)["avg_wait_time"].mean())
+            wait = float(middle.responses(WAITS_SEED, WAITS_N)[WAIT].mean())
             too_short = wait < TARGET[self.rule]
             low, high = (low, (low + high) / 2) if too_short else ((low + high) / 2, high)
         return self._replace(scale=math.exp((low + high) / 2))
@@ -282,274 +230,340 @@ def rated_by(rule: str, name: str, value: float, *more: str) -> Case:
     return Case(rule, (f"rating.system={one.system}", f"rating.{one.parameter}={value!r}", *more))
 
 
-def tuning_row(point: tuple[str, str, float]) -> Row:
-    """Return what a value of a parameter gives at the common wait, on the worlds for tuning."""
-    rule, name, times = point
-    value = TUNABLES[name].base * times
-    case = rated_by(rule, name, value).at_equal_wait()
-    found = case.responses(WAITS_SEED, WAITS_N)
-    means = {response: float(found[response].mean()) for response in EQUAL}
-    facts = {"rule": rule, "system": name, "parameter": TUNABLES[name].parameter, "value": value}
-    return {**facts, "limits": case.scale, "n": WAITS_N, **means}
-
-
-def tuning() -> None:
-    """Make tuning.csv: what each value gives at the common wait."""
-    points = list(product(RULES, TUNABLES, GRID))
-    with ProcessPoolExecutor(WORKERS) as pool:
-        write("tuning", counted("points", pool.map(tuning_row, points), len(points)))
+@study.table(st.grid(rule=RULES, system=TUNABLES))
+def tuning(rule: str, system: str) -> list[Row]:
+    """Return what each value of a parameter gives at the common wait, on the worlds for tuning."""
+    rows = []
+    for times in GRID:
+        value = TUNABLES[system].base * times
+        case = rated_by(rule, system, value).at_equal_wait()
+        found = case.responses(WAITS_SEED, WAITS_N)
+        row: Row = {"parameter": TUNABLES[system].parameter, "value": value, "limits": case.scale}
+        rows.append(row | {"n": WAITS_N} | {name: found[name].mean() for name in EQUAL})
+    return rows
 
 
 def tuned(rule: str, name: str) -> float:
     """Return the value with the least win gap of all matches on the worlds for tuning."""
-    rows = where(read("tuning"), rule=rule, system=name)
+    rows = study.rows("tuning", rule=rule, system=name)
     return float(min(rows, key=lambda row: float(row["win_gap"]))["value"])
 
 
-def true_beta(rule: str) -> float:
-    """Return what TrueSkill takes beta to be where nothing is said: that of the outcomes."""
-    factors: Any = load(RULES[rule]).factors
-    return float(factors.rating_beta)
-
-
-def waiting_cases() -> dict[tuple[str, str, str], Case]:
-    """Return all that is judged, by rule, system and what is wrong with it."""
+def waiting_cases(rule: str) -> dict[tuple[str, str], Case]:
+    """Return all that is judged under a rule, by system and what is wrong with it."""
     cases = {}
-    for rule in RULES:
-        for name in TUNABLES:
-            best = tuned(rule, name)
-            cases[rule, name, "tuned"] = rated_by(rule, name, best)
-            for words, times in WRONG.items():
-                cases[rule, name, words] = rated_by(rule, name, times * best)
+    for name in TUNABLES:
+        best = tuned(rule, name)
+        cases[name, "tuned"] = rated_by(rule, name, best)
         for words, times in WRONG.items():
-            beta = f"rating.beta={times * true_beta(rule)!r}"
-            case = rated_by(rule, "TrueSkill", tuned(rule, "TrueSkill"), beta)
-            cases[rule, "TrueSkill", f"beta {words}"] = case
-        cases[rule, "known skills", ""] = Case(rule, (KNOWN,))
-    return cases
+            cases[name, words] = rated_by(rule, name, times * best)
+    factors: Any = load(RULES[rule]).factors
+    for words, times in WRONG.items():
+        beta = f"rating.beta={times * float(factors.rating_beta)!r}"
+        cases["TrueSkill", f"beta {words}"] = rated_by(
+            rule, "TrueSkill", tuned(rule, "TrueSkill"), beta
+        )
+    return {**cases, ("known skills", ""): Case(rule, (KNOWN,))}
 
 
-def judged_case(case: Case) -> tuple[float, Mapping[str, Floats]]:
-    """Return the scale of the limits, and what the worlds that judge say."""
-    found = case.at_equal_wait()
-    return found.scale, found.responses(JUDGED_SEED, JUDGED_N)
-
-
-def waits() -> None:
-    """Make waits.csv: systems at equal waits, less TrueSkill tuned, on worlds never looked at."""
-    cases = waiting_cases()
-    with ProcessPoolExecutor(WORKERS) as pool:
-        made = counted("cases", pool.map(judged_case, cases.values()), len(cases))
-        found = dict(zip(cases, made, strict=True))
+@study.table(st.grid(rule=RULES))
+def waits(rule: str) -> list[Row]:
+    """Return systems at equal waits, less TrueSkill tuned, on worlds never looked at."""
+    cases = {key: case.at_equal_wait() for key, case in waiting_cases(rule).items()}
+    found = {key: case.responses(JUDGED_SEED, JUDGED_N) for key, case in cases.items()}
     rows = []
-    for (rule, name, how), (scale, values) in found.items():
-        best = found[rule, "TrueSkill", "tuned"][1]
-        for response in EQUAL:
-            less = values[response] - best[response]
-            row = {"rule": rule, "system": name, "setting": how, "limits": scale}
-            row |= {"response": response, "n": JUDGED_N, "mean": float(values[response].mean())}
-            row |= {"less_trueskill": float(less.mean())}
-            rows.append({**row, "less_se": float(less.std(ddof=1)) / math.sqrt(less.size)})
-    write("waits", rows)
+    for ((name, how), values), response in product(found.items(), EQUAL):
+        less = values[response] - found["TrueSkill", "tuned"][response]
+        row: Row = {"system": name, "setting": how, "limits": cases[name, how].scale}
+        row |= {"response": response, "n": JUDGED_N, "mean": values[response].mean()}
+        rows.append(row | {"less_trueskill": less.mean(), "less_se": st.std_error(less)})
+    return rows
 
 
 # ---- newcomers ----
 
+INFLOW_N, INFLOWS = 20, (0, 2, 5, 10, 20, 50)
+LONG = ("days=112", "warmup_days=84")
 
-def inflow() -> None:
-    """Make inflow.csv: newcomers, as many as leave, and the spread of ratings."""
+
+@study.table(st.grid(system=("elo", "trueskill"), newcomers_per_day=INFLOWS))
+def inflow(system: str, newcomers_per_day: int) -> list[Row]:
+    """Return what newcomers, as many as leave, do to the spread of ratings."""
+    settings = [*LONG, f"rating.system={system}", f"sessions.churn={newcomers_per_day / 1000}"]
+    settings.append(f"population.newcomers_per_day={newcomers_per_day}")
+    found = st.simulate("ladder-elo", settings, SEED, INFLOW_N)
+    names = ("scale_stretch", "rating_error", "rank_correlation", "win_gap", "avg_wait_time")
+    return [{"n": INFLOW_N} | st.estimates(found, names)]
+
+
+# ---- duels at equal waits, right and wrong, as PLAN.md says ----
+
+CONFIG, WAIT = "ladder", "avg_wait_time"
+TUNING_SEED, BUDGET = 201, 200
+PLAN_SEED, WORLDS = 203, 60
+SCALING_WORLDS, TRIALS, CLOSE = 30, 8, 0.005
+"""Tuning worlds on which limits are scaled to the wait, how often at most, and how closely."""
+
+OUTCOMES = {"win_gap": "all", "joined_win_gap": "newcomers"}
+"""The primary outcomes, with whose matches they are of."""
+
+MEASURES = (*OUTCOMES, WAIT, "wait_p90", "scale_stretch")
+NEAR = 0.05
+"""Share of the level by which the mean wait in judging worlds may miss it."""
+
+SCALES, LEVEL_WORLDS = (1 / 16, 2.0), 10
+"""Of the limits of `nearest` under elo: the range of which the levels are quartiles."""
+LEVELS = {"short": 3, "middle": 2, "long": 1}
+"""The quarter of the range that a level is at."""
+
+RIGHT: Mapping[str, tuple[str, float] | None] = {
+    "elo": ("K", 18.475),
+    "glicko2": ("deviation", 300.0),
+    "trueskill": ("sigma", 300.0),
+    "zonestats": ("GAME_MULT", 0.66667),
+    "known": None,
+}
+"""Systems, with the parameter that is right or wrong and its right value."""
+
+PAIRS: dict[str, Any] = {
+    "tolerance": {"low": 0, "high": 2000, "start": 400, "scale": 50},
+    "widening": {"low": 500, "high": 20000, "start": 6000, "scale": 1000},
+    "reserve": {"low": 0, "high": 1, "start": 0.7},
+}
+TEAMS: dict[str, Any] = {
+    "team_diff": {"low": 0, "high": 1000, "start": 100, "scale": 50},
+    "team_slack": {"low": 0, "high": 2000, "start": 300, "scale": 50},
+    "wait_thresh": {"low": 0, "high": 2, "start": 0.1, "scale": 0.05},
+}
+READ_BY: dict[str, dict[str, Any]] = {
+    "knowledge_gradient": {"gamma": {"low": 0, "high": 0.999, "start": 0.95}},
+    "knowledge_gradient_variance": {"gamma": {"low": 0, "high": 0.999, "start": 0.95}},
+    "ucb": {"kappa": {"low": 0, "high": 5, "start": 1}},
+}
+"""What is tuned of the two kinds of rules, and of the choices that read more."""
+
+SCALED = ("rule.tolerance", "rule.widening", "rule.team_diff", "rule.team_slack")
+"""The limits that are multiplied by one number, which brings the mean wait to the level."""
+
+BASE = "elo", "nearest"
+UNDER = {
+    "elo": ("team_first", "joint", "draw_chance", "ucb", "knowledge_gradient"),
+    "trueskill": ("draw_chance", "ucb", "knowledge_gradient_variance", "knowledge_gradient"),
+}
+"""Choices that are compared with `nearest`, by the system under which they are."""
+
+COMPARED = (
+    *(((system, "nearest"), BASE) for system in RIGHT if system != "elo"),
+    *(((system, choice), (system, "nearest")) for system in UNDER for choice in UNDER[system]),
+)
+"""What is compared, and with what: system and choice."""
+
+STATES = {
+    "right": (1.0, True),
+    "third-scaled": (1 / 3, False),
+    "three-scaled": (3.0, False),
+    "third-tuned": (1 / 3, True),
+    "three-tuned": (3.0, True),
+}
+"""By what the right parameters are multiplied, and whether rules are tuned with that.
+
+Limits that were tuned with the right parameters are scaled alone, by one number.
+"""
+
+SECTIONS = [*product(("middle", "short", "long"), STATES)]
+CELLS = [
+    {"level": level, "state": state, "system": system, "choice": choice}
+    for level, state in SECTIONS
+    for system, choice in dict.fromkeys([BASE, *(one for one, _ in COMPARED)])
+    if RIGHT[system] or state == "right"
+]
+"""All systems and choices at all levels and states of knowledge, in the order of the plan."""
+
+
+def compared_in(state: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """Return what is compared in a state: nothing that is known is wrong."""
+    return [pair for pair in COMPARED if RIGHT[pair[0][0]] or state == "right"]
+
+
+FAMILY = len(OUTCOMES) * len(LEVELS) * sum(len(compared_in(state)) for state in STATES)
+WIDTH = st.half_widths(FAMILY)
+"""Comparisons of the plan, and standard errors of half an interval: all hold together."""
+
+
+@cache
+def true_beta() -> float:
+    """Return the deviation of a performance that fits the outcomes."""
+    factors: Any = load(CONFIG, ["rule.team_num=1"]).factors
+    return float(factors.rating_beta)
+
+
+def words_of(state: str, system: str, choice: str) -> list[str]:
+    """Return what a cell sets, besides what is tuned."""
+    rule = ["rule.matching=pairs", f"rule.policy={choice}"]
+    if choice in ("team_first", "joint"):
+        rule = [f"rule.matching={choice}"]
+    times, parameter = STATES[state][0], RIGHT[system]
+    own = [f"rating.{parameter[0]}={parameter[1] * times!r}"] if parameter else []
+    beta = f"rating.beta={true_beta() * times!r}"
+    return ["rule.team_num=1", *rule, f"rating.system={system}", *own, beta]
+
+
+@study.table(st.grid(level=LEVELS))
+def levels(level: str) -> list[Row]:
+    """Return the wait of nearest under elo at a quartile of the range of its limits."""
+    low, high = (math.log2(scale) for scale in SCALES)
+    scale = 2.0 ** (low + LEVELS[level] / 4 * (high - low))
+    limits = [f"rule.tolerance={400 * scale!r}", f"rule.widening={6000 * scale!r}"]
+    found = st.simulate(CONFIG, [*words_of("right", *BASE), *limits], TUNING_SEED, LEVEL_WORLDS)
+    wait, gap = (float(found[name].mean()) for name in (WAIT, "win_gap"))
+    row: Row = {"scale": scale, "n": LEVEL_WORLDS, "wait": float(f"{wait:.3g}")}
+    return [row | {"win_gap": float(f"{gap:.4g}")}]
+
+
+def level_of(level: str) -> float:
+    """Return the wait of a level, in minutes."""
+    return float(study.row("levels", level=level)["wait"])
+
+
+def tuned_point(level: str, state: str, system: str, choice: str) -> tuple[dict[str, float], Any]:
+    """Return what `optimize` finds for a cell, and whether it was shown to hold the wait."""
+    if not STATES[state][1]:
+        right = study.row("settings", level=level, state="right", system=system, choice=choice)
+        return point_of(right), None
+    tuned_here = TEAMS if choice in ("team_first", "joint") else PAIRS | READ_BY.get(choice, {})
+    posed = {
+        "variables": {f"rule.{name}": one for name, one in tuned_here.items()},
+        "objective": {"fairness": {"response": "win_gap", "weight": 1}},
+        "constraints": {"wait": {"response": WAIT, "at_most": level_of(level)}},
+    }
+    words = words_of(state, system, choice)
+    words += [f"optimize.{name}={json.dumps(part)}" for name, part in posed.items()]
+    # As `optimize` does, without what it shows afterwards: prices of constraints, which would
+    # take more replications than the search.
+    config = load(CONFIG, words)
+    model = simulator.build(config)
+    problem = problem_of(config, model)
+    settings_of_run = Settings(BUDGET, TUNING_SEED, 1.0 - st.CONFIDENCE)
+    runs = [run_solver(config, problem, RunSpec("auto", 0), settings_of_run)]
+    found = verdict_of(model, problem, runs, st.CONFIDENCE)
+    assert found is not None
+    return dict(found.point), found.feasible
+
+
+def point_of(setting: Row) -> dict[str, float]:
+    """Return the tuned numbers of a row of settings."""
+    return {name: float(x) for name, x in setting.items() if name.startswith("rule.") and x}
+
+
+def scaled(point: Mapping[str, float], scale: float) -> list[str]:
+    """Return what sets a point, its limits multiplied by a number."""
+    return [f"{name}={x * (scale if name in SCALED else 1.0)!r}" for name, x in point.items()]
+
+
+@study.table(CELLS)
+def settings(level: str, state: str, system: str, choice: str) -> list[Row]:
+    """Return the tuned point of a cell, and the scale at which it has the wait of the level.
+
+    The logarithm of the wait is nearly a line in that of the scale: by secants, on tuning worlds.
+    """
+    point, feasible = tuned_point(level, state, system, choice)
+    target, words = math.log(level_of(level)), words_of(state, system, choice)
+    x, slope, tried = 0.0, -0.5, list[tuple[float, float, float]]()
+    for _ in range(TRIALS):
+        changes = [*words, *scaled(point, math.exp(x))]
+        wait = math.log(st.simulate(CONFIG, changes, TUNING_SEED, SCALING_WORLDS)[WAIT].mean())
+        tried.append((abs(wait - target), x, wait))
+        if tried[-1][0] <= CLOSE:
+            break
+        if len(tried) > 1 and tried[-1][1] != tried[-2][1]:
+            found = (wait - tried[-2][2]) / (x - tried[-2][1])
+            slope = min(max(found, -2.0), -0.1)
+        x += min(max((target - wait) / slope, -math.log(2.0)), math.log(2.0))
+    numbers = {"scale": math.exp(min(tried)[1]), "unscaled_wait": math.exp(tried[0][2]), **point}
+    # As texts, which are not rounded: worlds are judged at just these numbers.
+    return [{"feasible": feasible} | {name: repr(float(x)) for name, x in numbers.items()}]
+
+
+@study.table(CELLS)
+def worlds(level: str, state: str, system: str, choice: str) -> list[Row]:
+    """Return the measures of a cell, judging world by judging world."""
+    setting = study.row("settings", level=level, state=state, system=system, choice=choice)
+    changes = scaled(point_of(setting), float(setting["scale"]))
+    found = st.simulate(CONFIG, [*words_of(state, system, choice), *changes], PLAN_SEED, WORLDS)
+    measured = {name: [float(f"{x:.6g}") for x in found[name]] for name in MEASURES}
+    return [
+        {"world": world} | {name: repr(values[world]) for name, values in measured.items()}
+        for world in range(WORLDS)
+    ]
+
+
+@cache
+def judged_cells() -> list[Row]:
+    """Return the means of all cells that are made, and whether they have the equal wait."""
+    worlds_of, made = st.group(study.rows("worlds"), *CELLS[0]), []
+    for setting in study.rows("settings"):
+        own = worlds_of.get(tuple(setting[name] for name in CELLS[0]), [])
+        if own:
+            values = {name: np.array([float(row[name]) for row in own]) for name in MEASURES}
+            off = float(values[WAIT].mean()) / level_of(setting["level"]) - 1.0
+            means = {name: float(f"{x.mean():.5g}") for name, x in values.items()}
+            facts = {"n": len(own), "off": float(f"{off:.3g}"), "equal": abs(off) <= NEAR}
+            made.append({**setting, **facts, **means, "values": values})
+    return made
+
+
+@study.part
+def compared() -> None:
+    """Make compared.csv: what one cell is less another, of those with the equal wait."""
     rows = []
-    for system, newcomers in product(("elo", "trueskill"), INFLOWS):
-        overrides = [*LONG, f"rating.system={system}", f"population.newcomers_per_day={newcomers}"]
-        overrides.append(f"sessions.churn={newcomers / 1000}")
-        run = replications("ladder-elo", overrides, INFLOW_N)
-        names = ("scale_stretch", "rating_error", "rank_correlation", "win_gap", "avg_wait_time")
-        row = {"system": system, "newcomers_per_day": newcomers, "n": INFLOW_N}
-        rows.append(row | estimates({name: run[name] for name in names}))
-    write("inflow", rows)
+    for level, state in SECTIONS:
+        equal = st.where(judged_cells(), level=level, state=state, equal=True)
+        for pair, (outcome, matches) in product(compared_in(state), OUTCOMES.items()):
+            found = [st.where(equal, system=system, choice=choice) for system, choice in pair]
+            if not all(found):
+                continue
+            (own,), (base,) = found
+            less = own["values"][outcome] - base["values"][outcome]
+            mean, half = float(less.mean()), WIDTH * st.std_error(less)
+            row: Row = {"level": level, "state": state}
+            row |= {"system": own["system"], "choice": own["choice"]}
+            row |= {"than_system": base["system"], "than_choice": base["choice"]}
+            row |= {"outcome": matches, "n": less.size}
+            row |= {"less": mean, "low": mean - half, "high": mean + half}
+            rows.append(row | {"verdict": st.verdict(mean - half, mean + half)})
+    study.write("compared", rows)
 
 
 # ---- the page ----
 
 
-def read(name: str) -> list[dict[str, str]]:
-    """Return the rows of a CSV file of this folder."""
-    return pages.read(HERE / f"{name}.csv")
+def tuned_values(choice: str, name: str) -> list[float]:
+    """Return what tuning gave a number of a choice under trueskill, by level and state."""
+    states = [state for state, (_, is_tuned) in STATES.items() if is_tuned]
+    rows = study.rows("settings", system="trueskill", choice=choice, state=states)
+    return [point_of(row)[f"rule.{name}"] for row in rows]
 
 
-def shown(row: Mapping[str, str], name: str, digits: int) -> str:
-    """Return a mean with its interval."""
-    return f"{float(row[name]):.{digits}f} ± {float(row[f'{name}_ci']):.{digits}f}"
+def worth_of_waiting(share: float) -> float:
+    """Return by how much a longer wait lessens the win gap of the levels' own rule."""
+    ends = [study.row("levels", level=level) for level in ("short", "long")]
+    (short, more), (long, less) = ((float(row["wait"]), float(row["win_gap"])) for row in ends)
+    return (more - less) / math.log(long / short) * math.log1p(share)
 
 
-def career_table(measure: str, digits: int) -> str:
-    """Return a measure over the games of a career."""
-    cells = {
-        (row["rule"], row["ratings"], int(row["game"])): f"{float(row['mean']):.{digits}f} ±"
-        f" {float(row['ci']):.{digits}f}"
-        for row in read("career")
-        if row["measure"] == measure
-    }
-    lines = dict.fromkeys((rule, ratings) for rule, ratings, _ in cells)
-    return table(
-        ["rule", "ratings", *(f"game {game}" for game in GAMES)],
-        ([*line, *(cells[*line, game] for game in GAMES)] for line in lines),
-    )
+def side_by_side(level: str, state: str) -> list[tuple[Row, Row]]:
+    """Return the comparisons of a level and state, with all matches and with newcomers' ones."""
+    rows = study.rows("compared", level=level, state=state)
+    names = ("system", "choice", "than_system", "than_choice")
+    return [
+        (row, st.only(rows, outcome="newcomers", **{name: row[name] for name in names}))
+        for row in st.where(rows, outcome="all")
+    ]
 
 
-def stretch_table() -> str:
-    """Return the spread of ratings in time, and the theory's."""
-    ends = [name for name in read("stretch")[0] if re.fullmatch(r"day_\d+", name)]
-    return table(
-        ["K", "tolerance", *(end.replace("_", " ") for end in ends), "gap", "b", "theory"],
-        (
-            [row["K"], row["tolerance"]]
-            + [shown(row, end, 2) for end in ends]
-            + [f"{float(row['rms_gap']):.0f}", f"{float(row['b']):.2f}"]
-            + [f"{float(row['theory']):.2f}" if row["theory"] else "none"]
-            for row in read("stretch")
-        ),
-    )
-
-
-def calibration_table() -> str:
-    """Return the calibration of TrueSkill's beliefs."""
-    names = {"calibration": 2, "rating_error": 1, "scale_stretch": 3}
-    return table(
-        ["rule", "tau", *(name.replace("_", " ") for name in names)],
-        (
-            [row["rule"], row["tau"], *(shown(row, name, digits) for name, digits in names.items())]
-            for row in read("calibration")
-        ),
-    )
-
-
-def systems_table(rule: str) -> str:
-    """Return the rating systems side by side; bold where they differ from TrueSkill."""
-    rows = [row for row in read("systems") if row["rule"] == rule]
-
-    def cell(system: str, response: str) -> str:
-        (row,) = [r for r in rows if (r["system"], r["response"]) == (system, response)]
-        text = f"{float(row['mean']):.{JUDGED[response]}f}"
-        differs = abs(float(row["less_trueskill"])) > float(row["less_trueskill_ci"])
-        return f"**{text}**" if differs else text
-
-    return table(
-        ["rating system", *(name.replace("_", " ") for name in JUDGED)],
-        ([system, *(cell(system, response) for response in JUDGED)] for system in SYSTEMS),
-    )
-
-
-def tuning_table() -> str:
-    """Return the win gap of each value at the common wait, on the worlds for tuning."""
-    lines = []
-    for rule, (name, one) in product(RULES, TUNABLES.items()):
-        rows = where(read("tuning"), rule=rule, system=name)
-        cells = (f"{float(row['value']):,.4g}: {float(row['win_gap']):.4f}" for row in rows)
-        lines.append([rule, name, one.parameter, *cells])
-    return table(["rule", "system", "parameter", *([""] * len(GRID))], lines)
-
-
-def said_of_tuning() -> str:
-    """Say what was chosen, and whether it is at an end of what was tried."""
-    lines = []
-    for rule in RULES:
-        chosen = []
-        for name, one in TUNABLES.items():
-            values = [float(row["value"]) for row in where(read("tuning"), rule=rule, system=name)]
-            best = tuned(rule, name)
-            end = ", an end of the grid" if best in (min(values), max(values)) else ""
-            chosen.append(f"{name} {one.parameter} {best:,.4g}{end}")
-        lines.append(f"- {rule}: {'; '.join(chosen)}.\n")
-    return "".join(lines)
-
-
-WAITS_WIDTH = half_widths(2 * 2 * (3 * len(TUNABLES) + 2))
+WAITS_WIDTH = st.half_widths(2 * 2 * (3 * len(TUNABLES) + 2))
 """Standard errors of half an interval: those of both win gaps of both rules hold together."""
 
 
-def waits_table(rule: str) -> str:
-    """Return rating systems at equal waits; win gaps less those of TrueSkill tuned."""
-    rows = where(read("waits"), rule=rule)
-    lines = []
-    for name, how in dict.fromkeys((row["system"], row["setting"]) for row in rows):
-        own = {row["response"]: row for row in where(rows, system=name, setting=how)}
-        cells = [", ".join(filter(None, (name, how))), f"{float(own['win_gap']['limits']):.2f}"]
-        cells.append(f"{float(own['avg_wait_time']['mean']):.2f}")
-        for response in ("win_gap", "joined_win_gap"):
-            cells += [f"{float(own[response]['mean']):.4f}", less_trueskill(own[response])]
-        lines.append([*cells, f"{float(own['scale_stretch']['mean']):.2f}"])
-    head = ["rating system", "limits times", "wait", "win gap", "less TrueSkill tuned"]
-    return table([*head, "joined win gap", "less TrueSkill tuned", "scale stretch"], lines)
-
-
-def less_trueskill(row: Mapping[str, str]) -> str:
-    """Return a difference with its interval, in bold where that leaves 0 out."""
-    less, half = float(row["less_trueskill"]), WAITS_WIDTH * float(row["less_se"])
-    text = f"{less:+.4f} ± {half:.4f}"
-    return f"**{text}**" if abs(less) > half else text
-
-
-def said_of_waits() -> str:
-    """Say which systems are shown to be less fair than TrueSkill tuned, at equal waits."""
-    lines = []
-    for rule, (response, words) in product(
-        RULES, {"win_gap": "all matches", "joined_win_gap": "newcomers"}.items()
-    ):
-        found: dict[str, list[str]] = {"less fair": [], "fairer": [], "open": []}
-        for row in where(read("waits"), rule=rule, response=response):
-            less, half = float(row["less_trueskill"]), WAITS_WIDTH * float(row["less_se"])
-            name = " ".join(filter(None, (row["system"], row["setting"])))
-            if name != "TrueSkill tuned":
-                how = "open" if abs(less) <= half else ("less fair" if less > 0 else "fairer")
-                found[how].append(f"{name} ({less / (float(row['mean']) - less):+.0%})")
-        said = "; ".join(f"{how}: {', '.join(names)}" for how, names in found.items() if names)
-        lines.append(f"- {rule}, {words}: {said}.\n")
-    return "".join(lines)
-
-
-def inflow_table() -> str:
-    """Return what newcomers do to the spread of ratings."""
-    names = {
-        "scale_stretch": 2,
-        "rating_error": 0,
-        "rank_correlation": 3,
-        "win_gap": 4,
-        "avg_wait_time": 2,
-    }
-    return table(
-        ["system", "newcomers a day", *(name.replace("_", " ") for name in names)],
-        (
-            [row["system"], row["newcomers_per_day"]]
-            + [shown(row, name, digits) for name, digits in names.items()]
-            for row in read("inflow")
-        ),
-    )
-
-
-def page() -> None:
-    """Put the tables into the page, each below its mark."""
-    tables = {
-        "career win_gap": career_table("win_gap", 3),
-        "career wait": career_table("wait", 2),
-        "career error": career_table("error", 0),
-        "stretch": stretch_table(),
-        "calibration": calibration_table(),
-        "systems five": systems_table("five a side"),
-        "systems one": systems_table("one against one"),
-        "tuning": tuning_table(),
-        "tuning said": said_of_tuning(),
-        "waits five": waits_table("five a side"),
-        "waits one": waits_table("one against one"),
-        "waits said": said_of_waits(),
-        "inflow": inflow_table(),
-    }
-    fill(HERE / "README.md", tables)
-
-
-MADE = (career, stretch, calibration, systems, tuning, waits, inflow, page)
-PARTS = {part.__name__: part for part in MADE}
-
-
 if __name__ == "__main__":
-    make_parts(__doc__, PARTS)
+    study.main()

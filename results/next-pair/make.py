@@ -1,35 +1,26 @@
 """Make the tables of this folder: what policies of the next pair bring, as PLAN.md says.
 
-    python results/next-pair/make.py worlds CELL
-    python results/next-pair/make.py page
+    python results/next-pair/make.py CELL ...
 
-The first plays the worlds of a cell (`list` names them) and writes CELL.csv beside this file, or
-into the folder of --out, anew after each hundred worlds; with --keep FOLDER it goes on later where
-it was stopped. Folders are made. `--worlds N` plays other numbers of them. A world of 10 players
-takes a tenth of a second, one of 50 a second, one of 200 some fifteen: minutes to half an hour a
-cell. The second puts the tables of the cells that have been played into the page. What is done is
-said on stderr.
+plays the worlds of a kind and writes CELL.csv. A world of 10 players takes a tenth of a second, one
+of 50 a second, one of 200 some fifteen: minutes to half an hour a cell.
 """
 
 from __future__ import annotations
 
-import csv
-import math
-from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from results.pages import PAGE, add_page, counted, fill, parser, table
+from results.study import Row, Study, counted, group, std_error
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.threads import one_thread
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import GOALS, Belief
-from valmatch.storage.output import write_binary, write_csv
 
-HERE = Path(__file__).parent
+study = Study(globals())
 Z, MARKS, SEED = 1.959963984540054, 20, 1
 
 _STRENGTHS, _OUTCOMES, _NOISE = 11, 0x4F555443, 0x4E4F4953
@@ -200,57 +191,47 @@ def intervals(belief: Belief, truth: Floats) -> tuple[float, float, float]:
     return float(held[others].mean()), float(held[leader, with_leader].mean()), lead
 
 
-def rows_of(cell: Cell, played: Floats) -> list[dict[str, object]]:
+def rows_of(cell: Cell, played: Floats) -> list[Row]:
     """Return the rows of a cell; (worlds, policies, marks, measures) have been measured."""
-    rows: list[dict[str, object]] = []
+    rows = []
     for arm, (policy, goal) in enumerate(cell.arms):
         for mark, games in enumerate(cell.marks):
-            row: dict[str, object] = {"policy": policy, "goal": goal, "worlds": len(played)}
-            row["games"] = games
+            row: Row = {"policy": policy, "goal": goal, "worlds": len(played), "games": games}
             for k, measure in enumerate(SHOWN):
-                row.update(_mean(measure, played[:, arm, mark, k]))
+                row |= mean_of(measure, played[:, arm, mark, k])
             for k, (measure, of) in enumerate(zip(MEASURES, GOALS, strict=True)):
                 if (GRADIENT, of) in cell.arms:
                     own = played[:, cell.arms.index((GRADIENT, of)), mark, k]
-                    row.update(_mean(f"{measure}_behind", played[:, arm, mark, k] - own))
+                    row |= mean_of(f"{measure}_behind", played[:, arm, mark, k] - own)
             rows.append(row)
     return rows
 
 
-def _mean(name: str, values: Floats) -> dict[str, object]:
+def mean_of(name: str, values: Floats) -> Row:
     """Return the mean of values and its standard error as two cells."""
-    error = values.std(ddof=1) / math.sqrt(len(values))
-    return {name: round(float(values.mean()), 6), f"{name}_std_error": round(float(error), 6)}
+    return {
+        name: round(float(values.mean()), 6),
+        f"{name}_std_error": round(std_error(values), 6),
+    }
 
 
-def worlds_of(name: str, worlds: int, out: Path, keep: Path | None) -> None:
+def play_cell(name: str) -> None:
     """Play the worlds of a cell, and write its table whenever there are a hundred more."""
-    cell, kept = CELLS[name], None if keep is None else keep / f"{name}.npy"
-    played = [*np.load(kept)[:worlds]] if kept is not None and kept.is_file() else []
-    left: Sequence[int] = range(len(played), worlds)
-    made = (np.array([play(cell, *arm, world) for arm in cell.arms]) for world in left)
-    for one in counted(name, made, len(left)):
+    cell, played = CELLS[name], list[Floats]()
+    worlds = range(min(cell.worlds, study.at_most))
+    made = (np.array([play(cell, *arm, world) for arm in cell.arms]) for world in worlds)
+    for one in counted(name, made, len(worlds)):
         played.append(one)
-        if len(played) % 100 == 0 or len(played) == worlds:
-            rows = rows_of(cell, np.array(played))
-            write_csv(out / f"{name}.csv", {key: [row[key] for row in rows] for key in rows[0]})
-        if kept is not None and (len(played) % 10 == 0 or len(played) == worlds):
-            with write_binary(kept) as file:
-                np.save(file, np.array(played))
+        if len(played) % 100 == 0 or len(played) == len(worlds):
+            study.write(name, rows_of(cell, np.array(played)))
 
 
-Rows = dict[tuple[str, str], dict[int, dict[str, str]]]
-"""The rows of a cell by policy with its goal, and by number of games."""
+study.parts |= {name: partial(play_cell, name) for name in CELLS}
 
-HEAD = (
-    "policy", "named the best after 100, 200, 390 games", "wrong neighbours", "widest, points",
-    "differences covered", "those of the leader", "its lead too large by, points",
-)  # fmt: skip
+# ---- the page ----
 
 GOOD = {"named_best": 1.0, "misordered": -1.0, "widest": -1.0}
 """Which way a measure is better."""
-
-DIGITS = {"named_best": 3, "misordered": 2, "widest": 0}
 
 MENDED = {
     "trial": "as it is",
@@ -262,45 +243,22 @@ MENDED = {
 HONEST, SURE = (0.93, 0.97), 2.0
 """Shares of honest intervals of 95 %, and standard errors of a difference that is told."""
 
-
-def read(name: str) -> Rows | None:
-    """Return the rows of a cell, None of one that has not been played."""
-    file = HERE / f"{name}.csv"
-    if not file.is_file():
-        return None
-    found: Rows = {}
-    with file.open(newline="", encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            found.setdefault((row["policy"], row["goal"]), {})[int(row["games"])] = row
-    return found
+Arm = tuple[str, ...]
+"""A policy with its goal."""
 
 
-def last(rows: Rows, arm: tuple[str, str]) -> dict[str, str]:
-    """Return the row after all games."""
-    return rows[arm][max(rows[arm])]
+def ends_of(name: str) -> dict[Arm, Row]:
+    """Return the rows of a cell after all games; none where it has not been played."""
+    return {arm: rows[-1] for arm, rows in group(study.rows(name), "policy", "goal").items()}
 
 
-def called(arm: tuple[str, str]) -> str:
+def called(arm: Arm) -> str:
     """Return how a policy is called in tables."""
     return f"gradient, {arm[1]}" if arm[1] else arm[0]
 
 
-def trial(rows: Rows) -> str:
-    """Return the table of the trial's world."""
-    lines = []
-    for arm, marks in rows.items():
-        named = " ".join(f"{float(marks[games]['named_best']):.3f}" for games in (100, 200, 390))
-        found = {key: float(marks[390][key]) for key in SHOWN}
-        shares = [f"{found[key]:.3f}" for key in ("covered", "leader_covered")]
-        points = [f"{found['misordered']:.2f}", f"{found['widest']:.0f}"]
-        name = ", ".join(filter(None, arm))
-        lines.append([name, named, *points, *shares, f"{found['lead_bias']:.0f}"])
-    return table(HEAD, lines)
-
-
-def verdict(rows: Rows, arm: tuple[str, str], measure: str) -> int:
+def sure(row: Row, measure: str) -> int:
     """Return 1 if a policy is better than the knowledge gradient for this goal, -1 if worse."""
-    row = last(rows, arm)
     if not row.get(f"{measure}_behind"):
         return 0
     ahead = GOOD[measure] * float(row[f"{measure}_behind"])
@@ -308,148 +266,32 @@ def verdict(rows: Rows, arm: tuple[str, str], measure: str) -> int:
     return 0 if abs(ahead) <= SURE * error else (1 if ahead > 0.0 else -1)
 
 
-def of_goal(cells: dict[str, Rows], measure: str) -> str:
-    """Return the table of a goal: a row a cell, with what is surely better or worse."""
-    arms = [*dict.fromkeys(arm for rows in cells.values() for arm in rows)]
-    marks = {0: "", 1: " +", -1: " -"}
-    lines = []
-    for name, rows in cells.items():
-        values = [
-            f"{float(last(rows, arm)[measure]):.{DIGITS[measure]}f}"
-            + marks[verdict(rows, arm, measure)]
-            if arm in rows
-            else ""
-            for arm in arms
-        ]
-        lines.append([name, *values])
-    return table(("world", *map(called, arms)), lines)
-
-
-def said_of_goal(cells: dict[str, Rows], measure: str, goal: str) -> str:
-    """Say where the knowledge gradient for a goal is better than others, and where worse."""
-    own = (GRADIENT, goal)
-    whole = {name: rows for name, rows in cells.items() if own in rows}
-    told = [
-        (name, called(arm), verdict(rows, arm, measure))
-        for name, rows in whole.items()
-        for arm in rows
-        if arm != own
-    ]
-    worse = [f"{arm} in {name}" for name, arm, how in told if how > 0]
+def against_gradient(measure: str, goal: str) -> Row:
+    """Return where the knowledge gradient for a goal is better than others, and where worse."""
+    own, told, kinds = (GRADIENT, goal), [], 0
+    for name, rows in PLAIN.items():
+        if own in rows and name != "trial":
+            kinds += 1
+            told += [(name, arm, sure(row, measure)) for arm, row in rows.items() if arm != own]
+    worse = [f"{called(arm)} in {name}" for name, arm, how in told if how > 0]
     better = sum(how < 0 for *_, how in told)
-    where = f"{len(told)} comparisons with other policies in {counted_worlds(len(whole))}"
-    losses = f"{len(worse)}{': ' * bool(worse)}{', '.join(worse)}"
-    return f"surely better in {better} of {where}, surely worse in {losses}."
+    return {"better": better, "worse": worse, "comparisons": len(told), "kinds": kinds}
 
 
-def counted_worlds(number: int) -> str:
-    """Return a number of kinds of worlds."""
-    return f"{number} kind{'s' * (number != 1)} of worlds"
+def shares(arm: Arm) -> list[float]:
+    """Return the shares of all differences that intervals hold under a policy, world by world."""
+    return [float(rows[arm]["covered"]) for rows in PLAIN.values() if arm in rows]
 
 
-def covered(cells: dict[str, Rows]) -> str:
-    """Return the table of intervals: of all differences, of the leader's."""
-    arms = [*dict.fromkeys(arm for rows in cells.values() for arm in rows)]
-    lines = []
-    for name, rows in cells.items():
-        found = [last(rows, arm) if arm in rows else None for arm in arms]
-        shares = [
-            f"{float(row['covered']):.2f} {float(row['leader_covered']):.2f}" if row else ""
-            for row in found
-        ]
-        lines.append([name, *shares])
-    return table(("world", *map(called, arms)), lines)
+def short_of(name: str) -> list[str]:
+    """Return the policies under which too few of the leader's differences are held in a cell."""
+    held = {arm: float(row["leader_covered"]) for arm, row in PLAYED[name].items()}
+    return [f"{called(arm)} {share:.0%}" for arm, share in held.items() if share < HONEST[0]]
 
 
-def said_of_intervals(cells: dict[str, Rows]) -> str:
-    """Say under which policies intervals are honest, as the plan calls it, a line each."""
-    arms = [*dict.fromkeys(arm for rows in cells.values() for arm in rows)]
-    lines = []
-    for arm in arms:
-        shares = [float(last(rows, arm)["covered"]) for rows in cells.values() if arm in rows]
-        held = sum(HONEST[0] <= share <= HONEST[1] for share in shares)
-        ends = f"{min(shares):.1%} to {max(shares):.1%} of the differences"
-        lines.append(f"- {called(arm)}: honest in {held} of {len(shares)}; {ends} held.\n")
-    return "".join(lines)
-
-
-def mended(cells: dict[str, Rows]) -> str:
-    """Return the table of what mends intervals: the leader's held, and who names the best."""
-    arms = [*cells["trial"]]
-    lines = []
-    for name, what in MENDED.items():
-        if name in cells:
-            rows = [last(cells[name], arm) for arm in arms]
-            shares = [
-                f"{float(row['leader_covered']):.3f} {float(row['named_best']):.3f}" for row in rows
-            ]
-            lines.append([what, *shares, f"{int(rows[0]['worlds']):,}"])
-    return table(("trial's world", *map(called, arms), "worlds"), lines)
-
-
-def said_of_mending(cells: dict[str, Rows]) -> str:
-    """Say what is recommended, as the plan has it, a line each."""
-    lines = []
-    for name, what in MENDED.items():
-        if name in cells and name != "trial":
-            rows = cells[name]
-            shares = {arm: float(last(rows, arm)["leader_covered"]) for arm in rows}
-            short = [f"{called(arm)} {share:.0%}" for arm, share in shares.items() if share < 0.93]
-            end = f"falls short under {', '.join(short)}" if short else "recommended"
-            lines.append(f"- {what}: at least {min(shares.values()):.0%} held; {end}.\n")
-    return "".join(lines)
-
-
-def page() -> None:
-    """Put the tables of the cells that have been played into the page."""
-    found = {name: rows for name in CELLS if (rows := read(name)) is not None}
-    worlds = {name: int(next(iter(last(r, a) for a in r))["worlds"]) for name, r in found.items()}
-    plain = {name: rows for name, rows in found.items() if not name.startswith("trial-")}
-    open_ones = [name for name in CELLS if name not in found]
-    played = ", ".join(f"{name} ({worlds[name]:,})" for name in found)
-    texts = {
-        "trial": trial(found["trial"]),
-        "worlds": f"{worlds['trial']:,}",
-        "played": f"{len(found)} of {len(CELLS)} kinds of worlds have been played: {played}.",
-        "open": f"Not played: {', '.join(open_ones) or 'none'}.",
-        "covered": covered(plain),
-        "honest": said_of_intervals(plain),
-        "mended": mended(found),
-        "recommended": said_of_mending(found),
-    }
-    studied = {name: rows for name, rows in plain.items() if name != "trial"}
-    for measure, goal in zip(MEASURES, GOALS, strict=True):
-        texts[measure] = of_goal(plain, measure)
-        texts[f"{measure}-said"] = said_of_goal(studied, measure, goal)
-    fill(HERE / "README.md", texts)
-
-
-def main() -> None:
-    """Play the worlds of a cell, name the cells, or fill the page."""
-    options = parser(__doc__)
-    add_page(options, page)
-    options.add_argument("part", choices=["list", "worlds", PAGE])
-    options.add_argument("cell", nargs="?", choices=list(CELLS))
-    options.add_argument("--worlds", type=int, help="how many; as PLAN.md says without it")
-    options.add_argument("--out", type=Path, default=HERE)
-    options.add_argument("--keep", type=Path, help="folder for the measures of each world")
-    given = options.parse_args()
-    if given.part == "list":
-        print("\n".join(CELLS))
-    elif given.part == PAGE:
-        page()
-    elif given.cell is None:
-        options.error("worlds: which CELL? (list names them)")
-    elif given.worlds is not None and given.worlds < 2:
-        options.error(f"--worlds {given.worlds}: standard errors need 2 or more")
-    else:
-        try:  # before hours of work
-            for folder in filter(None, (given.out, given.keep)):
-                folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            options.error(f"{error.filename}: {error.strerror}")
-        worlds_of(given.cell, given.worlds or CELLS[given.cell].worlds, given.out, given.keep)
-
+PLAYED = {name: rows for name in CELLS if (rows := ends_of(name))}
+PLAIN = {name: rows for name, rows in PLAYED.items() if not name.startswith("trial-")}
+ARMS = list(dict.fromkeys(arm for rows in PLAYED.values() for arm in rows))
 
 if __name__ == "__main__":
-    main()
+    study.main()

@@ -1,32 +1,31 @@
 """Make the tables of this folder: how well rating systems predict the games of public logs.
 
-    python results/rating-benchmark/make.py LOGS
+    python results/rating-benchmark/make.py
 
-LOGS is a folder with the logs that the page names, such as `football.csv`; the page says where they
-are from, and how they are made. Those that are there are measured, with the packages that are
-installed (extra `peers`); rows of the others stay. That takes some two minutes a
-log on a free core. What is done is said on stderr. With `--page` nothing is measured and the tables
-are put into the page, with `--check` the script says whether they are there.
+measures the logs in `logs/`, such as `football.csv`; the page says where they are from and how they
+are made. Rows of other logs stay. It takes some two minutes a log on a free core, with the packages
+that are installed (extra `peers`). `scores` compares all systems, `fitted` those
+with parameters that are fitted to the first half of a log.
 """
 
 from __future__ import annotations
 
 import csv
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from results.former_predictions import FormerPredictions
-from results.pages import add_page, fill, parser, say, table
+from results.study import Row, Study, grid
 from tests.support.command import valmatch
 from valmatch import compare_ratings
 from valmatch.draws.streams import Streams
@@ -43,10 +42,8 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import BATCH_NAMES, all_systems
 from valmatch.ratings.system import System
-from valmatch.storage.output import write_csv
 
-HERE = Path(__file__).parent
-TABLE, FITTED_TABLE = HERE / "scores.csv", HERE / "fitted.csv"
+study = Study(globals(), digits=17)
 
 LOGS: dict[str, dict[str, str]] = {
     "football": {"home": "home_team", "away": "away_team", "time": "date"},
@@ -90,44 +87,19 @@ FITTED = {
 }
 """What is fitted to the first half of a log, before all are compared on the second one."""
 
-FITTED_AT_HOME = dict.fromkeys(("elo", "elo_margin", "elo_goals"), ("home_advantage",))
-"""What else is, where a side is at home."""
-
-WIDTH = 128
-"""Of lines of the page."""
-
-MEASURES = ("accuracy", "log_loss", "brier_score")
 _DAY = 86_400.0
 
 
 class Played(NamedTuple):
-    """A log of games of one against one.
+    """A log of games of one against one."""
 
-    Attributes
-    ----------
-    games : Games
-        The games, named by their numbers.
-    names : list of str
-        The players.
-    numbers : Names
-        The players as `Roster` takes them.
-    dated : bool
-        Whether times are seconds since 1970.
-    timed : bool
-        Whether there are times.
-    scored : bool
-        Whether there are scores, and not only results.
-    blocks : list of tuple of int
-        First and last game, exclusive, of each block.
-    """
-
-    games: Games
-    names: list[str]
-    numbers: Names
-    dated: bool
-    timed: bool
-    scored: bool
-    blocks: list[tuple[int, int]]
+    games: Games  # named by their numbers
+    names: list[str]  # of the players
+    numbers: Names  # of the players, as `Roster` takes them
+    dated: bool  # times are seconds since 1970
+    timed: bool  # there are times
+    scored: bool  # there are scores, and not only results
+    blocks: list[tuple[int, int]]  # first and last game, exclusive, of each
 
     @property
     def pairs(self) -> Ints:
@@ -302,7 +274,45 @@ PEERS: dict[tuple[str, str], Callable[[], Predict]] = {
 """Systems of other packages, as these set them up."""
 
 
-def measured(name: str, log: Played) -> list[dict[str, object]]:
+def found_log(name: str, scratch: Path) -> Path | None:
+    """Return the file of a log, its games in another order where it is sorted; None without one."""
+    path = study.folder / "logs" / f"{name}.csv"
+    if not path.is_file():
+        return None
+    if name not in SHUFFLED:
+        return path
+    head, *lines = path.read_text(encoding="utf-8").splitlines()
+    order = Streams(1).stream(None, 0).permutation(len(lines))
+    shuffled = scratch / path.name
+    text = "\n".join([head, *(lines[k] for k in order)])
+    shuffled.write_text(f"{text}\n", encoding="utf-8")
+    return shuffled
+
+
+def rating(scored: bool) -> list[System]:
+    """Return the systems that rate by what a log holds."""
+    return [system for system in all_systems() if scored or not system.needs_scores]
+
+
+def predictors() -> dict[str, Callable[[], Predict]]:
+    """Return what predicts all games at once: our whole-log systems, and other packages."""
+    ours: dict[str, Callable[[], Predict]] = {
+        f"valmatch {label}": partial(refitted, batch, more)
+        for batch in BATCH_NAMES
+        for label, more in BATCH_OPTIONS.get(batch, {batch: ()}).items()
+    }
+    return ours | {" ".join(key): prepare for key, prepare in PEERS.items()}
+
+
+@study.table(grid(log=LOGS), workers=1)
+def scores(log: str) -> list[Row]:
+    """Return how well all systems predict a log, the least log loss first."""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = found_log(log, Path(scratch))
+        return [] if path is None else measured(read(path, LOGS[log]))
+
+
+def measured(log: Played) -> list[Row]:
     """Return the rows of a log."""
     sums: dict[str, Floats] = {}
     seconds: dict[str, float] = {}
@@ -317,195 +327,88 @@ def measured(name: str, log: Played) -> list[dict[str, object]]:
         values = values_of(system, {}, {})
         judge(f"valmatch {system.name}", system, values)  # kernels are compiled
         seconds[f"valmatch {system.name}"] = judge(f"valmatch {system.name}", system, values)
-        say(f"{name}: valmatch {system.name}")
-    others: dict[str, Callable[[], Predict]] = {
-        f"valmatch {label}": partial(refitted, batch, more)
-        for batch in BATCH_NAMES
-        for label, more in BATCH_OPTIONS.get(batch, {batch: ()}).items()
-    }
-    others |= {" ".join(key): prepare for key, prepare in PEERS.items()}
-    for label, prepare in others.items():
+    for label, prepare in predictors().items():
         try:
             predict = prepare()
             started = time.perf_counter()
             expected = predict(log)
         except (ImportError, ValueError) as error:
-            say(f"{name}: {label} does not run: {error}")
+            print(f"{label} does not run: {error}", file=sys.stderr)
             continue
         seconds[label] = time.perf_counter() - started
         judge(label, FormerPredictions(label, expected), {})
-        say(f"{name}: {label}")
     judge("coin", COIN, {})
     judge("better record", RECORD, {})
-    return _rows(name, log, sums, seconds)
-
-
-def _rows(
-    name: str, log: Played, sums: Mapping[str, Floats], seconds: Mapping[str, float]
-) -> list[dict[str, object]]:
-    """Return what is found, the least log loss first."""
     found = compared(sums, {label: {} for label in seconds}, log.games, 0)
-    rows = []
-    for label in sorted(sums, key=lambda one: found.means[one]["log_loss"].mean or 9.0):
-        row: dict[str, object] = {"log": name, "system": label, "games": log.games.n_games}
-        for measure in MEASURES:
-            excess = found.differences[label][measure]
-            row[measure] = _rounded(found.means[label][measure].mean)
-            row[f"{measure}_to_best"] = _rounded(excess.mean)
-            row[f"{measure}_half_width"] = _rounded(excess.half_width)
-        row["seconds"] = round(seconds[label], 3) if label in seconds else None
-        rows.append(row)
-    return rows
+    return [
+        {"system": label, "games": log.games.n_games}
+        | measures(found, label)
+        | {"seconds": round(seconds[label], 3) if label in seconds else None}
+        for label in by_loss(found)
+    ]
 
 
-def rating(scored: bool) -> list[System]:
-    """Return the systems that rate by what a log holds."""
-    return [system for system in all_systems() if scored or not system.needs_scores]
+def by_loss(found: Any) -> list[str]:  # noqa: ANN401
+    """Return the systems of a comparison, the least log loss first."""
+    return sorted(found.means, key=lambda one: found.means[one]["log_loss"].mean or 9.0)
 
 
-def fitted(name: str, path: Path, columns: Mapping[str, str]) -> list[dict[str, object]]:
-    """Return how well systems predict the second half of a log, fitted to the first one."""
-    scored = read(path, columns).scored
-    asked = {system.name: list(FITTED.get(system.name, ())) for system in rating(scored)}
-    if "home" in columns:
-        for system, more in FITTED_AT_HOME.items():
-            if system in asked:
-                asked[system] += more
-    tune = [f"{system}.{one}" for system, own in asked.items() for one in own]
-    found = compare_ratings(path, list(asked), tune=tune, columns=columns, warn=lambda _: None)
-    say(f"{name}: fitted")
-    rows: list[dict[str, object]] = []
-    for label in sorted(found.means, key=lambda one: found.means[one]["log_loss"].mean or 9.0):
-        values = found.parameters.get(label, {})
-        adopted = ", ".join(f"{one} = {values[one]:.4g}" for one in found.fitted.get(label, ()))
-        row: dict[str, object] = {"log": name, "system": label, "games": found.games}
-        row["fitted"] = adopted
-        for measure in MEASURES:
-            excess = found.differences[label][measure]
-            row[measure] = _rounded(found.means[label][measure].mean)
-            row[f"{measure}_to_best"] = _rounded(excess.mean)
-            row[f"{measure}_half_width"] = _rounded(excess.half_width)
-        rows.append(row)
-    return rows
+def measures(found: Any, label: str) -> Row:  # noqa: ANN401
+    """Return the measures of a system in a comparison, each with its excess over the best one."""
+    row: Row = {}
+    for name in ("accuracy", "log_loss", "brier_score"):
+        excess = found.differences[label][name]
+        row[name] = _rounded(found.means[label][name].mean)
+        row |= {f"{name}_to_best": _rounded(excess.mean)}
+        row |= {f"{name}_half_width": _rounded(excess.half_width)}
+    return row
 
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6) + 0.0
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a table; none before it is made."""
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return [*csv.DictReader(file)]
+@study.table(grid(log=LOGS), workers=1)
+def fitted(log: str) -> list[Row]:
+    """Return how well systems predict the second half of a log, fitted to the first one."""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = found_log(log, Path(scratch))
+        if path is None:
+            return []
+        columns = LOGS[log]
+        scored = read(path, columns).scored
+        asked = {system.name: FITTED.get(system.name, ()) for system in rating(scored)}
+        if "home" in columns:
+            at_home = ("elo", "elo_margin", "elo_goals")
+            asked |= {name: (*asked[name], "home_advantage") for name in at_home if name in asked}
+        tune = [f"{system}.{one}" for system, own in asked.items() for one in own]
+        found = compare_ratings(path, list(asked), tune=tune, columns=columns, warn=lambda _: None)
+    rows = []
+    for label in by_loss(found):
+        values = found.parameters.get(label, {})
+        adopted = ", ".join(f"{one} = {values[one]:.4g}" for one in found.fitted.get(label, ()))
+        row = {"system": label, "games": found.games, "fitted": adopted}
+        rows.append(row | measures(found, label))
+    return rows
 
 
-NOT_MEASURED = "Not measured yet: whoever has the log gets its table here.\n"
+# ---- the page ----
 
 
-def page() -> None:
-    """Put the tables and what they show into the page."""
-    texts = {}
-    for more, path in (("", TABLE), (", fitted", FITTED_TABLE)):
-        rows = rows_of(path)
-        for name in LOGS:
-            own = [row for row in rows if row["log"] == name]
-            texts[f"{name}{more}"] = _table(own) if own else NOT_MEASURED
-            texts[f"{name}{more}: found"] = _finding(own) if own else "\n"
-    fill(HERE / "README.md", texts)
-
-
-def _table(rows: Sequence[Mapping[str, str]]) -> str:
-    last = "fitted" if "fitted" in rows[0] else "seconds"
-    head = ("system", "accuracy", "log loss", "to the best", "Brier score", "to the best", last)
-    lines = []
-    for row in rows:
-        cells = [row["system"], f"{100 * float(row['accuracy']):.1f}%"]
-        for measure in ("log_loss", "brier_score"):
-            excess, half = float(row[f"{measure}_to_best"]), float(row[f"{measure}_half_width"])
-            apart = "" if row is _leader(rows) else f"{excess:+.4f} ± {half:.4f}"
-            cells += [f"{float(row[measure]):.4f}", apart]
-        value = row[last]
-        lines.append([*cells, _seconds(value) if last == "seconds" else value])
-    return table(head, lines)
-
-
-def _seconds(text: str) -> str:
-    """Return seconds to two digits after the point."""
-    if not text:
-        return ""
-    return f"{float(text):.2f}" if float(text) >= 0.01 else "< 0.01"
-
-
-def _leader(rows: Sequence[Mapping[str, str]]) -> Mapping[str, str]:
+def leader(rows: Sequence[Row]) -> Row:
     """Return the row of the system of least log loss, to which the others are compared."""
     return next(row for row in rows if row["system"] not in (COIN.name, RECORD.name))
 
 
-def _finding(rows: Sequence[Mapping[str, str]]) -> str:
-    """Say which systems the log loss shows to be worse than the leader, and which it does not."""
-    leader = _leader(rows)["system"]
-    shown: list[str] = []
-    tied: list[str] = []
-    for row in rows:
-        if row["system"] != leader:
-            low = float(row["log_loss_to_best"]) - float(row["log_loss_half_width"])
-            (shown if low > 0.0 else tied).append(f"`{row['system']}`")
-    text = f"`{leader}` has the least log loss of {int(rows[0]['games']):,} games."
-    if tied:
-        text += f" It is not shown to be better than {', '.join(tied)}."
-    if shown:
-        text += f" It is shown to be better than {', '.join(shown)}."
-    return "".join(f"{line}\n" for line in wrap(text, WIDTH, break_long_words=False))
-
-
-def update(path: Path, fresh: Mapping[str, Sequence[Mapping[str, object]]]) -> None:
-    """Write a table with the rows of the logs that were measured, and the former ones of others."""
-    before = rows_of(path)
-    rows: list[Mapping[str, object]] = []
-    for name in LOGS:
-        rows += fresh.get(name, [row for row in before if row["log"] == name])
-    if rows:
-        write_csv(path, {key: [row[key] for row in rows] for key in rows[0]})
-
-
-def _logs(folder: Path, scratch: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the logs that are there, each with its file."""
-    for name in LOGS:
-        path = folder / f"{name}.csv"
-        if path.is_file():
-            if name in SHUFFLED:
-                head, *lines = path.read_text(encoding="utf-8").splitlines()
-                order = Streams(1).stream(None, 0).permutation(len(lines))
-                path = scratch / path.name
-                rows = [head, *(lines[k] for k in order)]
-                path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-            yield name, path
-
-
-def measure(logs: Mapping[str, Path], fitted_alone: bool) -> None:
-    """Measure some logs, and write the tables."""
-    fresh = {name: fitted(name, path, LOGS[name]) for name, path in logs.items()}
-    update(FITTED_TABLE, fresh)
-    if not fitted_alone:
-        fresh = {name: measured(name, read(path, LOGS[name])) for name, path in logs.items()}
-        update(TABLE, fresh)
-
-
-def main() -> None:
-    """Measure the logs that are there."""
-    given = parser(__doc__)
-    given.add_argument("logs", nargs="?", type=Path, metavar="LOGS", help="folder of the logs")
-    given.add_argument("--fitted", action="store_true", help="measure fitted systems alone")
-    add_page(given, page)
-    asked = given.parse_args()
-    if asked.logs is None:
-        given.error("LOGS is missing")
-    with tempfile.TemporaryDirectory() as scratch:
-        measure(dict(_logs(asked.logs, Path(scratch))), asked.fitted)
-    page()
+def others(rows: Sequence[Row], worse: bool) -> list[str]:
+    """Return the systems that the log loss shows to be worse than the leader, or the rest."""
+    return [
+        f"`{row['system']}`"
+        for row in rows
+        if row["system"] != leader(rows)["system"]
+        and (float(row["log_loss_to_best"]) > float(row["log_loss_half_width"])) == worse
+    ]
 
 
 if __name__ == "__main__":
-    main()
+    study.main()

@@ -1,204 +1,394 @@
-"""Make the comparison of solvers at a budget of 1,000 replications.
+"""Make the tables and the page of this folder.
 
-    python results/solver-comparison/make.py SCRATCH [PROBLEM ...] [--simopt PYTHON] [--runs 20]
+    python results/solver-comparison/make.py [PART ...]
 
-SCRATCH takes the runs; those that are finished there are not made again. With PROBLEMs only their
-rows are made anew, and all others stay. PYTHON is an interpreter with the extra `simopt`, whose
-solvers are then compared too, on the problems that `auto` was tuned on. A problem takes some
-minutes, one of the ladder a quarter of an hour.
+On two free cores 100 runs of a problem take `gaps` about 1 minute at a budget of 1,000 and 3 at
+5,000, of the ladder about 6 and 15. `comparison` takes some minutes a problem, of the ladder a
+quarter of an hour, `capacity` ten minutes, `hypervolume` and `timing` five, `large_runs` hours.
+`simopt`, `agreement` and `timing` need an interpreter with the extra `simopt`.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import math
 import time
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+import warnings
+from collections.abc import Callable
+from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from results import capacity
-from results.pages import add_page, fill, read, where
-from valmatch.optimization.best_known import table_file
-from valmatch.storage.output import cell, write_csv
+from results import capacity as capacity_problems
+from results.study import Row, Study, grid, group, run_command, std_error
+from valmatch.config.config import Config
+from valmatch.config.loading import load
+from valmatch.execution.simulator import build, run
+from valmatch.kernels.arrays import Floats
+from valmatch.models.model import Model
+from valmatch.optimization.best_known import best_known
+from valmatch.optimization.evaluation import Evaluator
+from valmatch.optimization.nondominated import hypervolume as dominated_volume
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
+from valmatch.optimization.studies.solver_comparison import (
+    POST_FIRST,
+    bootstrapped,
+    post_replications,
+)
 
-HERE = Path(__file__).parent
-PAGE, TABLE = HERE / "README.md", HERE / "comparison.csv"
-TUNED = ("valorant-20min", "valorant-x2")
-"""Problems that settings of `auto` were chosen on, by runs of other random numbers."""
+study = Study(globals(), digits=17)
+ALPHA, EVERY_BUDGET = 0.05, 1 << 62
 
-UNSEEN = ("ladder-duos", "ladder-pairs", "valorant-fours", "valorant-log")
-"""Problems posed before the last change of a solver, and measured once, after it."""
+TUNED = "valorant-20min", "valorant-x2"
+"""Problems that settings of the default solver were chosen on, by runs of other random numbers."""
 
-PROBLEMS = dict.fromkeys(TUNED, "tuned on") | dict.fromkeys(UNSEEN, "unseen")
+SEEN = "valorant-trios", "valorant-evening", "valorant-p90", "valorant-two-limits"
+"""Problems that were measured between changes of the solver: seen, if not tuned on."""
+
+UNSEEN = {"ladder-duos": 20, "ladder-pairs": 20, "valorant-fours": 50, "valorant-log": 50}
+"""Problems posed before the last change of the solver and measured once, after it: runs of each."""
+
+KINDS = dict.fromkeys(TUNED, "tuned on") | dict.fromkeys(SEEN, "seen")
+KINDS |= dict.fromkeys(UNSEEN, "unseen")
+
+
+@cache
+def problem_named(name: str) -> tuple[Config, Problem, float]:
+    """Return a shipped problem with its best known objective."""
+    config = load(name)
+    best = best_known(config)
+    assert best is not None
+    return config, problem_of(config, build(config)), best
+
+
+# ---- how far above the best known value the default solver ends ----
+
+GAP_SEED, JUDGED, JUDGE = 1, 2_000, 987_654
+"""Seed of the runs; replications that judge a point, and their seed."""
+
+
+@study.table(
+    [
+        {"problem": problem, "budget": budget, "run": k}
+        for budget, problem in product((1_000, 5_000), KINDS)
+        for k in range(UNSEEN.get(problem, 100))
+    ]
+)
+def gaps(problem: str, budget: int, run: int) -> list[Row]:
+    """Return how far a run ends above the best known value; infinite without a certified point."""
+    config, posed, best = problem_named(problem)
+    made = run_solver(config, posed, RunSpec("auto", run), Settings(budget, GAP_SEED, ALPHA))
+    judge = Evaluator(config, posed, JUDGE, 0, EVERY_BUDGET)
+    objective, *excess = judge.evaluate(made.certificate.unit, JUDGED).mean(axis=0).tolist()
+    certified = made.certificate.feasible is True
+    gap = 100.0 * (objective / best - 1.0) if certified else math.inf
+    row = {"certified": certified, "gap_percent": gap, "worst_excess": max(excess)}
+    return [row | {"best_known": best}]
+
+
+# ---- solvers at a budget of 1,000 replications ----
+
 SOLVERS = ("auto", "random", "nelder-mead", "cobyqa", "spsa", "cma-es", "bayes")
-SIMOPT = "simopt"
+RUNS = 20
 
 
-def best_known(problem: str) -> float:
-    """Return the best known objective of a problem."""
-    return next(float(row["objective"]) for row in where(read(table_file()), config=problem))
-
-
-def ours(problem: str, best: float, scratch: Path, runs: int) -> list[dict[str, Any]]:
-    """Return a line for each solver of `valmatch optimize`."""
-    out = scratch / problem
-    if not (out / "summary.json").exists():
-        command = [sys.executable, "-m", "valmatch", "optimize", problem, "--workers", "2"]
-        command += ["--solver", ",".join(SOLVERS), "--macroreps", str(runs)]
-        command += ["--set", f"optimize.best_known={best!r}", "--out", str(out)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode not in (0, 3):
-            sys.exit(done.stderr)
-        (out / "evaluations.csv").unlink()
-    solvers = json.loads((out / "summary.json").read_text())["solvers"]
-    lines = []
+@study.table(grid(problem=(*TUNED, *UNSEEN)), workers=1)
+def comparison(problem: str) -> list[Row]:
+    """Return what each solver of `valmatch optimize` comes to."""
+    words = ["optimize", problem, "--solver", ",".join(SOLVERS), "--macroreps", str(RUNS)]
+    words += ["--workers", "2", "--set", f"optimize.best_known={problem_named(problem)[2]!r}"]
+    solvers = run_command(*words)["solvers"]
+    rows = []
     for name in SOLVERS:
-        line = solvers[name]
-        values = {k: v["value"] for k, v in line.items() if isinstance(v, dict)}
-        median = line["median_objective"]
-        interval = {"median_low": median["ci_low"], "median_high": median["ci_high"]}
-        lines.append(
-            {"problem": problem, "solver": name, "runs": line["runs"], **values, **interval}
-        )
-    return lines
-
-
-def theirs(
-    problem: str, best: float, scratch: Path, runs: int, python: str
-) -> list[dict[str, Any]]:
-    """Return a line for each of SimOpt's solvers on the penalised variant."""
-    path = scratch / f"{problem}-{SIMOPT}.json"
-    if not path.exists():
-        command = [python, str(HERE / "simopt_runs.py"), problem, str(runs)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=scratch)
-        if done.returncode:
-            sys.exit(done.stderr)
-        path.write_text(done.stdout.splitlines()[-1])
-    lines = []
-    for name, truths in json.loads(path.read_text()).items():
-        worth = np.array([f if excess <= 0 else np.inf for f, excess in truths])
-        median = float(np.median(worth))
-        lines.append(
-            {
-                "problem": problem,
-                "solver": f"SimOpt {name}",
-                "runs": len(worth),
-                "median_objective": median if np.isfinite(median) else None,
-                "within_5_percent": float(np.mean(worth <= 1.05 * best)),
-                "within_10_percent": float(np.mean(worth <= 1.10 * best)),
-                "wrongly_called_feasible": float(np.mean(np.isinf(worth))),
-            }
-        )
-    return lines
-
-
-def table(lines: Sequence[Mapping[str, str]]) -> str:
-    """Return the table of the page from rows of the CSV file."""
-    text = [
-        "| problem | solver | median objective | within 5 % | within 10 % | area | infeasible |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for line in lines:
-        median, area = line["median_objective"], line.get("area_under_curve")
-        cells = [
-            f"`{line['problem']}` ({PROBLEMS[line['problem']]})",
-            line["solver"],
-            f"{float(median):#.4g}" if median else "none",
-            f"{float(line['within_5_percent']):.0%}",
-            f"{float(line['within_10_percent']):.0%}",
-            f"{float(area):.3f}" if area else "",
-            f"{float(line['wrongly_called_feasible']):.0%}",
-        ]
-        text.append("| " + " | ".join(cells) + " |")
-    return "\n".join(text)
-
-
-def large_table(rows: Sequence[Mapping[str, str]]) -> str:
-    """Return the table of the runs of `large.py` from rows of its CSV file."""
-    text = [
-        "| problem | budget | solver | runs | median gap | interval | worst | infeasible |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for row in rows:
-        cells = [
-            f"`{row['problem']}`",
-            f"{int(row['budget']):,}",
-            row["solver"],
-            row["runs"],
-            f"{float(row['median_gap']):.1%}",
-            f"{float(row['median_low']):.1%} to {float(row['median_high']):.1%}",
-            f"{float(row['worst_gap']):.1%}",
-            row["wrongly_certified"],
-        ]
-        text.append("| " + " | ".join(cells) + " |")
-    return "\n".join(text)
-
-
-def made_before() -> dict[str, list[Mapping[str, str]]]:
-    """Return the rows of the CSV file by problem."""
-    rows: dict[str, list[Mapping[str, str]]] = {}
-    for row in read(TABLE):
-        rows.setdefault(row["problem"], []).append(row)
+        values = {key: x["value"] for key, x in solvers[name].items() if isinstance(x, dict)}
+        median = solvers[name]["median_objective"]
+        row = {"solver": name, "runs": solvers[name]["runs"], **values}
+        rows.append(row | {"median_low": median["ci_low"], "median_high": median["ci_high"]})
     return rows
 
 
-def write(rows: Mapping[str, list[Mapping[str, str]]]) -> None:
-    """Write the CSV file and the table of the page."""
-    lines = [line for name in PROBLEMS for line in rows.get(name, [])]
-    names = list(dict.fromkeys(name for line in lines for name in line))
-    write_csv(TABLE, {name: [line.get(name, "") for line in lines] for name in names})
-    page()
+@study.table(
+    grid(problem=TUNED, solver=[f"SimOpt {x}" for x in ("RNDSRCH", "ASTRODF", "NELDMD", "SPSA")])
+)
+def simopt(problem: str, solver: str) -> list[Row]:
+    """Return what a solver of SimOpt comes to on the penalised variant of a problem."""
+    from simopt.directory import solver_directory
+    from simopt.experiment.run_solver import run_solver as run_theirs
 
+    from valmatch.simopt import PenalizedValorantAvgDifference
 
-def page() -> None:
-    """Put the tables into the page, and how far medians are above the best known."""
-    rows, text = read(TABLE), PAGE.read_text("utf-8")
-    gaps = {
-        f"gap: {row['problem']}, {row['solver']}": float(row["median_objective"])
-        / best_known(row["problem"])
-        - 1.0
-        for row in rows
-        if row["median_objective"]
-    }
-    found = {name: f"{gap:.1%}" for name, gap in gaps.items() if f"<!-- {name} -->" in text}
-    large = large_table(read(HERE / "large.csv"))
-    tables = {"table": f"{table(rows)}\n", "large": f"{large}\n"}
-    fill(PAGE, {**tables, "capacity": capacity.runs_table(), **found})
-
-
-def main() -> None:
-    """Make the runs, the CSV file and the table of the page."""
-    usage, about = str(__doc__).split("\n\n", 1)
-    problems = f"\nProblems: {', '.join(PROBLEMS)}."
-    parser = ArgumentParser(
-        description=usage, epilog=about + problems, formatter_class=RawDescriptionHelpFormatter
+    warnings.simplefilter("ignore")
+    config, posed, best = problem_named(problem)
+    theirs = PenalizedValorantAvgDifference(
+        fixed_factors={"upper_time": posed.constraints[0].bound},
+        model_fixed_factors={"rate_multiplier": config.factors.model_dump()["rate_multiplier"]},
     )
-    add_page(parser, page)
-    parser.add_argument("scratch", type=Path, metavar="SCRATCH", help="folder of the runs")
-    parser.add_argument("problems", nargs="*", metavar="PROBLEM", help="all without any")
-    parser.add_argument("--simopt", metavar="PYTHON", help="interpreter with the extra `simopt`")
-    parser.add_argument("--runs", type=int, default=20, help="runs of each solver; 20")
-    given = parser.parse_args()
-    if strange := set(given.problems) - PROBLEMS.keys():
-        parser.error(f"no problem of this page: {', '.join(sorted(strange))}")
-    given.scratch.mkdir(parents=True, exist_ok=True)
-    rows = made_before()
-    for problem in given.problems or PROBLEMS:
-        started, best = time.monotonic(), best_known(problem)
-        lines = ours(problem, best, given.scratch, given.runs)
-        if given.simopt and problem in TUNED:
-            python = str(Path(given.simopt).absolute())
-            lines += theirs(problem, best, given.scratch, given.runs, python)
-        rows[problem] = [{key: cell(value) for key, value in line.items()} for line in lines]
-        write(rows)
-        took = (time.monotonic() - started) / 60.0
-        print(f"{problem}: done after {took:.1f} min", file=sys.stderr, flush=True)
+    # The same fresh replications by which `valmatch optimize` judges its own solvers.
+    post = post_replications(int(theirs.factors["budget"]))
+    judge = Evaluator(config, posed, 1, POST_FIRST, budget=EVERY_BUDGET)
+    steps, _ = run_theirs(solver_directory[solver.removeprefix("SimOpt ")](), theirs, RUNS, 1)
+    values = []
+    for _, made in steps.groupby("mrep"):
+        last = theirs.vector_to_factor_dict(made.sort_values("step").solution.iloc[-1])
+        units = np.array([variable.to_unit(last[variable.name]) for variable in posed.variables])
+        objective, excess = judge.evaluate(units, post).mean(axis=0)
+        values.append(objective if excess <= 0 else np.inf)
+    worth = np.array(values)
+    median = float(np.median(worth))
+    row: Row = {"runs": len(worth), "median_objective": median if np.isfinite(median) else None}
+    for share in (5, 10):
+        row[f"within_{share}_percent"] = float(np.mean(worth <= (1.0 + share / 100.0) * best))
+    return [row | {"wrongly_called_feasible": float(np.mean(np.isinf(worth)))}]
+
+
+# ---- capacity problems, whose best point is known ----
+
+
+@study.table(
+    [
+        {"problem": problem, "budget": budget, "solver": solver, "run": run}
+        for problem in capacity_problems.PROBLEMS
+        for budget, solver in (*product((1_000,), SOLVERS[:-1]), (5_000, "auto"))
+        for run in range(RUNS)
+    ]
+)
+def capacity(problem: str, budget: int, solver: str, run: int) -> list[Row]:
+    """Return how far a run ends above the best point; points are judged by what is expected."""
+    known = capacity_problems.PROBLEMS[problem]
+    with capacity_problems.registered():
+        config = capacity_problems.config_of(problem)
+        posed = problem_of(config, build(config))
+        made = run_solver(config, posed, RunSpec(solver, run), Settings(budget, 1, ALPHA))
+    point = posed.point(made.certificate.unit)
+    cost, load_there = known.expected(np.array([point[name] for name in known.names]))
+    certified = made.certificate.feasible is True
+    gap = 100.0 * (cost / known.best - 1.0) if certified else math.inf
+    return [{"certified": certified, "gap_percent": gap, "load": load_there}]
+
+
+# ---- large budgets and limits on percentiles ----
+
+LARGE_JUDGED, LARGE_JUDGE = 4_000, 1_000_003
+TAIL = {"tail": {"response": "wait_p95", "at_most": 50}}
+"""Minutes within which 95 % of the trios wait, in place of the limit on their mean wait."""
+
+LARGE = {
+    ("valorant-trios-p95", 1_000): 20,
+    ("valorant-trios-p95", 5_000): 20,
+    ("valorant-20min", 40_000): 5,
+    ("valorant-trios-p95", 40_000): 5,
+    ("valorant-p90", 40_000): 5,
+}
+"""Runs by problem and budget; ``-p95`` has `TAIL` in place of its constraints."""
+
+
+def large_problem(name: str) -> Config:
+    """Return the config of a problem of the large budgets."""
+    shipped = load(name.removesuffix("-p95"))
+    if not name.endswith("-p95"):
+        return shipped
+    posed = shipped.optimize.model_dump(mode="json", exclude_none=True) | {"constraints": TAIL}
+    factors = shipped.factors.model_dump(mode="json", exclude_unset=True)
+    return load({"model": shipped.model, "factors": factors, "optimize": posed})
+
+
+@study.table(
+    [
+        {"problem": problem, "budget": budget, "solver": solver, "seed": seed}
+        for (problem, budget), runs in LARGE.items()
+        for seed in range(1, runs + 1)
+        for solver in ("bayes", "cobyqa")
+    ]
+)
+def large_runs(problem: str, budget: int, solver: str, seed: int) -> list[Row]:
+    """Return what a run comes to, judged by fresh replications common to all."""
+    config = large_problem(problem)
+    posed = problem_of(config, build(config))
+    made = run_solver(config, posed, RunSpec(solver, 0), Settings(budget, seed, ALPHA))
+    judge = Evaluator(config, posed, LARGE_JUDGE, POST_FIRST, budget=LARGE_JUDGED)
+    objective, *excess = judge.evaluate(made.certificate.unit, LARGE_JUDGED).mean(axis=0).tolist()
+    certified = made.certificate.feasible is True
+    return [{"certified": certified, "objective": objective, "excess": max(excess)}]
+
+
+@study.part
+def large() -> None:
+    """Make large.csv: gaps to the best truly feasible point of all runs on a problem.
+
+    Rows of problems of which there are no runs stay.
+    """
+    made = study.rows("large_runs")
+    rows = {(row["problem"], row["budget"], row["solver"]): row for row in study.rows("large")}
+    for (problem,), runs in group(made, "problem").items():
+        best = min(float(run["objective"]) for run in runs if float(run["excess"]) <= 0.0)
+        for (budget, solver), own in group(runs, "budget", "solver").items():
+            gap = np.array([float(run["objective"]) / best - 1.0 for run in own])
+            median = bootstrapped(np.median, gap)
+            certified = [run for run in own if run["certified"] == "True"]
+            row: Row = {"problem": problem, "budget": budget, "solver": solver, "runs": len(own)}
+            row |= {"best": best, "median_gap": median["value"], "median_low": median["ci_low"]}
+            row |= {"median_high": median["ci_high"], "worst_gap": float(gap.max())}
+            row |= {"not_certified": len(own) - len(certified)}
+            wrongly = sum(float(run["excess"]) > 0.0 for run in certified)
+            rows[problem, budget, solver] = row | {"wrongly_certified": wrongly}
+    study.write("large", [*rows.values()])
+
+
+# ---- fronts against sweeps of a bound ----
+
+# Team difference against the mean wait, over the five variables of the source; both methods see
+# rules up to the reference point alone.
+FRONT_CONFIG = "valorant-1-published"
+REFERENCE = {"avg_team_diff": 200.0, "avg_wait_time": 25.0}
+LIMIT = f"upper_time={REFERENCE['avg_wait_time']:g}"
+FRONT_POST = 500
+SWEEP, PARETO = ("--sweep", "upper_time=13:22:1"), ("--pareto", ",".join(REFERENCE))
+METHODS: dict[str, tuple[int, tuple[str, ...]]] = {
+    "sweep": (1000, (*SWEEP, "--budget", "100")),  # ten values, a tenth of the budget each
+    "front": (1000, (*PARETO, "--budget", "1000")),
+    "front, half": (500, (*PARETO, "--budget", "500")),
+}
+"""Replications, and the words of the command."""
+
+
+@study.table(grid(seed=range(1, RUNS + 1), method=METHODS))
+def hypervolume(seed: int, method: str) -> list[Row]:
+    """Return the share of the box to the reference that the certified points of a run dominate."""
+    replications, words = METHODS[method]
+    found = run_command("optimize", FRONT_CONFIG, "--seed", str(seed), "--set", LIMIT, *words)
+    points = [one["point"] for one in found.get("front", [])]
+    for one in found.get("frontier", []):
+        points += [one["recommended"]["point"]] if one["feasible"] is True else []
+    means = np.array([front_judge()(point) for point in points]).reshape(-1, 2)
+    reference = np.array(list(REFERENCE.values()))
+    share = dominated_volume(means, reference) / float(reference.prod())
+    return [{"replications": replications, "points": len(points), "volume": share}]
+
+
+@cache
+def front_judge() -> Callable[[dict[str, float]], tuple[float, float]]:
+    """Return what gives the true means of a point, by fresh replications common to all points."""
+    config = load(FRONT_CONFIG, [LIMIT])
+    posed = problem_of(config, build(config))
+    evaluator = Evaluator(config, posed, 1, POST_FIRST, budget=EVERY_BUDGET)
+
+    def means(point: dict[str, float]) -> tuple[float, float]:
+        unit = np.array([v.to_unit(point[v.name]) for v in posed.variables])
+        difference, excess = evaluator.evaluate(unit, FRONT_POST).mean(axis=0).tolist()
+        return difference, excess + posed.constraints[0].bound
+
+    return means
+
+
+# ---- the config chess-1 beside SimOpt's CHESS-1 ----
+
+ELO_SETTINGS = grid(elo_sd=(515.8, 200.0), allowable_diff=(50.0, 150.0))
+REPLICATIONS = 500
+ROUNDS, ROUND = 10, 30
+"""Rounds of the timing, in which each has its turn; replications in a round."""
+
+
+def chess_model(elo_sd: float, allowable_diff: float) -> Model[Any]:
+    """Return the model of the config `chess-1` at a setting."""
+    changes = [f"team_diff={allowable_diff}", f"cov_matrix.0.0={elo_sd * elo_sd!r}"]
+    return build(load("chess-1", changes))
+
+
+@study.table(ELO_SETTINGS)
+def agreement(elo_sd: float, allowable_diff: float) -> list[Row]:
+    """Return the means of both responses at a setting; the wait of SimOpt is the mended one."""
+    from tests.oracles.simopt_chess_1 import simopt_model, simopt_replication
+
+    ours, theirs = chess_model(elo_sd, allowable_diff), simopt_model(allowable_diff, elo_sd)
+    made = [simopt_replication(theirs, k) for k in range(REPLICATIONS)]
+    names = [response.name for response in ours.responses]
+    found = run(ours, 1, range(REPLICATIONS)).responses
+    rows = []
+    for response, mended, own in (
+        ("avg_diff", "avg_diff", "avg_team_diff"),
+        ("avg_wait_time", "mended_wait", "avg_wait_time_all"),
+    ):
+        simopt_values = np.array([getattr(one, mended) for one in made])
+        values, row = found[:, names.index(own)], dict[str, Any]()
+        for name, x in (("simopt", simopt_values), ("valmatch", values)):
+            row |= {name: float(x.mean()), f"{name}_std_error": std_error(x)}
+        error = math.hypot(row["simopt_std_error"], row["valmatch_std_error"])
+        row["std_errors_apart"] = (row["valmatch"] - row["simopt"]) / error
+        row["simoptlib_1_2_4"] = float(np.mean([getattr(one, response) for one in made]))
+        rows.append({"response": response} | row)
+    return rows
+
+
+@study.table(ELO_SETTINGS, workers=1)
+def timing(elo_sd: float, allowable_diff: float) -> list[Row]:
+    """Return the time of a replication of both, random numbers included: medians of rounds."""
+    from tests.oracles.simopt_chess_1 import simopt_model, simopt_responses, simopt_streams
+
+    ours, theirs = chess_model(elo_sd, allowable_diff), simopt_model(allowable_diff, elo_sd)
+    run(ours, 1, range(ROUND))  # compiled
+    seconds: list[tuple[float, float]] = []
+    for k in range(ROUNDS):
+        indices = range(k * ROUND, (k + 1) * ROUND)
+        streams = [simopt_streams(index) for index in indices]
+        start = time.perf_counter()
+        for pair in streams:
+            simopt_responses(theirs, pair)
+        middle = time.perf_counter()
+        run(ours, 1, indices)
+        seconds.append((middle - start, time.perf_counter() - middle))
+    simopt_ms, own_ms = (1e3 / ROUND * np.median(seconds, axis=0)).tolist()
+    return [{"simopt_ms": simopt_ms, "valmatch_ms": own_ms, "ratio": simopt_ms / own_ms}]
+
+
+# ---- the page ----
+
+
+def median_gap(rows: list[Row]) -> Row:
+    """Return the median gap of runs with its bootstrap interval, and what nine of ten are below."""
+    gap = np.array([float(row["gap_percent"]) for row in rows])
+    drawn = np.random.default_rng(0).integers(len(gap), size=(10_000, len(gap)))
+    ends = np.quantile(np.median(gap[drawn], axis=1), [0.025, 0.975], method="nearest")
+    nine = np.quantile(gap, 0.9, method="nearest")
+    return {"median": np.median(gap), "low": ends[0], "high": ends[1], "nine_of_ten": nine}
+
+
+def capacity_row(rows: list[Row]) -> Row:
+    """Return what runs of a solver on a capacity problem come to."""
+    gap = [float(row["gap_percent"]) for row in rows]
+    known = capacity_problems.PROBLEMS[rows[0]["problem"]]
+    start, _ = known.expected(np.full(len(known.costs), capacity_problems.START))
+    certified = [row for row in rows if row["certified"] == "True"]
+    wrongly = sum(float(row["load"]) > capacity_problems.LIMIT for row in certified)
+    # A millionth of a per cent is rounding.
+    worse = sum(x > 100.0 * (start / known.best - 1.0) + 1e-6 for x in gap)
+    shown = [f"{x:,.0f} %" if x < math.inf else "infinite" for x in (np.median(gap), max(gap))]
+    row = {"certified": len(certified), "wrongly": wrongly, "worse": worse}
+    return row | {"median": shown[0], "largest": shown[1]}
+
+
+def above_best_known(problem: str, solver: str) -> str:
+    """Return how far the median of a solver is above the best known value."""
+    median = float(study.row("comparison", problem=problem, solver=solver)["median_objective"])
+    return f"{median / problem_named(problem)[2] - 1.0:.1%}"
+
+
+def volumes(method: str, over_sweep: bool = False) -> Floats:
+    """Return the volumes of a method, seed by seed, or over those of the sweep."""
+    own, sweep = (
+        np.array([float(row["volume"]) for row in study.rows("hypervolume", method=name)])
+        for name in (method, "sweep")
+    )
+    return own / sweep if over_sweep else own
+
+
+def bootstrap(values: Floats, spec: str = ".4f") -> str:
+    """Return a mean with its bootstrap interval."""
+    found = bootstrapped(np.mean, values)
+    return f"{found['value']:{spec}} [{found['ci_low']:{spec}}, {found['ci_high']:{spec}}]"
 
 
 if __name__ == "__main__":
-    main()
+    study.main()

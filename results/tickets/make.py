@@ -1,144 +1,169 @@
 """Make the tables, charts and page of this folder: ten questions on rule sets, as PLAN.md says.
 
-    python results/tickets/make.py
+    python results/tickets/make.py [QUESTION ...]
 
-takes some 25 minutes on one core. `waits`, `steps`, `tuned`, `age`, `parties`, `blocks`, `latency`,
-`population`, `starving`, `truth`, `backfill` and `order` after it run the commands of that question
-alone, one to five minutes each, and write its table. `list` prints all commands, `charts` draws,
-`page` fills the page, and `--check` says whether the page holds the tables. How far it is is said
-on stderr.
+takes some 25 minutes on one core, one to five minutes a question. `list` prints all commands,
+which stand in `commands.yaml`; `charts` draws.
 """
 
 from __future__ import annotations
 
-import csv
-import json
-import subprocess
-import sys
+import re
+import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from results.pages import counted, fill, make_parts
-from results.tickets.commands import CELLS, Run
-from results.tickets.drawing import PANELS, draw
-from results.tickets.showing import command_text, texts_of
+import numpy as np
+import yaml
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from results.commands import (
+    SHOWN,
+    Rows,
+    add_questions,
+    headed,
+    interval_text,
+    label_of,
+    read_commands,
+    save_chart,
+    split,
+)
+from results.study import Row, Study, group, run_command, table, where
 from valmatch.config.loading import load
 from valmatch.models.tickets.factors import TicketsFactors
-from valmatch.storage.output import write_csv
+from valmatch.plots.parts.style import COLOURS, panels, style_context
 
-HERE = Path(__file__).parent
-COMMAND = Path(sys.executable).with_name("valmatch")
+study = Study(globals(), digits=6)
+QUESTIONS = read_commands(study.folder / "commands.yaml")
 TUNING = ("optimize", "tickets-tune", "--budget", "300", "--seed", "3902", "--out", "tuned")
 
-HEAD = ("run", "point", "response", "n", "mean", "low", "high", "base")
 
-
-def cell(name: str) -> None:
-    """Run the commands of a question, and write its table."""
-    runs = CELLS[name]
+def tuned_rows(run: str, command: str) -> list[Row]:
+    """Tune the rules, keep them, and return the rows of their comparison."""
     with tempfile.TemporaryDirectory() as folder:
-        if name == "tuned":
-            _said(list(TUNING), folder)
-            tuned = Path(folder) / "tuned" / "tuned_rules.json"
-            (HERE / tuned.name).write_bytes(tuned.read_bytes())
-        found = (rows_of(run, folder) for run in runs)
-        rows = [row for own in counted(name, found, len(runs)) for row in own]
-    write_csv(HERE / f"{name}.csv", {key: [row[key] for row in rows] for key in HEAD})
+        run_command(*TUNING, folder=Path(folder))
+        shutil.copy(Path(folder) / "tuned" / "tuned_rules.json", study.folder)
+        return QUESTIONS["tuned"][0].rows(Path(folder))
 
 
-def rows_of(run: Run, folder: str) -> list[dict[str, object]]:
-    """Return the rows of a command: means with intervals, or differences beside the base."""
-    document = _said([*run.words, "--json"], folder)
-    return [*(_compared(run, document) if run.compares else _replicated(run, document))]
+# ---- charts ----
+
+PANELS = yaml.safe_load((study.folder / "charts.yaml").read_text(encoding="utf-8"))
+LABELLED = ("blocks",)
+"""Questions whose panels show different rows."""
 
 
-def _compared(run: Run, document: dict[str, Any]) -> Iterator[dict[str, object]]:
-    """Yield the rows of systems that are compared."""
-    systems = document["variants"].values() if "variants" in document else [document]
-    for point, system in zip(run.variants, systems, strict=True):
-        for response in run.responses:
-            yield _row(run, point, response, system["differences"][response])
-
-
-def _replicated(run: Run, document: dict[str, Any]) -> Iterator[dict[str, object]]:
-    """Yield the rows of one system, or of the points of a sweep."""
-    for one in document.get("points", [document]):
-        point = ",".join(f"{value:g}" for value in one.get("point", {}).values())
-        for response in run.responses:
-            yield _row(run, point, response, one["responses"][response])
-
-
-def _row(run: Run, point: str, response: str, found: dict[str, Any]) -> dict[str, object]:
-    values = [found[key] for key in ("mean", "ci_low", "ci_high")]
-    values.append(found.get("mean_base", found.get("mean_a")) if run.compares else None)
-    mean, low, high, base = (None if one is None else float(f"{one:.6g}") for one in values)
-    named = {"run": run.name, "point": point, "response": response, "n": found["n"]}
-    return {**named, "mean": mean, "low": low, "high": high, "base": base}
-
-
-def _said(words: list[str], folder: str) -> dict[str, Any]:
-    """Run a command in a folder and return the document that it prints."""
-    wanted = words if "--json" in words else [*words, "--json"]
-    done = subprocess.run(
-        [COMMAND, *wanted], cwd=folder, stdout=subprocess.PIPE, text=True, check=False
-    )
-    if done.returncode not in (0, 3):
-        sys.exit(f"valmatch {' '.join(words)}: exit code {done.returncode}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
+@study.part
 def charts() -> None:
     """Draw a chart for each question."""
-    for name in PANELS:
-        draw(name, table_of(name), HERE)
+    for question, wanted in PANELS.items():
+        rows = [row for row in study.rows(question) if row["low"]]
+        of_panel = [
+            [row for row in where(rows, run=panel["commands"]) if measure(row) == panel["response"]]
+            for panel in wanted
+        ]
+        longest = max(len({_label(row) for row in own}) for own in of_panel)
+        with style_context():
+            size = len(wanted), len(wanted), 3.0, max(1.8, 0.17 * longest + 0.5)
+            figure, axes = panels(*size)
+            for number, (axis, own) in enumerate(zip(axes, of_panel, strict=True)):
+                labelled = number == 0 or question in LABELLED
+                title = (
+                    wanted[number]["commands"][0] if question in ("population", "starving") else ""
+                )
+                _draw(axis, own, labelled=labelled, title=title)
+        save_chart(question, figure, study.folder, 32)
 
 
-def table_of(name: str) -> list[dict[str, str]]:
-    """Return the rows of the table of a question."""
-    with (HERE / f"{name}.csv").open(newline="", encoding="utf-8") as file:
-        return [*csv.DictReader(file)]
+def measure(row: Row) -> str:
+    """Return the measure of a row, without its group."""
+    return split(row["response"])[0]
 
 
-def page() -> None:
-    """Put commands, tables and numbers into the page."""
-    readme = HERE / "README.md"
-    tables = {name: table_of(name) for name in CELLS}
-    fill(readme, texts_of(tables, readme.read_text(encoding="utf-8")) | sizes())
+def _label(row: Row) -> str:
+    return label_of(row["point"], split(row["response"])[1])
 
 
-def sizes() -> dict[str, str]:
-    """Return the quietest hour of the config, and its tickets and all players at 2,000 tickets."""
-    factors = load("tickets").factors
-    assert isinstance(factors, TicketsFactors)
-    profile, shares = factors.arrivals.hourly_profile, factors.parties.shares
-    quietest = min(profile) / fmean(profile)
-    players = sum(size * share for size, share in enumerate(shares, 1)) / sum(shares)
-    return {
-        "quietest": f"{quietest:.2f}",
-        "quietest of 2000": f"{2000 * quietest:.0f}",
-        "players of 2000": f"{2000 * players:,.0f}",
-    }
+def _draw(axis: Axes, rows: Rows, *, labelled: bool, title: str) -> None:
+    """Draw a response at the points of a sweep, or intervals one above the other."""
+    shown = SHOWN[measure(rows[0])]
+    what = shown.words.replace("`", "") + f" [{shown.unit}]" * bool(shown.unit)
+    swept = all(re.fullmatch(r"[\d.]+", row["point"]) for row in rows)
+    labels = list(dict.fromkeys(map(_label, rows)))
+    series = group([row | {"group": split(row["response"])[1]} for row in rows], "run", "group")
+    if not swept:
+        series = group(rows, "run") if len(labels) > 1 else {(labels[0],): [*rows]}
+        labels = (
+            labels if len(labels) > 1 else [rows[0]["run"] for rows in group(rows, "run").values()]
+        )
+    for number, (names_of, own) in enumerate(series.items()):
+        mean, low, high = (
+            np.array([float(row[key]) * shown.factor for row in own])
+            for key in ("mean", "low", "high")
+        )
+        errors = np.maximum([mean - low, high - mean], 0.0)
+        style: dict[str, Any] = {"markersize": 3, "capsize": 2, "color": COLOURS[number]}
+        if swept:
+            hours = names_of[1].removesuffix("h").replace("-", " to ")
+            points = [float(row["point"]) for row in own]
+            label = f"from {hours} h" if hours else "all day"
+            axis.errorbar(points, mean, errors, marker="o", label=label, **style)
+        else:
+            shift = 0.3 * number - 0.15 if len(series) > 1 else 0.0
+            axis.errorbar(
+                mean, np.arange(len(own)) + shift, xerr=errors, fmt="o", label=names_of[0], **style
+            )
+    if swept:
+        axis.set(xlabel="tickets an hour", ylabel=what, title=title, xscale="log")
+        axis.set_xticks(points, [f"{point:,g}" for point in points])
+        axis.minorticks_off()
+    else:
+        if rows[0]["base"]:
+            axis.axvline(0.0, color="0.6", linewidth=0.8)
+        axis.set_yticks(range(len(labels)), labels if labelled else [""] * len(labels), fontsize=7)
+        axis.set_ylim(len(labels) - 0.5, -0.5)
+        axis.xaxis.set_major_locator(MaxNLocator(4))
+        axis.set(xlabel=f"change: {what}" if rows[0]["base"] else what, title=title)
+    if len(series) > 1:
+        axis.legend(fontsize=7)
 
 
-def listing() -> None:
-    """Print all commands, for those who want to give one by hand."""
-    for name, runs in CELLS.items():
-        first = [f"valmatch {' '.join(TUNING)}"] * (name == "tuned")
-        print(f"# {name}", *first, *map(command_text, runs), sep="\n")
+# ---- the page ----
 
 
-PARTS: dict[str, Callable[[], object]] = {
-    "list": listing,
-    **{name: partial(cell, name) for name in CELLS},
-    "charts": charts,
-    "page": page,
-}
+def apart(one: Row, other: Row) -> bool:
+    """Return whether a contrast hangs on the order of search, as PLAN.md says."""
+    low, high, low2, high2 = (float(r[key]) for r in (one, other) for key in ("low", "high"))
+    return high < low2 or high2 < low or (low > 0.0 > high2) or (low2 > 0.0 > high)
 
+
+def order_table(*runs: str) -> str:
+    """Return contrasts, or groups, by both searches; * where they hang on the order."""
+    first, second = (study.rows("order", run=run) for run in runs)
+    lines: dict[str, list[str]] = {}
+    for one, other in zip(first, second, strict=True):
+        text = ""
+        if one["low"] and other["low"]:
+            texts = (interval_text(row).removesuffix(" (open)") for row in (one, other))
+            text = "; ".join(texts) + " *" * apart(one, other)
+        lines.setdefault(_label(one), []).append(text)
+    measures = dict.fromkeys(map(measure, first))
+    head = ["pass; exhaustive", *map(headed, measures)]
+    return table(head, [[name, *texts] for name, texts in lines.items()])
+
+
+factors = load("tickets").factors
+assert isinstance(factors, TicketsFactors)
+profile, shares = factors.arrivals.hourly_profile, factors.parties.shares
+QUIETEST = min(profile) / fmean(profile)
+PLAYERS_A_TICKET = sum(k * x for k, x in enumerate(shares, 1)) / sum(shares)
+
+add_questions(study, QUESTIONS)
+tuned_case = {"run": "tuned", "command": QUESTIONS["tuned"][0].mark}
+study.add_table("tuned", [tuned_case], tuned_rows, workers=1)
 
 if __name__ == "__main__":
-    make_parts(__doc__, PARTS)
+    study.main()

@@ -1,0 +1,386 @@
+"""What all studies share: tables that grow case by case, intervals, pages made from templates."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import operator
+import re
+import statistics
+import subprocess
+import sys
+import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import product
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jinja2 import Environment, StrictUndefined
+from scipy.special import ndtri, stdtr, stdtrit
+
+from valmatch.config.loading import load
+from valmatch.execution import simulator
+from valmatch.kernels.arrays import Floats
+from valmatch.storage.output import write_atomically, write_csv
+
+Row = dict[str, Any]
+T = TypeVar("T")
+
+CONFIDENCE = 0.95
+PAGE, TEMPLATE = "README.md", "README.md.jinja"
+
+SUMMARIES: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "mean": statistics.fmean,
+    "median": statistics.median,
+    "sum": sum,
+    "min": min,
+    "max": max,
+    "count": len,
+}
+SIGNS = {"-": operator.sub, "+": operator.add, "/": operator.truediv}
+
+
+# ---- rows ----
+
+
+def read(path: Path) -> list[Row]:
+    """Return the rows of a CSV file, none where it has not been made."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return [*csv.DictReader(file)]
+
+
+def where(rows: Iterable[Row], /, **cells: object) -> list[Row]:
+    """Return the rows with these cells; a list allows any of its values."""
+    allowed = {
+        name: set(map(same, value if isinstance(value, list | tuple) else [value]))
+        for name, value in cells.items()
+    }
+    return [row for row in rows if all(same(row[k]) in values for k, values in allowed.items())]
+
+
+def same(value: object) -> str:
+    """Return a text that is the same for a number and its cell, however that is written."""
+    try:
+        return f"{float(str(value)):.10g}"
+    except ValueError:
+        return str(value)
+
+
+def only(rows: Iterable[Row], /, **cells: object) -> Row:
+    """Return the one row with these cells."""
+    found = where(rows, **cells)
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} rows with {cells}")
+    return found[0]
+
+
+def group(rows: Iterable[Row], *columns: str) -> dict[tuple[str, ...], list[Row]]:
+    """Return rows by their cells of some columns, in the order of the first of each group."""
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in columns), []).append(row)
+    return groups
+
+
+def grid(**values: Iterable[object]) -> list[Row]:
+    """Return the cases that have each combination of values."""
+    return [dict(zip(values, case, strict=True)) for case in product(*values.values())]
+
+
+# ---- simulations and intervals ----
+
+
+def simulate(config: str, settings: Iterable[str], seed: int, n: int) -> dict[str, Floats]:
+    """Return the responses of replications of a shipped config, by name."""
+    model = simulator.build(load(config, list(settings)))
+    values = simulator.run(model, seed, range(n)).responses.T
+    return dict(zip([response.name for response in model.responses], values, strict=True))
+
+
+def run_command(*words: str, folder: Path | None = None) -> dict[str, Any]:
+    """Run a command of valmatch in a folder, and return the document that it prints."""
+    command = [sys.executable, "-m", "valmatch", *words, "--json"]
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode not in (0, 3):
+        sys.exit(f"valmatch {' '.join(words)}: exit code {done.returncode}")
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def std_error(values: Floats) -> float:
+    """Return the standard error of the mean of independent values."""
+    return float(values.std(ddof=1)) / math.sqrt(values.size)
+
+
+def interval(values: Floats) -> tuple[float, float]:
+    """Return the mean of independent values and the half-width of its 95 % interval."""
+    quantile = float(stdtrit(values.size - 1, 0.5 + CONFIDENCE / 2))
+    return float(values.mean()), quantile * std_error(values)
+
+
+def estimates(values: Mapping[str, Floats], names: Iterable[str] = ()) -> Row:
+    """Return the mean of each and, as NAME_ci, the half-width of its interval."""
+    row: Row = {}
+    for name in names or values:
+        row[name], row[f"{name}_ci"] = interval(values[name])
+    return row
+
+
+def two_sided(values: Floats) -> float:
+    """Return the probability of a mean as far from 0 by chance alone, by the t test."""
+    error = std_error(values)
+    return float(2.0 * stdtr(values.size - 1, -abs(values.mean()) / error)) if error else 1.0
+
+
+def half_widths(family: int) -> float:
+    """Return half an interval in standard errors, where a family of them holds together."""
+    return float(ndtri(1.0 - (1.0 - CONFIDENCE) / (2 * family)))
+
+
+def holm(chances: Sequence[float]) -> list[bool]:
+    """Return which hypotheses Holm's step-down procedure rejects, all together at 5 %."""
+    rejected = [False] * len(chances)
+    for step, k in enumerate(sorted(range(len(chances)), key=chances.__getitem__)):
+        if chances[k] > (1.0 - CONFIDENCE) / (len(chances) - step):
+            break
+        rejected[k] = True
+    return rejected
+
+
+def verdict(low: float, high: float) -> str:
+    """Return what an interval shows of a difference of which less is better."""
+    return "better" if high < 0.0 else ("worse" if low > 0.0 else "open")
+
+
+# ---- cells of pages ----
+
+
+def formatted(value: float | str, spec: str) -> str:
+    """Return a number as text; nothing where there is none."""
+    if value in ("", None):
+        return ""
+    number = float(value)
+    return f"{int(number) if spec.endswith('d') else number:{spec}}"
+
+
+def plus_minus(mean: float | str, half: float | str, spec: str) -> str:
+    """Return a mean with half its interval."""
+    return f"{formatted(mean, spec)} ± {formatted(half, spec.lstrip('+'))}"
+
+
+def bold(difference: float | str, half: float | str, spec: str) -> str:
+    """Return a difference with half its interval, in bold where the interval leaves 0 out."""
+    text = plus_minus(difference, half, f"+{spec}")
+    return f"**{text}**" if abs(float(difference)) > float(half) else text
+
+
+def judged(row: Row, spec: str = "+.4f") -> str:
+    """Return a difference with the ends of its interval, and its verdict unless that is open."""
+    less, low, high = (formatted(row[name], spec) for name in ("less", "low", "high"))
+    text = f"{less} [{low}, {high}]"
+    return text if row["verdict"] == "open" else f"**{text}** {row['verdict']}"
+
+
+def words(name: str) -> str:
+    """Return a name with spaces."""
+    return name.replace("_", " ")
+
+
+def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    texts = [" | ".join(cells) for cells in (head, *lines)]
+    texts[1:1] = ["---|" * len(head)]
+    return "\n".join(f"|{text}" if text.startswith("---") else f"| {text} |" for text in texts)
+
+
+def pivot(
+    rows: Iterable[Row],
+    lines: Sequence[str],
+    columns: Sequence[str],
+    text: Callable[[Row], str],
+    head: Sequence[str] = (),
+    title: str = "{}",
+    name: Callable[[str], str] = str,
+) -> str:
+    """Return a table of rows: a line for each of their cells of some columns, across for others.
+
+    `text` gives the cell of a row, `title` the head of a column, as by `str.format`, and `name`
+    what a line is called by its cells.
+    """
+    rows = list(rows)
+    across = [*group(rows, *columns)]
+    titles = [title.format(", ".join(names)) for names in across]
+    body = []
+    for names, of_line in group(rows, *lines).items():
+        by_column = {key: str(text(one)) for key, (one,) in group(of_line, *columns).items()}
+        body.append([*map(name, names), *(by_column.get(key, "") for key in across)])
+    return table([*(head or map(words, lines)), *titles], body)
+
+
+# ---- a study ----
+
+
+class Study:
+    """A folder of tables, the parts that make them, and the page that a template makes of them.
+
+    `names` are those of its script, such as ``globals()``, which the template may use.
+    """
+
+    def __init__(self, names: dict[str, Any], digits: int = 5) -> None:
+        self.folder = Path(names["__file__"]).parent
+        self.names = names
+        self.parts: dict[str, Callable[[], object]] = {}
+        self.at_most = sys.maxsize  # cases of a part, or replications of one that has no cases
+        self._digits = digits
+
+    def part(self, make: Callable[[], T]) -> Callable[[], T]:
+        """Let the command line name a part."""
+        self.parts[make.__name__] = make
+        return make
+
+    def rows(self, name: str, /, **cells: object) -> list[Row]:
+        """Return the rows of a table with these cells."""
+        return where(read(self.folder / f"{name}.csv"), **cells)
+
+    def row(self, name: str, /, **cells: object) -> Row:
+        """Return the one row of a table with these cells."""
+        return only(self.rows(name), **cells)
+
+    def number(self, name: str, column: str, spec: str, /, of: str = "", **cells: object) -> str:
+        """Return a number of a table as text, or a summary (`SUMMARIES`) of those of several rows.
+
+        The column may be two of them with a sign between, as in ``a - b``; either may be a number.
+        """
+        rows = self.rows(name, **cells)
+        left, *rest = re.split(" ([-+/]) ", column, maxsplit=1)
+        values = [float(str(row.get(left, left))) for row in rows]
+        if rest:
+            others = [float(str(row.get(rest[1], rest[1]))) for row in rows]
+            values = [SIGNS[rest[0]](*pair) for pair in zip(values, others, strict=True)]
+        if not values or (not of and len(values) > 1):
+            raise ValueError(f"{name}: {len(values)} rows with {cells}")
+        return formatted(SUMMARIES[of](values) if of else values[0], spec)
+
+    def write(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
+        """Write a table, numbers rounded."""
+        columns = dict.fromkeys(key for row in rows for key in row)
+        values = {key: [self._rounded(row.get(key)) for row in rows] for key in columns}
+        write_csv(self.folder / f"{name}.csv", values)
+
+    def _rounded(self, value: object) -> object:
+        return float(f"{value:.{self._digits}g}") if isinstance(value, float) else value
+
+    def table(
+        self, cases: Sequence[Row], workers: int = 2
+    ) -> Callable[[Callable[..., list[Row]]], Callable[..., list[Row]]]:
+        """Let a function make the rows of each case of a table, which has its name, and is a part.
+
+        The cells of a case are the arguments of the function and the first columns of its rows.
+        Cases that the table holds are not made again; it is written whenever one is done.
+        """
+
+        def register(rows_of: Callable[..., list[Row]]) -> Callable[..., list[Row]]:
+            self.add_table(rows_of.__name__, cases, rows_of, workers)
+            return rows_of
+
+        return register
+
+    def add_table(
+        self, name: str, cases: Sequence[Row], rows_of: Callable[..., list[Row]], workers: int = 2
+    ) -> None:
+        """Add a table as `table` does."""
+        self.parts[name] = lambda: self._complete(name, cases, rows_of, workers)
+
+    def _complete(
+        self, name: str, cases: Sequence[Row], rows_of: Callable[..., list[Row]], workers: int
+    ) -> None:
+        before = group(self.rows(name), *cases[0])
+        made = {tuple(map(same, key)): rows for key, rows in before.items()}
+        keys = [tuple(map(same, case.values())) for case in cases]
+        missing = [k for k, key in enumerate(keys) if key not in made][: self.at_most]
+        with ProcessPoolExecutor(workers) as pool:
+            jobs = {pool.submit(rows_of, **cases[k]): k for k in missing}
+            for job in counted(name, as_completed(jobs), len(missing)):
+                k = jobs[job]
+                made[keys[k]] = [cases[k] | row for row in job.result()]
+                self.write(name, [row for key in keys for row in made.get(key, [])])
+
+    def page(self) -> str:
+        """Return the page that the template makes of the tables."""
+        template = (self.folder / TEMPLATE).read_text(encoding="utf-8")
+        made = Environment(
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+        )
+        made.filters |= {"f": formatted, "words": words, "pm": plus_minus, "bold": bold}
+        shared = (
+            where,
+            only,
+            group,
+            table,
+            pivot,
+            judged,
+            words,
+            bold,
+            plus_minus,
+            statistics.median,
+        )
+        names = {one.__name__: one for one in shared}
+        own = {"rows": self.rows, "row": self.row, "number": self.number}
+        return made.from_string(template).render({**self.names, **names, **own})
+
+    def main(self) -> None:
+        """Make the parts of the command line and the page, or make or check the page alone."""
+        parser = ArgumentParser(
+            description=self.names["__doc__"],
+            epilog="Rows that a table holds are not made again: delete them, or the table.",
+            formatter_class=RawDescriptionHelpFormatter,
+        )
+        parts = ", ".join(self.parts)
+        parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {parts}; all by default")
+        parser.add_argument(
+            "--cases",
+            type=int,
+            metavar="N",
+            default=sys.maxsize,
+            help="make at most N of each part",
+        )
+        parser.add_argument("--page", action="store_true", help="make the page and nothing else")
+        parser.add_argument(
+            "--check", action="store_true", help="fail if the page is not what the tables say"
+        )
+        options = parser.parse_args()
+        for name in options.parts:
+            if name not in self.parts:
+                parser.error(f"no part {name!r} (allowed: {parts})")
+        page = self.folder / PAGE
+        if options.check:
+            if page.read_text(encoding="utf-8") != self.page():
+                sys.exit(f"{page}: not what {TEMPLATE} makes of the tables: run --page")
+            return
+        self.at_most = options.cases
+        for name in () if options.page else options.parts or self.parts:
+            self.parts[name]()
+        try:
+            text = self.page()
+        except ValueError as error:
+            sys.exit(f"{page}: not made, as a table is not complete: {error}")
+        with write_atomically(page) as file:
+            file.write(text)
+
+
+def counted(what: str, results: Iterable[T], total: int) -> Iterator[T]:
+    """Yield results as they are made, and say at most a hundred times how many there are."""
+    started = time.monotonic()
+    for number, result in enumerate(results, 1):
+        if number * 100 // total > (number - 1) * 100 // total:
+            minutes = (time.monotonic() - started) / 60
+            print(f"{what}: {number:,} of {total:,} after {minutes:.1f} min", file=sys.stderr)
+        yield result
