@@ -156,14 +156,8 @@ def test_progress_changes_no_choice(rated: Path, once: bool) -> None:
 
 def test_what_takes_long_is_said_before(rated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "LONG", -1.0)
-    for argv, said in (
-        (["--batch", "4"], "4 pairs of 6 players by knowledge_gradient (best): about 0 s"),
-        (
-            ["--simulate", "--policy", "uniform", "--games", "9", "--replications", "2"],
-            "2 worlds of 6 players, 9 games under each policy: about 0 s",
-        ),
-    ):
-        assert said in command("next", rated, *argv).err
+    done = command("next", rated, "--batch", "4")
+    assert "4 pairs of 6 players by knowledge_gradient (best): about 0 s" in done.err
     monkeypatch.setattr(cost, "MOST", -1.0)
     done = command("next", rated)
     assert (done.code, len(done.err.splitlines())) == (2, 1)
@@ -290,7 +284,6 @@ def test_equal_values_go_by_games_then_names() -> None:
         (["rated", "--goal", "order", "--policy", "uniform"], "goes with --policy"),
         (["rated", "--goal", "bset"], "did you mean best?"),
         (["rated", "--policy", ""], "--policy: '' (allowed: "),
-        (["rated", "--policy", "", "--simulate"], "--policy: '' (allowed: "),
         (["rated", "--policy", "informaton"], "did you mean information?"),
         (["rated", "--explore", "1.5"], "allowed: a number from 0 to 1"),
         (["rated", "--batch", "0"], "allowed: a whole number from 1"),

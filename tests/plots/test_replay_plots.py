@@ -121,22 +121,3 @@ def test_damaged_files_are_refused(folder: Path) -> None:
     (folder / "steps.csv").write_text("search,what\npass,x\n")
     with pytest.raises(InputError, match=r"steps.csv: damaged: there is no column 'from_seconds'"):
         plot_files(folder)
-
-
-CASE = {
-    "rule": "bar",
-    "horizon": 9,
-    "tickets": [
-        {"id": name, "time": 1, "players": [{"rating": 25, "deviation": 5}]} for name in "ab"
-    ],
-}
-
-
-@pytest.mark.parametrize("command", [("plot",), ("report", "--out", "-")])
-def test_a_replayed_case_has_no_figure(command: tuple[str, ...], tmp_path: Path) -> None:
-    (tmp_path / "case.json").write_text(json.dumps(CASE))
-    valmatch("rules", "replay", tmp_path / "case.json", "--out", tmp_path / "out")
-    name, *options = command
-    done = valmatch(name, tmp_path / "out", *options)
-    assert done.code == 2
-    assert "a case was replayed, of which there is no figure or report" in done.err

@@ -105,7 +105,7 @@ def test_what_an_unfinished_run_lacks_is_said_on_top(run: Path, status: str) -> 
     content = json.loads(manifest.read_text())
     manifest.write_text(json.dumps({**content, "status": status, "requested": 20}))
     page = valmatch.report(run)
-    state = "killed" if status == "running" else status
+    state = "not ended" if status == "running" else status
     said = f"The state of the run is: {state}; 12 of 20 replications are there;"
     assert 0 < page.index(said) < page.index('class="asked"')
     assert f"**Incomplete.** {said}" in valmatch.report(run, markdown=True)

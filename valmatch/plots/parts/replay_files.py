@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.errors import InputError
 from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.source import FileTable, RunFiles
 
@@ -80,11 +79,6 @@ class Replayed:
 
 def read_replay(run: RunFiles) -> dict[str, Replayed]:
     """Return what each search did."""
-    if (run.folder / "result.json").exists() and not (run.folder / "tickets.csv").exists():
-        raise InputError(
-            f"{run.folder}: a case was replayed, of which there is no figure or report (its matches"
-            " are in result.json)"
-        )
     columns = ("time", "end", "wait", "players")
     tickets = run.table("tickets.csv", columns, ("search", "status", "unmatchable"))
     matches = run.table("matches.csv", ("time",), ("search",))
