@@ -176,7 +176,8 @@ def _deviation(i: Waiting, j: Waiting, noise: float) -> float:
             total = variance + noise
             return mpmath.sqrt(noise / total) * mpmath.exp(-d * d / (2 * total))
 
-        return float(mpmath.sqrt(moment(noise) - moment(2.0 * noise) ** 2))
+        # Without doubt the variance is 0, and rounding may leave less.
+        return float(mpmath.sqrt(max(moment(noise) - moment(2.0 * noise) ** 2, mpmath.mpf(0))))
 
 
 def _gained(i: Waiting, j: Waiting, waiting: Sequence[Waiting], context: Context) -> float:

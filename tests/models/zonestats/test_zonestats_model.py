@@ -552,7 +552,7 @@ def test_recorded_games_rate_to_the_same_ratings(share: float, cap: str, tmp_pat
     sets += ["--set", "tie_chance=0.2", "--set", f"enabled_share={share}", "--set", f"cap={cap}"]
     assert valmatch("simulate", "zonestats", *sets, "--out", tmp_path / "sim").code == 0
     log, out = tmp_path / "sim" / "games.csv", tmp_path / "rated"
-    done = valmatch("rate", log, "--cap", cap, "--pairs", "--out", out)
+    done = valmatch("rate", log, "--cap", cap, "--out", out)
     assert done.code == 0, done.err
     with (out / "ratings.csv").open(newline="") as file:
         rated = {row["player"]: float(row["rating"]) for row in csv.DictReader(file)}

@@ -100,7 +100,8 @@ class FrontJob:
         if exact:
             return known.units, noise
         fewest, most = FINALISTS
-        count = budget * 2 // 3 // TEST_REPLICATIONS - len(posed.given)
+        left = self.settings.budget - budget
+        count = left // TEST_REPLICATIONS - len(posed.given)
         return front.finalists(min(most, max(fewest, count))), noise
 
     def _test(
