@@ -120,7 +120,9 @@ def test_bad_curves(runs: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_one_run_and_several_become_pictures(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr("valmatch.plots.parts.style.DPI", 40)
+    from valmatch.plots.parts import style
+
+    monkeypatch.setattr(style, "DPI", 40)
     widths = []
     for folder in (runs / "1-top", runs):
         files = plot_files(folder)
