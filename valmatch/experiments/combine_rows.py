@@ -1,4 +1,4 @@
-"""What the folders of a run hold together: their rows, curves and control variates."""
+"""Merges the rows, curves and control variates of the folders of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the runs of folders are, by their manifests and rows; nothing is written for that."""
+"""The progress of runs, read from their manifests and rows; nothing is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the noise of the evaluated points is like: in which units it is the same for all of them."""
+"""Units in which the noise of the evaluated points is the same for all of them."""
 
 from __future__ import annotations
 

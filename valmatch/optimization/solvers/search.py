@@ -266,7 +266,7 @@ class Archive:
             defined,
             replace(
                 noise,
-                common=common * bool(np.isnan(noise.low).all()),
+                common=common,
                 skewness=_skewness(away, width),
             ),
             units_of,

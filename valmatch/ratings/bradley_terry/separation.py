@@ -1,4 +1,4 @@
-"""Whether games leave the weight of draws without a finite estimate (Albert, Anderson 1984).
+"""Separation: games that leave the weight of draws without an estimate (Albert, Anderson 1984).
 
 They do if some direction raises it and makes no game less likely: leads x and ln nu move so that
 x/2 >= ln nu at every win and abs(x)/2 <= ln nu at every draw, and in no order does a side gain on
