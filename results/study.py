@@ -22,7 +22,7 @@ from jinja2 import Environment, StrictUndefined
 from scipy.special import ndtri, stdtr, stdtrit
 
 from valmatch.config.loading import load
-from valmatch.execution import simulator
+from valmatch.execution import chunks as simulator
 from valmatch.kernels.arrays import Floats
 from valmatch.storage.output import write_atomically, write_csv
 

@@ -9,10 +9,10 @@ import pytest
 from filelock import FileLock
 
 from tests.support.sectioned_model import ENTRY
-from valmatch.cli.options.declarations import flag
+from valmatch.cli.options import flag
 from valmatch.config.loading import load
 from valmatch.errors import options_called
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.models.registry import OWN
 
 KERNELS = (

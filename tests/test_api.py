@@ -15,7 +15,7 @@ import valmatch
 from valmatch.execution.run_options import ReplicateKeywords, RunKeywords, ShardKeywords
 from valmatch.game_logs.duels import SprtKeywords
 from valmatch.game_logs.options import LogKeywords, PredictKeywords
-from valmatch.game_logs.planning.planning import PlanKeywords
+from valmatch.game_logs.planning import PlanKeywords
 from valmatch.kernels.lazy_exports import names_of
 
 LOG = "game,winner,loser\n1,ann,bob\n2,ann,cy\n3,cy,bob\n"

@@ -18,7 +18,7 @@ from tests import doc_examples
 from valmatch import rate_games
 from valmatch.cli.app import command_line
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, record
+from valmatch.execution.chunks import build, record
 from valmatch.models.registry import OWN
 
 ROOT = Path(__file__).parent.parent

@@ -20,7 +20,7 @@ from results.commands import read_commands
 from tests.support.typed_numbers import EXCUSED, typed_numbers
 from valmatch.config.loading import load, shipped_configs
 from valmatch.draws.streams import Streams
-from valmatch.execution import simulator
+from valmatch.execution import chunks as simulator
 from valmatch.models.tickets.model import TicketsModel
 from valmatch.optimization.best_known import best_known, shipped_problems
 from valmatch.ratings import registry

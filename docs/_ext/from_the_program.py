@@ -155,7 +155,7 @@ def command(name: str) -> Lines:
 
 def exit_codes() -> Lines:
     """Yield the table of exit codes."""
-    from valmatch.cli import exit_codes as codes
+    from valmatch.cli import console as codes
 
     yield from table(
         ["code", "meaning"],
@@ -178,7 +178,7 @@ def exit_codes() -> Lines:
 
 def configs() -> Lines:
     """Yield the table of the shipped configs."""
-    from valmatch.config.shipped import listed
+    from valmatch.config.loading import listed
 
     rows = [[code(row["config"]), code(row["model"]), plain(row["about"])] for row in listed()]
     yield from table(["config", "model", "what it is"], rows)
@@ -208,7 +208,7 @@ def systems() -> Lines:
 
 def rating_columns() -> Lines:
     """Yield the table of the columns that rating systems have in ``ratings.csv``."""
-    from valmatch.game_logs.rated_players import COUNTS, LAST_GAME
+    from valmatch.game_logs.roster import COUNTS, LAST_GAME
     from valmatch.ratings.registry import all_systems
 
     common = ("rank", "player", "rating", "games", *COUNTS)
@@ -223,8 +223,9 @@ def rating_columns() -> Lines:
 
 def whole_log_columns() -> Lines:
     """Yield the table of the files of a rating of a whole log."""
-    from valmatch.game_logs.batch import result, writing
-    from valmatch.game_logs.rated_players import RATINGS
+    from valmatch.game_logs.roster import RATINGS
+    from valmatch.game_logs.whole_log import rating as writing
+    from valmatch.game_logs.whole_log import result
 
     kinds: dict[str, Any] = {
         RATINGS: result.PlayerRow,
@@ -275,7 +276,7 @@ def queue_rules() -> Lines:
 
 def problems() -> Lines:
     """Yield the table of the shipped problems."""
-    from valmatch.config.shipped import listed
+    from valmatch.config.loading import listed
     from valmatch.optimization.best_known import shipped_problems
 
     about = {row["config"]: row["about"] for row in listed()}

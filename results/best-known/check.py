@@ -23,7 +23,7 @@ from make import write  # type: ignore[import-not-found]
 
 from results.study import Row, group, read
 from valmatch.config.config import Config
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.best_known import shipped_problems, table_file
 from valmatch.optimization.problem_of_config import problem_of, with_factors

@@ -22,7 +22,7 @@ from results import study as st
 from results.study import Row, Study
 from valmatch import load, replicate
 from valmatch import simulate as simulate_one
-from valmatch.execution import simulator
+from valmatch.execution import chunks as simulator
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import RunSpec, Settings, run_solver

@@ -19,7 +19,7 @@ from results.policies import population as pop
 from results.study import Row, Study
 from valmatch import optimize
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 
 study = Study(globals())

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from results.study import Row, grid
 from valmatch import load
-from valmatch.execution.simulator import run
+from valmatch.execution.chunks import run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.ladder.model import InitialState, LadderModel, Run
 from valmatch.models.ladder.state import NEW, Log, new_log

@@ -30,12 +30,10 @@ from tests.support.command import valmatch
 from valmatch import compare_ratings
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.blocks import blocks_of
-from valmatch.game_logs.comparison.baselines import COIN, RECORD
-from valmatch.game_logs.comparison.result import compared, tallies
+from valmatch.game_logs.comparison import COIN, RECORD, compared, tallies
 from valmatch.game_logs.games import joined
 from valmatch.game_logs.names import Names
-from valmatch.game_logs.options import LogKeywords, split
-from valmatch.game_logs.parameters import values_of
+from valmatch.game_logs.options import LogKeywords, split, values_of
 from valmatch.game_logs.reading.log import open_log
 from valmatch.game_logs.roster import Roster
 from valmatch.kernels.arrays import Floats, Ints

@@ -19,7 +19,7 @@ from statistics import median
 
 from results.study import Row, Study, counted
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.experiments.replicate import replicate
 
 study = Study(globals())

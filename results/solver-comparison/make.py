@@ -24,7 +24,7 @@ from results import capacity as capacity_problems
 from results.study import Row, Study, grid, group, run_command, std_error
 from valmatch.config.config import Config
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.optimization.best_known import best_known

@@ -15,11 +15,10 @@ import numpy as np
 from results.study import Row, Study, grid, half_widths, simulate, std_error, verdict
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import unallocating
-from valmatch.policies.target.aim import expected_quality
-from valmatch.policies.target.lookahead import target_gain
+from valmatch.policies.target import expected_quality, target_gain
 
 study = Study(globals())
 CONFIG = "targeting"

@@ -14,7 +14,7 @@ import numpy as np
 from results.study import Row, Study, counted, grid, half_widths, simulate, std_error
 from valmatch import optimize
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, record
+from valmatch.execution.chunks import build, record
 from valmatch.experiments.replicate import replicate
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching.rules import Rules
 from valmatch.models.valorant.arrivals import Law

@@ -10,9 +10,8 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from tests.oracles.arrivals import drawn_by_numpy
+from valmatch.draws.distributions import fill_exponential, fill_normal, fill_uniform
 from valmatch.draws.streams import Streams
-from valmatch.draws.uniform import fill_uniform
-from valmatch.draws.ziggurat import fill_exponential, fill_normal
 from valmatch.models.valorant.arrivals import ArrivalProcess
 from valmatch.models.valorant.factors import ValorantFactors
 

@@ -7,7 +7,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.models.ladder.model import LadderModel
 from valmatch.models.ladder.state import new_log
 

@@ -8,7 +8,7 @@ import pytest
 from tests.benchmarks import plain_day
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.models.valorant.arrivals import joined
 
 DAYS = 400

@@ -7,7 +7,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from tests.benchmarks.plain_day import in_plain_days
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 
 RULES = {
     "team_first": ("valorant",),

@@ -12,7 +12,7 @@ import pytest
 from tests.support.command import valmatch
 from tests.support.game_logs import random_rows, write
 from valmatch.errors import InputError
-from valmatch.game_logs.comparison.ratings import compare_ratings
+from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.rating import rate_games
 
 pytestmark = pytest.mark.usefixtures("command_line_words")

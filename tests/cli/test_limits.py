@@ -9,10 +9,9 @@ import pytest
 
 from tests.support.command import valmatch
 from valmatch.errors import InputError
-from valmatch.execution.job_arrays import shard_of_job
-from valmatch.execution.shards import array_of
-from valmatch.experiments.design import span
-from valmatch.inputs.limits import LEVEL, RANGES
+from valmatch.execution.shards import array_of, shard_of_job
+from valmatch.experiments.sweep import span
+from valmatch.inputs.arguments import LEVEL, RANGES
 from valmatch.statistics.estimates import t_quantile
 from valmatch.text.numerals import real_number, whole_number
 

@@ -13,8 +13,7 @@ import pytest
 from tests.support.command import Outcome, valmatch
 from valmatch.cli import console
 from valmatch.errors import InputError
-from valmatch.text.notes import Note
-from valmatch.text.terminal import escaped, one_line, shortened, shown
+from valmatch.text.terminal import Note, escaped, one_line, shortened, shown
 
 SMALL = ["--set", "horizon=2"]
 

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from tests.support.command import valmatch
-from valmatch.cli import reports
-from valmatch.cli.reports import Reports
+from valmatch.cli import console as reports
+from valmatch.cli.console import Reports
 
 SMALL = ("--set", "horizon=2")
 SHOTS = ("replicate", "valorant", *SMALL)
@@ -46,7 +46,7 @@ def test_nothing_is_said_within_the_first_half_minute() -> None:
 
 def test_reports_come_at_most_every_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, said = [100.0], list[str]()
-    monkeypatch.setattr("valmatch.cli.reports.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("valmatch.cli.console.time.monotonic", lambda: clock[0])
     told = Reports("replications", 1000, said.append)
     told.found(200)  # by an earlier run, which says nothing of the pace
     for done in (200, 260, 290, 320, 400):

@@ -14,7 +14,7 @@ import pytest
 from tests.support.command import valmatch
 from valmatch.cli.app import MODULES
 from valmatch.config.loading import load
-from valmatch.inputs.csv_text import GZIP, is_brief
+from valmatch.inputs.csv_reader import GZIP, is_brief
 from valmatch.kernels.cache import cached
 from valmatch.kernels.plain_python import interpret, interpreted
 from valmatch.models.valorant.arrivals import arrival_times
@@ -118,7 +118,7 @@ def test_replications_without_control_variates_need_no_integrals() -> None:
     code = (
         "import json, sys\n"
         "from valmatch.config.loading import load\n"
-        "from valmatch.execution.simulator import build, run\n"
+        "from valmatch.execution.chunks import build, run\n"
         "run(build(load('valorant')), 1, range(2), controls=sys.argv[1] == 'controls')\n"
         "print(json.dumps('scipy.special' in sys.modules))"
     )
@@ -211,7 +211,7 @@ def test_a_cached_kernel_is_loaded_without_all_registries() -> None:
         "import json\n"
         "from numba.core.cpu import CPUContext\n"
         "from valmatch.config.loading import load\n"
-        "from valmatch.execution.simulator import build, run\n"
+        "from valmatch.execution.chunks import build, run\n"
         "refreshed, refresh = [], CPUContext.refresh\n"
         "CPUContext.refresh = lambda self: (refreshed.append(self), refresh(self))\n"
         "for config in ('valorant', 'zonestats', 'kg-fig1-top'):\n"

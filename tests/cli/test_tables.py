@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import valmatch
-from valmatch.cli.tables.layout import print_table
-from valmatch.text.sheet import Sheet
+from valmatch.cli.tables import print_table
+from valmatch.text.terminal import Sheet
 
 BANDS = ["bottom_10%", "10-50%", "50-90%", "90-99%", "top_1%"]
 MEASURES = ["matched_fraction", "avg_wait_time", "wait_p50", "wait_p95", "avg_team_diff"]

@@ -21,10 +21,8 @@ from pydantic import Field
 
 import valmatch.models.registry as registry
 from tests.support.sectioned_model import ShotFactors
-from valmatch.config.config import Config
-from valmatch.config.identity import config_id, identity, resolved
-from valmatch.config.loading import load, shipped_configs
-from valmatch.config.sections import (
+from valmatch.config.config import (
+    Config,
     ConstraintOptions,
     DesignOptions,
     Expectation,
@@ -34,6 +32,8 @@ from valmatch.config.sections import (
     TermOptions,
     VariableOptions,
 )
+from valmatch.config.identity import config_id, identity, resolved
+from valmatch.config.loading import load, shipped_configs
 from valmatch.config.writing import template
 from valmatch.errors import InputError
 from valmatch.game_logs.rating import rate_games

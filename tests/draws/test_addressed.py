@@ -11,9 +11,8 @@ from scipy import stats
 
 from tests.oracles.addressed import Addressed, philox
 from tests.support.interpreted import interpreted
-from valmatch.draws.addressed import ADDRESSED, exponential_at, fill_uniforms, uniform_at
 from valmatch.draws.philox import block_of
-from valmatch.draws.streams import Streams
+from valmatch.draws.streams import ADDRESSED, Streams, exponential_at, fill_uniforms, uniform_at
 from valmatch.kernels.arrays import Floats, Words
 from valmatch.kernels.compilation import njit
 

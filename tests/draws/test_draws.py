@@ -16,11 +16,7 @@ import numpy as np
 import pytest
 
 from tests.support.interpreted import interpreted
-from valmatch.draws.philox import BLOCK, END, POSITION, rewind
-from valmatch.draws.poisson import fill_poisson
-from valmatch.draws.streams import Streams
-from valmatch.draws.uniform import fill_uniform
-from valmatch.draws.ziggurat import (
+from valmatch.draws.distributions import (
     EXPONENTIAL_DENSITY,
     EXPONENTIAL_END,
     EXPONENTIAL_INSIDE,
@@ -31,7 +27,11 @@ from valmatch.draws.ziggurat import (
     NORMAL_SCALE,
     fill_exponential,
     fill_normal,
+    fill_poisson,
+    fill_uniform,
 )
+from valmatch.draws.philox import BLOCK, END, POSITION, rewind
+from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Words
 from valmatch.kernels.compilation import njit
 

@@ -37,7 +37,7 @@ SLOW = ("replicate", "valorant", "--set", "rate_multiplier=10")
 SHORT = 250
 """Replications of it that are soon made."""
 
-SCHEDULER = "valmatch.execution.dask_scheduler"
+SCHEDULER = "valmatch.execution.dask"
 
 
 class Cluster(NamedTuple):

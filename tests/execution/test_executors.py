@@ -20,10 +20,10 @@ import pytest
 
 from tests.support.machine import slowness
 from valmatch import InputError, RunError, load, replicate
+from valmatch.execution.chunks import releases_gil
 from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import held_signals, is_fragile, stop_on_signal
 from valmatch.execution.processes import process_pool
-from valmatch.execution.simulator import releases_gil
 from valmatch.models.model import Batch
 from valmatch.models.valorant.model import ValorantModel
 

@@ -8,8 +8,7 @@ import pytest
 
 from tests.support.command import valmatch
 from valmatch.errors import InputError
-from valmatch.execution.job_arrays import INDICES, in_job_array, shard_of_job
-from valmatch.execution.shards import WHOLE, Shard
+from valmatch.execution.shards import INDICES, WHOLE, Shard, in_job_array, shard_of_job
 
 SLURM = {
     "SLURM_ARRAY_TASK_ID": "9",

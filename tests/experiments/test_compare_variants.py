@@ -16,9 +16,8 @@ from tests.support.crashes import contents
 from valmatch.errors import InputError
 from valmatch.experiments.replicate import replicate
 from valmatch.statistics.estimates import estimate
-from valmatch.statistics.moving_blocks import widening
 from valmatch.statistics.pairs import paired
-from valmatch.statistics.sampling import INDEPENDENT, Widened
+from valmatch.statistics.sampling import INDEPENDENT, Widened, widening
 
 TIGHT, QUICK = "team_diff=150", "team_diff=300,wait_thresh=6 min"
 VARIANTS = ("--variant", TIGHT, "--variant", QUICK)

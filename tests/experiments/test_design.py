@@ -14,10 +14,9 @@ from tests.support.command import valmatch
 from valmatch.config.identity import config_id
 from valmatch.config.loading import load
 from valmatch.errors import InputError
-from valmatch.execution.listeners import Listeners
-from valmatch.experiments.design import Design, design_of, parse_levels, span
-from valmatch.experiments.plan import Plan
-from valmatch.experiments.sweep import run_design
+from valmatch.execution.run_options import Listeners
+from valmatch.experiments.replicate import Plan
+from valmatch.experiments.sweep import Design, design_of, parse_levels, run_design, span
 
 SMALL = ["--set", "rate_multiplier=0.2"]
 

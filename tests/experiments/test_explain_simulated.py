@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from tests.support.command import valmatch
-from valmatch.experiments.simulated_world import simulated
-from valmatch.rule_sets.world_reading import WorldReading
-from valmatch.rule_sets.world_writing import world_text
+from valmatch.experiments.explain import simulated
+from valmatch.rule_sets.world_reading import WorldReading, world_text
 
 RULES = {
     "ruleLanguageVersion": "1.0",

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
-from valmatch.inputs.csv_names import mark, unmark
+from valmatch.inputs.csv_reader import mark, unmark
 from valmatch.plots.drawing import plot
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "batch_ratings"

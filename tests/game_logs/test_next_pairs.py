@@ -16,10 +16,8 @@ import valmatch
 from tests.oracles import joint_pairs
 from tests.support.command import valmatch as command
 from valmatch.draws.streams import Streams
-from valmatch.game_logs.next_pairs import cost
-from valmatch.game_logs.next_pairs.coverage import caution, measured
-from valmatch.game_logs.next_pairs.goals import leader_best, unsure_of
-from valmatch.game_logs.next_pairs.reading import read_together
+from valmatch.game_logs import next_pairs as cost
+from valmatch.game_logs.next_pairs import caution, leader_best, measured, read_together, unsure_of
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import Belief
 from valmatch.policies.registry import JOINT

@@ -15,10 +15,9 @@ import pytest
 import valmatch as library
 from tests.support.command import valmatch
 from valmatch.draws.streams import Streams
-from valmatch.game_logs.next_pairs import cost
-from valmatch.game_logs.next_pairs.coverage import caution
-from valmatch.game_logs.planning import planning
-from valmatch.game_logs.planning.leagues import (
+from valmatch.game_logs import next_pairs as cost
+from valmatch.game_logs import planning
+from valmatch.game_logs.leagues import (
     GAMES,
     League,
     Standing,
@@ -28,6 +27,7 @@ from valmatch.game_logs.planning.leagues import (
     run_leagues,
     truth_of,
 )
+from valmatch.game_logs.next_pairs import caution
 from valmatch.plots.drawing import plot
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import Belief

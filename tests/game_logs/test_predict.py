@@ -18,7 +18,7 @@ import pytest
 from tests.support.command import valmatch
 from tests.support.game_logs import random_rows, write
 from valmatch.errors import InputError
-from valmatch.game_logs.prediction.predicting import predict_games
+from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import rate_games
 from valmatch.ratings.registry import system_named
 from valmatch.statistics.estimates import t_quantile

@@ -26,7 +26,7 @@ from tests.oracles.rate import (
 )
 from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
-from valmatch.game_logs.comparison.ratings import compare_ratings
+from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.game_logs.reading import log as log_module
 from valmatch.ratings.registry import system_named

@@ -12,7 +12,7 @@ from tests.support.game_logs import random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.reading import log as log_module
-from valmatch.game_logs.reading.ahead import Ahead
+from valmatch.game_logs.reading.log import Ahead
 from valmatch.ratings.registry import NAMES
 
 

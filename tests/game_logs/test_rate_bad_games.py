@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.command import valmatch
 from valmatch.errors import InputError
-from valmatch.game_logs.comparison.ratings import compare_ratings
+from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.rating import rate_games
 
 GOOD = "".join(f"a{k % 7},b{k % 5},1,0\n" for k in range(95))

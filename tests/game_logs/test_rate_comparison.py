@@ -16,8 +16,7 @@ from tests.support.command import valmatch
 from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs.blocks import MEASURES
-from valmatch.game_logs.comparison.ratings import compare_ratings
-from valmatch.game_logs.comparison.result import compared
+from valmatch.game_logs.comparison import compare_ratings, compared
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.remarks import worse_than_a_coin
 from valmatch.game_logs.scores import GAMES, LOSS, new_tally

@@ -21,7 +21,7 @@ from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.reading import log as log_module
 from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, split
 from valmatch.game_logs.reading.datetimes import read_moments
-from valmatch.inputs.csv_columns import parse_columns
+from valmatch.inputs.csv_reader import parse_columns
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 

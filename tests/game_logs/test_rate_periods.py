@@ -14,10 +14,10 @@ import pytest
 from tests.support.command import valmatch
 from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
+from valmatch.game_logs.csv_rows import time_text, times
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rating import rate_games
-from valmatch.game_logs.writing.csv_text import time_text, times
-from valmatch.text.datetimes import seconds_of
+from valmatch.text.durations import seconds_of
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 

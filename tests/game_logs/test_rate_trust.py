@@ -16,11 +16,10 @@ import pytest
 from tests.support.command import valmatch
 from tests.support.game_logs import write
 from valmatch.errors import InputError
-from valmatch.game_logs.comparison.ratings import compare_ratings
-from valmatch.game_logs.prediction.predicting import predict_games
+from valmatch.game_logs.comparison import compare_ratings
+from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import rate_games
-from valmatch.inputs.csv_columns import parse_columns
-from valmatch.inputs.csv_names import mark, unmark
+from valmatch.inputs.csv_reader import mark, parse_columns, unmark
 from valmatch.ratings.registry import NAMES, system_named
 
 pytestmark = pytest.mark.usefixtures("command_line_words")

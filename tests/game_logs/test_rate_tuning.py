@@ -16,7 +16,7 @@ import pytest
 from tests.support.game_logs import random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs import tuning as tuning_module
-from valmatch.game_logs.parameters import parse_parameters
+from valmatch.game_logs.options import parse_parameters
 from valmatch.game_logs.rating import rate_games
 
 pytestmark = pytest.mark.usefixtures("command_line_words")

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from valmatch.errors import InputError
-from valmatch.inputs.bad_rows import RowError
-from valmatch.inputs.csv_reader import COMMAS, WIDTH, Dialect, Row, read_rows, rows_of
+from valmatch.inputs.csv_reader import COMMAS, WIDTH, Dialect, Row, RowError, read_rows, rows_of
 
 
 @pytest.fixture

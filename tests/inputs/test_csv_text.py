@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from valmatch.game_logs.csv_rows import lines, numerals, words
 from valmatch.game_logs.names import Texts
-from valmatch.game_logs.writing.csv_text import lines, numerals, words
-from valmatch.inputs.csv_names import mark
+from valmatch.inputs.csv_reader import mark
 
 
 def pieces(texts: Texts) -> list[str]:

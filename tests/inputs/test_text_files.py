@@ -13,7 +13,7 @@ import pytest
 
 from valmatch.errors import InputError, RunError
 from valmatch.game_logs.rating import rate_games
-from valmatch.inputs.csv_text import as_text, open_text, other_separator
+from valmatch.inputs.csv_reader import as_text, open_text, other_separator
 
 
 def packed_by_gzip(content: bytes) -> bytes:

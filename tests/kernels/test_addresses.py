@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from tests.support.interpreted import interpreted
-from valmatch.kernels.addresses import Address, address_of, call
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import address_taken, unallocating
-from valmatch.kernels.references import by_reference
+from valmatch.kernels.references import Address, address_of, by_reference, call
 
 
 class Group(NamedTuple):

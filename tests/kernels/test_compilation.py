@@ -22,15 +22,10 @@ from valmatch.kernels import cache as kernel_cache
 from valmatch.kernels import compilation
 from valmatch.kernels.cache import UNUSED, cache_folder
 from valmatch.kernels.compilation import announce_compilation
-from valmatch.matching import (
-    joint,
-    joint_search,
-    joint_tables,
-    joint_windows,
-    joint_work,
-    queue,
-    team_first,
-)
+from valmatch.matching import joint, joint_search, queue, team_first
+from valmatch.matching import joint_search as joint_tables
+from valmatch.matching import joint_search as joint_windows
+from valmatch.matching import joint_search as joint_work
 from valmatch.matching.queue import kernel_of
 from valmatch.models.opponent.sample_path import path_by
 from valmatch.models.valorant.arrivals import draw_players

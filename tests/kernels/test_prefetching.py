@@ -9,7 +9,7 @@ import pytest
 
 from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import njit
-from valmatch.kernels.prefetching import prefetch
+from valmatch.kernels.references import prefetch
 
 WIDE = np.dtype([("a", "f8"), ("b", "f8", (9,))])
 

@@ -6,10 +6,8 @@ import json
 from typing import Any
 
 from tests.support.published_worlds import party, solo, team, world
-from valmatch.matching.plain_tickets.blocking import Blocked, blocked
-from valmatch.matching.plain_tickets.explaining import blockers, evenly
-from valmatch.matching.plain_tickets.pool import Pool
-from valmatch.matching.plain_tickets.timeline import Proposal
+from valmatch.matching.plain_tickets.explaining import Blocked, blocked, blockers, evenly
+from valmatch.matching.plain_tickets.pool import Pool, Proposal
 from valmatch.matching.tickets.playing import play
 from valmatch.rule_sets.world_reading import read_world
 from valmatch.rule_sets.worlds import Search

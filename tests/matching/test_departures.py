@@ -15,8 +15,7 @@ from tests.oracles.team_first import Lobby
 from tests.support.days import HORIZON, random_day, random_rules
 from valmatch.matching import fifo, joint, team_first
 from valmatch.matching.departures import departures_at, run_with_departures
-from valmatch.matching.queue import kernel_of
-from valmatch.matching.queue_statistics import new_counts
+from valmatch.matching.queue import kernel_of, new_counts
 from valmatch.matching.rules import Rules, prioritized
 
 Played = list[tuple[float, frozenset[int], frozenset[int]]]

@@ -11,8 +11,7 @@ from tests.oracles.joint import Pool
 from tests.support.days import random_day, random_rules
 from tests.support.interpreted import interpreted
 from valmatch.matching import joint, queue
-from valmatch.matching.queue import kernel_of
-from valmatch.matching.queue_statistics import new_counts
+from valmatch.matching.queue import kernel_of, new_counts
 from valmatch.matching.rules import Rules
 
 SIDES = 2

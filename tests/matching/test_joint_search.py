@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from tests.oracles.joint import Team, best_match
-from valmatch.matching import joint_search, joint_tables, joint_windows, joint_work
-from valmatch.matching.joint_search import find_match
-from valmatch.matching.joint_work import Work, new_work
+from valmatch.matching import joint_search
+from valmatch.matching import joint_search as joint_tables
+from valmatch.matching import joint_search as joint_windows
+from valmatch.matching import joint_search as joint_work
+from valmatch.matching.joint_search import Work, find_match, new_work
 from valmatch.matching.rules import Rules
 
 Match = tuple[Team, Team] | None

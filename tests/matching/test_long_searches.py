@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.early_signals import ended_badly
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.kernels import halting
 
 ENDLESS = ("team_num=16", "team_diff=1e-7", "player_diff=3000", "matching=joint")

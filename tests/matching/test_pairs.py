@@ -28,11 +28,9 @@ from tests.support.mean_orders import ordered
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching import pairs
-from valmatch.matching.band import ALONE, MOST, match_band
-from valmatch.matching.pairs import Parameters, QueueState
-from valmatch.matching.queue import with_people
-from valmatch.matching.queue_statistics import LINEUP
-from valmatch.policies import lookahead as opponent
+from valmatch.matching.pairs import ALONE, MOST, Parameters, QueueState, match_band
+from valmatch.matching.queue import LINEUP, with_people
+from valmatch.policies import lookahead_search as opponent
 from valmatch.policies.myopic import nearness, pair_draw_chance, pair_oracle
 from valmatch.policies.pair_lookahead import (
     expected_variance,

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.published_worlds import party, solo, team, world
-from valmatch.matching.plain_tickets.judging import Judge, Lack, holds_from
-from valmatch.matching.plain_tickets.partial_match import PartialMatch
+from valmatch.matching.plain_tickets.judging import Judge, Lack, PartialMatch, holds_from
 from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.rule_sets.world_reading import read_world
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from tests.support.ticket_worlds import random_world
-from valmatch.matching.plain_tickets.pool import Pool
+from valmatch.matching.plain_tickets.pool import Pool, Proposal, Review, reviews
 from valmatch.matching.plain_tickets.searching import Found, Search
-from valmatch.matching.plain_tickets.timeline import Proposal, Review, reviews
 from valmatch.matching.tickets.playing import Made, play
 from valmatch.rule_sets.world_reading import read_world
 from valmatch.rule_sets.worlds import Search as SearchName

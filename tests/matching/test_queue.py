@@ -17,8 +17,7 @@ from valmatch.kernels.cache import files_of
 from valmatch.matching import joint, queue, team_first
 from valmatch.matching.living.ladder_adapter import queue_of
 from valmatch.matching.living.registry import PRESETS
-from valmatch.matching.queue import QueueRule, kernel_of, parameters_of
-from valmatch.matching.queue_statistics import new_counts
+from valmatch.matching.queue import QueueRule, kernel_of, new_counts, parameters_of
 from valmatch.matching.registry import (
     OF_RATINGS,
     PRESET,

@@ -12,8 +12,7 @@ from tests.oracles.team_first import Day, Windows
 from tests.support.days import HORIZON, random_day, random_rules
 from tests.support.interpreted import interpreted
 from valmatch.matching import queue, team_first
-from valmatch.matching.queue import kernel_of
-from valmatch.matching.queue_statistics import STATISTICS, new_counts
+from valmatch.matching.queue import STATISTICS, kernel_of, new_counts
 from valmatch.matching.rules import KNOWN_SIZE, Rules, known_team, ticks_per_hour
 
 run = kernel_of(queue.run, team_first)

@@ -11,10 +11,10 @@ import pytest
 from tests.matching.test_ticket_columns import RULES, as_objects, random_columns
 from tests.oracles.ticket_games import Server
 from valmatch.kernels.arrays import Floats
-from valmatch.matching.tickets import playing_games
+from valmatch.matching.tickets import games as playing_games
 from valmatch.matching.tickets.columns import Columns
+from valmatch.matching.tickets.games import Serving, play_with_games
 from valmatch.matching.tickets.playing import STATUSES
-from valmatch.matching.tickets.playing_games import Serving, play_with_games
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.worlds import Service
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.machine import slowness
 from valmatch import load
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.kernels import halting
 
 LONG: dict[str, dict[str, object]] = {

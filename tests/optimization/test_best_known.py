@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.command import valmatch
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.optimization import best_known as module
 from valmatch.optimization.best_known import best_known, listed, shipped_problems, table_file
 from valmatch.optimization.problem_of_config import problem_of, with_factors

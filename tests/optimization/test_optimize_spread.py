@@ -17,9 +17,9 @@ import pytest
 from tests.support.command import valmatch
 from tests.support.sweeps import swept
 from valmatch import InputError, load, optimize
+from valmatch.execution.chunks import build
 from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop
-from valmatch.execution.simulator import build
 from valmatch.kernels.halting import Stopped
 from valmatch.optimization import shared_pool
 from valmatch.optimization.evaluation import Evaluator, Execution

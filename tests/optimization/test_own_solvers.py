@@ -191,7 +191,7 @@ def test_a_solver_of_another_package_is_used_listed_and_completed(
     assert "solver: random, cloud\n" in done.out
     assert set(json.loads((out / "summary.json").read_text())["solvers"]) > {"random", "cloud"}
     assert "Normal steps around the best point, ever smaller." in command("solvers").out
-    from valmatch.cli.options.declarations import complete_solver
+    from valmatch.cli.options import complete_solver
 
     assert complete_solver("random,cl") == ["random,cloud"]
 

@@ -11,7 +11,7 @@ import pytest
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from tests.support.certifying import along
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.path import (
     SHORT,

@@ -16,7 +16,7 @@ from scipy import stats
 from tests.support.command import valmatch
 from tests.support.sweeps import swept
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.post_analysis.post_analysis import POST_ANALYSIS
 from valmatch.optimization.problem_of_config import problem_of

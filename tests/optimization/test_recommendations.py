@@ -16,10 +16,10 @@ from tests.support import known_loads
 from tests.support.known_loads import BOXES, LOADS
 from tests.support.known_rules import RULES, registered
 from tests.support.sweeps import swept
-from valmatch.cli.tables.optimization import show_front, show_study
+from valmatch.cli.tables import show_front, show_study
 from valmatch.config.identity import resolved, restore
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.certify_run import FreshReplications, certify_run
 from valmatch.optimization.certification.selection import Evaluate

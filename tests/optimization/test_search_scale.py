@@ -15,9 +15,9 @@ import valmatch
 from tests.support.command import valmatch as command
 from tests.support.wide_model import ENTRY, gap, posed
 from valmatch import InputError
-from valmatch.cli.tables.optimization import show_solvers
+from valmatch.cli.tables import show_solvers
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.models.registry import OWN
 from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Variable

@@ -18,7 +18,7 @@ from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from tests.support.known_rules import RULES, registered
 from valmatch.config.loading import load
 from valmatch.errors import InputError
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of

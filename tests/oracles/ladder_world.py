@@ -1,7 +1,7 @@
 """What is drawn for the model `ladder`: players, their sessions, and the numbers of the loop.
 
 Everything is an addressed number of (seed, replication, source, player, counter), see
-`valmatch.draws.addressed`: U a uniform, E an exponential number. Players are numbered from 0: those
+`valmatch.draws.streams`: U a uniform, E an exponential number. Players are numbered from 0: those
 at the start first, then newcomers in the order in which they join. Counters begin at 0.
 
 ========  ==========  =====================  ======================================================

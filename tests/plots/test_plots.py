@@ -37,7 +37,7 @@ from valmatch.plots.optimization.reading import final_point
 from valmatch.plots.optimization.search import read_search
 from valmatch.plots.optimization.sweep import read_frontier
 from valmatch.plots.parts import style
-from valmatch.plots.parts.units import Units
+from valmatch.plots.parts.source import Units
 from valmatch.plots.parts.waiting import MOST_STEPS
 from valmatch.plots.valorant import simulate as simulate_valorant
 

@@ -24,18 +24,16 @@ from valmatch.models.opponent.sample_path import (
     Trajectory,
     path_by,
 )
-from valmatch.policies import lookahead as kg_plain
 from valmatch.policies import lookahead_search as kg
+from valmatch.policies import lookahead_search as kg_plain
 from valmatch.policies.knowledge import Knowledge, workspace
-from valmatch.policies.lookahead import (
-    best_opponent_plain,
-    expected_best_quality,
-    score,
-)
 from valmatch.policies.lookahead_search import (
     best_opponent,
+    best_opponent_plain,
+    expected_best_quality,
     knowledge_gradient,
     knowledge_gradient_finite,
+    score,
 )
 from valmatch.policies.myopic import (
     draw_chance,

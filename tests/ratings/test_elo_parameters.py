@@ -13,8 +13,8 @@ import pytest
 from tests.support.command import valmatch
 from tests.support.game_logs import random_rows, write
 from valmatch.errors import InputError
-from valmatch.game_logs.comparison.ratings import compare_ratings
-from valmatch.game_logs.prediction.predicting import predict_games
+from valmatch.game_logs.comparison import compare_ratings
+from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import rate_games
 from valmatch.ratings.davidson import chances, weight_of_draws
 

@@ -15,7 +15,7 @@ import pytest
 from tests.oracles.rate import Game, read_long
 from tests.ratings.test_glicko2 import OPPONENTS, TIMED, crowd, table, timed
 from tests.support.game_logs import write
-from valmatch.game_logs.prediction.predicting import predict_games
+from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.ratings import glicko
 from valmatch.ratings.registry import system_named

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from valmatch.rule_sets.event_log import EventLog, is_event_log, read_events
+from valmatch.rule_sets.event_log import EventLog, is_event_log, read_events, world_of_log
 from valmatch.rule_sets.flexmatch import read_rule_set
-from valmatch.rule_sets.logged_tickets import world_of_log
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.world_reading import WorldReading
 from valmatch.rule_sets.worlds import Player

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 
 pytest.importorskip("simopt", reason="needs the extra `simopt`")
 

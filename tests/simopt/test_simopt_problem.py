@@ -13,7 +13,7 @@ import pytest
 
 from valmatch.config.loading import load
 from valmatch.errors import InputError
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 
 pytest.importorskip("simopt", reason="needs the extra `simopt`")
 

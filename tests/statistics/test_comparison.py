@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.statistics.estimates import estimate
 from valmatch.statistics.pairs import paired
 

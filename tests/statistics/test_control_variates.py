@@ -14,7 +14,7 @@ import pytest
 from tests.support.interpreted import interpreted
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.models.registry import MODELS

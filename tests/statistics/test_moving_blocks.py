@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from valmatch.statistics.moving_blocks import block_days, overlapping_degrees, widening
-from valmatch.statistics.sampling import Resampled
+from valmatch.statistics.sampling import Resampled, block_days, overlapping_degrees, widening
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ from rich.progress import Progress
 
 from tests.support.stopping import DATA, tally
 from valmatch import replicate
-from valmatch.cli.progress import COLUMNS, Bar
-from valmatch.cli.reports import Reports
+from valmatch.cli.console import COLUMNS, Bar, Reports
 from valmatch.errors import InputError
 from valmatch.models.model import NOT_NEGATIVE, SHARE
 from valmatch.statistics.estimates import UNLIMITED

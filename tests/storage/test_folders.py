@@ -22,8 +22,7 @@ from tests.support.command import valmatch
 from valmatch.config.loading import load
 from valmatch.errors import InputError
 from valmatch.execution.shards import Shard
-from valmatch.experiments.combine import combine
-from valmatch.experiments.combine_designs import combine_designs
+from valmatch.experiments.combine import combine, combine_designs
 from valmatch.experiments.replicate import replicate
 from valmatch.experiments.simulate import simulate
 from valmatch.game_logs import rating

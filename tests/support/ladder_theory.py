@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.models.ladder.measures import mean_variance, scale, standing
 from valmatch.models.ladder.model import InitialState, LadderModel

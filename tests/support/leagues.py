@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.game_logs.blocks import blocks_of, difference
-from valmatch.game_logs.comparison.baselines import COIN
-from valmatch.game_logs.comparison.result import tallies
+from valmatch.game_logs.comparison import COIN, tallies
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.roster import Roster
 from valmatch.kernels.arrays import Floats

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from valmatch.config.config import Config
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, record, run
+from valmatch.execution.chunks import build, record, run
 from valmatch.experiments.replicate import replicate
 from valmatch.models.valorant.fitting import fit_arrivals
 from valmatch.models.valorant.log_factors import LogFactors

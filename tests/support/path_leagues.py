@@ -13,8 +13,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.connections import levels_of, link
 from valmatch.ratings.bradley_terry.contests import Contests
 from valmatch.ratings.bradley_terry.estimating import estimate
-from valmatch.ratings.whole_history.days import player_days
-from valmatch.ratings.whole_history.rating import PathModel
+from valmatch.ratings.whole_history.rating import PathModel, player_days
 
 LEVELS = (0.5, 0.8, 0.95)
 PLAYERS, GAMES = 10, 250

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from valmatch.config.config import Config
-from valmatch.execution.listeners import NO_LISTENERS
-from valmatch.execution.run_options import DEFAULT_OPTIONS
+from valmatch.execution.run_options import DEFAULT_OPTIONS, NO_LISTENERS
 from valmatch.optimization.studies.kinds import spec_of
 from valmatch.optimization.studies.study import StudyRequest, execute
 from valmatch.optimization.studies.sweep import Frontier

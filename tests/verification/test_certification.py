@@ -14,8 +14,8 @@ from tests.support.certifying import along, certify
 from tests.support.known_loads import BOXES, registered
 from valmatch.config.config import Config
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build
-from valmatch.execution.simulator import run as simulate
+from valmatch.execution.chunks import build
+from valmatch.execution.chunks import run as simulate
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.certify_run import FreshReplications, certify_run
 from valmatch.optimization.certification.path import Fresh

@@ -11,7 +11,7 @@ import pytest
 
 from tests.models.ladder.test_ladder import equals_the_plain_ladder
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 
 REFERENCE = json.loads(
     (Path(__file__).parents[1] / "fixtures" / "ladder_reference.json").read_text()

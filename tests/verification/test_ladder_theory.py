@@ -21,7 +21,7 @@ from tests.support.ladder_theory import ELO_SPREAD, agrees, error_of, of_poisson
 from tests.support.ladders import random_factors
 from valmatch import rate_games, simulate
 from valmatch.config.loading import load
-from valmatch.matching.band import MOST
+from valmatch.matching.pairs import MOST
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.model import LadderModel
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.stopping import DATA, Draw, tally
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.statistics.precision import Target, parse_target
 
 RUNS = 3000

@@ -2,20 +2,69 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from importlib import import_module
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from valmatch.cli.console import reset, say
-from valmatch.cli.options.declarations import flag
-from valmatch.cli.streams import open_streams
+from valmatch.cli.options import flag
 from valmatch.errors import InputError, RunError, options_called
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shortened
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+# The standard streams, where nobody reads them any more or their disk is full.
+
+
+def open_streams() -> None:
+    """Let standard output and standard error do what commands expect of them.
+
+    What nobody reads any more is dropped in silence, and the command goes on. Standard output
+    that cannot be written for another reason ends it by a `RunError`. No name has a character
+    that they cannot take.
+    """
+    sys.stdout, sys.stderr = _opened(sys.stdout, True), _opened(sys.stderr, False)
+
+
+def _opened(stream: TextIO | None, vital: bool) -> TextIO:
+    """Return a stream like another, if that is one of the process itself."""
+    if stream is None:  # the shell has closed it
+        return Path(os.devnull).open("w")
+    if os.name != "posix" or not isinstance(stream, io.TextIOWrapper):
+        return stream
+    stream.flush()
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Stream(stream.fileno(), vital)),
+        encoding=stream.encoding,
+        errors="backslashreplace",
+        line_buffering=stream.line_buffering or stream.write_through or not vital,
+    )
+
+
+class _Stream(io.FileIO):
+    """One of the streams; where it cannot be written, it swallows everything from then on."""
+
+    def __init__(self, number: int, vital: bool) -> None:
+        super().__init__(number, "w", closefd=False)
+        self._vital = vital
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            if self._vital and not isinstance(error, BrokenPipeError):
+                raise RunError(f"standard output: cannot be written: {error.strerror}") from None
+        return memoryview(data).nbytes
 
 
 class _Light:
@@ -89,7 +138,7 @@ MODULES = {
     "sprt": "sprt",
     "next": "next",
     "plot": "plot",
-    "report": "report",
+    "report": "plot",
     "factors": "lists",
     "responses": "lists",
     "fit": "fit",
@@ -103,7 +152,7 @@ RULES = {
     "check": "rules.check",
     "show": "rules.show_rules",
     "replay": "rules.replay",
-    "explain": "explain.explain",
+    "explain": "rules.explain",
 }
 """The commands of ``valmatch rules`` with their functions in ``valmatch.cli``."""
 

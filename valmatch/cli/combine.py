@@ -9,9 +9,8 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from valmatch.cli.console import info, name_of, show, warn
-from valmatch.cli.exit_codes import AGAIN
-from valmatch.cli.options.declarations import Confidence, Json, Quiet, path, whole
+from valmatch.cli.console import AGAIN, info, name_of, show, warn
+from valmatch.cli.options import Confidence, Json, Quiet, path, whole
 from valmatch.cli.replicate import each, show_run
 from valmatch.errors import InputError
 from valmatch.text.terminal import shortened
@@ -107,8 +106,8 @@ def _say_what_to_run_again(owed: Iterable[str]) -> None:
 
 def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any) -> None:  # noqa: ANN401
     """Merge the folders of a design."""
-    from valmatch.cli.tables.replications import show_experiment_points
-    from valmatch.experiments.combine_designs import combine_designs
+    from valmatch.cli.tables import show_experiment_points
+    from valmatch.experiments.combine import combine_designs
 
     found = combine_designs(out, folders, warn=warn, **options)
     if options["check"]:
@@ -128,7 +127,7 @@ def _refuse_with_optimize(**given: object) -> None:
 
 def _combine_optimizations(out: Path, folders: list[Path], json: bool, check: bool) -> None:
     """Merge the folders of an optimisation."""
-    from valmatch.cli.tables.optimization import header_of, show_result
+    from valmatch.cli.tables import header_of, show_result
     from valmatch.optimization.studies.combine import combine_optimizations
 
     found = combine_optimizations(out, folders, check=check, warn=warn)

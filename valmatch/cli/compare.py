@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valmatch.cli.console import load_config, progress, show, warn, warn_of_parts
-from valmatch.cli.exit_codes import of_status
-from valmatch.cli.options.declarations import (
+from valmatch.cli.console import load_config, of_status, progress, show, warn, warn_of_parts
+from valmatch.cli.options import (
     DEFAULT_SEED,
+    Chosen,
+    Columns,
     Confidence,
     Executor,
     Json,
+    LogSeparator,
+    MaxBadRows,
     MaxTime,
     Out,
     Overrides,
@@ -24,22 +27,18 @@ from valmatch.cli.options.declarations import (
     RunArguments,
     Scheduler,
     Seed,
+    SkipBadRows,
+    SortRows,
     Verbose,
     Workers,
     first,
     listeners,
+    log_levels,
+    measure_levels,
+    names_of,
     warn_in_job_array,
     whole,
 )
-from valmatch.cli.options.log import (
-    Columns,
-    LogSeparator,
-    MaxBadRows,
-    SkipBadRows,
-    SortRows,
-    log_levels,
-)
-from valmatch.cli.options.responses import Chosen, measure_levels, names_of
 from valmatch.errors import InputError
 from valmatch.text.terminal import shortened
 
@@ -109,7 +108,7 @@ def compare(
     --out draws those, too, unless told otherwise. Exit code 75: the time was up (--resume goes on).
     """
     from valmatch.experiments.compare import compare_configs
-    from valmatch.experiments.plan import Plan, default_n
+    from valmatch.experiments.replicate import Plan, default_n
 
     how = RunArguments(workers, executor, scheduler, out, resume, max_time)
     warn_in_job_array("compare")
@@ -181,7 +180,7 @@ def _of_folders(a: str, others: Sequence[str], level: float) -> Comparison:
 
 def _report(found: Comparison, chosen: Sequence[str], json: bool, out: Path | None) -> None:
     """Print what was found, say what has to be said of it, and end as the runs did."""
-    from valmatch.cli.tables.comparison import show_comparison
+    from valmatch.cli.tables import show_comparison
     from valmatch.statistics.no_interval import undefined_in
 
     show(json, found.summary(), lambda: show_comparison(found, chosen), out)

@@ -12,14 +12,125 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
-from valmatch.text.notes import Note
-from valmatch.text.terminal import escaped, one_line, shortened
+from valmatch.text.durations import in_words
+from valmatch.text.terminal import Note, escaped, one_line, shortened
 
 if TYPE_CHECKING:
-    from valmatch.cli.progress import Bar
     from valmatch.config.config import Config
     from valmatch.inputs.fields import Section
+
+
+# Reports of how far a run is, where it is not shown on a terminal.
+
+EVERY = 30.0  # least seconds between two reports
+
+
+def rate_in_words(rate: float) -> str:
+    """Return a number a second, a slow one with a decimal."""
+    return f"{rate:,.0f}/s" if rate >= 10.0 else f"{rate:,.2g}/s"
+
+
+class Reports:
+    """Lines on how far a run is, at most every `EVERY` seconds."""
+
+    def __init__(self, what: str, total: int | None, say: Callable[[str], None] | None) -> None:
+        self._what, self._total, self._say = what, total, say
+        self._found = 0
+        self._begun = self._last = -1.0
+
+    def found(self, count: int) -> None:
+        """Note what an earlier run left, which says nothing of the pace of this one."""
+        self._found += count
+
+    def __call__(self, done: int) -> None:
+        """Take in how many are there by now."""
+        now = time.monotonic()
+        if self._begun < 0.0:
+            self._begun = self._last = now
+        elif self._say and now - self._last >= EVERY:
+            self._last = now
+            self._say(self._line(done, now - self._begun))
+
+    def _line(self, done: int, seconds: float) -> str:
+        of = "" if self._total is None else f" of {self._total:,}"
+        made = done - self._found
+        if made <= 0 or seconds <= 0.0:
+            return f"{self._what}: {done:,}{of}"
+        rate = made / seconds
+        left = "" if self._total is None else in_words(max(0, self._total - done) / rate)
+        return f"{self._what}: {done:,}{of}, {rate_in_words(rate)}{left and f', {left} left'}"
+
+
+# The progress bar of the commands, and their reports where there is none.
+
+
+class _Rate(ProgressColumn):
+    """Replications per second."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="progress.data.speed")
+
+
+class _Count(MofNCompleteColumn):
+    """How many are done, and of how many where that is known."""
+
+    def render(self, task: Task) -> Text:
+        if task.total is None:
+            return Text(f"{int(task.completed):,}", style="progress.download")
+        return super().render(task)
+
+
+class Bar:
+    """A progress bar: called with steps done."""
+
+    def __init__(self, progress: Progress, what: str, total: int | None, reports: Reports) -> None:
+        self._progress, self._reports = progress, reports
+        self.found = reports.found
+        self._task = progress.add_task(what, total=total, note="")
+        self.done = 0  # steps so far
+
+    def __call__(self, done: int) -> None:
+        """Move on."""
+        self.done += done
+        self._progress.advance(self._task, done)
+        self._reports(self.done)
+
+    def note(self, text: str) -> None:
+        """Show what has been reached so far beside the bar."""
+        self._progress.update(self._task, note=text)
+
+
+COLUMNS = (
+    TextColumn("{task.description}"),
+    BarColumn(20),
+    _Count(),
+    _Rate(),
+    TimeRemainingColumn(),
+    TextColumn("{task.fields[note]}", markup=False),
+)
+
+
+@contextmanager
+def progress_bar(what: str, total: int | None, say: Callable[[str], None] | None) -> Iterator[Bar]:
+    """Show progress on stderr: a bar if that is a terminal, else a line now and then."""
+    console = Console(stderr=True)
+    shown = say is not None and console.is_terminal
+    reports = Reports(what, total, None if shown else say)
+    with Progress(*COLUMNS, console=console, transient=True, disable=not shown) as progress:
+        yield Bar(progress, what, total, reports)
+
 
 QUIET, NORMAL, VERBOSE = -1, 0, 1
 
@@ -112,9 +223,7 @@ def _for_terminal(document: str) -> str:
 
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Bar]:
-    """Show progress on stderr; see `valmatch.cli.progress.progress_bar`."""
-    from valmatch.cli.progress import progress_bar
-
+    """Show progress on stderr; see `valmatch.cli.console.progress_bar`."""
     started = time.perf_counter()
     with progress_bar(what, total, info if _level > QUIET else None) as bar:
         yield bar
@@ -161,3 +270,15 @@ def _changed(section: Section, outer: str = "") -> Iterator[tuple[str, object]]:
             yield from _changed(value, f"{outer}{name}.")
         elif value != field.get_default(call_default_factory=True):
             yield f"{outer}{name}", value
+
+
+# Exit codes of commands, besides 0, 1 (the run failed) and 2 (bad input or usage).
+
+MISSED = 3  # what was asked for cannot be had: a target was missed, no point is feasible
+AGAIN = 75  # something is not there yet, and running again brings it; EX_TEMPFAIL of sysexits.h
+INTERRUPTED = 130  # a signal has ended the run; what is finished is kept
+
+
+def of_status(status: str) -> int:
+    """Return the exit code of a run that is not complete."""
+    return {"interrupted": INTERRUPTED, "target missed": MISSED}.get(status, AGAIN)

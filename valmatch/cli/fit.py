@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from valmatch.cli.console import warn
-from valmatch.cli.options.declarations import Overrides, path
-from valmatch.cli.options.log import (
+from valmatch.cli.options import (
     Columns,
     LogSeparator,
     MaxBadRows,
+    Overrides,
     SkipBadRows,
     SortRows,
     log_levels,
+    path,
 )
 from valmatch.errors import InputError, option
 

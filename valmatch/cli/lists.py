@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import show
-from valmatch.cli.options.declarations import Json, Overrides, complete_model
+from valmatch.cli.options import Json, Overrides, complete_model
 
 
 def factors(
@@ -42,7 +42,7 @@ def responses(
     Those of a group are computed only where the factor `measure` names the group, or --responses
     one of them.
     """
-    from valmatch.cli.tables.listings import show_listed
+    from valmatch.cli.tables import show_listed
     from valmatch.experiments.response_list import list_responses
 
     listed = list_responses(model, overrides)
@@ -59,7 +59,7 @@ def responses(
 
 def solvers(json: Json = False) -> None:
     """List the solvers of `optimize`, those of installed packages too, with what they need."""
-    from valmatch.cli.tables.listings import show_solver_list
+    from valmatch.cli.tables import show_solver_list
     from valmatch.optimization.solvers.registry import listed
 
     found = listed()
@@ -72,7 +72,7 @@ def problems(json: Json = False) -> None:
     Noise is the standard deviation of the objective over replications at the best known point;
     effort is the number of replications that all searches for it took.
     """
-    from valmatch.cli.tables.listings import show_problem_list
+    from valmatch.cli.tables import show_problem_list
     from valmatch.optimization.best_known import listed
 
     found = listed()
@@ -81,7 +81,7 @@ def problems(json: Json = False) -> None:
 
 def configs(json: Json = False) -> None:
     """List the shipped configs with their models and what each is."""
-    from valmatch.config.shipped import listed
+    from valmatch.config.loading import listed
 
     found = listed()
     show(json, {"configs": found}, lambda: _show_configs(found))
@@ -89,8 +89,8 @@ def configs(json: Json = False) -> None:
 
 def _show_configs(found: Sequence[Mapping[str, str]]) -> None:
     """Print a row for each config, of several lines where what it is takes them."""
-    from valmatch.cli.tables.layout import WIDTH, print_table
-    from valmatch.text.sheet import Sheet
+    from valmatch.cli.tables import WIDTH, print_table
+    from valmatch.text.terminal import Sheet
 
     names = ("config", "model", "what it is")
     table = Sheet.of(*names, left=names)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import progress, show, warn
-from valmatch.cli.options.declarations import (
+from valmatch.cli.options import (
     DEFAULT_SEED,
     Json,
     Out,
@@ -21,7 +21,7 @@ from valmatch.cli.options.declarations import (
     warn_in_job_array,
     whole,
 )
-from valmatch.inputs.csv_columns import cells_of
+from valmatch.inputs.csv_reader import cells_of
 from valmatch.policies.registry import JOINT, meanings
 
 
@@ -94,9 +94,8 @@ def next(
     stands how unsure the goal is now, and what choosing does to intervals. How many games it takes
     under a policy says plan RATINGS --policy NAME.
     """
-    from valmatch.cli.tables.next_pairs import show_next
-    from valmatch.game_logs.next_pairs.choosing import next_pairs
-    from valmatch.game_logs.next_pairs.options import POLICY
+    from valmatch.cli.tables import show_next
+    from valmatch.game_logs.next_pairs import POLICY, next_pairs
 
     warn_in_job_array("next")
     size = first(batch, 10)

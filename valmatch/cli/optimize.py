@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valmatch.cli.console import info, load_config, progress, show, warn
-from valmatch.cli.exit_codes import MISSED, of_status
-from valmatch.cli.options.declarations import (
+from valmatch.cli.console import MISSED, info, load_config, of_status, progress, show, warn
+from valmatch.cli.options import (
     DEFAULT_SEED,
+    Chosen,
+    Columns,
     Confidence,
     ConfigArgument,
     Executor,
     Json,
+    LogSeparator,
+    MaxBadRows,
     MaxTime,
     Out,
     Overrides,
@@ -24,24 +27,20 @@ from valmatch.cli.options.declarations import (
     RunArguments,
     Scheduler,
     Seed,
+    SkipBadRows,
+    SortRows,
     Verbose,
     Workers,
     complete_solver,
     first,
     listeners,
+    log_levels,
+    measure_levels,
     name_options,
+    names_of,
     warn_in_job_array,
     whole,
 )
-from valmatch.cli.options.log import (
-    Columns,
-    LogSeparator,
-    MaxBadRows,
-    SkipBadRows,
-    SortRows,
-    log_levels,
-)
-from valmatch.cli.options.responses import Chosen, measure_levels, names_of
 from valmatch.errors import RunError
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def optimize(
     point was certified as feasible, which a shard leaves to `combine`; 75: the time was up
     (--resume goes on). `valmatch solvers` lists the solvers.
     """
-    from valmatch.cli.tables.optimization import header_of, show_result
+    from valmatch.cli.tables import header_of, show_result
     from valmatch.execution.shards import WHOLE
     from valmatch.optimization.solvers.registry import AUTO
     from valmatch.optimization.studies.kinds import spec_of
@@ -174,8 +173,7 @@ def optimize(
 
 def _part(given: str | None, of: int, what: str) -> Shard:
     """Return the shard to make; a single run has none of its own accord."""
-    from valmatch.execution.job_arrays import shard_of_job
-    from valmatch.execution.shards import WHOLE, parse_shard
+    from valmatch.execution.shards import WHOLE, parse_shard, shard_of_job
 
     if given is None and of == 1:
         warn_in_job_array("a single run of optimize")

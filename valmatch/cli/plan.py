@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from valmatch.cli.console import progress, show, warn
-from valmatch.cli.exit_codes import MISSED
-from valmatch.cli.options.declarations import (
+from valmatch.cli.console import MISSED, progress, show, warn
+from valmatch.cli.options import (
     Json,
     Out,
     Quiet,
@@ -149,8 +148,8 @@ def plan(
     numbers of games. Truths are drawn from the belief of RATINGS, or afresh. Exit code 3:
     --max-games does not reach what is wanted.
     """
-    from valmatch.cli.tables.plans import show_plan
-    from valmatch.game_logs.planning.planning import plan_games
+    from valmatch.cli.tables import show_plan
+    from valmatch.game_logs.planning import plan_games
 
     warn_in_job_array("plan")
     named = {

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import show, warn
-from valmatch.cli.options.declarations import (
+from valmatch.cli.options import (
     ColumnNames,
     Json,
     Out,
@@ -72,10 +72,10 @@ def predict(
     a time. Only a side in the column home plays at home, which elo may know to be of advantage,
     unless a column neutral says yes.
     """
-    from valmatch.cli.tables.ratings import show_predictions
-    from valmatch.game_logs.parameters import parse_parameters
-    from valmatch.game_logs.prediction.predicting import predict_games
-    from valmatch.inputs.csv_columns import parse_columns
+    from valmatch.cli.tables import show_predictions
+    from valmatch.game_logs.options import parse_parameters
+    from valmatch.game_logs.prediction import predict_games
+    from valmatch.inputs.csv_reader import parse_columns
 
     result = predict_games(
         ratings,

@@ -9,50 +9,48 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from valmatch.cli.console import progress, show, warn
-from valmatch.cli.exit_codes import MISSED
-from valmatch.cli.options.batch import (
+from valmatch.cli.console import MISSED, progress, show, warn
+from valmatch.cli.options import (
+    Alias,
     AnchorFile,
     BootstrapN,
     Cluster,
     ClusterDays,
+    ColumnNames,
     Covariate,
     Differences,
     Draws,
     Home,
     Interval,
+    Json,
     Level,
     Markdown,
-    Prior,
-    TimeUnit,
-    Top,
-    Weight,
-    refuse_for_batch,
-    refuse_for_one_game_at_a_time,
-)
-from valmatch.cli.options.declarations import (
-    ColumnNames,
-    Json,
+    MaxBadRows,
     Out,
+    Prior,
     Quiet,
     Seed,
     Separator,
     SystemParameters,
+    TimeUnit,
+    Top,
     Verbose,
+    Weight,
     complete_system,
     level,
     path,
+    refuse_for_batch,
+    refuse_for_one_game_at_a_time,
     warn_in_job_array,
     whole,
 )
-from valmatch.cli.options.log import Alias, MaxBadRows
 from valmatch.errors import InputError, option
-from valmatch.inputs.csv_text import is_brief
+from valmatch.inputs.csv_reader import is_brief
 from valmatch.kernels.plain_python import interpret
 from valmatch.ratings.registry import BATCH_NAMES, DEFAULT, NAMES
 
 if TYPE_CHECKING:
-    from valmatch.execution.listeners import Listeners
+    from valmatch.execution.run_options import Listeners
     from valmatch.game_logs.options import LogOptions, RatingOptions
 
 
@@ -188,10 +186,10 @@ def rate(
         LogOptions,
         RatingOptions,
         most_left_out,
+        parse_parameters,
     )
-    from valmatch.game_logs.parameters import parse_parameters
     from valmatch.game_logs.reading.aliases import NO_ALIASES, read_aliases
-    from valmatch.inputs.csv_columns import parse_columns
+    from valmatch.inputs.csv_reader import parse_columns
 
     warn_in_job_array("rate")
     if len(systems) > 1:
@@ -258,7 +256,7 @@ class _Log(NamedTuple):
     @contextmanager
     def listeners(self) -> Iterator[Listeners]:
         """Show how far reading is."""
-        from valmatch.execution.listeners import Listeners
+        from valmatch.execution.run_options import Listeners
 
         size = self.games.stat().st_size if self.games.is_file() else None
         with progress("bytes", size) as advance:
@@ -275,7 +273,7 @@ class _Printed(NamedTuple):
 
 def _rate(log: _Log, rating: RatingOptions, min_games: int) -> None:
     """Rate a log game by game."""
-    from valmatch.cli.tables.ratings import show_rating
+    from valmatch.cli.tables import show_rating
     from valmatch.game_logs.rating import rate_log
 
     with log.listeners() as heard:
@@ -291,8 +289,8 @@ def _rate(log: _Log, rating: RatingOptions, min_games: int) -> None:
 
 def _compare(log: _Log, systems: Sequence[str], parameters: Mapping[str, float]) -> None:
     """Compare systems by how they predict a log."""
-    from valmatch.cli.tables.ratings import show_systems
-    from valmatch.game_logs.comparison.ratings import compare_systems
+    from valmatch.cli.tables import show_systems
+    from valmatch.game_logs.comparison import compare_systems
 
     with log.listeners() as heard:
         compared = compare_systems(log.games, systems, parameters, log.options, heard)
@@ -306,8 +304,8 @@ def _rate_whole(
     printed: _Printed,
 ) -> None:
     """Rate a whole log at once; exit code 3 where somebody has no rating."""
-    from valmatch.game_logs.batch.options import BatchOptions
-    from valmatch.game_logs.batch.rating import rate_whole
+    from valmatch.game_logs.whole_log.options import BatchOptions
+    from valmatch.game_logs.whole_log.rating import rate_whole
 
     named = {k: v for k, v in given.items() if v is not None and v is not False}  # 0 is a value
     batch = BatchOptions(**named, parameters=parameters)
@@ -315,7 +313,7 @@ def _rate_whole(
         result = rate_whole(log.games, log.options, batch, heard)
 
     def table() -> None:
-        from valmatch.cli.tables.batch import show_batch
+        from valmatch.cli.tables import show_batch
 
         show_batch(result, printed.top, printed.markdown, printed.min_games)
 

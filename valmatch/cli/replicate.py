@@ -13,19 +13,23 @@ from valmatch.cli.console import (
     info,
     load_config,
     name_of,
+    of_status,
     progress,
     show,
     title_of,
     warn,
     warn_of_parts,
 )
-from valmatch.cli.exit_codes import of_status
-from valmatch.cli.options.declarations import (
+from valmatch.cli.options import (
     DEFAULT_SEED,
+    Chosen,
+    Columns,
     Confidence,
     ConfigArgument,
     Executor,
     Json,
+    LogSeparator,
+    MaxBadRows,
     MaxTime,
     Out,
     Overrides,
@@ -34,22 +38,18 @@ from valmatch.cli.options.declarations import (
     RunArguments,
     Scheduler,
     Seed,
+    SkipBadRows,
+    SortRows,
     Verbose,
     Workers,
     first,
     listeners,
+    log_levels,
+    measure_levels,
     name_options,
+    names_of,
     whole,
 )
-from valmatch.cli.options.log import (
-    Columns,
-    LogSeparator,
-    MaxBadRows,
-    SkipBadRows,
-    SortRows,
-    log_levels,
-)
-from valmatch.cli.options.responses import Chosen, measure_levels, names_of
 from valmatch.errors import RunError
 
 if TYPE_CHECKING:
@@ -134,11 +134,9 @@ def replicate(
     code 3: a target was missed; 75: the time was up before all replications were made (--resume
     goes on).
     """
-    from valmatch.execution.job_arrays import shard_of_job
-    from valmatch.execution.shards import parse_shard
-    from valmatch.experiments.design import design_of
-    from valmatch.experiments.plan import MAX_REPS, Plan, default_n
-    from valmatch.experiments.replicate import replicate_config
+    from valmatch.execution.shards import parse_shard, shard_of_job
+    from valmatch.experiments.replicate import MAX_REPS, Plan, default_n, replicate_config
+    from valmatch.experiments.sweep import design_of
     from valmatch.statistics.precision import LEAST
 
     how = RunArguments(workers, executor, scheduler, out, resume, max_time)
@@ -209,7 +207,7 @@ def show_run(
     chosen: Sequence[str] = (),
 ) -> None:
     """Print the replications of a config, as `summary` where JSON is wanted, and their gaps."""
-    from valmatch.cli.tables.replications import show_replications
+    from valmatch.cli.tables import show_replications
     from valmatch.statistics.no_interval import undefined_in
 
     done = result.count
@@ -240,7 +238,7 @@ def _show_design(
     settings: Config, found: DesignReplications, seed: int, json: bool, chosen: Sequence[str]
 ) -> None:
     """Print the replications at every point of a design; leave with the code of what stopped it."""
-    from valmatch.cli.tables.replications import show_experiment_points
+    from valmatch.cli.tables import show_experiment_points
 
     header = f"{name_of(settings)}, seed {seed}, {each(found)}"
     show(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from valmatch.cli.console import show, warn
-from valmatch.cli.options.declarations import Json, Out, Quiet, duration, path
+from valmatch.cli.options import Json, Out, Quiet, duration, path
 from valmatch.errors import InputError
 from valmatch.errors import in_lines as error_lines
 from valmatch.text.terminal import one_line
@@ -17,6 +17,7 @@ from valmatch.text.terminal import one_line
 if TYPE_CHECKING:
     from valmatch.rule_sets.descriptions import Description
     from valmatch.rule_sets.problems import Problem
+
 
 MOST_BLOCKERS = 3  # tickets that block others, most of whom are named
 
@@ -274,8 +275,8 @@ def _print_blocked(numbers: dict[str, Any]) -> None:
 def _print_compared(numbers: dict[str, Any]) -> None:
     """Print what a game's own log says beside the rules, where the tickets are from one."""
     if compared := numbers.get("compared"):
-        from valmatch.cli.tables.layout import print_table
-        from valmatch.plots.sheets.replays import comparison_sheet
+        from valmatch.cli.tables import print_table
+        from valmatch.plots.sheets import comparison_sheet
 
         sheet = comparison_sheet(compared)
         print_table("", sheet)
@@ -334,3 +335,44 @@ def _print_wrapped(text: str) -> None:
             escaped(text), 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
         )
     )
+
+
+# ``valmatch rules explain``.
+
+
+def explain(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            parser=path("folder"),
+            metavar="DIR",
+            help="The folder of a replay, or of simulate tickets: what --out has written.",
+        ),
+    ],
+    ticket: Annotated[
+        str,
+        typer.Argument(
+            metavar="TICKET", help="The id of a ticket, of simulate its number in tickets.csv."
+        ),
+    ],
+    search: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of which search: pass or exhaustive.  [default: of each that was made]",
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say why a ticket waited: which rules refused whom, and what was nearest.
+
+    As each review ends, those who wait on look for a match once more, now in plain sight: the first
+    20 tickets as anchors, and the ticket itself. A folder of simulate says how to make its run
+    again, and it is.
+    """
+    from valmatch.cli.tables import show_explanations
+    from valmatch.experiments.explain import explain_ticket
+
+    found = explain_ticket(folder, ticket, search=search)
+    show(json, found.documents, lambda: show_explanations(found))

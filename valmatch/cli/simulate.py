@@ -7,28 +7,28 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import load_config, show, title_of, warn
-from valmatch.cli.options.declarations import (
+from valmatch.cli.options import (
     DEFAULT_SEED,
+    Chosen,
+    Columns,
     ConfigArgument,
     Json,
+    LogSeparator,
+    MaxBadRows,
     Out,
     Overrides,
     Quiet,
     Seed,
+    SkipBadRows,
+    SortRows,
     Verbose,
     first,
+    log_levels,
+    measure_levels,
+    names_of,
     warn_in_job_array,
     whole,
 )
-from valmatch.cli.options.log import (
-    Columns,
-    LogSeparator,
-    MaxBadRows,
-    SkipBadRows,
-    SortRows,
-    log_levels,
-)
-from valmatch.cli.options.responses import Chosen, measure_levels, names_of
 from valmatch.kernels.plain_python import interpret
 
 
@@ -66,7 +66,7 @@ def simulate(
     if settings.factors.brief() and not settings.files:
         interpret()
     # Imported now, because kernels are compiled, or left in plain Python, when they are imported.
-    from valmatch.cli.tables.replications import show_responses
+    from valmatch.cli.tables import show_responses
     from valmatch.experiments.simulate import simulate as run
 
     seed = first(seed, settings.replicate.seed, DEFAULT_SEED)

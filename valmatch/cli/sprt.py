@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from valmatch.cli.console import progress, show, warn
-from valmatch.cli.options.declarations import (
+from valmatch.cli.options import (
     ColumnNames,
     Json,
+    MaxBadRows,
     Quiet,
     Separator,
     Verbose,
     level,
     path,
 )
-from valmatch.cli.options.log import MaxBadRows
 from valmatch.errors import InputError, option
 from valmatch.text.numerals import real_number, whole_number
 from valmatch.text.terminal import shown
@@ -112,7 +112,7 @@ def sprt(
     of games: accept_h1 at the upper bound, accept_h0 at the lower one, else continue. It may be
     asked after every game. The exit code is 0 whatever it says.
     """
-    from valmatch.cli.tables.sequential_tests import show_test
+    from valmatch.cli.tables import show_test
     from valmatch.statistics.sequential_tests import sequential_test
 
     hypotheses = {"elo0": elo0, "elo1": elo1, "alpha": alpha, "beta": beta}
@@ -152,7 +152,7 @@ def _of_log(
 ) -> SequentialTest:
     """Return the test of the games of a log."""
     from valmatch.game_logs.duels import sprt_games
-    from valmatch.inputs.csv_columns import parse_columns
+    from valmatch.inputs.csv_reader import parse_columns
 
     columns, separator, skip_bad_games, max_bad_rows = reading
     with progress("bytes", None) as bar:

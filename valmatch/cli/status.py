@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from valmatch.cli.console import info, show
-from valmatch.cli.options.declarations import Json, Quiet, path
+from valmatch.cli.options import Json, Quiet, path
 
 if TYPE_CHECKING:
     from valmatch.experiments.status import RunStatus
@@ -45,9 +45,8 @@ def status(
 
 
 def _show_table(found: Sequence[RunStatus]) -> None:
-    from valmatch.cli.tables.layout import print_table
-    from valmatch.text.sheet import Sheet
-    from valmatch.text.terminal import shortened
+    from valmatch.cli.tables import print_table
+    from valmatch.text.terminal import Sheet, shortened
 
     columns = ("folder", "command", "state")
     table = Sheet.of(*columns, "done", "of", left=columns)

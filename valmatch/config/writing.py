@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from valmatch.config.config import SECTIONS
 from valmatch.config.factor_paths import factor_at, section_of
-from valmatch.config.sections import SECTIONS
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Section, allowed, plain_number, schema_at
 from valmatch.models.registry import MODELS, unknown_model

@@ -12,8 +12,7 @@ from typing import Any
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import begin, leave_signals
-from valmatch.execution.processes import check_workers, process_pool
-from valmatch.execution.worker_pool import WorkerPool
+from valmatch.execution.processes import WorkerPool, check_workers, process_pool
 from valmatch.inputs import arguments
 
 LOCAL, PROCESSES, DASK = EXECUTORS = "local", "processes", "dask"
@@ -58,7 +57,7 @@ def open_pool(
 def _dask_pool(*arguments: Any) -> AbstractContextManager[WorkerPool]:  # noqa: ANN401
     """Return the pool of the executor `dask`, whose import takes long."""
     try:
-        from valmatch.execution.dask_cluster import dask_pool
+        from valmatch.execution.dask import dask_pool
     except ImportError:
         raise InputError(
             f"{option('executor=dask')} needs Dask, which the extra `dask` brings: pip install"

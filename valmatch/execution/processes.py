@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import suppress
 from multiprocessing import (
     current_process,
@@ -19,7 +19,7 @@ from multiprocessing import (
 )
 from multiprocessing.context import BaseContext
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from valmatch.errors import InputError, RunError, WorkersLostError, option
 from valmatch.execution.interruption import (
@@ -220,3 +220,18 @@ def _end_with_parent() -> None:
     parent.join()
     # Killed, it could not tell the pool to end, and this process would wait for work forever.
     os._exit(1)
+
+
+# A pool of workers, wherever they are: its executor and its size.
+
+
+class WorkerPool(NamedTuple):
+    """An executor with what is known of its workers."""
+
+    executor: Executor  # takes work
+    slots: Callable[[], int]  # returns the number of pieces that it can work on at once, now
+    # pieces to hand out for each of them: one at work, and one waiting where handing out takes time
+    ahead: int
+    # into how many pieces one may be cut where the work ends; few where handing out is slow
+    finest: int
+    here: bool  # whether it works in this process, whose objects the work can then share

@@ -3,29 +3,168 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from valmatch.config.identity import changed_factors, changes
+import numpy as np
+
+from valmatch.config.config import Config
+from valmatch.config.identity import changed_factors, changes, config_id
 from valmatch.errors import InputError
+from valmatch.execution.chunks import build, run
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
-from valmatch.execution.simulator import build
-from valmatch.experiments.combine_rows import Held, Missing, Rows, held_rows
-from valmatch.experiments.plan import Plan
-from valmatch.experiments.replicate import claim, write_results
+from valmatch.experiments.replicate import Plan, claim, write_results
 from valmatch.experiments.replications import Replications
-from valmatch.experiments.run_manifests import ReplicateManifest, SimulationManifest, config_of
+from valmatch.experiments.run_manifests import (
+    DesignManifest,
+    ReplicateManifest,
+    SimulationManifest,
+    config_of,
+)
+from valmatch.experiments.sweep import (
+    POINTS,
+    Design,
+    DesignReplications,
+    claim_design,
+    write_experiment,
+)
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
+from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.contents import CONTENTS, MANIFEST
-from valmatch.storage.curve_file import stretches, write_sums
-from valmatch.storage.manifest import read_manifest
+from valmatch.storage.curve_file import read_sums, stretches, write_sums
+from valmatch.storage.manifest import command_of, read_manifest
 from valmatch.storage.output import write_bytes
+from valmatch.storage.row_file import RowFormat
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format
 
+# Merges the rows, curves and control variates of the folders of a run.
+
 Warn = Callable[[str], None]
+
+Rows = Mapping[int, tuple[str, list[float]]]
+"""Lines of ``replications.csv`` and their values, by replication."""
+
+
+class Held(NamedTuple):
+    """What folders hold together."""
+
+    indices: Sequence[int]  # their replications, in order
+    rows: Rows  # the same with their lines
+    values: Floats  # (replications, responses)
+    curves: CurveSums | None  # None where there are none, or none are wanted
+    controls: Mapping[str, Any]  # control variates and their expectations, as in the result
+
+
+class Missing(Sequence[int]):
+    """Replications that should be there and are not, in order; counted without being listed."""
+
+    def __init__(self, wanted: range, there: Collection[int], n: int) -> None:
+        self._wanted, self._there, self._n = wanted, there, n
+
+    def __len__(self) -> int:
+        return len(self._wanted) - self._n
+
+    def __iter__(self) -> Iterator[int]:
+        return (index for index in self._wanted if index not in self._there)
+
+    def __getitem__(self, place: Any) -> Any:  # noqa: ANN401 - of an index or a slice
+        if isinstance(place, slice):
+            return list(islice(self, *place.indices(len(self))))
+        return next(islice(self, range(len(self))[place], None))
+
+
+def held_rows(
+    folders: Sequence[Path],
+    config: Config,
+    seed: int,
+    model: Model[object],
+    *,
+    curves: bool,
+    warn: Warn,
+) -> Held:
+    """Return the replications of folders."""
+    form = row_format(config, seed, model)
+    rows = _union({folder: form.read(folder / ROWS, warn) for folder in folders}, form)
+    indices = sorted(rows)
+    values = np.array([rows[index][1] for index in indices]).reshape(len(indices), len(form.names))
+    return Held(
+        indices,
+        rows,
+        values,
+        _curves(folders, indices, model, seed, warn) if curves and model.axes else None,
+        _controls(folders, indices, config, seed, model, warn),
+    )
+
+
+def _union(found: Mapping[Path, Rows], form: RowFormat) -> dict[int, tuple[str, list[float]]]:
+    """Return all replications; those that several folders hold must be the same there."""
+    rows: dict[int, tuple[str, list[float]]] = {}
+    origin: dict[int, Path] = {}
+    for folder, own in found.items():
+        for index, row in own.items():
+            if index in rows and rows[index][0] != row[0]:
+                columns = zip(form.names, rows[index][1], row[1], strict=True)
+                shown = next(f"{name} {a!r} and {b!r}" for name, a, b in columns if a != b)
+                raise InputError(
+                    f"{origin[index]} and {folder}: contradict each other on replication"
+                    f" {index} ({shown}); one of them was changed, or made by another version"
+                )
+            if index not in rows:
+                rows[index], origin[index] = row, folder
+    return rows
+
+
+def _controls(
+    folders: Sequence[Path],
+    indices: Sequence[int],
+    config: Config,
+    seed: int,
+    model: Model[object],
+    warn: Warn,
+) -> dict[str, Any]:
+    """Return the control variates, if the folders hold those of all replications."""
+    files = [folder / CONTROLS for folder in folders if (folder / CONTROLS).exists()]
+    if not files:
+        return {}
+    form = control_format(config, seed, model)
+    rows: dict[int, list[float]] = {}
+    for path in files:
+        rows.update((index, values) for index, (_, values) in form.read(path, warn).items())
+    if any(index not in rows for index in indices):
+        warn(f"not all folders hold {CONTROLS}: the whole has no control variates")
+        return {}
+    values = np.array([rows[index] for index in indices])
+    return {"controls": values, "expectations": model.controls}
+
+
+def _curves(
+    folders: Sequence[Path], indices: Sequence[int], model: Model[object], seed: int, warn: Warn
+) -> CurveSums:
+    """Return the sums over all replications; those that no folder's sums cover are simulated.
+
+    Sums cannot be taken apart again, so that of folders that overlap only one counts.
+    """
+    assert model.axes
+    total = CurveSums.zeros(model.axes.shape)
+    left = set(indices)
+    found = [read_sums(folder, model.axes.shape, warn) for folder in folders]
+    for sums, over in sorted(found, key=lambda item: -item[0].n):
+        if sums.n <= len(left) and left.issuperset(chain.from_iterable(over)):
+            total.merge(sums)
+            left.difference_update(*over)
+    if left:
+        warn(f"the curves of {len(left)} replications are simulated again: folders overlap")
+        batch = run(model, seed, sorted(left))
+        assert batch.curves is not None
+        total.merge(batch.curves)
+    return total
+
+
 SHARD = "shard "  # what the name of a shard begins with, where it owes replications
 SHOWN = 8  # missing replications and differing keys that are named one by one
 LISTED = 1_000  # missing replications of a shard that a summary lists
@@ -257,3 +396,86 @@ def _owed(
         if there[index] < len(own):
             owed[f"{SHARD}{shard}"] = Missing(own, held.rows, there[index])
     return owed
+
+
+# Merging the folders of one design, such as its shards, point by point.
+
+
+@dataclass(frozen=True)
+class CombinedDesign:
+    """The replications of several folders at each point of a design."""
+
+    experiment: DesignReplications  # all of them together
+    shortfalls: Sequence[str]  # one line for each shard of each point that owes replications
+    owed: Collection[str]  # the shards that owe replications of some point
+    # what is missing of each point, by the shard that owes it; null: everything
+    missing: Mapping[str, Any]
+
+
+def combine_designs(
+    out: Path,
+    folders: Sequence[Path],
+    *,
+    check: bool = False,
+    warn: Callable[[str], None] = lambda text: None,
+    **options: Any,  # noqa: ANN401
+) -> CombinedDesign:
+    """Merge the folders of one design; see `valmatch.experiments.combine.combine`."""
+    folders = with_whole(out, folders)
+    first = _manifest_of_all(folders)
+    ids = list(dict.fromkeys(first.design.config_ids))
+    found: dict[str, Combination] = {}
+    shortfalls: list[str] = []
+    owed: dict[str, None] = {}
+    missing: dict[str, Any] = {}
+    for key in ids:
+        parts = [f / POINTS / key for f in folders if (f / POINTS / key / MANIFEST).is_file()]
+        if not parts:
+            shortfalls.append(f"point {key}: no replications at all")
+            missing[key] = None
+            count = parse_shard(first.shard).count if first.shard else 0
+            owed |= {f"{SHARD}{Shard(index, count)}": None for index in range(count)}
+            continue
+        found[key] = gather(parts, curves=not check, warn=warn, **options)
+        if config_id(found[key].replications.config) != key:
+            raise InputError(f"{parts[0]}: holds the replications of another point")
+        shortfalls += [f"point {key}: {line}" for line in found[key].shortfalls()]
+        owed |= dict.fromkeys(found[key].owed)
+        if found[key].owed:
+            missing[key] = found[key].missing_by_shard()["missing"]
+    config = first.restored(folders[0])
+    points = zip(first.design.config_ids, map(tuple, first.design.points), strict=True)
+    finished = [(key, point) for key, point in points if key in found]
+    design = Design(first.design.factors, [point for _, point in finished])
+    results = [found[key].replications for key, _ in finished]
+    stopped = "" if len(found) == len(ids) else "incomplete"
+    experiment = DesignReplications(config, design, results, stopped)
+    if not check:
+        # The whole design, so that the points that are not there yet can follow.
+        whole = Design(first.design.factors, list(map(tuple, first.design.points)))
+        ids = first.design.config_ids
+        read = files_of_runs("design", folders, out)
+        claimed = claim_design(out, config, whole, ids, first.seed, WHOLE, resume=True, read=read)
+        for key, manifest in found.items():
+            manifest.claim(out / POINTS / key)
+        with claimed as folder:
+            for key, manifest in found.items():
+                manifest.write(out / POINTS / key)
+            write_experiment(folder, experiment)
+    return CombinedDesign(experiment, shortfalls, owed, {"missing": missing})
+
+
+def _manifest_of_all(folders: Sequence[Path]) -> DesignManifest:
+    """Return the manifest of the first folder; the others must be of the same design."""
+    manifests = {}
+    for folder in folders:
+        if command_of(folder) != "design":
+            raise InputError(f"{folder}: not made by a design (allowed: folders of one design)")
+        manifests[folder] = read_manifest(folder, DesignManifest)
+    first_folder, first = next(iter(manifests.items()))
+    for folder, manifest in manifests.items():
+        for key in ("config_id", "seed", "design_id", "design"):
+            if manifest.get(key) != first.get(key):
+                shown = "" if key == "design" else f" {first.get(key)} and {manifest.get(key)}"
+                raise InputError(f"{first_folder} and {folder}: different designs ({key}{shown})")
+    return first

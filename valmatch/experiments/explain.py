@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
+from valmatch.execution.chunks import build
+from valmatch.execution.interruption import ended_by_signals
 from valmatch.experiments.replay_result import Ended, ends, proposals_of
+from valmatch.experiments.run_manifests import SimulateManifest, config_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import read_text
+from valmatch.kernels.compilation import announce_compilation
 from valmatch.kernels.plain_python import interpret
-from valmatch.matching.plain_tickets.timeline import Proposal
+from valmatch.matching.plain_tickets.explaining import Failed, Reasons, explain
+from valmatch.matching.plain_tickets.judging import Lack, holds_from
+from valmatch.matching.plain_tickets.pool import Pool, Proposal
+from valmatch.matching.tickets.building import missing
+from valmatch.matching.tickets.driving import play as play_kernel
+from valmatch.matching.tickets.playing import Outcome, play
+from valmatch.models.tickets.model import TicketsModel
+from valmatch.models.tickets.worlds import TicketWorld
+from valmatch.rule_sets.types import OF_PREDICATE
 from valmatch.rule_sets.world_reading import WorldReading, read_world
-from valmatch.rule_sets.worlds import SEARCHES, Search
-from valmatch.storage.json_file import read_json
-from valmatch.storage.manifest import command_of
+from valmatch.rule_sets.worlds import SEARCHES, Search, Ticket
+from valmatch.storage.manifest import command_of, read_manifest
+from valmatch.storage.output import read_json
 from valmatch.text.suggestions import closest_name
 from valmatch.text.terminal import shown
 
@@ -30,7 +45,7 @@ class Explanation(NamedTuple):
     """Why a ticket waited."""
 
     world: WorldReading
-    documents: dict[Search, dict[str, Any]]  # by search, see `valmatch.experiments.explanations`
+    documents: dict[Search, dict[str, Any]]  # by search, see `valmatch.experiments.explain`
 
 
 class Played(NamedTuple):
@@ -66,7 +81,6 @@ def _explained(
     path: Path, played: Played, searches: list[Search], ticket: int
 ) -> Iterator[tuple[Search, dict[str, Any]]]:
     """Yield why a ticket waited, by search."""
-    from valmatch.experiments.explanations import explained
     from valmatch.matching.plain_tickets.pool import Pool
 
     world = played.world
@@ -80,8 +94,6 @@ def _explained(
 
 def _simulated(path: Path) -> Played:
     """Return what was simulated, by running it once more."""
-    from valmatch.experiments.simulated_world import simulated
-
     world, outcome = simulated(path)
     search = world.search
     reading = WorldReading(world.table, world.tickets, world.service, (search,))
@@ -174,3 +186,146 @@ def _ended(path: Path, names: list[str]) -> dict[Search, dict[int, Ended]]:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except (KeyError, TypeError, ValidationError):
         raise InputError(f"{path}: damaged: not the result of a replay") from None
+
+
+# The tickets that a run of `simulate` has matched, from its folder: the run is made again.
+
+
+def simulated(folder: Path) -> tuple[TicketWorld, Outcome]:
+    """Return the tickets of a run of `simulate`, and what came of them, by running it once more."""
+    manifest = read_manifest(folder, SimulateManifest)
+    config = config_of(manifest, folder, "explain")
+    model = build(config)
+    if not isinstance(model, TicketsModel):
+        raise InputError(f"{folder}: is of the model {config.model}, and tickets alone has tickets")
+    address = manifest.seed, manifest.replication
+    inputs = model.draw(Streams(manifest.seed), manifest.replication)
+    try:
+        world = model.world(inputs, *address)
+    except InputError as error:
+        raise InputError(f"{folder}: {error}") from None
+    announce_compilation(play_kernel)
+    return world, ended_by_signals(partial(play, *world, counted=False))
+
+
+# Explanations of waits in the words of a rule set: documents that are printed, or a line each.
+
+COMPLETED = "COMPLETED"
+
+
+def explained(
+    pool: Pool,
+    proposals: Sequence[Proposal],
+    ended: Mapping[int, Ended],
+    ticket: int | None = None,
+) -> list[dict[str, Any]]:
+    """Return why tickets waited."""
+    chosen = [k for k in sorted(ended) if ended[k].status != COMPLETED]
+    if ticket is not None:
+        chosen = [ticket]
+    until = max((ended[k].time for k in chosen), default=0.0)
+    reasons = explain(pool, proposals, chosen, until)
+    return [explanation(pool, reasons[k], ended[k]) for k in chosen]
+
+
+def explanation(pool: Pool, reasons: Reasons, ended: Ended) -> dict[str, Any]:
+    """Return why a ticket waited; the keys are those of ``explain.jsonl``."""
+    ticket = pool.tickets[reasons.ticket]
+    candidates = reasons.own.tried + reasons.others.tried
+    names = [rule.name for rule in pool.table.rules]
+    rules = [
+        {
+            "rule": names[number],
+            "refused": found.refused,
+            "share": found.refused / candidates if candidates else None,
+            "alone": found.alone,
+            "nearest": _failed(pool, reasons.ticket, found.nearest, [number]),
+        }
+        for number, found in sorted(reasons.rules.items())
+    ]
+    return {
+        "search": pool.search,
+        "ticket": ticket.id,
+        "players": _players(ticket),
+        "region": region(ticket),
+        "joined": ticket.time,
+        "status": ended.status,
+        "ended": ended.time,
+        "waited": ended.time - ticket.time,
+        "unmatchable": missing(pool.table, ticket),
+        "reviews": reasons.reviews,
+        "looked_at": reasons.looked,
+        "anchor": reasons.anchored,
+        "refused_alone": {
+            "no room" if number is None else names[number]: count
+            for number, count in sorted(
+                reasons.itself.items(), key=lambda one: -1 if one[0] is None else one[0]
+            )
+        },
+        "tried": asdict(reasons.own),
+        "tried_by_others": asdict(reasons.others),
+        "rules": rules,
+        "nearest": _failed(pool, reasons.ticket, reasons.nearest, None),
+        "fullest": _failed(pool, reasons.ticket, reasons.fullest, None),
+        "blocked_by": [
+            {"tickets": [pool.tickets[k].id for k in by], "reviews": count}
+            for by, count in reasons.blocked.most_common()
+        ],
+    }
+
+
+def _players(ticket: Ticket) -> list[dict[str, Any]]:
+    """Return who is in a ticket."""
+    return [
+        {"id": one.id, "attributes": one.attributes, "latency": one.latency}
+        for one in ticket.players
+    ]
+
+
+def region(ticket: Ticket) -> str | None:
+    """Return the region with the lowest mean latency, of those that all report; None of none."""
+    first, *others = (one.latency for one in ticket.players)
+    both = [name for name in first if all(name in other for other in others)]
+    total = {name: sum(one.latency[name] for one in ticket.players) for name in both}
+    return min(total, key=lambda name: (total[name], name), default=None)
+
+
+def _failed(
+    pool: Pool, ticket: int, failed: Failed | None, only: Sequence[int] | None
+) -> dict[str, Any] | None:
+    """Return a match that failed: who was in it, what refused it, and what would have let it hold.
+
+    Only some of the rules that refused it are named, all where it is None.
+    """
+    if failed is None:
+        return None
+    match, rules = failed.match, failed.rules if only is None else only
+    sizes = match.sizes(failed.time)
+    return {
+        "time": failed.time,
+        "age": failed.time - match.born,
+        "anchor": pool.tickets[match.tickets[0]].id,
+        "with": [pool.tickets[k].id for k in match.tickets if k != ticket],
+        "players": match.players,
+        "teams": {
+            team.name: {"players": len(players), "least": least, "most": most}
+            for team, players, (least, most) in zip(
+                pool.table.teams, match.teams, sizes, strict=True
+            )
+        },
+        "rules": [
+            {
+                "rule": pool.table.rules[number].name,
+                "needs": [_needed(pool, number, lack) for lack in failed.lacks_of(number)],
+                "holds_from": holds_from(match, failed.time, failed.partial, number),
+            }
+            for number in rules
+        ],
+    }
+
+
+def _needed(pool: Pool, rule: int, lack: Lack) -> dict[str, Any]:
+    """Return what a rule needs, in the words of the rule set."""
+    called = OF_PREDICATE[type(pool.table.rules[rule].predicate)].expandable
+    names = {key: name for name, key in called.items()}
+    return {"property": names[lack.key], "needed": lack.needed, "in_force": lack.held}

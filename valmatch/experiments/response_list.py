@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.models.model import Response
 from valmatch.models.registry import MODELS, load_model
 from valmatch.text.suggestions import hint

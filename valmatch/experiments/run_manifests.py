@@ -9,9 +9,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from valmatch.config.config import Config
+from valmatch.config.config import Config, OptimizeOptions
 from valmatch.config.identity import config_id, problem_id, restore
-from valmatch.config.sections import OptimizeOptions
 from valmatch.errors import InputError
 from valmatch.execution.shards import parse_shard
 from valmatch.inputs.fields import refuse

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
+from valmatch.execution.chunks import build, record
 from valmatch.execution.interruption import ended_by_signals
-from valmatch.execution.simulator import build, record
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.kernels.scratch import Scratch

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.execution.listeners import Listeners, listeners_among
+from valmatch.execution.run_options import Listeners, listeners_among
 from valmatch.game_logs.options import LogFormat, LogOptions, most_left_out
 from valmatch.game_logs.reading.cells import find_cells
-from valmatch.game_logs.reading.further import Further
+from valmatch.game_logs.reading.columns import Further
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.remarks import remarks_on
 from valmatch.inputs import arguments

@@ -11,8 +11,8 @@ from valmatch.errors import InputError
 from valmatch.game_logs.scores import Played, new_tally, note_game, note_pair, unplayed
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import inlined
-from valmatch.ratings.dispatch import kernel_of
 from valmatch.ratings.games import Games, Players, add_scores, open_game
+from valmatch.ratings.matches import kernel_of
 from valmatch.ratings.system import NO_VERBS, Chances, System
 
 

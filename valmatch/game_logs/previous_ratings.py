@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.rated_players import COUNTS, LAST_GAME, RATINGS, RatedPlayer
+from valmatch.game_logs.roster import COUNTS, LAST_GAME, RATINGS, RatedPlayer
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
 from valmatch.ratings.system import BatchSystem, System
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.manifest import Count, Facts, Manifest, read_manifest
-from valmatch.text.notes import Note
-from valmatch.text.terminal import shown
+from valmatch.text.terminal import Note, shown
 
 if TYPE_CHECKING:
     from valmatch.game_logs.reading.log import GameLog
@@ -154,7 +153,7 @@ class PreviousRatings:
                 f" {KINDS[not log.dated]} (allowed: the same in both)"
             )
         if first <= last.last and not again:
-            from valmatch.game_logs.writing.csv_text import time_text
+            from valmatch.game_logs.csv_rows import time_text
 
             here, there = (time_text(value, log.dated) for value in (first, last.last))
             raise InputError(

@@ -11,12 +11,24 @@ from typing import Any, NamedTuple, Unpack, get_args
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
-from valmatch.execution.listeners import Listeners
+from valmatch.execution.run_options import Listeners
 from valmatch.game_logs.games import joined, pieces, until_stopped
-from valmatch.game_logs.options import LogKeywords, LogOptions, RatingOptions, split
-from valmatch.game_logs.parameters import check_tuned, values_of
+from valmatch.game_logs.options import (
+    LogKeywords,
+    LogOptions,
+    RatingOptions,
+    check_tuned,
+    split,
+    values_of,
+)
 from valmatch.game_logs.previous_ratings import PreviousRatings
-from valmatch.game_logs.rated_players import COUNTS, LAST_GAME, RATINGS, RatedPlayer
+from valmatch.game_logs.rating_files import (
+    HISTORY,
+    SUMMARY,
+    HistoryWriter,
+    claim,
+    write_ratings,
+)
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
@@ -29,16 +41,9 @@ from valmatch.game_logs.remarks import (
     uneven_games,
     worse_than_a_coin,
 )
-from valmatch.game_logs.roster import Ranking, Roster
+from valmatch.game_logs.roster import COUNTS, LAST_GAME, RATINGS, Ranking, RatedPlayer, Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning, tune
-from valmatch.game_logs.writing.folder import (
-    HISTORY,
-    SUMMARY,
-    claim,
-    write_ratings,
-)
-from valmatch.game_logs.writing.history import HistoryWriter
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.kernels.compilation import announce_compilation
@@ -50,7 +55,7 @@ from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 from valmatch.storage.output import to_json, write_atomically
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
-from valmatch.text.notes import Note
+from valmatch.text.terminal import Note
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,7 +14,7 @@ from valmatch.game_logs.scores import Scores
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import System
-from valmatch.text.notes import Note
+from valmatch.text.terminal import Note
 
 COIN = math.log(2.0)  # the log loss of who always expects half a win
 FEW = 10  # rating periods with fewer of which much of a log is predicted from nothing

@@ -5,18 +5,40 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
+from valmatch.game_logs.csv_rows import numerals, time_text, words
 from valmatch.game_logs.names import Names, Texts
 from valmatch.game_logs.playing import play
-from valmatch.game_logs.rated_players import COUNTS, LAST_GAME, RatedPlayer
 from valmatch.game_logs.scores import Played, new_tally, unplayed
-from valmatch.game_logs.writing.csv_text import numerals, time_text, words
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import njit
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.system import System
+
+# Players of earlier ratings, as a ``ratings.csv`` has them.
+
+RATINGS = "ratings.csv"
+
+COUNTS = ("wins", "losses", "draws")
+"""Columns of how many games a player's side won, was not among the best of, or shared the first
+place of."""
+
+LAST_GAME = "last_game"
+
+
+class RatedPlayer(NamedTuple):
+    """A player of previous ratings."""
+
+    player: str  # the name
+    state: Sequence[float]  # what the system keeps of a player
+    games: int  # games rated before
+    counts: Sequence[int]  # those of them by `COUNTS`, as far as that is known
+    last: float  # time of the last; NaN if it is not known
+    dated: bool  # whether that is a moment, in seconds since 1970
+
 
 _WON, _LOST, _DRAWN = range(3)
 

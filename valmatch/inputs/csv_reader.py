@@ -3,25 +3,377 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import math
+import re
 import sys
+import tempfile
+import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TextIO
+from typing import BinaryIO, NamedTuple, TextIO
 
-from valmatch.errors import InputError
-from valmatch.inputs.bad_rows import RowError
-from valmatch.inputs.csv_columns import SEPARATORS
-from valmatch.inputs.csv_names import unmark
-from valmatch.inputs.csv_text import open_text, other_separator
-from valmatch.text.datetimes import PER_SECOND, moment_of_digits, seconds_of, unit_since_1970
+from valmatch.errors import InputError, RunError, option
+from valmatch.inputs import arguments
+from valmatch.inputs.files import regular, too_large
+from valmatch.text.durations import PER_SECOND, moment_of_digits, seconds_of, unit_since_1970
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shown
+
+# The dialect of a user's CSV file: the separator of its cells, the names of its columns.
+
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
+"""What may stand between cells, by name."""
+
+
+ITEM = re.compile(
+    r"""\s* (?: "(?P<whole>(?:[^"]|"")*)" \s*
+        | (?P<meaning>[^=,"]*) = \s* "(?P<quoted>(?:[^"]|"")*)" \s*
+        | (?P<plain>[^,]*) ) (?P<end>,|$)""",
+    re.VERBOSE,
+)
+"""An item of a list of columns: its name, or all of it, may stand in quotes."""
+
+SEPARATES = ";"  # what stands between names in one cell
+
+
+def joined_names(names: Sequence[str]) -> str:
+    """Return names as one cell; one that could be taken for several stands in quotes, as in CSV.
+
+    Examples
+    --------
+    >>> joined_names(["ann", "b;c", "dan"])
+    'ann;"b;c";dan'
+    """
+    return SEPARATES.join(
+        '"{}"'.format(name.replace('"', '""'))
+        if name.startswith('"') or any(character in name for character in f"{SEPARATES}\r\n")
+        else name
+        for name in names
+    )
+
+
+def split_names(cell: str) -> list[str]:
+    """Return the names of a cell that `joined_names` made."""
+    return next(csv.reader(io.StringIO(cell, newline=""), delimiter=SEPARATES), [])
+
+
+def cells_of(text: str) -> list[str]:
+    """Return the cells of an option that is written as a row of a CSV file, without outer blanks.
+
+    Examples
+    --------
+    >>> cells_of('ann, "bob, jr"')
+    ['ann', 'bob, jr']
+    """
+    return [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def parse_columns(text: str, example: str = "game=match_id") -> dict[str, str]:
+    """Return the names that ``game=match_id,winner=winning_team`` gives to columns, by meaning.
+
+    A name with a comma stands in quotes: ``rating="mmr, now"``.
+    """
+    names: dict[str, str] = {}
+    for item in _items(text):
+        meaning, equals, name = (piece.strip() for piece in item.partition("="))
+        if not (equals and meaning and name):
+            raise InputError(
+                f"{option('columns')}: {item!r} (allowed: MEANING=NAME, such as {example}; a NAME"
+                " with a comma in quotes)"
+            )
+        if meaning in names:
+            raise InputError(f"{option('columns')}: {meaning} is given twice")
+        names[meaning] = name
+    return names
+
+
+def _items(text: str) -> Iterator[str]:
+    """Yield the items of a list of columns, without their quotes."""
+    place, end = 0, "," if text else ""
+    while end:
+        found = ITEM.match(text, place)
+        assert found is not None
+        place, end = found.end(), found["end"]
+        if found["whole"] is not None:
+            yield found["whole"].replace('""', '"')
+        elif found["quoted"] is not None:
+            yield "{}={}".format(found["meaning"], found["quoted"].replace('""', '"'))
+        else:
+            yield found["plain"]
+
+
+def separator_called(name: str) -> str:
+    """Return the separator that is meant by its name or by itself."""
+    if name in SEPARATORS.values():
+        return name
+    return SEPARATORS[arguments.one_of("separator", name, SEPARATORS)]
+
+
+# CSV text in the files of users: opened, unpacked, or named as what it is instead.
+
+MAX_UNPACKED = 1 << 32  # bytes of what a gzip file holds: a small one may hold any number of them
+_BRIEF = 1 << 16  # bytes of text that plain Python reads in less time than importing numba takes
+
+GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
+
+KINDS = {
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+    b"ORC": "an ORC file",
+    b"Obj\x01": "an Avro file",
+    b"SQLite format 3\0": "an SQLite database",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"BZh": "a bzip2 file",
+    b"\xfd7zXZ\0": "an xz file",
+    b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive",
+    b"\x28\xb5\x2f\xfd": "a Zstandard file",
+    b"Rar!": "a RAR archive",
+    b"%PDF-": "a PDF document",
+    b"\xff\xfe": "text in UTF-16",
+    b"\xfe\xff": "text in UTF-16",
+}
+"""What files are by their first bytes."""
+
+ZIPPED = {
+    "xl/": "an Excel workbook",
+    "content.xml": "an OpenDocument file",
+    "word/": "a Word document",
+}
+"""What a zip archive is that holds such a name."""
+
+ALLOWED = "allowed: CSV text in UTF-8, plain or packed by gzip"
+
+_SNIFFED = 64  # bytes
+
+
+def open_text(path: Path, most: int | None = None) -> BinaryIO:
+    """Open a file of CSV text that can be read again and again; gzip is unpacked."""
+    try:
+        checked = regular(path) if most is None else regular(path, most)
+        file = checked.open("rb")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return as_text(file, str(path), MAX_UNPACKED if most is None else most)
+
+
+def as_text(file: BinaryIO, name: str, most: int = MAX_UNPACKED) -> BinaryIO:
+    """Return a file at its first byte, or what it holds if gzip has packed it."""
+    try:
+        if _first_bytes(file).startswith(GZIP):
+            file = _unpacked(file, most)
+        what = _not_text(file)
+    except EOFError:
+        file.close()
+        raise InputError(f"{name}: cannot be read: the gzip file ends too early") from None
+    except (gzip.BadGzipFile, zlib.error):
+        file.close()
+        raise InputError(f"{name}: cannot be read: a damaged gzip file") from None
+    except OSError as error:
+        file.close()
+        raise InputError(f"{name}: cannot be read: {error.strerror or error}") from None
+    if what:
+        file.close()
+        raise InputError(f"{name}: cannot be read: it is {what} ({ALLOWED})")
+    return file
+
+
+def other_separator(header: Sequence[str], separator: str) -> str:
+    """Return the name of what divides a header into more cells, "" if nothing does."""
+    text = separator.join(header)
+    counts = {
+        name: text.count(character)
+        for name, character in SEPARATORS.items()
+        if character != separator
+    }
+    best = max(counts, key=counts.__getitem__)
+    return best if counts[best] >= max(len(header), 1) else ""
+
+
+def _first_bytes(file: BinaryIO) -> bytes:
+    file.seek(0)
+    first = file.read(_SNIFFED)
+    file.seek(0)
+    return first
+
+
+def _unpacked(file: BinaryIO, most: int) -> BinaryIO:
+    """Return a temporary file with what gzip has packed into another, which is closed."""
+    with file, gzip.GzipFile(fileobj=file) as packed:
+        return temporary_copy(packed, most)
+
+
+def temporary_copy(source: BinaryIO | gzip.GzipFile, most: float = math.inf) -> BinaryIO:
+    """Return a temporary file, at its first byte, with what another holds."""
+    with _room():
+        copy = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by the caller
+    try:
+        left = most
+        while piece := source.read(int(min(1 << 20, left + 1))):
+            left -= len(piece)
+            if left < 0:
+                raise too_large(most)
+            with _room():
+                while piece:
+                    piece = piece[copy.write(piece) :]
+        copy.seek(0)
+    except BaseException:
+        copy.close()
+        raise
+    return io.BufferedReader(copy)
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Let what cannot be written to a temporary file be a failed run."""
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"no room for a temporary file: {error.strerror} (see TMPDIR)") from None
+
+
+def _not_text(file: BinaryIO) -> str:
+    """Return what a file is that holds no text in UTF-8, as far as its beginning shows."""
+    first = _first_bytes(file)
+    if first.startswith(GZIP):
+        return "a gzip file in a gzip file"
+    if first.startswith(ZIP):
+        return _zipped(file)
+    for magic, what in KINDS.items():
+        if first.startswith(magic):
+            return what
+    # Without a mark at its beginning: every other byte of ASCII characters is zero.
+    halves = first[::2], first[1::2]
+    zeros = [half.count(0) for half in halves]
+    wide = len(first) > 3 and 2 * max(zeros) > len(halves[1]) and min(zeros) == 0
+    return "text in UTF-16" if wide else ""
+
+
+def _zipped(file: BinaryIO) -> str:
+    """Return what a zip archive is, by the names in it."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        names = []
+    kinds = (what for part, what in ZIPPED.items() if any(n.startswith(part) for n in names))
+    return next(kinds, "a zip archive")
+
+
+def is_brief(path: Path) -> bool:
+    """Return whether a file is so small a text that compiled kernels are not worth their import."""
+    try:
+        if not path.is_file() or path.stat().st_size > _BRIEF:
+            return False
+        with path.open("rb") as file:
+            return not file.read(len(GZIP)).startswith((GZIP, ZIP[: len(GZIP)]))
+    except OSError:
+        return False
+
+
+# Bad rows of a log, or bad games: refused, or left out and counted.
+
+MOST = 0.05  # the share of all rows that may be left out, unless it is said otherwise
+
+
+class RowError(InputError):
+    """A row that cannot be used."""
+
+    def __init__(self, *lines: str, kind: str = "") -> None:
+        super().__init__(*lines)
+        self.kind = kind  # what is wrong, in the same words for all such rows
+
+
+class BadRows:
+    """Bad rows of a file: the first ends the reading, or all are counted by kind."""
+
+    def __init__(
+        self, name: str, skip: bool, most: float, section: str = "", what: str = "row"
+    ) -> None:
+        self.counts: Counter[str] = Counter()  # number of bad rows by kind
+        self._name, self._skip, self._most = name, skip, most
+        self._section, self._what = section, what
+        self._examples: dict[str, str] = {}
+
+    def add(self, error: RowError) -> None:
+        """Count a bad row, or raise what is wrong with it."""
+        if not self._skip:
+            argument = option(f"{self._section}skip_bad_{self._what}s=True")
+            raise InputError(f"{error}; {argument} leaves bad {self._what}s out")
+        self.count(error.kind, lambda: str(error))
+
+    def count(self, kind: str, example: Callable[[], str]) -> None:
+        """Count a bad row that may be left out; the first of its kind is the example."""
+        if kind not in self._examples:
+            self._examples[kind] = example()
+        self.counts[kind] += 1
+
+    def seen(self) -> str:
+        """Say that there are bad rows, if there are."""
+        n = self.counts.total()
+        first = next(iter(self._examples.values()), "")
+        return f"; {self._bad(n)}, the first: {first}" if n else ""
+
+    def check(self, good: int) -> None:
+        """Refuse a log of which too large a part would be left out."""
+        bad = self.counts.total()
+        if bad <= self._most * (good + bad):
+            return
+        share = min(1.0, -(-1000 * bad // (good + bad)) / 1000)
+        raise InputError(
+            f"{self._name}: {bad:,} of {good + bad:,} {self._what}s are bad ({self._kinds()}), more"
+            f" than {100.0 * self._most:g} %: {option(f'{self._section}max_bad_rows={share:g}')}"
+            " leaves them out all the same",
+            *self._examples.values(),
+        )
+
+    def remarks(self) -> list[str]:
+        """Say how many rows were left out and why, with one row of each kind."""
+        n = self.counts.total()
+        if not n:
+            return []
+        first, *others = self._examples.values()
+        left = f"{self._bad(n)} left out ({self._kinds()}), the first: {first}"
+        return [f"{self._name}: {left}", *(f"left out, too: {other}" for other in others)]
+
+    def _bad(self, n: int) -> str:
+        return f"{n:,} bad {self._what}{'s' * (n > 1)}"
+
+    def _kinds(self) -> str:
+        return ", ".join(f"{count:,} {kind}" for kind, count in sorted(self.counts.items()))
+
+
+# Names in CSV files that a spreadsheet must not take for formulas: marked by an apostrophe.
+
+_MARK = "'"
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_MARKED = re.compile(r"'+[=+\-@\t\r]")
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def mark(name: str) -> str:
+    """Return a name as it is written: with one apostrophe more where a formula might begin.
+
+    A spreadsheet takes for a formula what begins with ``=``, ``+``, ``-`` or ``@``, or with a tab
+    or a carriage return before it; numbers are none. Names with apostrophes before such a character
+    get one more, too, so that every name reads back as it was.
+    """
+    return _MARK + name if _FORMULA.match(name) and not _NUMBER.fullmatch(name) else name
+
+
+def unmark(cell: str) -> str:
+    """Return the name that `mark` wrote as a cell."""
+    return cell[1:] if _MARKED.match(cell) else cell
+
 
 WIDTH = "number of cells"  # what is wrong with a row that has too many cells or too few
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+from valmatch.kernels.arrays import Floats, Records
+from valmatch.kernels.compilation import replaced
 from valmatch.kernels.plain_python import interpreted
 
 T = TypeVar("T", bound=tuple[Any, ...])
@@ -108,3 +110,129 @@ It is good until the kernel ends that has made it. The first part that takes it 
 `valmatch.kernels.compilation`: what is referred to is written where the reference is made, and
 parts may take it that it never changes. What the arrays hold may.
 """
+
+
+# Asking for memory before it is read.
+
+LINE = 64  # bytes that a processor takes from memory at a time
+WORD = 8  # bytes that lie in one line, wherever they are
+
+
+def _compiled(records: Any, index: Any) -> Any:  # noqa: ANN401
+    """Return what is compiled for asking."""
+    instruction = _instruction()
+
+    def compiled(records: Any, index: Any) -> Any:  # noqa: ANN401
+        instruction(records, index)
+
+    return compiled
+
+
+@cache
+def _instruction() -> Any:  # noqa: ANN401
+    """Return numba's name of the request in LLVM's language."""
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+
+    def emitted(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401
+        kind, (records, index) = signature.args[0], arguments
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        array = context.make_array(kind)(context, builder, records)
+        stride = builder.extract_value(array.strides, 0)
+        first = builder.gep(builder.bitcast(array.data, byte), [builder.mul(index, stride)])
+        request = builder.module.declare_intrinsic(
+            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        )
+        size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+        last = [size - 1] if size > WORD else []  # a record may begin anywhere in a line
+        for offset in (*range(0, size, LINE), *last):
+            place = builder.gep(first, [number(offset)])
+            builder.call(request, [place, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    def typed(typing: Any, records: Any, index: Any) -> Any:  # noqa: ANN401
+        return types.none(records, types.intp), emitted
+
+    return intrinsic(typed)
+
+
+@replaced(_compiled)
+def prefetch(records: Records | Floats, index: int) -> None:
+    """Ask for all of a record that is read soon, or for the first number of a row of a matrix.
+
+    No value changes by it, only when memory is read. Where a million records do not fit into a
+    cache, whoever knows what the next event is about saves the wait for it.
+    """
+
+
+# Compiled functions that kernels call by address.
+#
+# What a kernel calls by name is compiled into it. Of functions that stand for each other, such as
+# the rating systems, that would be all of them. By address it calls the one that is asked for,
+# which is compiled by itself, once for all kernels.
+
+Address: TypeAlias = Any  # where machine code is; in plain Python the function itself
+NOWHERE: Address = 0  # stands for the address of a function that is never called
+
+
+def address_of(function: Callable[..., float], *arguments: object) -> Address:
+    """Return the address of a function for arguments of such types, compiled if need be.
+
+    It is good until the process ends. Kernels give it the same types: named tuples by reference.
+    """
+    if interpreted():
+        return function
+    from numba import typeof
+    from numba.core.types import BaseNamedTuple
+
+    kernel: Any = function
+    kinds = map(typeof, arguments)
+    types = tuple(
+        reference_to(kind) if isinstance(kind, BaseNamedTuple) else kind for kind in kinds
+    )
+    kernel.compile(types)
+    compiled = kernel.overloads[types]
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+
+
+def _call(address: Address, arguments: tuple[Any, ...]) -> float:
+    """Call a function, in plain Python."""
+    return float(address(*arguments))
+
+
+@cache
+def _intrinsic() -> Any:  # noqa: ANN401 - numba has no types
+    """Return what calls an address in a kernel."""
+    from llvmlite import ir
+    from numba.core import cgutils, types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def call_address(context: Any, address: Any, arguments: Any) -> Any:  # noqa: ANN401
+        """Call the function at an address, by numba's convention."""
+        kinds = tuple(map(types.unliteral, arguments.types))
+
+        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:  # noqa: ANN401
+            convention = context.call_conv
+            kind = convention.get_function_type(types.float64, kinds)
+            values = cgutils.unpack_tuple(builder, given[1], len(kinds))  # type: ignore[no-untyped-call]
+            values = [
+                context.cast(builder, value, old, new)
+                for value, old, new in zip(values, arguments.types, kinds, strict=True)
+            ]
+            function = builder.inttoptr(given[0], ir.PointerType(kind))
+            status, found = convention.call_function(
+                builder, function, types.float64, kinds, values
+            )
+            with cgutils.if_unlikely(builder, status.is_error):  # type: ignore[no-untyped-call]
+                convention.return_status_propagate(builder, status)
+            return found
+
+        return types.float64(types.intp, arguments), generate
+
+    return call_address
+
+
+call: Callable[[Address, tuple[Any, ...]], float] = _call if interpreted() else _intrinsic()
+"""In a kernel: call the function at an address; return its number."""

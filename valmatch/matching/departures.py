@@ -12,12 +12,15 @@ import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.compilation import at, unallocating
-from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
-from valmatch.matching.queue_statistics import (
+from valmatch.matching.queue import (
+    DISSOLVED,
+    NOBODY,
+    RULE,
     Counts,
     count_departure,
     count_match,
     count_unmatched,
+    driver,
 )
 from valmatch.matching.rules import Rules
 

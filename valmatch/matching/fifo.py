@@ -6,23 +6,88 @@ team a, the second to team b, and so on. It is the baseline that looks at no ski
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.kernels.compilation import at, inlined
-from valmatch.matching.queue import no_waiting_teams
+from valmatch.kernels.arrays import Floats, Records
+from valmatch.kernels.compilation import at, inlined, shared
+from valmatch.matching.queue import LINEUP, no_waiting_teams
 from valmatch.matching.rules import Rules
-from valmatch.matching.waiting_line import (
-    QueueState,
-    grown,
-    has_room,
-    join,
-    leave,
-    new,
-    no_review,
-    reset,
-    still_waiting,
-)
+
+# A line of players in order of arrival: all of a queue but how it makes matches.
+#
+# A rule that needs nothing else takes these functions for its own (`valmatch.matching.queue`), and
+# adds `review` and `line_up`.
+
+STATE = np.dtype([("waiting", "i8"), ("formed", "i8")])
+EMPTY = np.zeros(1, STATE)  # players who wait; teams formed so far
+
+
+class QueueState(NamedTuple):
+    """The players who wait, in order of arrival."""
+
+    state: Records  # (1,)
+    players: Records  # (capacity,); the first `waiting` of them wait
+
+
+def new(capacity: int, rules: Rules) -> QueueState:
+    """Return an empty line with room for `capacity` players."""
+    return QueueState(np.zeros(1, STATE), np.zeros(capacity, LINEUP))
+
+
+def grown(queue: QueueState, rules: Rules) -> QueueState:
+    """Return a copy of a line with twice the room."""
+    return QueueState(queue.state.copy(), np.append(queue.players, np.zeros_like(queue.players)))
+
+
+@shared
+def reset(queue: QueueState) -> None:
+    """Let nobody wait."""
+    queue.state[0] = EMPTY[0]
+
+
+@inlined
+def has_room(rules: Rules, queue: QueueState) -> bool:
+    """Return whether another player can join; see `grown`."""
+    return bool(queue.state[0]["waiting"] < queue.players.size)
+
+
+@inlined
+def no_review(rules: Rules, queue: QueueState) -> float:
+    """Return that there is no review but by those who join."""
+    return np.inf
+
+
+@inlined
+def join(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
+    """Let a newcomer wait as the last one; return the place."""
+    place = queue.state[0]["waiting"]
+    last = queue.players[at(place)]
+    last["player"], last["arrival"], last["rating"] = player, now, rating
+    queue.state[0]["waiting"] = place + 1
+    return int(place)
+
+
+@inlined
+def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
+    """Let a player leave, after whom the others move up; no review is due by it."""
+    place = 0
+    while queue.players[at(place)]["player"] != player:
+        place += 1
+    queue.state[0]["waiting"] -= 1
+    for k in range(place, queue.state[0]["waiting"]):
+        queue.players[at(k)] = queue.players[at(k + 1)]
+    return False
+
+
+@inlined
+def still_waiting(rules: Rules, queue: QueueState, arrivals: Floats) -> None:
+    """Give the arrivals of all who wait, in order."""
+    for k in range(queue.state[0]["waiting"]):
+        arrivals[at(k)] = queue.players[at(k)]["arrival"]
+
 
 __all__ = ["grown", "has_room", "join", "leave", "new", "reset", "still_waiting"]
 

@@ -9,10 +9,8 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import at, expanded, shared
-from valmatch.matching.joint_search import find_match
-from valmatch.matching.joint_work import Work, new_work
-from valmatch.matching.queue import NOBODY, no_waiting_teams
-from valmatch.matching.queue_statistics import LINEUP
+from valmatch.matching.joint_search import Work, find_match, new_work
+from valmatch.matching.queue import LINEUP, NOBODY, no_waiting_teams
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
 
 Parameters = Rules

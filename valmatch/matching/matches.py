@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from valmatch.kernels.arrays import Floats
-from valmatch.matching.band import ALONE, MOST, match_band
-from valmatch.matching.joint_search import find_match
-from valmatch.matching.joint_work import new_work
-from valmatch.matching.queue import kernel_of, parameters_of, run
-from valmatch.matching.queue_statistics import new_counts
+from valmatch.matching.joint_search import find_match, new_work
+from valmatch.matching.pairs import ALONE, MOST, match_band
+from valmatch.matching.queue import kernel_of, new_counts, parameters_of, run
 from valmatch.matching.registry import OF_RATINGS, QUEUES, queue_rule
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
 

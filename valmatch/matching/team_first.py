@@ -7,8 +7,8 @@ newcomer or a newly prioritized one), and a pair that is possible holds a change
 are looked at, which keeps the cost of a review at the size of the neighbourhood of a rating
 rather than of the pool.
 
-The data are those of `valmatch.matching.team_state`, the best team and the best pair are found in
-`valmatch.matching.team_search`.
+The data are those of `valmatch.matching.team_first`, the best team and the best pair are found in
+`valmatch.matching.team_first`.
 
 What each trick buys: the time of a day without it, in units of that with it, at the defaults, with
 continuous reviews and with ten times the players::
@@ -23,29 +23,532 @@ continuous reviews and with ten times the players::
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from valmatch.kernels.arrays import Floats, Records
-from valmatch.kernels.compilation import at, inlined
+from valmatch.kernels.arrays import Floats, Ints, Records
+from valmatch.kernels.compilation import at, inlined, shared
 from valmatch.matching.queue import DISSOLVED, NOBODY
 from valmatch.matching.rules import Rules, is_prioritized, team_size, tick_of
-from valmatch.matching.team_search import best_pair, best_team, first_within, newcomers_team
-from valmatch.matching.team_state import (
-    BEST,
-    CANDIDATE,
-    CHANGED,
-    CHANGED_TEAMS,
-    GONE,
-    IN_POOL,
-    QueueState,
-    enter_pool,
-    grown,
-    leave_pool,
-    new,
-    penalty,
-    remove_team,
-    reset,
+
+# The data of team-first matching: who waits, who has no team, which teams are formed.
+#
+# The players wait in a queue in order of arrival, those without a team also in a pool by rating::
+#
+#     place        0     1     2     3     4     5      "longest waiting" is "smallest place"
+#     queue      1010   950  1480   990  1010  1100     ratings in order of arrival
+#                gone   pool  team 0 pool  pool  pool
+#                                    ^ head: whoever waits before it is prioritized
+#
+#     ratings     .  .  950   990  1010  1100  .  .     the pool by rating, between margins of NaN
+#     places            1     3     4     5             ... and its places in the queue
+#
+# A place is given once. When all are given, whoever still waits moves to the front (`compact`).
+
+IN_POOL, GONE = -1, -2
+"""What stands for the team of players who have none, and of players who have left."""
+
+STATE = np.dtype(
+    [
+        ("end", "i8"),  # places of the queue that are given
+        ("head", "i8"),  # place before which everybody who waits is prioritized
+        ("waiting", "i8"),  # players waiting, with or without a team
+        ("pool", "i8"),  # players without a team
+        ("pool_prioritized", "i8"),
+        ("teams", "i8"),  # formed teams
+        ("teams_prioritized", "i8"),  # those with a prioritized player
+        ("used_teams", "i8"),  # team slots that were ever in use
+        ("free_team", "i8"),  # first of those that are free again
+        ("formed", "i8"),  # teams formed so far
+        ("changed", "i8"),  # players, then teams, changed since the last review
+        ("changed_teams", "i8"),
+        ("relaxed", "i8"),  # pool scope: whether slack applied when the last review ended
+    ]
 )
+PLAYER = np.dtype(
+    [
+        ("arrival", "f8"),  # hours
+        ("rating", "f8"),
+        ("key", "i8"),  # arrival in ticks, plus `penalty` until prioritized
+        ("player", "i8"),  # who it is, as told when joining
+        ("team", "i8"),  # slot of the team, or IN_POOL, or GONE
+    ]
+)
+TEAM = np.dtype(
+    [
+        ("sum", "f8"),  # of ratings
+        ("key", "i8"),  # sum of keys
+        ("order", "i8"),  # number in order of formation
+        ("prioritized", "i8"),  # prioritized members; -1 where the slot is free
+        ("next_free", "i8"),  # where the slot is free
+    ]
+)
+TEAM_BY_SUM = np.dtype([("sum", "f8"), ("team", "i8")])
+
+EMPTY = np.zeros(1, STATE)  # state of an empty queue
+EMPTY["free_team"] = NOBODY
+
+CHANGED, CHANGED_TEAMS, BEST, CANDIDATE = range(4)
+"""Rows of `QueueState.marks`."""
+
+
+class QueueState(NamedTuple):
+    """The waiting players and the formed teams."""
+
+    state: Records  # one record of scalars
+    players: Records  # who waits, by place, in order of arrival
+    # ratings, places: the players without a team by ascending rating, and their places in the
+    # queue; team_num entries of NaN on either side
+    ratings: Floats
+    places: Ints
+    # teams, members: the formed teams by slot; the places of their players, ascending
+    teams: Records
+    members: Ints
+    by_sum: Records  # the formed teams by ascending sum of ratings
+    pairs: Ints  # the matches of a review: slots of the older and the younger team
+    # rows of places or slots: players and teams that changed since the last review, the best team
+    # so far and the one looked at
+    marks: Ints
+
+
+def new(capacity: int, rules: Rules) -> QueueState:
+    """Return an empty queue with `capacity` places (at least for 2 teams)."""
+    team_num = rules.team_num
+    capacity = max(capacity, 2 * team_num)
+    teams = capacity // team_num + 1
+    return QueueState(
+        EMPTY.copy(),
+        np.zeros(capacity, PLAYER),
+        np.full(capacity + 2 * team_num, np.nan),
+        np.zeros(capacity + 2 * team_num, np.int64),
+        np.zeros(teams, TEAM),
+        np.zeros((teams, team_num), np.int64),
+        np.zeros(teams, TEAM_BY_SUM),
+        np.zeros((teams, 2), np.int64),
+        np.zeros((4, capacity + 1), np.int64),
+    )
+
+
+@shared
+def reset(queue: QueueState) -> None:
+    """Empty the queue for the next replication."""
+    queue.state[0] = EMPTY[0]
+    queue.ratings[:] = np.nan
+
+
+def grown(queue: QueueState, rules: Rules) -> QueueState:
+    """Return a copy of a queue with twice the room; all players keep their places."""
+    large = new(2 * queue.players.size, rules)
+    for old, copy in zip(queue[:-1], large[:-1], strict=True):
+        copy[: len(old)] = old
+    return large
+
+
+@inlined
+def penalty(rules: Rules) -> int:
+    """Return what is added to a player's ticks until he is prioritized.
+
+    More than the ticks of all players of a match, see `ticks_per_hour`; small enough to be added
+    for each of them.
+    """
+    return (1 << 61) // (2 * team_size(rules))
+
+
+@inlined
+def enter_pool(place: int, rating: float, rules: Rules, queue: QueueState) -> int:
+    """Put a player of the queue into the pool; return his place there."""
+    state = queue.state[0]
+    k = team_size(rules) + state["pool"]
+    state["pool"] += 1
+    while queue.ratings[at(k - 1)] > rating:  # not so for the NaN before the first
+        queue.ratings[at(k)], queue.places[at(k)] = (
+            queue.ratings[at(k - 1)],
+            queue.places[at(k - 1)],
+        )
+        k -= 1
+    queue.ratings[at(k)], queue.places[at(k)] = rating, place
+    return k
+
+
+@inlined
+def leave_pool(low: int, count: int, rules: Rules, queue: QueueState) -> None:
+    """Close the gaps that so many players have left in the pool, from `low` on."""
+    state = queue.state[0]
+    k, remaining, stop = low, low, team_size(rules) + state["pool"]
+    while k - remaining < count:
+        if queue.players[at(queue.places[at(k)])]["team"] == IN_POOL:
+            queue.ratings[at(remaining)], queue.places[at(remaining)] = (
+                queue.ratings[at(k)],
+                queue.places[at(k)],
+            )
+            remaining += 1
+        k += 1
+    for k in range(remaining, stop - count):
+        queue.ratings[at(k)] = queue.ratings[at(k + count)]
+        queue.places[at(k)] = queue.places[at(k + count)]
+    for k in range(stop - count, stop):
+        queue.ratings[at(k)] = np.nan
+    state["pool"] -= count
+
+
+@inlined
+def remove_team(team: int, queue: QueueState) -> None:
+    """Take a team out of those that are formed and free its slot."""
+    state = queue.state[0]
+    place = team_place(team, queue)
+    state["teams"] -= 1
+    state["teams_prioritized"] -= int(queue.teams[at(team)]["prioritized"] > 0)
+    for k in range(place, state["teams"]):
+        queue.by_sum[at(k)] = queue.by_sum[at(k + 1)]
+    queue.teams[at(team)]["prioritized"] = NOBODY
+    queue.teams[at(team)]["next_free"] = state["free_team"]
+    state["free_team"] = team
+
+
+@inlined
+def team_place(team: int, queue: QueueState) -> int:
+    """Return the position of a team by sum of ratings."""
+    state = queue.state[0]
+    total = queue.teams[at(team)]["sum"]
+    start, stop = 0, state["teams"]
+    while start < stop:
+        middle = (start + stop) // 2
+        if queue.by_sum[at(middle)]["sum"] < total:
+            start = middle + 1
+        else:
+            stop = middle
+    while queue.by_sum[at(start)]["team"] != team:
+        start += 1
+    return start
+
+
+# The search of team-first matching: the best team of the pool, the best pair of teams.
+#
+# Who is best is a comparison of one number: a player's key is his arrival in whole ticks, plus more
+# than all ticks of a match while he is not prioritized. The team of the smallest sum of keys has
+# the most prioritized players and, among equals, the greatest total wait.
+#
+# Most reviews have one changed player, the newcomer. Without him no window of ratings held a team,
+# so with him a window holds exactly a team, and is one of the `team_num` windows around his place
+# in the pool (`newcomers_team`). Any other change goes the long way through all windows around
+# every changed player (`best_team`), which hold more players than a team, of whom the longest
+# waiting count.
+#
+# Where teams form *around* a player (`Rules.around`), the players whose review it is, the newcomer
+# or those who become prioritized in between, are the only ones who get teams at that review.
+
+SMALL = 32  # pools up to this size are looked through at once before any window is placed
+NO_TEAM = int(np.iinfo(np.int64).max)  # a sum of keys that every team is better than
+
+
+@inlined
+def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState) -> int:
+    """Find the best possible team where none is possible without the newcomer.
+
+    A window that held more players than a team would have held a team without him.
+
+    Returns the lowest place in the pool of a member, NOBODY for no team; places in row BEST.
+    """
+    state = queue.state[0]
+    slack = relaxed or state["pool_prioritized"] > 0
+    wide = rules.player_diff + (rules.player_slack if slack else 0.0)
+    most = team_size(rules) - 1
+    width = wide if relaxed else rules.player_diff
+    nobody_prioritized = team_size(rules) * penalty(rules)
+    low, key = NOBODY, NO_TEAM
+    if not _some_window(newcomer - most, newcomer + 1, wide, rules, queue):
+        return low
+    for k in range(newcomer - most, newcomer + 1):
+        spread = queue.ratings[at(k + most)] - queue.ratings[at(k)]
+        if spread <= wide:
+            total = _sum_of_keys(k, rules, queue)
+            if spread > width and total >= nobody_prioritized:
+                continue
+            if total < key or (total == key and _team_precedes(k, low, rules, queue)):
+                low, key = k, total
+    if low != NOBODY:
+        _order(low, BEST, rules, queue)
+    return low
+
+
+@inlined
+def _sum_of_keys(low: int, rules: Rules, queue: QueueState) -> int:
+    """Return the sum of keys of the team from `low` on in the pool."""
+    total = 0
+    for k in range(low, low + team_size(rules)):
+        total += queue.players[at(queue.places[at(k)])]["key"]
+    return total
+
+
+@inlined
+def _order(low: int, row: int, rules: Rules, queue: QueueState) -> None:
+    """Put the places of the team from `low` on in the pool into a row of marks, ascending."""
+    for k in range(low, low + team_size(rules)):
+        rank = 0
+        for other in range(low, low + team_size(rules)):
+            rank += int(queue.places[at(other)] < queue.places[at(k)])
+        queue.marks[at(row), at(rank)] = queue.places[at(k)]
+
+
+@inlined
+def _team_precedes(low: int, best: int, rules: Rules, queue: QueueState) -> bool:
+    """Return whether the team from `low` on in the pool precedes that from `best` on."""
+    _order(low, CANDIDATE, rules, queue)
+    _order(best, BEST, rules, queue)
+    return _precedes(rules, queue)
+
+
+@inlined
+def _precedes(rules: Rules, queue: QueueState) -> bool:
+    """Return whether the candidate's players arrived in a lexicographically earlier order."""
+    for k in range(team_size(rules)):
+        if queue.marks[CANDIDATE, at(k)] != queue.marks[BEST, at(k)]:
+            return bool(queue.marks[CANDIDATE, at(k)] < queue.marks[BEST, at(k)])
+    return False
+
+
+@inlined
+def best_team(
+    arrived: bool, relaxed: bool, everything: bool, rules: Rules, queue: QueueState
+) -> int:
+    """Find the best possible team among all that a changed player can have made possible.
+
+    A newcomer (the first changed player, if somebody `arrived`) makes any team possible; a newly
+    prioritized player a widened team, or, where slack applies to all as soon as it applies to
+    one, nothing.
+
+    Returns the lowest place in the pool of a rating that a member may have, NOBODY for no team;
+    places in row BEST.
+    """
+    state = queue.state[0]
+    slack = state["pool_prioritized"] > 0 and rules.player_slack > 0.0 and not relaxed
+    wide = rules.player_diff + (rules.player_slack if slack or relaxed else 0.0)
+    low, key = NOBODY, NO_TEAM
+    if rules.around:
+        return _best_around(arrived, slack, relaxed, rules, queue)
+    first, stop = team_size(rules), team_size(rules) + state["pool"]
+    if state["pool"] <= SMALL and not _some_window(first, stop, wide, rules, queue):
+        return low
+    # A small pool is scanned as a whole, which offers no window twice.
+    whole = everything or state["pool"] <= SMALL
+    # A team with a prioritized player leads all others, so widened scans come first. The last
+    # step is the scan that grants its width to every team.
+    widened = 0
+    if slack:
+        widened = 1 if whole else state["changed"]
+    for c in range(widened + 1):
+        every = c == widened
+        if every and key < team_size(rules) * penalty(rules):
+            break
+        least, most = -np.inf, np.inf
+        if not whole:
+            changed = queue.players[at(queue.marks[CHANGED, at(0 if every else c)])]
+            if (every and not arrived) or changed["team"] != IN_POOL:
+                continue
+            least = most = changed["rating"]
+        width = rules.player_diff if every and not relaxed else wide
+        low, key = _scan(least, most, width, not every, low, key, rules, queue)
+    return low
+
+
+@inlined
+def _some_window(first: int, stop: int, width: float, rules: Rules, queue: QueueState) -> bool:
+    """Return whether any rating window of `width` from a place in first..stop-1 on holds a team.
+
+    All are looked at, as nobody could predict which one is the first.
+    """
+    some = False
+    for k in range(first, stop):
+        some |= queue.ratings[at(k + team_size(rules) - 1)] - queue.ratings[at(k)] <= width
+    return some
+
+
+@inlined
+def _scan(
+    least: float,
+    most: float,
+    width: float,
+    widened: bool,
+    low: int,
+    key: int,
+    rules: Rules,
+    queue: QueueState,
+) -> tuple[int, int]:
+    """Offer the best team of every rating window of `width` that holds a rating in [least, most].
+
+    Only windows that no other window contains matter, and in each only its longest waiting
+    players: they lead in prioritized players, in total wait and in order at once.
+    `widened`: the width is granted only to teams with a prioritized player.
+    `low`, `key`: start of the window and sum of keys of the best team so far, and of that now.
+    """
+    start = first_within(width, least, rules, queue)
+    end, last = start, -1
+    while queue.ratings[at(start)] <= most:  # not so for the NaN after the last
+        while (
+            queue.ratings[at(end + 1)] - queue.ratings[at(start)] <= width
+        ):  # not so for the NaN after the last
+            end += 1
+        if end != last and end - start + 1 >= team_size(rules):
+            low, key = _offer(start, end, NOBODY, widened, low, key, rules, queue)
+        last = end
+        start += 1
+        end = max(end, start)
+    return low, key
+
+
+@inlined
+def first_within(width: float, rating: float, rules: Rules, queue: QueueState) -> int:
+    """Return the first place in the pool whose rating is at most `width` below `rating`."""
+    state = queue.state[0]
+    start = team_size(rules)
+    stop = start + state["pool"]
+    while start < stop:
+        middle = (start + stop) // 2
+        if rating - queue.ratings[at(middle)] <= width:
+            stop = middle
+        else:
+            start = middle + 1
+    return start
+
+
+@inlined
+def _best_around(arrived: bool, slack: bool, relaxed: bool, rules: Rules, queue: QueueState) -> int:
+    """Find the best possible team around a player whose review it is; see `best_team`."""
+    state = queue.state[0]
+    wide = rules.player_diff + rules.player_slack
+    low, key = NOBODY, NO_TEAM
+    for c in range(1 if arrived else state["changed"]):
+        centre = queue.marks[CHANGED, at(c)]
+        if queue.players[at(centre)]["team"] != IN_POOL:
+            continue
+        for widened in range(int(slack), -1, -1):
+            width = wide if widened > 0 or relaxed else rules.player_diff
+            rating = queue.players[at(centre)]["rating"]
+            start = first_within(width, rating, rules, queue)
+            end = start
+            while queue.ratings[at(end)] - rating <= width:  # not so for the NaN after the last
+                end += 1
+            if end - start >= team_size(rules):
+                low, key = _offer(start, end - 1, centre, widened > 0, low, key, rules, queue)
+    return low
+
+
+@inlined
+def _offer(
+    start: int,
+    end: int,
+    centre: int,
+    widened: bool,
+    low: int,
+    key: int,
+    rules: Rules,
+    queue: QueueState,
+) -> tuple[int, int]:
+    """Let the longest waiting players of start..end in the pool compete for best team.
+
+    The player at the place `centre` of the queue, unless that is NOBODY, is one of them in any
+    case. Returns the start and the key of the best team.
+    """
+    state = queue.state[0]
+    size, most = 0, team_size(rules) - 1
+    if end - start == most:
+        return _offer_team(start, widened, low, key, rules, queue)
+    for k in range(start, end + 1):
+        place = queue.places[at(k)]
+        if size > most:
+            if place > queue.marks[CANDIDATE, at(most)]:
+                continue
+            size = most
+        i = size
+        while i > 0 and queue.marks[CANDIDATE, at(i - 1)] > place:
+            queue.marks[CANDIDATE, at(i)] = queue.marks[CANDIDATE, at(i - 1)]
+            i -= 1
+        queue.marks[CANDIDATE, at(i)] = place
+        size += 1
+    if queue.marks[CANDIDATE, at(most)] < centre:
+        queue.marks[CANDIDATE, at(most)] = centre
+    if widened and queue.marks[CANDIDATE, 0] >= state["head"]:
+        return low, key
+    sum_of_keys = 0
+    for k in range(team_size(rules)):
+        sum_of_keys += queue.players[at(queue.marks[CANDIDATE, at(k)])]["key"]
+    if sum_of_keys > key or (sum_of_keys == key and not _precedes(rules, queue)):
+        return low, key
+    for k in range(team_size(rules)):
+        queue.marks[BEST, at(k)] = queue.marks[CANDIDATE, at(k)]
+    return start, sum_of_keys
+
+
+@inlined
+def _offer_team(
+    start: int, widened: bool, low: int, key: int, rules: Rules, queue: QueueState
+) -> tuple[int, int]:
+    """Let the team from `start` on in the pool compete for best team; see `_offer`."""
+    sum_of_keys = _sum_of_keys(start, rules, queue)
+    nobody_prioritized = team_size(rules) * penalty(rules)
+    if sum_of_keys > key or (widened and sum_of_keys >= nobody_prioritized):
+        return low, key
+    if sum_of_keys == key:
+        _order(start, CANDIDATE, rules, queue)
+        if not _precedes(rules, queue):
+            return low, key
+    _order(start, BEST, rules, queue)
+    return start, sum_of_keys
+
+
+@inlined
+def best_pair(relaxed: bool, everything: bool, match: int, rules: Rules, queue: QueueState) -> bool:
+    """Find the best possible pair of teams; their slots, older team first, become a match."""
+    state = queue.state[0]
+    strict = team_size(rules) * rules.team_diff
+    wide = team_size(rules) * (rules.team_diff + rules.team_slack)
+    reach = wide if relaxed or state["teams_prioritized"] > 0 else strict
+    key = NO_TEAM
+    for c in range(state["teams"] if everything else state["changed_teams"]):
+        place = c
+        if not everything:
+            changed = queue.marks[CHANGED_TEAMS, at(c)]
+            if queue.teams[at(changed)]["prioritized"] == NOBODY:
+                continue
+            place = team_place(changed, queue)
+        team, total = queue.by_sum[at(place)]["team"], queue.by_sum[at(place)]["sum"]
+        for step in (-1, 1):
+            k = place + step
+            while 0 <= k < state["teams"]:
+                gap = abs(queue.by_sum[at(k)]["sum"] - total)
+                if gap > reach:
+                    break
+                other = queue.by_sum[at(k)]["team"]
+                some = queue.teams[at(team)]["prioritized"] + queue.teams[at(other)]["prioritized"]
+                if gap <= strict or relaxed or some > 0:
+                    key = _offer_pair(team, other, key, match, queue)
+                k += step
+    return bool(key < NO_TEAM)
+
+
+@inlined
+def _offer_pair(team: int, other: int, key: int, match: int, queue: QueueState) -> int:
+    """Let two teams compete for best pair: sum of keys, order of formation; return the best key."""
+    if queue.teams[at(other)]["order"] < queue.teams[at(team)]["order"]:
+        team, other = other, team
+    sum_of_keys = queue.teams[at(team)]["key"] + queue.teams[at(other)]["key"]
+    if sum_of_keys != key:
+        better = sum_of_keys < key
+    else:
+        older, younger = (
+            queue.teams[at(queue.pairs[at(match), 0])]["order"],
+            queue.teams[at(queue.pairs[at(match), 1])]["order"],
+        )
+        if queue.teams[at(team)]["order"] != older:
+            better = queue.teams[at(team)]["order"] < older
+        else:
+            better = queue.teams[at(other)]["order"] < younger
+    if better:
+        queue.pairs[at(match), 0], queue.pairs[at(match), 1] = team, other
+        return int(sum_of_keys)
+    return key
+
 
 __all__ = [
     "Parameters",

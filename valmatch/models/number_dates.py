@@ -8,7 +8,7 @@ import numpy as np
 
 from valmatch.inputs.csv_reader import Row
 from valmatch.kernels.arrays import Floats
-from valmatch.text.datetimes import date_of_digits
+from valmatch.text.durations import date_of_digits
 from valmatch.text.terminal import shown
 
 DAY_ZERO = datetime(1899, 12, 30)  # from which on spreadsheets count days

@@ -10,10 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from valmatch.config.config import Config
+from valmatch.config.config import Config, ConstraintOptions
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import load, shipped_configs
-from valmatch.config.sections import ConstraintOptions
 from valmatch.statistics.estimates import t_quantile
 
 TABLE = "best-known.csv"

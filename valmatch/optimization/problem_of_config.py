@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from valmatch.config.config import Config
+from valmatch.config.config import Config, ConstraintOptions, VariableOptions
 from valmatch.config.factor_paths import (
     factor_at,
     factor_names,
@@ -20,7 +20,6 @@ from valmatch.config.factor_paths import (
     section_of,
 )
 from valmatch.config.identity import set_factors
-from valmatch.config.sections import ConstraintOptions, VariableOptions
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors, allowed, plain_number, schema_at
 from valmatch.models.missing_response import no_response

@@ -8,10 +8,9 @@ from contextlib import closing
 from functools import partial
 
 from valmatch.config.config import Config
-from valmatch.execution.chunks import TARGET, Chunks
+from valmatch.execution.chunks import TARGET, Chunks, build, run
 from valmatch.execution.interruption import Stop
-from valmatch.execution.simulator import build, run
-from valmatch.execution.worker_pool import WorkerPool
+from valmatch.execution.processes import WorkerPool
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.halting import Stopped
 from valmatch.optimization.problem_of_config import with_factors

@@ -12,9 +12,8 @@ from matplotlib.figure import Figure
 
 from valmatch.models.registry import MODELS, unknown_model
 from valmatch.plots.parts.pages import by_division, named, numbered, pages_of
-from valmatch.plots.parts.source import Mean, RunFiles, damaged
+from valmatch.plots.parts.source import Mean, RunFiles, Units, damaged
 from valmatch.plots.parts.style import GOOD, GREY, head, panels, wrapped
-from valmatch.plots.parts.units import Units
 from valmatch.statistics.rounding import plus_minus
 from valmatch.text.terminal import shortened
 

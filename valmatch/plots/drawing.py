@@ -10,20 +10,30 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from valmatch.config.config import Config
+from valmatch.config.identity import config_id, resolved
 from valmatch.errors import InputError, option
+from valmatch.experiments.compare import Comparison
+from valmatch.experiments.replications import Replications
+from valmatch.experiments.simulate import Simulation
+from valmatch.experiments.sweep import DesignReplications
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.plots.figure_options import DEFAULTS, FigureOptions, Size, figure_options
 from valmatch.plots.parts.source import RunFiles, read_run_files
 from valmatch.storage.contents import MANIFEST
+from valmatch.storage.curve_file import write_curves
 from valmatch.storage.manifest import Manifest, read_manifest
+from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
+from valmatch.storage.store import ROWS
 from valmatch.text.suggestions import hint
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 
 DRAWERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("simulate", "valorant"): ("valorant.simulate",),
@@ -174,8 +184,6 @@ def _folder_of(source: PathLike | Result) -> Iterator[Path]:
     elif source.folder is not None:
         yield source.folder
     else:
-        from valmatch.plots.result_files import write_result_files
-
         with TemporaryDirectory() as folder:
             write_result_files(source, Path(folder))
             yield Path(folder)
@@ -281,3 +289,56 @@ def _found(folder: Path, warn: Callable[[str], None] = lambda text: None) -> lis
     if not found:
         raise InputError(f"{folder}: no {MANIFEST} here or in a folder below, so not made by a run")
     return sorted(found)
+
+
+# The files that drawers read, made from a result that has none.
+
+
+def write_result_files(result: Result, folder: Path) -> None:
+    """Write what the figures of a result are drawn from."""
+    facts: dict[str, Any]
+    if isinstance(result, Simulation):
+        for table in result.tables:
+            write_csv(folder / f"{table.name}.csv", table.columns, table.whole)
+        facts = {"seed": result.seed, "replication": result.replication}
+        _write_manifest(folder, "simulate", result.config, facts)
+    elif isinstance(result, Replications):
+        write_csv(folder / ROWS, result.to_dict())
+        if result.axes and result.curves:
+            write_curves(folder, result.axes, result.curves)
+        facts = {
+            "seed": result.seed,
+            "replications": result.count,
+            "confidence": result.confidence,
+            "status": result.status,
+        }
+        _write_manifest(folder, "replicate", result.config, facts)
+    elif isinstance(result, Comparison):
+        _write_json(folder / "summary.json", result.summary())
+        _write_manifest(folder, "compare", result.base.config, {"seed": result.base.seed})
+    elif isinstance(result, DesignReplications):
+        write_csv(folder / "design.csv", result.columns())
+        _write_manifest(folder, "design", result.config, {"seed": result.results[0].seed})
+    else:
+        raise InputError(
+            f"{type(result).__name__}: is drawn from its files (give the function that made it"
+            " out=FOLDER)"
+        )
+
+
+def _write_manifest(folder: Path, command: str, config: Config, facts: dict[str, Any]) -> None:
+    """Write a manifest as that of a run in a folder."""
+    content = {
+        "command": command,
+        "status": "complete",
+        "config_id": config_id(config),
+        "source": config.source,
+        "config": resolved(config),
+        **facts,
+    }
+    _write_json(folder / MANIFEST, content)
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    with write_atomically(path) as file:
+        file.write(to_json(content))

@@ -29,7 +29,7 @@ from valmatch.plots.parts.style import (
 )
 from valmatch.plots.paths import draw_paths
 from valmatch.ratings.registry import BATCH_NAMES
-from valmatch.text.datetimes import seconds_of
+from valmatch.text.durations import seconds_of
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import correction
 

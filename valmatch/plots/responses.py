@@ -12,8 +12,7 @@ from valmatch.plots.opponent.replications import STYLES
 from valmatch.plots.parts.bins import bin_edges
 from valmatch.plots.parts.labels import few_ticks, in_first_column, label, legend_below
 from valmatch.plots.parts.pages import MOST_ROWS, numbered, pages_of
-from valmatch.plots.parts.samples import ResponseSample, fact_of, in_words, read_samples
-from valmatch.plots.parts.source import RunFiles
+from valmatch.plots.parts.source import ResponseSample, RunFiles, fact_of, in_words, read_samples
 from valmatch.plots.parts.style import (
     BAD,
     FAINT,
@@ -26,8 +25,7 @@ from valmatch.plots.parts.style import (
     panels,
     thinned,
 )
-from valmatch.text.labels import labelled
-from valmatch.text.terminal import shortened
+from valmatch.text.terminal import labelled, shortened
 
 MOST_STEPS = 250
 

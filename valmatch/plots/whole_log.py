@@ -19,7 +19,7 @@ from valmatch.plots.report.chapters.whole_log import (
     rows_shown,
     superiority_of,
 )
-from valmatch.plots.report.words import counted
+from valmatch.plots.report.document import counted
 from valmatch.text.suggestions import correction
 
 NUMBERED = 16  # players up to whom its cells have numbers

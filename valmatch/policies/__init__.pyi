@@ -1,5 +1,5 @@
-from valmatch.policies.lookahead import best_opponent_plain as best_opponent_plain
-from valmatch.policies.lookahead import expected_best_quality as expected_best_quality
+from valmatch.policies.lookahead_search import best_opponent_plain as best_opponent_plain
+from valmatch.policies.lookahead_search import expected_best_quality as expected_best_quality
 from valmatch.policies.lookahead_search import knowledge_gradient as knowledge_gradient
 from valmatch.policies.lookahead_search import (
     knowledge_gradient_finite as knowledge_gradient_finite,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats
+from valmatch.kernels.compilation import unallocating
 
 
 class Workspace(NamedTuple):
@@ -54,3 +56,49 @@ class Knowledge(NamedTuple):
     work: Workspace  # scratch arrays; nothing in them outlives a decision
     draw_margin: float = 0.0  # a game is drawn if the performances differ by less
     kappa: float = 0.0  # weight of the standard deviation in the upper confidence bounds
+
+
+# The largest entry of an array, in kernels that count no references, which `max` would.
+
+
+@unallocating
+def largest(values: NDArray[np.float64]) -> float:
+    """Return the largest of at least one value."""
+    found: float = values[0]
+    for value in values:
+        found = value if value > found else found
+    return found
+
+
+@unallocating
+def place_of_largest(values: NDArray[np.float64]) -> int:
+    """Return the place of the largest of at least one value, ties to the first."""
+    place = 0
+    for k in range(1, values.size):
+        if values[k] > values[place]:
+            place = k
+    return place
+
+
+# The exponential of negative numbers, to as many digits as choices need.
+
+ERROR: Final = 1.5e-10  # bound on the absolute error of `exp_minus`
+
+
+@unallocating
+def exp_minus(x: float) -> float:
+    """Return exp(-x) for x >= 0 to an absolute error of 1.5e-10, in a form that vectorises.
+
+    It is the 32nd power of the Taylor polynomial of exp(-x / 32). Products of pairs of terms give
+    short chains of dependent operations, which is what bounds the speed.
+    """
+    u = min(x, 32.0) * (-1.0 / 32.0)
+    u2 = u * u
+    low = (1.0 + u) + u2 * (1.0 / 2.0 + u * (1.0 / 6.0))
+    high = (1.0 / 24.0 + u * (1.0 / 120.0)) + u2 * (1.0 / 720.0)
+    f = low + (u2 * u2) * high
+    f *= f
+    f *= f
+    f *= f
+    f *= f
+    return f * f

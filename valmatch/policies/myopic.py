@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.draws.addressed import uniform_at
+from valmatch.draws.streams import uniform_at
 from valmatch.kernels.compilation import expanded, unallocating
 from valmatch.policies.knowledge import Knowledge
 from valmatch.policies.waiting import Ticket, Waiting

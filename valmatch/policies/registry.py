@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from valmatch.policies.joint.belief import Pairs
     from valmatch.policies.knowledge import Knowledge
-    from valmatch.policies.target.aim import Aim
+    from valmatch.policies.target import Aim
     from valmatch.policies.waiting import Ticket, Waiting
 
 Choose: TypeAlias = "Callable[[Knowledge, int, float], int]"
@@ -68,7 +68,7 @@ POLICIES = {
         label="point estimate",
         colour="#E69F00",
         line=DOTTED,
-        target=Decision("the believed mean nearest to the target", "target.simple:choose_nearest"),
+        target=Decision("the believed mean nearest to the target", "target:choose_nearest"),
     ),
     "nearest": Policy(
         pair=Decision("1 less its difference over the largest allowed one", "myopic:weigh_nearest"),
@@ -81,7 +81,7 @@ POLICIES = {
         "DrawChance",
         "#0072B2",
         DASHED,
-        target=Decision("the largest expected quality", "target.simple:choose_quality"),
+        target=Decision("the largest expected quality", "target:choose_quality"),
     ),
     "knowledge_gradient": Policy(
         Decision(
@@ -104,7 +104,7 @@ POLICIES = {
         ),
         target=Decision(
             "how much the largest expected quality is expected to grow by the measurement",
-            "target.lookahead:choose",
+            "target:choose_lookahead",
         ),
     ),
     "knowledge_gradient_finite": Policy(
@@ -151,7 +151,7 @@ POLICIES = {
         line=SHORT_LONG,
         target=Decision(
             "expected quality plus kappa standard deviations of the quality",
-            "target.simple:choose_bound",
+            "target:choose_bound",
         ),
     ),
     "bold": Policy(
@@ -160,7 +160,7 @@ POLICIES = {
         line="-.",
         target=Decision(
             "the nearest believed mean, or the likeliest to be mistaken for it, in balance (BOLD)",
-            "target.balanced:choose",
+            "target:choose_balanced",
         ),
     ),
     "random": Policy(
@@ -178,16 +178,16 @@ POLICIES = {
         LONG,
     ),
     "uniform": Policy(
-        joint=Decision("minus its games so far", "joint.values:uniform"),
+        joint=Decision("minus its games so far", "joint.lookahead:uniform"),
         label="uniform",
         colour="#56B4E9",
         line=DASH_DOT_DOT,
-        target=Decision("the fewest measurements so far", "target.simple:choose_fewest"),
+        target=Decision("the fewest measurements so far", "target:choose_fewest"),
     ),
     "closeness": Policy(
         joint=Decision(
             "exp(-|difference| / 200) times both standard errors, a heuristic in use",
-            "joint.values:closeness",
+            "joint.lookahead:closeness",
         ),
         label="closeness",
         colour="#E69F00",
@@ -196,7 +196,7 @@ POLICIES = {
     "contenders": Policy(
         joint=Decision(
             "1 of the leader and the rival who is nearest to him in standard errors, else 0",
-            "joint.values:contenders",
+            "joint.lookahead:contenders",
         ),
         label="contenders",
         colour="#009E73",
@@ -204,7 +204,7 @@ POLICIES = {
     ),
     "information": Policy(
         joint=Decision(
-            "what its outcome tells of the difference, in nats", "joint.values:information"
+            "what its outcome tells of the difference, in nats", "joint.lookahead:information"
         ),
         label="information",
         colour="#0072B2",

@@ -12,9 +12,7 @@ import math
 
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import expanded, internal, unallocating
-from valmatch.policies.exp_minus import ERROR, exp_minus
-from valmatch.policies.knowledge import Knowledge
-from valmatch.policies.largest import largest
+from valmatch.policies.knowledge import ERROR, Knowledge, exp_minus, largest
 from valmatch.policies.myopic import pair_draw_chance
 from valmatch.policies.waiting import Ticket, Waiting
 

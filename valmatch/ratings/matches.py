@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from valmatch.kernels.arrays import Floats
-from valmatch.ratings.dispatch import kernel_of
+from valmatch.kernels.compilation import address_taken, unallocating, variant
 from valmatch.ratings.games import (
     Assessment,
     Games,
@@ -20,7 +21,31 @@ from valmatch.ratings.games import (
     unassessed,
 )
 from valmatch.ratings.registry import system_named
-from valmatch.ratings.system import NO_VERBS, System
+from valmatch.ratings.system import NO_VERBS, System, Verbs
+
+# Kernels that work with any rating system: one for each.
+
+Verb = Callable[..., Any]
+
+
+@cache
+def kernel_of(function: Verb, verbs: Verbs, deviation: int = -1) -> Verb:
+    """Return the compiled function of a system, made of one that is the same for all."""
+    return unallocating(_variant(function, verbs, deviation))
+
+
+@cache
+def taken_by_address(function: Verb, verbs: Verbs) -> Verb:
+    """Return `kernel_of` a system as kernels call it by address, see `kernels.addresses`."""
+    return address_taken(_variant(function, verbs, -1))
+
+
+def _variant(function: Verb, verbs: Verbs, deviation: int) -> Verb:
+    places = (f"{verb.__module__.split('.')[-1]}{verb.__name__}" for verb in verbs)
+    parts: dict[str, Any] = {**verbs._asdict(), "deviation": deviation}
+    name = "_".join((*places, str(deviation + 1)))
+    return variant(function, name, **parts)
+
 
 Sides = Sequence[Sequence[int]]  # the players of each side, by their rows in the state
 

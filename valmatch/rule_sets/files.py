@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+import yaml
+
 from valmatch.errors import InputError
 from valmatch.inputs.files import read_document
+from valmatch.inputs.yaml_document import parse, to_value
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
+from valmatch.rule_sets.json_text import Member, Node
 from valmatch.rule_sets.problems import Problem, Problems
-from valmatch.text.terminal import shortened
+from valmatch.text.terminal import shortened, shown
 
 MARKS_OF_UTF_16 = (BOM_UTF16_LE, BOM_UTF16_BE)  # what files of this encoding begin with
 LONGEST_PATH = 120  # characters of a path in a line: names in it may be of any length
@@ -43,8 +48,6 @@ def read_text(
 ) -> Reading:
     """Return what the text of a file says: YAML by the name of the file, else JSON."""
     if is_yaml(path):
-        from valmatch.rule_sets.yaml_text import read_yaml
-
         text = text.removeprefix("\ufeff")
         problems = Problems(text)
         return read_parsed(text, read_yaml(text, problems), problems, timeout, lenient)
@@ -81,3 +84,57 @@ def as_remarks(path: Path, problems: Iterable[Problem]) -> list[str]:
         for kind, problem in first.items()
         for more in [counts[kind] - 1]
     ]
+
+
+# YAML with places, as values of rule sets are read.
+
+PLACED = re.compile(r":([0-9]+):([0-9]+): (.*)", re.S)
+"""A line of an error: place, and what is wrong."""
+
+
+def read_yaml(text: str, problems: Problems) -> Node | None:
+    """Return the value that a text is, None where it cannot be read."""
+    try:
+        root = parse(text, "")
+    except InputError as error:
+        for line in error.args:
+            found = PLACED.fullmatch(line)
+            place = (int(found[1]), int(found[2]), found[3]) if found else (1, 1, str(line))
+            problems.at(*place)
+        return None
+    if root is None:
+        problems.error(0, "", "an object is needed, not an empty file")
+        return None
+    return node_of(root, problems)
+
+
+def node_of(node: yaml.Node, problems: Problems) -> Node:
+    """Return a node of YAML as rule sets have them; numbers that are none are reported."""
+    start, end = node.start_mark.index, node.end_mark.index
+    if isinstance(node, yaml.MappingNode):
+        members = {
+            key.value: Member(key.start_mark.index, node_of(value, problems))
+            for key, value in node.value
+        }
+        return Node("object", members, start, end)
+    if isinstance(node, yaml.SequenceNode):
+        return Node("array", [node_of(one, problems) for one in node.value], start, end)
+    value = to_value(node)
+    if value is None:
+        return Node("null", None, start, end)
+    if isinstance(value, bool):
+        return Node("boolean", value, start, end)
+    if isinstance(value, str):
+        return Node("string", value, start, end)
+    return Node("number", _number(node, value, problems), start, end)
+
+
+def _number(node: yaml.Node, value: object, problems: Problems) -> int | float:
+    """Return a number, 0 where it is not finite, which is reported."""
+    try:
+        if math.isfinite(number := float(value)):  # type: ignore[arg-type]
+            return value if isinstance(value, int) and abs(value) < 10**15 else number
+    except OverflowError:
+        pass
+    problems.error(node.start_mark.index, "", f"{shown(node.value)} is no finite number")
+    return 0

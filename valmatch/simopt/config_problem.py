@@ -26,7 +26,7 @@ from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.models import model as valmatch_model
 from valmatch.models.model import row_of
 from valmatch.optimization import problem as valmatch_problem

@@ -20,7 +20,7 @@ from simopt.base import (
 
 from valmatch.config.loading import load, shipped_configs
 from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.model import RESPONSES, ValorantModel
 from valmatch.optimization import problem as valmatch_problem

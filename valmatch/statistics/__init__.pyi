@@ -2,14 +2,14 @@ from valmatch.statistics.control_variates import Adjusted as Adjusted
 from valmatch.statistics.control_variates import adjust as adjust
 from valmatch.statistics.estimates import Estimate as Estimate
 from valmatch.statistics.estimates import estimate as estimate
-from valmatch.statistics.moving_blocks import block_days as block_days
-from valmatch.statistics.moving_blocks import overlapping_degrees as overlapping_degrees
-from valmatch.statistics.moving_blocks import widening as widening
 from valmatch.statistics.pairs import PairedDifference as PairedDifference
 from valmatch.statistics.pairs import paired as paired
 from valmatch.statistics.precision import Precision as Precision
 from valmatch.statistics.precision import Target as Target
 from valmatch.statistics.precision import sequential_estimate as sequential_estimate
+from valmatch.statistics.sampling import block_days as block_days
+from valmatch.statistics.sampling import overlapping_degrees as overlapping_degrees
+from valmatch.statistics.sampling import widening as widening
 from valmatch.statistics.sequential_tests import SequentialTest as SequentialTest
 from valmatch.statistics.sequential_tests import sequential_test as sequential_test
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from valmatch.errors import InputError
 from valmatch.storage.contents import CONTENTS, MANIFEST
-from valmatch.storage.json_file import read_json
+from valmatch.storage.output import read_json
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config

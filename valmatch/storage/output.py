@@ -8,20 +8,23 @@ import json
 import math
 import os
 import platform
+import re
 import sys
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO, cast
 
-from valmatch.errors import RunError
+from valmatch.errors import InputError, RunError
 from valmatch.execution.interruption import held_signals
-from valmatch.inputs.csv_names import mark
+from valmatch.inputs.csv_reader import mark
+from valmatch.inputs.files import regular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
 
 PART = ".part"  # ending of the name of a file that is being written
 
@@ -163,3 +166,81 @@ def environment() -> dict[str, Any]:
         "machine": platform.machine(),
         "argv": sys.argv,
     }
+
+
+# JSON files that another program may have written.
+
+MAX_JSON = 1 << 26  # bytes of a file
+MAX_DEPTH = 32  # levels of lists and objects
+
+
+def read_json(path: Path, otherwise: str = "damaged: not an object") -> dict[str, Any]:
+    """Return the object that a JSON file holds."""
+    try:
+        text = regular(path, MAX_JSON).read_text(encoding="utf-8")
+        content = json.loads(text, parse_constant=_refuse)
+        _check_depth(content, MAX_DEPTH)
+    except RecursionError:
+        raise InputError(f"{path}: damaged: {_TOO_DEEP}") from None
+    except ValueError as error:
+        raise InputError(f"{path}: damaged: {error}") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: {otherwise}")
+    return content
+
+
+_TOO_DEEP = f"nested too deeply (allowed: {MAX_DEPTH} levels)"
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number")
+
+
+def _check_depth(value: object, levels: int) -> None:
+    """Refuse what is nested deeper than so many levels, which are looked at one after the other."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(levels):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+    if level:
+        raise ValueError(_TOO_DEEP)
+
+
+# Files of lines under a header, to which runs append, so that the last line may be torn.
+
+FAR = 1e100  # beyond what any response, variable or control variate can be
+TORN = 1 << 20  # bytes that a crash may leave of a file that has no header
+
+
+def read_lines(path: Path, header: str) -> tuple[list[str], str]:
+    """Return the lines after the header, without their ends, and what is torn after the last."""
+    try:
+        with regular(path).open("rb") as file:
+            start = file.read(len(header.encode()))
+            if start == header.encode():
+                *lines, tail = file.read().decode(errors="replace").split("\n")
+                return lines, tail
+            start += file.read(TORN)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    # Where a machine crashes, zeros may stand for what was not written yet.
+    if len(start) < TORN and header.encode().startswith(start.rstrip(b"\0")):
+        return [], start.decode()
+    raise InputError(f"{path}:1: not the header of this run ({header[:60].strip()}...)")
+
+
+def numbers(cells: Sequence[str]) -> list[float] | None:
+    """Return the numbers of cells, NaN where one is empty; None if they are not all numbers."""
+    if not re.fullmatch("[-+.,0-9e]*", ",".join(cells)):
+        return None
+    try:
+        found = [float(cell) if cell else math.nan for cell in cells]
+    except ValueError:
+        return None
+    return None if any(abs(value) > FAR for value in found) else found

@@ -16,8 +16,7 @@ from pydantic_core import to_json
 
 from valmatch.errors import InputError, RunError
 from valmatch.kernels.arrays import Floats
-from valmatch.storage.line_file import numbers, read_lines
-from valmatch.storage.output import cell, is_linked, write_bytes
+from valmatch.storage.output import cell, is_linked, numbers, read_lines, write_bytes
 
 Warn = Callable[[str], None]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from datetime import UTC, datetime
 
 SECONDS = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0}
 """The units that a duration can be wanted in."""
@@ -55,3 +57,62 @@ def in_words(seconds: float) -> str:
             further = rest // of_smaller
             return f"{count} {larger}" + (f" {further} {smaller}" if further else "")
     return f"{whole} s"
+
+
+# Date-times in the files of users.
+
+SINCE_1970, MILLISECONDS = "seconds since 1970", "milliseconds since 1970"
+"""What a large number of a file of users counts."""
+
+LEAST = {MILLISECONDS: 1e11, SINCE_1970: 1e8}  # the year 1973; as hours, ten thousand years
+
+PER_SECOND = {MILLISECONDS: 1e3, SINCE_1970: 1.0}
+
+_DIGITS = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
+"""Date-times that are written as one number, by its digits."""
+
+
+def unit_since_1970(number: float) -> str | None:
+    """Return what a number counts since 1970, by its size; None if it is too small for a moment."""
+    return next((unit for unit, least in LEAST.items() if number >= least), None)
+
+
+def date_of_digits(number: float, since: int = 1970) -> datetime | None:
+    """Return the date-time whose digits a number is, of a year from `since` to 2099; else None."""
+    digits = str(int(number)) if number.is_integer() else ""
+    try:
+        found = datetime.strptime(digits, _DIGITS.get(len(digits), "%"))
+    except ValueError:
+        return None
+    # Ten digits are also seconds since 1970, of the years from 2033 on.
+    return found if (2000 if len(digits) == 10 else since) <= found.year < 2100 else None
+
+
+def moment_of_digits(number: float, since: int) -> float:
+    """Return the seconds since 1970, in UTC, of the date-time whose digits a number is; or NaN."""
+    found = date_of_digits(number, since)
+    return math.nan if found is None else found.replace(tzinfo=UTC).timestamp()
+
+
+def datetime_of(text: str) -> datetime | None:
+    """Return the date-time of a text by ISO 8601, or a day of PGN; None if it is neither."""
+    if re.fullmatch(r"\d{4}\.\d\d\.\d\d", text, re.ASCII):
+        text = text.replace(".", "-")
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def seconds_of(text: str) -> float:
+    """Return the seconds since 1970 of a date-time, UTC where no zone is given; NaN if it is none.
+
+    In UTC, too, it lies in the years 1 to 9999: ratings write it so.
+    """
+    found = datetime_of(text)
+    if found is None:
+        return math.nan
+    try:
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).timestamp()
+    except OverflowError:
+        return math.nan

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 LINE = 500  # most characters of a line of a message
 VALUE = 60  # most characters of a value, key or name in a message
@@ -44,3 +46,96 @@ def shown(value: object) -> str:
 def one_line(text: str) -> str:
     """Return a text as a line of a message."""
     return shortened(escaped(text), LINE)
+
+
+# Names with their units.
+
+
+def labelled(name: str, unit: str) -> str:
+    """Return a name with its unit in brackets, if it has one.
+
+    Examples
+    --------
+    >>> labelled("avg_wait_time", "minutes")
+    'avg_wait_time [minutes]'
+    """
+    return f"{name} [{unit}]" if unit else name
+
+
+# Remarks of two weights: warnings, which are plain text, and notes.
+
+
+class Note(str):
+    """A remark that asks for nothing: how input was read, what follows from it by itself."""
+
+    __slots__ = ()
+
+
+# A table as a terminal, a web page and Markdown show it: heads, rows of texts, remarks.
+
+UNIT, COUNT = "unit", "n"
+"""The columns of units, and of how many replications a mean is of."""
+
+CELL = 100  # most characters of a cell
+
+TEXT_COLUMNS = (
+    "response",
+    UNIT,
+    "band",
+    "hour",
+    "weekday",
+    "meaning",
+    "variable",
+    "mean of",
+    "bound",
+    "solver",
+    "certified",
+    "player",
+    "predictions",
+    "game",
+    "side",
+    "newcomers",
+    "system",
+    "last game",
+    "what it does",
+    "needs",
+    "from",
+    "problem",
+    "constraints",
+    "coefficient",
+    "status",
+)
+"""Columns of text in any table."""
+
+
+@dataclass
+class Sheet:
+    """A table that is still to be shown."""
+
+    heads: list[str]  # names of the columns, fit for a terminal
+    left: set[str]  # those that are texts and stand on the left; numbers stand on the right
+    # a text for each column; names are no markup, whatever they hold
+    rows: list[list[str]] = field(default_factory=list)
+    title: str = ""  # what stands above it
+    notes: list[str] = field(default_factory=list)  # what stands below it
+
+    @classmethod
+    def of(cls, *heads: str, left: Sequence[str] = TEXT_COLUMNS, title: str = "") -> Sheet:
+        """Return an empty table with columns of some names, those of texts on the left."""
+        return cls(list(map(_cell, heads)), {name for name in heads if name in left}, title=title)
+
+    def add(self, *cells: str) -> None:
+        """Add a row, a text for each column; the last ones may be left out."""
+        blank = [""] * (len(self.heads) - len(cells))
+        self.rows.append([*map(_cell, cells), *blank])
+
+
+def _cell(text: str) -> str:
+    return shortened(escaped(text), CELL)
+
+
+def aligned(numbers: Sequence[str]) -> list[str]:
+    """Pad numbers on the right so that their decimal points stand below each other."""
+    tails = [len(number) - number.rfind(".") if "." in number else 0 for number in numbers]
+    widest = max(tails, default=0)
+    return [number + " " * (widest - tail) for number, tail in zip(numbers, tails, strict=True)]

@@ -10,7 +10,7 @@ import pytest
 from tests.support.interpreted import interpreted
 from tests.support.living_days import DAYS, HOUR, TIMEOUT, digests, drawn, matches_of, played
 from tests.support.matchmaker_case import LichessPool, OsuQueue
-from valmatch.draws.addressed import uniform_at
+from valmatch.draws.streams import uniform_at
 from valmatch.matching.living.lichess import THOUSANDTHS
 from valmatch.matching.living.queue import SOURCE, PresetInput
 from valmatch.matching.living.registry import numbers_of

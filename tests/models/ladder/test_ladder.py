@@ -23,7 +23,7 @@ from tests.support.ladders import NO_FILES, random_factors, random_files, with_f
 from valmatch import rate_games, simulate
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build, record, run
+from valmatch.execution.chunks import build, record, run
 from valmatch.models.ladder import sources
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.model import MEASURES, SCALES, LadderModel

@@ -18,7 +18,7 @@ from valmatch.config.loading import load
 from valmatch.config.writing import template
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.experiments.simulate import Simulation
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.files import newcomer_names

@@ -20,7 +20,7 @@ from valmatch import replicate
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.matching import flexmatch
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.model import LadderModel

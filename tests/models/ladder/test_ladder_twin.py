@@ -19,7 +19,7 @@ from tests.oracles.ladder_world import PATIENCE, Profile, World, draw_world
 from tests.oracles.pairs import Context, Waiting, band_matching, best_matching, policy_weight
 from tests.support.ladders import random_factors, random_world
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, record
+from valmatch.execution.chunks import build, record
 from valmatch.ratings.trueskill import update, win_probability
 
 NO_RULE = {"player_diff": 1e9, "team_diff": 1e9}

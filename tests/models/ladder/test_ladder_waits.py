@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.models.ladder import measures, state, waits
 from valmatch.models.ladder.model import LadderModel
 from valmatch.models.ladder.state import PLAYER

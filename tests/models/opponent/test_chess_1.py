@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tests.oracles.chess_1 import chess_1
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, record, run
+from valmatch.execution.chunks import build, record, run
 
 RESPONSES = ("avg_team_diff", "avg_wait_time_all")
 

@@ -14,11 +14,11 @@ import pytest
 
 from tests.oracles import knowledge_gradient as oracle_kg
 from tests.support.command import valmatch
+from valmatch.config.config import ReplicateOptions
 from valmatch.config.loading import load, shipped_configs
-from valmatch.config.sections import ReplicateOptions
 from valmatch.config.writing import template
 from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.models.normal_prior import draw_prior
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.opponent.model import OpponentModel, _summarize, window_edges

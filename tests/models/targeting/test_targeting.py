@@ -23,8 +23,7 @@ from valmatch.models.targeting.factors import TargetingFactors
 from valmatch.models.targeting.model import MEANINGS, TargetingModel, marks
 from valmatch.models.targeting.sample_path import MEASURES
 from valmatch.policies.registry import TARGET
-from valmatch.policies.target.aim import expected_quality, measured
-from valmatch.policies.target.lookahead import target_gain
+from valmatch.policies.target import expected_quality, measured, target_gain
 
 SMALL = ["n_alternatives=6", "n_measurements=12"]
 

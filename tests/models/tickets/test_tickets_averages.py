@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from valmatch.models.tickets.averages import covered, mean, percentile, worst_percentile
+from valmatch.models.tickets.groups import covered, mean, percentile, worst_percentile
 
 
 def test_percentiles_are_of_what_is_defined() -> None:

@@ -11,9 +11,8 @@ import pytest
 from tests.oracles.ticket_draws import tickets
 from valmatch.draws.streams import Streams
 from valmatch.matching.tickets.columns import Lists, Texts
-from valmatch.models.tickets.drawn import Drawn
-from valmatch.models.tickets.factors import TicketsFactors
-from valmatch.models.tickets.latencies import round_trips
+from valmatch.models.tickets.factors import TicketsFactors, round_trips
+from valmatch.models.tickets.matches import Drawn
 from valmatch.models.tickets.population import draw_answers, draw_tickets
 
 GIVEN: dict[str, Any] = {

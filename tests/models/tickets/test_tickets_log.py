@@ -14,7 +14,7 @@ from tests.models.tickets.test_tickets_model import arena
 from valmatch import load, simulate
 from valmatch.config.config import Config
 from valmatch.errors import InputError
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.experiments.simulate import Simulation
 from valmatch.matching.tickets.playing import play
 from valmatch.rule_sets.flexmatch import read_rule_set

@@ -14,7 +14,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.plain_tickets.searching import Search
 from valmatch.matching.tickets.columns import Columns, Texts, play_columns
-from valmatch.models.tickets.drawn import Drawn
+from valmatch.models.tickets.matches import Drawn
 from valmatch.models.tickets.model import TicketsModel
 from valmatch.models.tickets.pools import _Again, blocking, search_gap
 from valmatch.rule_sets.flexmatch import read_rule_set

@@ -12,10 +12,10 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.matching.living.registry import PRESETS, numbers_of
 from valmatch.matching.tickets.layout import COMPLETED
-from valmatch.models.tickets.drawn import Drawn
+from valmatch.models.tickets.matches import Drawn
 from valmatch.models.tickets.matchmaking import users_by_ticket
+from valmatch.models.tickets.measures import repeated
 from valmatch.models.tickets.model import TicketsModel
-from valmatch.models.tickets.preset_responses import repeated
 
 
 def model_of(name: str, *overrides: str) -> TicketsModel:

@@ -13,7 +13,7 @@ from tests.support.ticket_model_theory import SOLO, duel, means, rule_file
 from valmatch import load, simulate
 from valmatch.config.loading import shipped_configs
 from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.models.tickets.model import TicketsModel
 

@@ -9,7 +9,7 @@ import pytest
 
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.models.model import Batch, Model
 from valmatch.models.valorant import model as valorant
 from valmatch.models.valorant.model import ValorantModel

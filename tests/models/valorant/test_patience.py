@@ -15,7 +15,7 @@ from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.experiments.replicate import replicate
 from valmatch.experiments.response_list import groups_of
 from valmatch.experiments.simulate import simulate

@@ -14,16 +14,21 @@ import numpy as np
 import pytest
 
 from tests.support.command import Outcome, valmatch
-from valmatch.cli.options.responses import measure_levels
+from valmatch.cli.options import measure_levels
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
-from valmatch.execution.simulator import build, record
+from valmatch.execution.chunks import build, record
 from valmatch.experiments.response_list import list_responses
 from valmatch.experiments.simulate import simulate
-from valmatch.inputs.csv_columns import joined_names, parse_columns, split_names
-from valmatch.inputs.csv_names import unmark
-from valmatch.inputs.csv_reader import Row, read_rows
+from valmatch.inputs.csv_reader import (
+    Row,
+    joined_names,
+    parse_columns,
+    read_rows,
+    split_names,
+    unmark,
+)
 from valmatch.models.valorant.hours import measure_hours
 from valmatch.models.valorant.log_factors import LogFactors
 from valmatch.models.valorant.queue_log import read_queue_log

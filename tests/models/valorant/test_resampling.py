@@ -14,14 +14,13 @@ from tests.support.command import valmatch
 from valmatch.config.identity import config_id
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
-from valmatch.execution.simulator import build, record
+from valmatch.execution.chunks import build, record
 from valmatch.experiments.combine import gather
 from valmatch.models.valorant.log_factors import LogFactors
 from valmatch.models.valorant.queue_log import read_queue_log
 from valmatch.models.valorant.resampling import BlockResampling
 from valmatch.statistics.estimates import t_quantile
-from valmatch.statistics.moving_blocks import widening
-from valmatch.statistics.sampling import Resampled
+from valmatch.statistics.sampling import Resampled, widening
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import valmatch as library
 from tests.support.command import valmatch
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.models.model import Model
 from valmatch.models.valorant.bands import band_names
 from valmatch.models.valorant.measures import pair_diffs

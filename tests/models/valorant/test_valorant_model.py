@@ -12,7 +12,7 @@ import pytest
 
 from valmatch.config.config import Config
 from valmatch.config.loading import load
-from valmatch.execution.simulator import Recorded, build, record, run
+from valmatch.execution.chunks import Recorded, build, record, run
 from valmatch.statistics.estimates import Estimate, estimate
 
 CASES = sorted((Path(__file__).parents[2] / "fixtures" / "joint_cases").glob("*.json"))

@@ -10,7 +10,7 @@ import yaml
 
 from tests.support.command import valmatch
 from valmatch.config.loading import load
-from valmatch.execution.simulator import build, run
+from valmatch.execution.chunks import build, run
 from valmatch.experiments.replicate import replicate
 from valmatch.experiments.simulate import Simulation, simulate
 

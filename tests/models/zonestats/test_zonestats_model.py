@@ -19,7 +19,7 @@ from valmatch.config.identity import config_id
 from valmatch.config.loading import load
 from valmatch.config.writing import template
 from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import Recorded, build, record, run
+from valmatch.execution.chunks import Recorded, build, record, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Record, row_of
 from valmatch.models.zonestats.factors import ZoneStatsFactors

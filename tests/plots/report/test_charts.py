@@ -9,11 +9,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from valmatch.plots.report.charts import Graph, Interval, Intervals, Line, Strip
-from valmatch.plots.report.graphs import MOST_POINTS
-from valmatch.plots.report.html import svg_of
-from valmatch.plots.report.intervals import svg_of_strip
-from valmatch.plots.report.scales import number
+from valmatch.plots.report.document import Graph, Interval, Intervals, Line, Strip
+from valmatch.plots.report.html import MOST_POINTS, number, svg_of, svg_of_strip
 
 
 def points_of(svg: str) -> list[tuple[float, float]]:

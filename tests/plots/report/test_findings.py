@@ -14,9 +14,9 @@ import pytest
 import valmatch
 from tests.support.command import valmatch as command
 from tests.support.report_runs import RUNS, SMALL
-from valmatch.game_logs.comparison.ratings import compare_ratings
+from valmatch.game_logs.comparison import compare_ratings
 from valmatch.models.model import Response
-from valmatch.plots.report.words import change_in_words, joined, mean_in_words
+from valmatch.plots.report.document import change_in_words, joined, mean_in_words
 from valmatch.statistics.estimates import Estimate
 
 RunOf = Callable[[str], Path]

@@ -18,7 +18,7 @@ import pytest
 import valmatch
 from tests.support.report_runs import HOSTILE, RUNS
 from valmatch.plots.report import html
-from valmatch.plots.report.intervals import STRIP
+from valmatch.plots.report.html import STRIP
 
 RunOf = Callable[[str], Path]
 

@@ -8,14 +8,13 @@ import pytest
 from tests.oracles import bradley_terry as plain
 from tests.oracles.bradley_terry import Game, Side, World
 from valmatch.ratings.bradley_terry import linear, rating
-from valmatch.ratings.bradley_terry.bootstrap import refit
 from valmatch.ratings.bradley_terry.connections import levels_of, link
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.covariance import signs_of
 from valmatch.ratings.bradley_terry.estimating import Anchors, Estimate, Uncertainty
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.likelihood import tallies_of, terms_at
-from valmatch.ratings.bradley_terry.rating import Model, rate
+from valmatch.ratings.bradley_terry.rating import Model, rate, refit
 
 
 def contests_of(world: World) -> Contests:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from valmatch.ratings.bradley_terry.parts import inverse_by_parts, moves_freely
+from valmatch.ratings.bradley_terry.covariance import inverse_by_parts, moves_freely
 from valmatch.ratings.bradley_terry.prior import Information
 
 

@@ -17,10 +17,9 @@ from valmatch.ratings.bradley_terry.connections import Levels, Linked, levels_of
 from valmatch.ratings.bradley_terry.contests import Contests
 from valmatch.ratings.bradley_terry.estimating import Estimate, Uncertainty, estimate
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
-from valmatch.ratings.whole_history import covariance as parts
-from valmatch.ratings.whole_history import evidence
-from valmatch.ratings.whole_history.days import player_days
-from valmatch.ratings.whole_history.rating import PathModel
+from valmatch.ratings.whole_history import rating as evidence
+from valmatch.ratings.whole_history import rating as parts
+from valmatch.ratings.whole_history.rating import PathModel, player_days
 
 N = 6
 
@@ -167,7 +166,7 @@ def test_fronts_and_draws_say_the_same_as_the_whole_inverse(
     found = rated(world, "" if world.davidson else "half")
     exact = sure_of(world, found, False)
     monkeypatch.setattr(parts, "SMALL", 0)
-    monkeypatch.setattr("valmatch.ratings.whole_history.fronts.BLOCK", 7)
+    monkeypatch.setattr("valmatch.ratings.whole_history.rating.BLOCK", 7)
     fronts = sure_of(world, found, False)
     monkeypatch.setattr(parts, "DENSE_COVARIANCE", 0)
     for sandwich in (False, True):

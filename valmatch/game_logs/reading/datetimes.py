@@ -7,11 +7,11 @@ import numpy as np
 from valmatch.game_logs.reading.cells import read_numbers
 from valmatch.kernels.arrays import Bytes, Floats, Ints
 from valmatch.kernels.compilation import inlined, njit
-from valmatch.text.datetimes import (
+from valmatch.text.durations import (
     LEAST,
     MILLISECONDS,
     PER_SECOND,
-    SECONDS,
+    SINCE_1970,
     date_of_digits,
     moment_of_digits,
     seconds_of,
@@ -58,7 +58,7 @@ def read_times(kind: str | None, buffer: Bytes, starts: Ints, ends: Ints) -> Flo
         return np.array([moment_of_digits(value, SINCE) for value in values.tolist()])[places]
     if kind is not None and kind in PER_SECOND:
         seconds = numbers / PER_SECOND[kind]
-        most = LEAST[MILLISECONDS] if kind == SECONDS else _LAST
+        most = LEAST[MILLISECONDS] if kind == SINCE_1970 else _LAST
         return np.where((numbers >= LEAST[kind]) & (seconds < most), seconds, np.nan)
     return numbers
 

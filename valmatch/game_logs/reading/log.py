@@ -8,45 +8,81 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError, option
+from valmatch.game_logs.csv_rows import unmark_cells
 from valmatch.game_logs.games import joined, pieces, reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.options import COMMON, LogFormat, LogOptions
-from valmatch.game_logs.reading.ahead import Ahead
 from valmatch.game_logs.reading.aliases import NO_ALIASES, Aliases, Renamer
-from valmatch.game_logs.reading.arrange import Arranged, Reason, arrange, starts_of_games
 from valmatch.game_logs.reading.cells import Cells, split
 from valmatch.game_logs.reading.columns import (
     LONG,
+    NOTHING,
     OUTCOMES,
     PLAYERS,
     RESULTS,
     SCORES,
-    find_columns,
-)
-from valmatch.game_logs.reading.datetimes import NUMBERS, kind_of_times
-from valmatch.game_logs.reading.further import (
-    NOTHING,
     WHOLE_FORMATS,
     Facts,
     Further,
     FurtherColumns,
+    find_columns,
     joined_facts,
     place_further,
 )
-from valmatch.game_logs.reading.rows import Rows
-from valmatch.game_logs.writing.csv_text import unmark_cells
-from valmatch.inputs.bad_rows import BadRows
-from valmatch.inputs.csv_text import as_text, open_text, temporary_copy
+from valmatch.game_logs.reading.datetimes import NUMBERS, kind_of_times
+from valmatch.game_logs.reading.rows import Arranged, Reason, Rows, arrange, starts_of_games
+from valmatch.inputs.csv_reader import BadRows, as_text, open_text, temporary_copy
 from valmatch.kernels.arrays import Bytes, Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import FAR, Largest
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+
+# Taking the parts of a log in a thread, one ahead of what is done with them.
+
+T = TypeVar("T")
+
+
+class Ahead:
+    """A thread that reads while others work; most of reading is done without the GIL.
+
+    Whoever takes the parts gets them in order, and an error in place of the part that it kept
+    from being read.
+    """
+
+    def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+
+    def over(self, parts: Iterator[T]) -> Iterator[T]:
+        """Yield the parts; the next one is read meanwhile."""
+        from concurrent.futures import ThreadPoolExecutor  # of no use to short logs
+
+        self._pool = self._pool or ThreadPoolExecutor(1, "reading")
+        coming = self._pool.submit(_following, parts)
+        while part := coming.result():
+            coming = self._pool.submit(_following, parts)
+            yield from part
+
+    def close(self) -> None:
+        """Wait for the part that is being read, and end the thread."""
+        if self._pool:
+            self._pool.shutdown()
+
+
+def _following(parts: Iterator[T]) -> list[T]:
+    """Return the next part; nothing where there is none."""
+    return list(islice(parts, 1))
+
 
 BLOCK = 1 << 20  # bytes read at a time
 _MOST_ERRORS = 10

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from valmatch.draws.addressed import uniform_at
+from valmatch.draws.streams import uniform_at
 from valmatch.inputs.fields import Flag, NonNegative, Number, Whole
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import internal, njit

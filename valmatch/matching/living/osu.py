@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from pydantic import Field, model_validator
 
-from valmatch.draws.addressed import uniform_at
+from valmatch.draws.streams import uniform_at
 from valmatch.inputs.fields import Flag, NonNegative, Number, Positive, Whole
 from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.kernels.compilation import internal, njit

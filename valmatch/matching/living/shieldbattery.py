@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from valmatch.draws.addressed import uniform_at
+from valmatch.draws.streams import uniform_at
 from valmatch.inputs.fields import Flag, NonNegative, Number, Positive, Whole
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import internal, njit

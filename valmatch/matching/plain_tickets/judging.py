@@ -6,20 +6,14 @@ number of players who have a text, what `not` and `xor` make of it.
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Callable, Iterator
+import statistics
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
-from valmatch.matching.plain_tickets.aggregates import (
-    common,
-    defined,
-    evaluate,
-    innermost,
-    leaves,
-)
-from valmatch.matching.plain_tickets.partial_match import PartialMatch
-from valmatch.matching.plain_tickets.pool import Ping, in_force
-from valmatch.matching.tickets.building import OF_PARTY
+from valmatch.matching.plain_tickets.pool import Known, Ping, Pool, in_force
+from valmatch.matching.tickets.building import OF_PARTY, added
 from valmatch.rule_sets.table import (
     Aggregate,
     Combined,
@@ -31,6 +25,203 @@ from valmatch.rule_sets.table import (
     Steps,
     Within,
 )
+
+# Aggregates of a match as nested lists: None is undefined.
+
+Nested = Any  # a value, or nested lists of values
+
+
+def evaluate(aggregate: Aggregate, teams: Sequence[Sequence[Known]]) -> Nested:
+    """Return an aggregate of players by team; None if it is undefined."""
+    depth = aggregate.depth + len(aggregate.functions)
+    value: Nested = [[_source(aggregate, player) for player in teams[k]] for k in aggregate.teams]
+    if aggregate.source == "teams":
+        value = [[0.0] * len(value)]
+    if not aggregate.grouped or aggregate.source == "teams":
+        value = value[0]
+    for function in aggregate.functions:
+        value, depth = _applied(function, value, depth), depth - 1
+    return value
+
+
+def _source(aggregate: Aggregate, player: Known) -> object:
+    """Return what an aggregate takes of a player."""
+    if isinstance(aggregate.source, int):
+        return player.values[aggregate.source]
+    return player.id if aggregate.source == "ids" else 0.0
+
+
+def defined(values: Sequence[Any]) -> list[Any]:
+    """Return values that are defined."""
+    return [value for value in values if value is not None]
+
+
+def _applied(function: str, value: Nested, depth: int) -> Nested:
+    """Return a function of nested lists: flatten of the outermost, others of the innermost."""
+    if value is None:
+        return None
+    if function == "flatten":
+        return [one for inner in defined(value) for one in inner]
+    if depth > (2 if function == "set_intersection" else 1):
+        return [_applied(function, one, depth - 1) for one in value]
+    values = defined(value)
+    if function == "set_intersection":
+        return common(values)
+    if not values and function not in ("count", "sum"):
+        return None
+    return FUNCTIONS[function](values)
+
+
+def common(lists: Sequence[Sequence[Any]]) -> list[Any] | None:
+    """Return what all of some lists have; None if there is no list."""
+    if not lists:
+        return None
+    first, *others = lists
+    return [value for value in first if all(value in other for other in others)]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return added(values) / len(values)
+
+
+def _deviation(values: Sequence[float]) -> float:
+    """Return the standard deviation of a population."""
+    mean = _mean(values)
+    return math.sqrt(added([(value - mean) * (value - mean) for value in values]) / len(values))
+
+
+FUNCTIONS: dict[str, Callable[[Sequence[Any]], Any]] = {
+    "min": min,
+    "max": max,
+    "avg": _mean,
+    "median": statistics.median,
+    "sum": added,
+    "stddev": _deviation,
+    "count": len,
+}
+
+
+def leaves(value: Nested) -> list[Any]:
+    """Return all single values of nested lists that are defined."""
+    if isinstance(value, list | tuple):
+        return [leaf for one in value for leaf in leaves(one)]
+    return defined([value])
+
+
+def innermost(value: Nested) -> list[list[Any]]:
+    """Return the innermost lists that are defined, each without what is undefined in it."""
+    if value is None:
+        return []
+    inner = defined(value)
+    if inner and isinstance(inner[0], list | tuple):
+        return [one for deeper in inner for one in innermost(deeper)]
+    return [inner]
+
+
+# Matches that grow: tickets on teams, complete or not.
+
+
+class PartialMatch:
+    """Tickets on teams at one moment; it never changes, `with_ticket` returns another one."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        tickets: tuple[int, ...] = (),
+        homes: tuple[int | None, ...] = (),
+        teams: tuple[tuple[Known, ...], ...] | None = None,
+        born: float | None = None,
+    ) -> None:
+        # tickets: in the order in which they were added
+        # homes: the team of each; None for one of a game that runs, whose players have teams of
+        # their own
+        self.pool, self.tickets, self.homes = pool, tickets, homes
+        # players by team
+        self.teams = tuple(() for _ in pool.table.teams) if teams is None else teams
+        self._born = born
+
+    @property
+    def players(self) -> int:
+        """How many players it has."""
+        return sum(map(len, self.teams))
+
+    @property
+    def running(self) -> int:
+        """How many of its tickets are of games that run."""
+        return self.homes.count(None)
+
+    @property
+    def born(self) -> float:
+        """When the ticket joined whose age counts; there is one."""
+        return cast(float, self._born)
+
+    def born_with(self, ticket: int) -> float:
+        """Return when the ticket would have joined whose age counted if one were added."""
+        time = self.pool.times[ticket]
+        if self._born is None:
+            return time
+        return min(time, self._born) if self.pool.table.oldest else max(time, self._born)
+
+    def with_ticket(self, ticket: int, home: int | None) -> PartialMatch:
+        """Return the match with another ticket on a team."""
+        teams = list(self.teams)
+        for player in self.pool.players[ticket]:
+            at = cast(int, player.home) if home is None else home
+            teams[at] = (*teams[at], player)
+        return PartialMatch(
+            self.pool,
+            (*self.tickets, ticket),
+            (*self.homes, home),
+            tuple(teams),
+            self.born_with(ticket),
+        )
+
+    def sizes(self, now: float, more: int | None = None) -> list[tuple[int, int]]:
+        """Return least and most players of each team at the age of the match, or with a ticket."""
+        born = self.born if more is None else self.born_with(more)
+        return [
+            (
+                int(cast(float, in_force(team.least, born, now))),
+                int(cast(float, in_force(team.most, born, now))),
+            )
+            for team in self.pool.table.teams
+        ]
+
+    def is_full(self, now: float) -> bool:
+        """Return whether no team has room."""
+        return all(
+            len(team) >= most for team, (_, most) in zip(self.teams, self.sizes(now), strict=True)
+        )
+
+    def fits(self, now: float) -> bool:
+        """Return whether games that run, and the size of each team, are what a match needs."""
+        if self.running > 1 or self.running == len(self.tickets):
+            return False
+        return all(
+            least <= len(team) <= most
+            for team, (least, most) in zip(self.teams, self.sizes(now), strict=True)
+        )
+
+    def homes_for(self, ticket: int, now: float) -> list[int | None]:
+        """Return the teams that have room for a ticket, in the order of filling.
+
+        Teams that are too small come first, then those with most room. A ticket of a game that runs
+        goes to the teams of its players: [None], or [] without room.
+        """
+        sizes, own = self.sizes(now, ticket), self.pool.players[ticket]
+        if self.pool.tickets[ticket].running:
+            homes = [player.home for player in own]
+            full = any(
+                home in homes and len(team) + homes.count(home) > most
+                for home, (team, (_, most)) in enumerate(zip(self.teams, sizes, strict=True))
+            )
+            return [] if full else [None]
+        order = sorted(
+            (len(team) >= least, len(team) - most, number)
+            for number, (team, (least, most)) in enumerate(zip(self.teams, sizes, strict=True))
+        )
+        return [number for _, room, number in order if len(own) <= -room]
+
 
 Verdict = bool | None  # None is unknown
 

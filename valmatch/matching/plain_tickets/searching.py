@@ -9,10 +9,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
-from valmatch.draws.addressed import uniform_at
-from valmatch.draws.streams import Streams
-from valmatch.matching.plain_tickets.judging import Judge
-from valmatch.matching.plain_tickets.partial_match import PartialMatch
+from valmatch.draws.streams import Streams, uniform_at
+from valmatch.matching.plain_tickets.judging import Judge, PartialMatch
 from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.tickets.building import added
 from valmatch.matching.tickets.searching import BATCHES, PASSES

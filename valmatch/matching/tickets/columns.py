@@ -10,11 +10,15 @@ import numpy as np
 from valmatch.errors import RunError
 from valmatch.kernels import halting
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
-from valmatch.matching.tickets.building import queue_of, world_of
-from valmatch.matching.tickets.building_rules import rule_arrays
-from valmatch.matching.tickets.building_tallies import Members, TallyArrays, tallies_of
+from valmatch.matching.tickets.building import (
+    Members,
+    TallyArrays,
+    queue_of,
+    rule_arrays,
+    tallies_of,
+    world_of,
+)
 from valmatch.matching.tickets.driving import play as play_kernel
-from valmatch.matching.tickets.exhausting import MOST_CANDIDATES
 from valmatch.matching.tickets.layout import (
     ANSWER,
     CELL,
@@ -25,7 +29,7 @@ from valmatch.matching.tickets.layout import (
     Facts,
     World,
 )
-from valmatch.matching.tickets.searching import MOST_TRIED
+from valmatch.matching.tickets.searching import MOST_CANDIDATES, MOST_TRIED
 from valmatch.rule_sets.table import Attribute, Ordered, Party, Reached, Spread, Table
 from valmatch.rule_sets.worlds import Search, Service
 

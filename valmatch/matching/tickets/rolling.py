@@ -14,8 +14,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Ints
 from valmatch.kernels.compilation import inlined, internal
-from valmatch.matching.tickets.building import queue_of
-from valmatch.matching.tickets.building_tallies import ROUNDING
+from valmatch.matching.tickets.building import ROUNDING, queue_of
 from valmatch.matching.tickets.columns import Columns, world_of_columns
 from valmatch.matching.tickets.layout import LINE, NEW, NONE, SPREAD, WAITING, Queue, World
 from valmatch.rule_sets.table import Ordered, Party, Spread, Table

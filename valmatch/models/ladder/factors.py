@@ -35,7 +35,7 @@ from valmatch.models.ladder.rating_factors import KNOWN, WITH_DEVIATION, Rating
 from valmatch.models.ladder.rule_factors import Parties, Rule
 from valmatch.models.ladder.rule_sets import size_of_teams
 from valmatch.models.team_rules import LONG_WAIT, long_wait, slow_search
-from valmatch.models.tickets.laws import check_some
+from valmatch.models.tickets.factors import check_some
 from valmatch.models.tickets.rule_file import (
     EXPANSIONS,
     RULES,

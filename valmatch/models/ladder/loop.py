@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.draws.addressed import exponential_at, uniform_at
+from valmatch.draws.streams import exponential_at, uniform_at
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import apart, at, expanded, unallocating
-from valmatch.kernels.prefetching import prefetch
-from valmatch.kernels.references import by_reference
+from valmatch.kernels.references import by_reference, prefetch
 from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
 from valmatch.models.ladder.counting import (
     count_day,

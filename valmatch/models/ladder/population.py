@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaincinv, ndtri
 
-from valmatch.draws.addressed import exponential_at, fill_uniforms
+from valmatch.draws.streams import exponential_at, fill_uniforms
 from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.kernels.compilation import at, unallocating
 from valmatch.models.ladder.sources import ACTIVITY, BOND, FRIENDS, JOINING, SKILL, SMURF

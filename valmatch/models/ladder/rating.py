@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.kernels.addresses import NOWHERE, Address, address_of, call
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import inlined
-from valmatch.ratings.dispatch import taken_by_address
+from valmatch.kernels.references import NOWHERE, Address, address_of, call
 from valmatch.ratings.games import (
     Assessment,
     Games,
@@ -18,6 +17,7 @@ from valmatch.ratings.games import (
     one_game,
     open_game,
 )
+from valmatch.ratings.matches import taken_by_address
 from valmatch.ratings.system import NO_VERBS, System, Values
 from valmatch.ratings.zonestats import score_per_hour
 

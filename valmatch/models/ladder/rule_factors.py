@@ -26,9 +26,13 @@ from valmatch.matching.registry import PRESET, QUEUES, meanings, readers
 from valmatch.models.ladder.factor_types import Share, Weight
 from valmatch.models.ladder.rule_sets import SIDES
 from valmatch.models.team_rules import check_teams
-from valmatch.models.tickets.laws import check_sum
-from valmatch.models.tickets.preset_factors import Preset, RuleFactors, missing_preset
-from valmatch.models.tickets.sources import MOST_PLAYERS
+from valmatch.models.tickets.factors import (
+    MOST_PLAYERS,
+    Preset,
+    RuleFactors,
+    check_sum,
+    missing_preset,
+)
 from valmatch.policies import registry as policies
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The sources of randomness of the model `ladder`.
 
-Every number is an addressed one, see `valmatch.draws.addressed`: U a uniform, E an exponential
+Every number is an addressed one, see `valmatch.draws.streams`: U a uniform, E an exponential
 number. Players are numbered from 0: those at the start first, then newcomers in the order in which
 they join. Counters begin at 0.
 

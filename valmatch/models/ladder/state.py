@@ -8,7 +8,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.scratch import MEMORY, Scratch
-from valmatch.matching.queue_statistics import LINEUP
+from valmatch.matching.queue import LINEUP
 from valmatch.models.ladder.event_heap import Places, new_heap, nowhere
 from valmatch.models.ladder.rating import Rater, new_match
 from valmatch.ratings.games import Assessment, Games, Players, unassessed

@@ -28,7 +28,7 @@ from valmatch.models.model import (
 from valmatch.models.normal_prior import Prior, believed_means, draw_prior, spread
 from valmatch.models.targeting.factors import TargetingFactors
 from valmatch.models.targeting.sample_path import MEASURES, Start, Trajectory, path_by
-from valmatch.policies.target.aim import Aim
+from valmatch.policies.target import Aim
 
 VALUES, NOISE = 2, 3
 """Sources of randomness after those of the prior."""

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import unallocating, variant
-from valmatch.policies.largest import place_of_largest
+from valmatch.policies.knowledge import place_of_largest
 from valmatch.policies.registry import TARGET, Measure, function_of
-from valmatch.policies.target.aim import Aim, expected_quality, measured
+from valmatch.policies.target import Aim, expected_quality, measured
 
 MEASURES: Final = (
     "distance",  # from the target, of the true value of the selected alternative

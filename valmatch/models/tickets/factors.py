@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import csv
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import Field, field_validator, model_validator
-
-from valmatch.inputs.fields import Factors, Misplaced, Real, factor, refuse
-from valmatch.models.tickets.combining import check_rule
-from valmatch.models.tickets.factor_sections import (
-    Arrivals,
-    Match,
-    Parties,
-    Patience,
-    Regions,
-    Service,
-    Skill,
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Protocol,
+    Self,
+    get_type_hints,
 )
-from valmatch.models.tickets.latencies import BUILTIN, lacking_home, read_round_trips
-from valmatch.models.tickets.laws import check_law
-from valmatch.models.tickets.preset_factors import RatingsFactors, RuleFactors
+
+import numpy as np
+from pydantic import (
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    create_model,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from valmatch.errors import InputError
+from valmatch.inputs.fields import (
+    Factors,
+    Misplaced,
+    NonNegative,
+    Number,
+    Positive,
+    Real,
+    Whole,
+    factor,
+    refuse,
+    without_news,
+)
+from valmatch.inputs.files import read_document
+from valmatch.kernels.arrays import Floats
+from valmatch.matching.living.registry import NEEDS, PRESETS, Numbers, Share, needs_of, numbers_of
 from valmatch.models.tickets.rule_file import (
     EXPANSIONS,
     RULES,
@@ -29,6 +52,606 @@ from valmatch.models.tickets.rule_file import (
     filled_values,
     rewritten_rules,
 )
+from valmatch.text.numerals import real_number
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
+
+# The sources of randomness of the model `tickets`.
+#
+# Every number is an addressed one, see `valmatch.draws.streams`: U a uniform, E an exponential, N a
+# normal number (ndtri of U). Tickets are numbered from 0 in the order in which they come; j is the
+# place of a player in the party, from 0.
+#
+# ========== ====== ==================== =======================================================
+# source player counter number ========== ====== ====================
+# ======================================================= GAP 0 ticket gap before it comes: E, in
+# expected tickets SIZE ticket 0 size of the party: the first whose shares sum to over U HOME ticket
+# 0 home region, likewise SKILL ticket 0 skill of the party: mean + std N OWN_SKILL ticket j of
+# several players, what each adds to it: party_std N ERROR ticket j what the matchmaker sees beside
+# the skill: error N LATENCY ticket 64 j + data centre latency: that of the table times exp(spread
+# N) PATIENCE ticket 0 patience: median times exp(spread N) ACCEPTS ticket 16 proposal + j the
+# player accepts if U < accept_prob ANSWER ticket 16 proposal + j after answer_seconds E LEAVES
+# ticket j the player leaves the match early if U < leave_prob STAYS ticket j after the part U of
+# what was left when joining it BELIEF ticket 8 j + k U: 0 number of the user, 1 whether the player
+# is new, 2 games; N: 3 deviation; U: 4 whether there is a range; with users, but for 0, of the user
+# in place of the ticket ATTRIBUTE ticket 256 j + item of the k-th attribute ATTRIBUTE + k; a number
+# N, for each item of a list U; a text has j = 0: U by its shares ========== ======
+# ==================== =======================================================
+
+GAP, SIZE, HOME, SKILL, OWN_SKILL, ERROR, LATENCY, PATIENCE, ACCEPTS, ANSWER, LEAVES, STAYS = range(
+    2, 14
+)
+"""The source 1 is that of random batches, see `valmatch.matching.tickets.searching`."""
+
+BELIEF = 15
+
+ATTRIBUTE = 16
+
+MOST_REGIONS, MOST_ITEMS = 64, 256
+"""Data centres; items of a list."""
+
+MOST_PLAYERS = 10  # players of a party, as the service has it
+ROOM = 16  # counters of a proposal: at least `MOST_PLAYERS`
+
+
+# Laws of attributes: texts with shares, lists with probabilities, normal numbers.
+
+Kind = Literal["texts", "lists", "numbers"]
+
+EXACT = 1e-9  # how far the sum of shares may be from 1
+
+FORMS = "{TEXT: SHARE, ...}, {lists: {TEXT: PROBABILITY, ...}} or {mean: ..., std: ...}"
+
+
+def check_sum(shares: Collection[float]) -> None:
+    """Refuse shares that do not sum to 1."""
+    total = math.fsum(shares)
+    if abs(total - 1.0) > EXACT:
+        raise refuse(f"shares sum to {total:.10g} (allowed: 1)")
+
+
+def check_some(weights: Collection[float]) -> None:
+    """Refuse weights that are all 0."""
+    if not any(weights):
+        raise refuse("every weight is 0 (at least one must be > 0)")
+
+
+def kind_of(law: Mapping[str, object]) -> Kind:
+    """Return what a law gives."""
+    if set(law) == {"mean", "std"}:
+        return "numbers"
+    return "lists" if set(law) == {"lists"} and isinstance(law["lists"], dict) else "texts"
+
+
+def check_law(name: str, law: Mapping[str, object]) -> None:
+    """Refuse what is no law of an attribute."""
+    if wrong := _wrong(law):
+        # Names with dots are no paths, and are said.
+        said = f"{shown(name)}: {wrong}" if "." in name else wrong
+        raise refuse(said, f"attributes.{name}")
+
+
+def _wrong(law: Mapping[str, object]) -> str:
+    """Return why something is no law; "" where it is one."""
+    kind = kind_of(law)
+    inner = law["lists"] if kind == "lists" else law
+    assert isinstance(inner, Mapping)
+    if not inner or len(inner) > MOST_ITEMS:
+        return f"{len(inner)} entries (allowed: {FORMS}, up to {MOST_ITEMS})"
+    for key, value in inner.items():
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not math.isfinite(float(value)):
+            return f"{shown(key)} is no number (allowed: {FORMS})"
+    values = [float(value) for value in inner.values()]
+    if kind == "numbers":
+        if values[list(inner).index("std")] < 0.0:
+            return "std is below 0 (allowed: 0 or more)"
+    elif not all(0.0 <= value <= 1.0 for value in values):
+        return f"a share outside of 0 to 1 (allowed: {FORMS})"
+    elif kind == "texts" and abs(math.fsum(values) - 1.0) > EXACT:
+        return f"shares sum to {math.fsum(values):.10g} (allowed: 1)"
+    return ""
+
+
+# The sections of the factors of the model `tickets`: who comes, and how the service ticks.
+
+HOURS = 24
+
+ShareOfPlayers = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
+Seconds = Annotated[float, Field(gt=0, le=43_200, allow_inf_nan=False), *Real]
+Minutes = Annotated[float, Field(gt=0, le=1e4, allow_inf_nan=False), *Real]
+Points = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False), *Real]
+LogSpread = Annotated[float, Field(ge=0, le=5, allow_inf_nan=False), *Real]
+Weight = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False), *Real]
+
+LOGISTIC = 400.0 / math.log(10.0)
+"""Points at which e to 1 is bet on the better team, in the scale of Elo."""
+
+
+class Service(Factors):
+    """How the service ticks, and how players answer its proposals."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{review_seconds: 1}"})
+
+    review_seconds: Annotated[float, Field(ge=0.01, le=3600, allow_inf_nan=False), *Real] = factor(
+        1.0, "seconds", "Time between two reviews of the pool."
+    )
+    search: Literal["pass", "exhaustive"] = factor(
+        "pass",
+        "",
+        "How matches are looked for. pass: around each ticket, the others in order, greedily."
+        " exhaustive: all sets of tickets, for pools of few.",
+    )
+    passes: Annotated[int, Field(ge=1, le=10**6), *Whole] | None = factor(
+        None, "", "Most passes of a review. null: until one forms no match."
+    )
+    batch_size: Annotated[int, Field(ge=1, le=10**9), *Whole] | None = factor(
+        None, "tickets", "Tickets of a batch of the pool. null: all in one."
+    )
+    request_timeout_seconds: Seconds = factor(
+        120.0, "seconds", "Time after which a ticket leaves without a match."
+    )
+    acceptance_seconds: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False), *Real] | None = (
+        factor(
+            None,
+            "seconds",
+            "Time in which all players have to accept a match. null: it is made at once.",
+        )
+    )
+    accept_prob: ShareOfPlayers = factor(
+        0.95,
+        "",
+        "Probability that a player accepts a proposed match; who does not lets the time run out.",
+    )
+    answer_seconds: Seconds = factor(
+        5.0, "seconds", "Mean of the exponential time after which a player accepts."
+    )
+
+
+class Arrivals(Factors):
+    """When tickets come."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{per_hour: 1200}"})
+
+    per_hour: Annotated[float, Field(gt=0, le=1e7, allow_inf_nan=False), *Real] = factor(
+        1200.0, "tickets per hour", "Expected tickets an hour, on average over a day."
+    )
+    hourly_profile: Annotated[tuple[Weight, ...], Field(min_length=HOURS, max_length=HOURS)] = (
+        factor(
+            (1.0,) * HOURS,
+            "",
+            "How tickets are spread over the hours of a day: weights, of which only the ratios"
+            " matter.",
+        )
+    )
+
+    @field_validator("hourly_profile")
+    @classmethod
+    def _some_hour(cls, weights: tuple[float, ...]) -> tuple[float, ...]:
+        check_some(weights)
+        return weights
+
+
+class Parties(Factors):
+    """With whom they come."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{shares: [0.8, 0.2]}"})
+
+    shares: Annotated[tuple[ShareOfPlayers, ...], Field(min_length=1, max_length=MOST_PLAYERS)] = (
+        factor(
+            (0.72, 0.16, 0.05, 0.03, 0.04),
+            "",
+            "Shares of tickets by the number of their players, from 1 on; they sum to 1.",
+        )
+    )
+
+    @field_validator("shares")
+    @classmethod
+    def _whole(cls, shares: tuple[float, ...]) -> tuple[float, ...]:
+        check_sum(shares)
+        return shares
+
+
+class Skill(Factors):
+    """How good they are, and what the matchmaker sees of it."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{std: 300}"})
+
+    attribute: str = factor(
+        "skill", "", "Attribute of the rule set that the skill is, as far as it is seen."
+    )
+    mean: Number = factor(1500.0, "points", "Mean true skill.")
+    std: Points = factor(
+        300.0, "points", "Standard deviation of the skills of single players, and of parties."
+    )
+    party_std: Points = factor(
+        150.0, "points", "Standard deviation of the players of a party around the party's skill."
+    )
+    error: Points = factor(
+        0.0, "points", "Standard deviation of what is seen around the true skill; 0: it is known."
+    )
+
+
+class Regions(Factors):
+    """Where they come from, and how far data centres are from there."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{shares: {eu: 0.6, us: 0.4}}"})
+
+    shares: dict[str, ShareOfPlayers] = factor(
+        {"eu": 0.5, "us": 0.35, "ap": 0.15},
+        "",
+        "Shares of tickets by home region; they sum to 1. The built-in table knows us, central,"
+        " eu, uk, ap, oc, sa.",
+    )
+    latency: Literal["builtin"] = factor(
+        "builtin",
+        "",
+        "Round-trip times between homes and data centres: a table of published measurements."
+        " latency: FILE.csv at the top of the config replaces it.",
+    )
+    spread: LogSpread = factor(
+        0.35, "", "Spread of latencies about the table's: standard deviation of their logarithm."
+    )
+
+    @field_validator("shares")
+    @classmethod
+    def _whole(cls, shares: dict[str, float]) -> dict[str, float]:
+        if not 1 <= len(shares) <= MOST_REGIONS:
+            raise refuse(f"{len(shares)} regions (allowed: 1 to {MOST_REGIONS})")
+        check_sum(tuple(shares.values()))
+        return shares
+
+
+class Patience(Factors):
+    """How long they wait before they cancel."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{median_seconds: 60}"})
+
+    median_seconds: Seconds | None = factor(
+        None, "seconds", "Median of the lognormal patience. null: until the request times out."
+    )
+    spread: LogSpread = factor(
+        0.8, "", "Standard deviation of the logarithm of the patience; 0: all are alike."
+    )
+
+
+class Match(Factors):
+    """What happens in a match."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{minutes: 20}"})
+
+    minutes: Minutes = factor(20.0, "minutes", "Length of a match.")
+    spread: Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False), *Real] = factor(
+        LOGISTIC,
+        "points",
+        "Difference of mean skills at which e to 1 is bet on the better team.",
+    )
+    leave_prob: ShareOfPlayers = factor(
+        0.0,
+        "",
+        "Probability that a player leaves early, at any moment of what is left of the match alike.",
+    )
+    backfill: Literal["none", "automatic", "manual"] = factor(
+        "none",
+        "",
+        "For which places of running matches backfill tickets are sent. automatic: those that were"
+        " free from the beginning. manual: those of leavers, too.",
+    )
+
+
+# Factors for rules of living matchmakers: their numbers, and what is believed of players.
+
+if TYPE_CHECKING:
+    Preset = str
+else:
+    Preset = Literal[tuple(PRESETS)]
+
+
+def missing_preset() -> PydanticCustomError:
+    """Return the error of numbers without a preset."""
+    return refuse(f"preset: missing (allowed: {', '.join(PRESETS)})")
+
+
+class OfPreset(Factors):
+    """The rule of a living matchmaker, whose numbers are factors; null: as the preset has it."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{preset: bar}"})
+
+    preset: Preset | None = factor(
+        None,
+        "",
+        "Whose rule it is: a living matchmaker's. null: there is a rule set.",
+    )
+
+    def given(self) -> dict[str, Any]:
+        """Return the numbers that are given, of whatever preset."""
+        values = {name: getattr(self, name) for name in NUMBERS}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def numbers(self) -> Numbers | None:
+        """Return the numbers of the rule; None without a preset."""
+        return numbers_of(self.preset).model_validate(self.given()) if self.preset else None
+
+    def spelt_out(self) -> Self:
+        """Return the rule with a value for every number, which can then be varied and optimised."""
+        numbers = self.numbers()
+        return self if numbers is None else self.model_copy(update=dict(numbers))
+
+    def without_effect(self, lacks: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Yield the numbers that are not as the preset has them and need what there is not."""
+        given = self.given()
+        for name in given if self.preset else ():
+            numbers = numbers_of(self.preset or "")
+            need = needs_of(numbers, name)
+            usual = numbers.model_validate({k: v for k, v in given.items() if k != name})
+            if need in lacks and given[name] != getattr(usual, name):
+                yield name, f"has no effect: {NEEDS[need]}"
+
+    @model_validator(mode="after")
+    def _of_one_preset(self) -> Self:
+        given = self.given()
+        if self.preset is None:
+            if given:
+                raise missing_preset()
+            return self
+        known = tuple(numbers_of(self.preset).model_fields)
+        for name in given:
+            if name not in known:
+                raise refuse(f"preset {self.preset} has no such number ({hint(name, known)})", name)
+        self.numbers()
+        return self
+
+    @model_serializer(mode="wrap")
+    def _with_own_numbers(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what is of other presets, and the preset where there is none."""
+        return without_news(self, handler(self), ("preset", *NUMBERS))
+
+
+def _every_number() -> dict[str, Any]:
+    """Return the fields of the numbers of all presets: one of a name, whoever has it."""
+    fields: dict[str, Any] = {}
+    readers: dict[str, list[str]] = {}
+    for preset in PRESETS:
+        numbers = numbers_of(preset)
+        kinds = get_type_hints(numbers, include_extras=True)
+        for name, field in numbers.model_fields.items():
+            readers.setdefault(name, []).append(preset)
+            extra: Any = field.json_schema_extra
+            if name not in fields:
+                made = factor(None, extra["unit"], str(field.description))
+                fields[name] = (kinds[name] | None, made)
+    for name, presets in readers.items():
+        fields[name][1].description += f" Of preset {' or '.join(presets)} alone."
+    return fields
+
+
+_NUMBERS = _every_number()
+NUMBERS = tuple(_NUMBERS)  # the names of the numbers of all presets
+
+if TYPE_CHECKING:
+
+    class RuleFactors(OfPreset):
+        """The rule of a living matchmaker in place of a rule set."""
+
+else:
+    RuleFactors = create_model("RuleFactors", __base__=OfPreset, __module__=__name__, **_NUMBERS)
+    RuleFactors.__doc__ = "The rule of a living matchmaker in place of a rule set."
+
+
+class RatingsFactors(Factors):
+    """What a matchmaker that rates its players believes of them; read by rules with a preset."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{deviation: 75, newcomers: 0.1}"})
+
+    deviation: NonNegative = factor(
+        0.0,
+        "points",
+        "Median standard deviation of the believed skill. What is seen of a player is off the true"
+        " skill by as much, and by skill.error.",
+    )
+    spread: Annotated[float, Field(ge=0, le=5, allow_inf_nan=False), *Real] = factor(
+        0.0, "", "Standard deviation of the logarithm of these deviations; 0: all are alike."
+    )
+    newcomers: Share = factor(
+        0.0,
+        "",
+        "Share of players who are new: unrated for bar, provisional for lichess, with few games for"
+        " faf.",
+    )
+    newcomer_deviation: NonNegative | None = factor(
+        None, "points", "Deviation of newcomers. null: as of all others."
+    )
+    newcomer_games: Annotated[int, Field(ge=0, le=10**6), *Whole] = factor(
+        9, "games", "Games of newcomers: any number up to it, equally likely."
+    )
+    games: Annotated[int, Field(ge=0, le=10**6), *Whole] = factor(
+        1000, "games", "Games of all others."
+    )
+    users: Annotated[int, Field(ge=2, le=10**8), *Whole] | None = factor(
+        None,
+        "users",
+        "Number of different users, each as likely to ask next; with single players alone. null:"
+        " nobody comes twice.",
+    )
+    ranges: Share = factor(
+        0.0, "", "Share of players who want opponents within a range of ratings, for lichess."
+    )
+    range_width: Positive = factor(
+        200.0, "points", "How far that goes below and above the own rating."
+    )
+
+    def any_given(self) -> bool:
+        """Return whether something differs from the defaults."""
+        return self != RatingsFactors()
+
+
+# Factors that do not go with the rule of a living matchmaker, refused by the names of both.
+
+OF_RULE_SETS = (
+    ("service", "review_seconds", "the rule says when it looks"),
+    ("service", "search", "the rule says how it looks"),
+    ("service", "passes", "it has none"),
+    ("service", "batch_size", "it looks at all at once"),
+    ("service", "acceptance_seconds", "all accept at once"),
+    ("match", "leave_prob", "nobody leaves its matches"),
+    ("match", "backfill", "it fills no places"),
+)
+"""Factors that a rule set alone reads, and why."""
+
+MEASURES = ("steps", "rules", "pools", "backfill")  # what can be measured of rule sets alone
+
+
+class Combined(Protocol):
+    """Factors that are looked at together."""
+
+    @property
+    def rule(self) -> RuleFactors:
+        """Return the rule of a living matchmaker, if any."""
+
+    @property
+    def ratings(self) -> RatingsFactors:
+        """Return what is believed of players."""
+
+    @property
+    def service(self) -> Service:
+        """Return how the service ticks."""
+
+    @property
+    def match(self) -> Match:
+        """Return what happens in a match."""
+
+    @property
+    def parties(self) -> Parties:
+        """Return with whom players come."""
+
+    @property
+    def rule_set(self) -> Mapping[str, Any] | None:
+        """Return a rule set that is a mapping, if any."""
+
+    @property
+    def rules(self) -> Mapping[str, Any]:
+        """Return values of the rule set."""
+
+    @property
+    def expansions(self) -> Mapping[str, Any]:
+        """Return values of its expansions."""
+
+    @property
+    def measure(self) -> Sequence[str]:
+        """Return what else is measured."""
+
+
+def check_rule(factors: Combined) -> None:
+    """Refuse factors that do not go with each other."""
+    numbers = factors.rule.numbers()
+    if numbers is None:
+        if factors.ratings.any_given():
+            raise refuse("ratings go with rule.preset alone (there is none)", "ratings")
+        return
+    name = f"rule.preset: {factors.rule.preset}"
+    if factors.rule_set is not None or factors.rules or factors.expansions:
+        raise refuse(f"{name} does not go with rules (allowed: one of both)", "rule")
+    for section, key, why in OF_RULE_SETS:
+        own = getattr(factors, section)
+        if getattr(own, key) != type(own).model_fields[key].default:
+            raise refuse(f"{section}.{key} does not go with {name}: {why}", f"{section}.{key}")
+    for measure in MEASURES:
+        if measure in factors.measure:
+            raise refuse(f"measure: {measure} does not go with {name}", "measure")
+    _check_parties(factors, numbers, name)
+
+
+def _check_parties(factors: Combined, numbers: Numbers, name: str) -> None:
+    """Refuse parties that a rule has no place for."""
+    if any(share > 0.0 for share in factors.parties.shares[1:]):
+        if not numbers.takes_parties:
+            raise refuse(
+                f"parties.shares: {name} takes single players alone (allowed: [1])",
+                "parties.shares",
+            )
+        if factors.ratings.users is not None:
+            raise refuse("ratings.users goes with single players alone (parties.shares: [1])")
+
+
+# Tables of round-trip times between home regions and data centres.
+
+BUILTIN = Path(__file__).with_name("round_trips.csv")
+"""Published measurements; the file says whose and what is assumed."""
+
+LONGEST = 100_000.0  # most milliseconds of a table
+
+
+class RoundTrips(NamedTuple):
+    """Milliseconds between homes and data centres."""
+
+    homes: tuple[str, ...]
+    centres: tuple[str, ...]
+    milliseconds: Floats  # (homes, centres)
+
+
+def read_round_trips(path: Path) -> RoundTrips:
+    """Return the table of a file.
+
+    It is CSV: a header ``home`` and the data centres; in each row a home region and milliseconds.
+    Lines that begin with ``#`` are comments.
+    """
+    try:
+        lines = read_document(path).decode("utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
+        what = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read: {what}") from None
+    numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    rows = [(number, _cells(line)) for number, line in numbered if not line.startswith("#")]
+    if not rows:
+        raise InputError(f"{path}: is empty (a header home,REGION,... and rows are needed)")
+    first, header = rows[0]
+    centres = tuple(header[1:])
+    if header[0] != "home" or not centres or len(set(centres)) < len(centres):
+        raise InputError(f"{path}:{first}: a header home,REGION,... is needed, each region once")
+    if len(centres) > MOST_REGIONS:
+        raise InputError(f"{path}:{first}: {len(centres)} data centres (allowed: {MOST_REGIONS})")
+    found: dict[str, list[float]] = {}
+    for number, cells in rows[1:]:
+        place = f"{path}:{number}"
+        if len(cells) != len(header):
+            raise InputError(f"{place}: {len(cells)} cells, and the header has {len(header)}")
+        if cells[0] in found:
+            raise InputError(f"{place}: home {shown(cells[0])} twice")
+        found[cells[0]] = [_milliseconds(cell, place) for cell in cells[1:]]
+    return RoundTrips(tuple(found), centres, np.array(list(found.values())).reshape(len(found), -1))
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in next(csv.reader([line]), [])]
+
+
+def _milliseconds(cell: str, place: str) -> float:
+    value = real_number(cell)
+    if value is None or not 1.0 <= value <= LONGEST:
+        raise InputError(
+            f"{place}: {shown(cell)} is no latency (allowed: milliseconds from 1 to {LONGEST:.0f})"
+        )
+    return value
+
+
+def lacking_home(homes: Sequence[str], table: RoundTrips) -> str:
+    """Return what is wrong with the first home that a table lacks; "" where it has all."""
+    for home in homes:
+        if home not in table.homes:
+            return f"no latencies of home region {shown(home)} ({hint(home, table.homes)})"
+    return ""
+
+
+def round_trips(homes: Sequence[str], path: Path | None) -> RoundTrips:
+    """Return the round trips from some homes."""
+    table = read_round_trips(path or BUILTIN)
+    if wrong := lacking_home(homes, table):
+        raise InputError(f"{path}: {wrong}" if path else f"factors.regions.shares: {wrong}")
+    rows = [table.homes.index(home) for home in homes]
+    columns = [k for k, name in enumerate(table.centres) if path or name in homes]
+    centres = tuple(table.centres[k] for k in columns)
+    return RoundTrips(tuple(homes), centres, table.milliseconds[np.ix_(rows, columns)])
+
 
 Group = Literal[
     "sizes",

@@ -16,18 +16,17 @@ from valmatch.errors import InputError, in_lines
 from valmatch.inputs.files import read_text
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.matching.tickets.columns import Lists, Texts
-from valmatch.models.tickets.drawn import Drawn
+from valmatch.models.tickets.factors import MOST_PLAYERS
+from valmatch.models.tickets.matches import Drawn
 from valmatch.models.tickets.population import PROPOSALS, Logged
-from valmatch.models.tickets.sources import MOST_PLAYERS
 from valmatch.rule_sets.event_log import is_event_log
 from valmatch.rule_sets.files import as_remarks, in_line
 from valmatch.rule_sets.table import Attribute, Table
 from valmatch.rule_sets.ticket_table import read_table
 from valmatch.rule_sets.world_reading import read_lines
 from valmatch.rule_sets.worlds import Player, Ticket
-from valmatch.text.notes import Note
 from valmatch.text.suggestions import hint
-from valmatch.text.terminal import shown
+from valmatch.text.terminal import Note, shown
 
 
 @lru_cache(maxsize=4)

@@ -8,9 +8,9 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching.living.queue import ANY, People, PresetInput, PresetReport, play_preset
 from valmatch.matching.living.registry import Numbers
 from valmatch.matching.tickets.columns import Lists, Played
-from valmatch.models.tickets.beliefs import BELIEFS, DEVIATION, GAMES, HIGH, LOW, NEW, USER
-from valmatch.models.tickets.drawn import Drawn
-from valmatch.models.tickets.latencies import RoundTrips
+from valmatch.models.tickets.factors import RoundTrips
+from valmatch.models.tickets.matches import Drawn
+from valmatch.models.tickets.population import BELIEFS, DEVIATION, GAMES, HIGH, LOW, NEW, USER
 from valmatch.rule_sets.table import Search, Steps, Table, Team
 from valmatch.rule_sets.worlds import Service
 

@@ -2,29 +2,285 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from collections.abc import Collection, Iterator, Sequence
+from typing import cast
 
-from valmatch.kernels.arrays import Bools
+import numpy as np
+from scipy.special import expit
+
+from valmatch.draws.streams import fill_uniforms_of
+from valmatch.kernels.arrays import Bools, Floats, Ints, Shorts
+from valmatch.matching.tickets.columns import Lists, Texts
 from valmatch.matching.tickets.layout import COMPLETED
-from valmatch.models.tickets.arrivals import HOUR
-from valmatch.models.tickets.averages import (
+from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE, Part, Response
+from valmatch.models.tickets.factors import LEAVES, STAYS, TicketsFactors
+from valmatch.models.tickets.groups import (
+    Replication,
     count,
     covered,
+    figures,
+    group_of,
+    masks,
     mean,
+    over,
     percentile,
     time_average,
     worst_percentile,
 )
-from valmatch.models.tickets.groups import Replication, figures, group_of, masks, over
-from valmatch.models.tickets.preset_responses import measure_preset
-from valmatch.models.tickets.responses import (
-    OF_GROUPS,
-    REASONS,
-    groups,
-    passed_waits,
-    rule_names,
-)
-from valmatch.models.tickets.running import presence, running_figures
+from valmatch.models.tickets.matches import Drawn, most_players
+from valmatch.models.tickets.matchmaking import users_by_ticket
+from valmatch.models.tickets.population import HOUR
+from valmatch.models.tickets.responses import OF_GROUPS, REASONS, groups, passed_waits, rule_names
+from valmatch.rule_sets.table import Reached, Steps, Table
+
+# Matches as they run: who leaves, who joins in their place, how full and how fair they are.
+
+
+def draw_stays(factors: TicketsFactors, drawn: Drawn) -> Floats:
+    """Return which part of what is left of the match each player stays; infinity: all."""
+    players, share = drawn.skills.size, factors.match.leave_prob
+    if share == 0.0 and factors.match.backfill == "none":
+        return np.broadcast_to(np.inf, players)  # one number, as no kernel reads it
+    stays = np.full(players, np.inf)
+    if share == 0.0:
+        return stays
+    of, places, uniforms = drawn.of, drawn.places, np.empty(players)
+    fill_uniforms_of(drawn.place, LEAVES, of, places, uniforms)
+    leavers = np.flatnonzero(uniforms < share)
+    parts = np.empty(leavers.size)
+    fill_uniforms_of(drawn.place, STAYS, of[leavers], places[leavers], parts)
+    stays[leavers] = parts
+    return stays
+
+
+def presence(found: Replication) -> tuple[Floats, Floats]:
+    """Return when players of matches joined them and left, in the order of `Matches.of_players`."""
+    matches, played = found.matches, found.played
+    ends = played.times[matches.of_players] + 60.0 * found.factors.match.minutes
+    joins = played.ends[matches.ticket_of]
+    stays = found.stays[matches.people]
+    left = np.maximum(ends - joins, 0.0)
+    return joins, joins + np.where(stays < 1.0, stays, 1.0) * left
+
+
+def running_figures(found: Replication) -> dict[str, float]:
+    """Return what is measured of matches as they run, and of backfill tickets."""
+    places = found.places
+    backfills, matches, window = found.backfills, found.matches, found.window
+    joins, leaves = presence(found)
+    begins = found.played.times
+    ends = begins + 60.0 * found.factors.match.minutes
+    early = (leaves < ends[matches.of_players]) & (leaves >= window[0]) & (leaves < window[1])
+    asked = backfills.times >= window[0]
+    filled = asked & (backfills.statuses == COMPLETED)
+    late = found.played.filled[matches.place_of] & (joins >= window[0])
+    matches_running = time_average(begins, ends, 1, window)
+    players = time_average(joins, leaves, 1, window)
+    gap, full = _over_time(found, joins, leaves)
+    return {
+        "players_left": int(early.sum()),
+        "players_backfilled": int(late.sum()),
+        "backfill_tickets": int(asked.sum()),
+        "backfill_filled": mean((backfills.statuses == COMPLETED)[asked]),
+        "time_to_fill": mean((backfills.ends - backfills.times)[filled]),
+        "places_taken": players / (places * matches_running) if matches_running else np.nan,
+        "full_time": full,
+        "played_win_gap": gap,
+    }
+
+
+def _over_time(found: Replication, joins: Floats, leaves: Floats) -> tuple[float, float]:
+    """Return time means over running matches: of |p - 1/2|, and of whether all places are taken.
+
+    Of every match there is a row for each moment at which a player joins or leaves; what holds from
+    there on lasts until the next one.
+    """
+    matches, (start, stop) = found.matches, found.window
+    teams = int(matches.team_of.max(initial=0)) + 1
+    skills, n = found.drawn.skills[matches.people], joins.size
+    times = np.concatenate([joins, leaves])
+    signs = np.repeat([1.0, -1.0], n)
+    order = np.lexsort((times, np.tile(matches.of_players, 2)))
+    of: Shorts = np.tile(matches.of_players, 2)[order]
+    times = times[order]
+    until = np.append(times[1:], 0.0)
+    last = np.append(of[1:] != of[:-1], True)[: of.size]
+    until = np.where(last, times, until)
+    spent = np.clip(until, start, stop) - np.clip(times, start, stop)
+    counts = np.zeros((times.size, teams))
+    sums = np.zeros((times.size, teams))
+    camp = np.tile(matches.team_of, 2)
+    counts[np.arange(2 * n), camp] = signs
+    sums[np.arange(2 * n), camp] = signs * np.tile(skills - found.factors.skill.mean, 2)
+    counts = np.cumsum(counts[order], axis=0)
+    sums = np.cumsum(sums[order], axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.where(counts > 0.5, sums / counts, np.nan)
+    high = np.where(np.isnan(means), -np.inf, means).max(axis=1, initial=-np.inf)
+    low = np.where(np.isnan(means), np.inf, means).min(axis=1, initial=np.inf)
+    several = (counts > 0.5).sum(axis=1) >= 2
+    with np.errstate(invalid="ignore"):
+        gaps = np.where(several, expit((high - low) / found.factors.match.spread) - 0.5, 0.0)
+    begins = found.played.times
+    ends = begins + 60.0 * found.factors.match.minutes
+    length = time_average(begins, ends, 1, (start, stop)) * (stop - start)
+    full = spent[counts.sum(axis=1) > found.places - 0.5].sum()
+    played = spent[several].sum()
+    return (
+        float((gaps * spent).sum() / played) if played > 0.0 else np.nan,
+        float(full / length) if length > 0.0 else np.nan,
+    )
+
+
+# Responses that only the rule of a living matchmaker has.
+
+BEYOND = (2.0, 2.5, 3.0)
+"""Standard deviations of skill off the mean from which on tickets are looked at by themselves."""
+
+RECENTLY = 600.0  # seconds within which the same opponents are a repetition
+
+OF_THE_FAR = ("matched_fraction", "time_to_match", "time_to_match_p90")
+
+
+def preset_responses(factors: TicketsFactors) -> Iterator[Response]:
+    """Yield the responses of a rule of a preset; none of a rule set."""
+    numbers = factors.rule.numbers()
+    if numbers is None:
+        return
+    unit, meaning = numbers.value
+    yield Response("match_value", unit, f"mean over matches of the {meaning}", limits=ANY)
+    yield Response(
+        "skipped",
+        "",
+        "share of matches in which an older ticket, which waits on, would have done in place of a"
+        " member",
+        share_of="n_matches",
+        limits=SHARE,
+    )
+    yield Response(
+        "candidates", "", "candidates that are valued, a review in the mean", limits=NOT_NEGATIVE
+    )
+    yield Response("reviews", "", "reviews", whole=True, limits=NOT_NEGATIVE)
+    yield Response(
+        "skill_spread",
+        "points",
+        "mean over matches of the standard deviation of the true skills of all players",
+        limits=NOT_NEGATIVE,
+    )
+    if factors.ratings.users is not None:
+        yield Response(
+            "repeat_share",
+            "",
+            "share of matches of duels whose players met in the ten minutes before",
+            limits=SHARE,
+        )
+    for beyond in BEYOND:
+        for name in OF_THE_FAR:
+            is_share = name == "matched_fraction"
+            yield Response(
+                f"{name}.beyond_{beyond:g}sd",
+                "" if is_share else "seconds",
+                f"{name} of tickets with a mean true skill over {beyond:g} skill.std off the mean",
+                limits=SHARE if is_share else NOT_NEGATIVE,
+            )
+    if numbers.relaxes:
+        yield Response(
+            "relaxed",
+            "",
+            "share of reviews that ask for less than threshold, as the population is small",
+            share_of="reviews",
+            limits=SHARE,
+        )
+    if numbers.believes:
+        yield Response(
+            "win_error",
+            "",
+            "mean over matches of the difference of believed and true win chance",
+            limits=SHARE,
+        )
+        for size in _sizes(factors):
+            yield Response(
+                f"believed_win_prob.size_{size}",
+                "",
+                f"mean over tickets in matches of the believed chance to win; by size: size_{size}",
+                part=Part("believed_win_prob", "size", f"size_{size}"),
+                limits=SHARE,
+            )
+
+
+def _sizes(factors: TicketsFactors) -> range:
+    """Return the sizes of parties that are looked at by themselves."""
+    every = range(1, len(factors.parties.shares) + 1)
+    return every if "sizes" in factors.measure else range(0)
+
+
+def measure_preset(found: Replication, made: Bools) -> dict[str, float]:
+    """Return those responses.
+
+    Shapes: `made` (matches,).
+    """
+    report, factors, numbers = found.report, found.factors, found.factors.rule.numbers()
+    if report is None or numbers is None:
+        return {}
+    values: dict[str, float] = {
+        "match_value": mean(report.values[made]),
+        "skipped": mean(report.skipped[made]),
+        "candidates": report.examined / report.reviews if report.reviews else math.nan,
+        "reviews": report.reviews,
+        "skill_spread": mean(skill_spreads(found)[made]),
+    }
+    if factors.ratings.users is not None:
+        values["repeat_share"] = mean(repeated(found)[made])
+    skills = np.bincount(found.drawn.of, found.drawn.skills, found.drawn.times.size)
+    off = np.abs(skills / found.drawn.sizes - factors.skill.mean)
+    for beyond in BEYOND:
+        own = figures(found, off > beyond * factors.skill.std)
+        values |= {f"{name}.beyond_{beyond:g}sd": own[name] for name in OF_THE_FAR}
+    if numbers.relaxes:
+        values["relaxed"] = report.relaxed / report.reviews if report.reviews else math.nan
+    if numbers.believes:
+        values |= _beliefs(found, report.chances, made)
+    return values
+
+
+def skill_spreads(found: Replication) -> Floats:
+    """Return the standard deviation of the true skills of the players of each match."""
+    matches, n = found.matches, found.played.times.size
+    skills = found.drawn.skills[matches.people]
+    of, players = matches.of_players, matches.players
+    means = np.bincount(of, skills, n) / players
+    return np.asarray(np.sqrt(np.bincount(of, (skills - means[of]) ** 2, n) / players))
+
+
+def _beliefs(found: Replication, chances: Floats, made: Bools) -> dict[str, float]:
+    """Return what is believed of win chances, against what is true."""
+    played, n = found.played, found.drawn.times.size
+    first = played.teams == 0
+    own = np.where(first, chances[played.matches], 1.0 - chances[played.matches])
+    believed = np.full(n, np.nan)
+    believed[played.tickets] = own
+    true = np.full(made.size, np.nan)
+    true[played.matches[first]] = found.matches.wins[played.tickets[first]]
+    values = {"win_error": mean(np.abs(chances - true)[made])}
+    for size in _sizes(found.factors):
+        group = found.came & (found.drawn.sizes == size)
+        values[f"believed_win_prob.size_{size}"] = mean(believed[group])
+    return values
+
+
+def repeated(found: Replication) -> Bools:
+    """Return which matches are of the same two users as one in the ten minutes before."""
+    users, played = users_by_ticket(found.drawn), found.played
+    again = np.zeros(played.times.size, np.bool_)
+    last: dict[tuple[int, ...], float] = {}
+    ends = np.searchsorted(played.matches, np.arange(played.times.size + 1))
+    for number, time in enumerate(played.times.tolist()):
+        own = users[played.tickets[ends[number] : ends[number + 1]]]
+        key = tuple(sorted(own.tolist()))
+        again[number] = time - last.get(key, -math.inf) < RECENTLY
+        last[key] = time
+    return again
 
 
 def measure(found: Replication) -> dict[str, float]:
@@ -105,3 +361,102 @@ def _worst(found: Replication) -> float:
 
 
 FEW = 20  # matched tickets of a group from which on its percentile says something
+
+
+# Tickets that no match can ever take, and why; the latency that a rule set begins with.
+
+PARTY, VALUE, LATENCY = range(len(REASONS))
+
+
+def largest_team(table: Table) -> int:
+    """Return the most players that a team ever has."""
+    return max(most_players(team) for team in table.teams)
+
+
+def lacking(table: Table, given: Collection[str]) -> list[str]:
+    """Return the attributes that have neither a value nor a default."""
+    return [one.name for one in table.attributes if one.default is None and one.name not in given]
+
+
+def unmatchable(table: Table, given: Collection[str], drawn: Drawn, timeout: float) -> Ints:
+    """Return why no match can ever take each ticket, as the number of one of `REASONS`.
+
+    Shapes: returns (tickets,).
+    """
+    why = np.full(drawn.times.size, -1)
+    why[_too_far(table, drawn, timeout)] = LATENCY
+    why[tickets_lacking(table, drawn)] = VALUE
+    if lacking(table, given):
+        why[:] = VALUE
+    why[drawn.sizes > largest_team(table)] = PARTY
+    return why
+
+
+def tickets_lacking(table: Table, drawn: Drawn) -> Bools:
+    """Return which tickets have a player without a value that has no default."""
+    lacks = np.zeros(drawn.times.size, np.bool_)
+    for attribute in table.attributes:
+        if attribute.name in drawn.missing and attribute.default is None:
+            lacks[drawn.of[drawn.missing[attribute.name]]] = True
+    return lacks
+
+
+def seen_by(table: Table, drawn: Drawn) -> dict[str, Floats | Texts | Lists]:
+    """Return what the matchmaker sees of players, with defaults for what they lack."""
+    values = dict(drawn.attributes)
+    for attribute in table.attributes:
+        gone, own = drawn.missing.get(attribute.name), values.get(attribute.name)
+        default = attribute.default
+        if gone is None or default is None:
+            continue
+        if isinstance(own, Texts):
+            texts = [*own.texts, str(default)]
+            values[attribute.name] = Texts(np.where(gone, len(own.texts), own.codes), texts)
+        elif isinstance(own, Lists):
+            values[attribute.name] = _with_default(own, gone, cast("tuple[str, ...]", default))
+        elif own is not None:
+            values[attribute.name] = np.where(gone, cast(float, default), own)
+    return values
+
+
+def _with_default(own: Lists, gone: Bools, default: Sequence[str]) -> Lists:
+    """Return lists in which some players have those of the default."""
+    texts = list(dict.fromkeys([*own.texts, *default]))
+    has = np.zeros((gone.size, len(texts)), np.bool_)
+    has[:, : len(own.texts)] = own.has
+    has[gone] = [text in default for text in texts]
+    return Lists(has, texts)
+
+
+def first_limit(table: Table) -> float:
+    """Return the least latency that a rule allows at first; NaN where none has a limit."""
+    limits = [float(limit.values[0]) for _, limit in _limits(table)]  # type: ignore[arg-type]
+    return min(limits, default=math.nan)
+
+
+def _limits(table: Table) -> list[tuple[Reached, Steps]]:
+    """Return the rules that limit latencies, and their limits."""
+    rules = [rule.predicate for rule in table.rules if rule.alone]
+    return [(one, one.most) for one in rules if isinstance(one, Reached) and one.most is not None]
+
+
+def _too_far(table: Table, drawn: Drawn, timeout: float) -> Bools:
+    """Return which tickets are over a limit in all data centres, whenever they are matched."""
+    far = np.zeros(drawn.times.size, np.bool_)
+    for rule, limit in _limits(table):
+        steps = zip((0.0, *limit.waits), limit.values, strict=True)
+        most = max(float(value) for wait, value in steps if wait < timeout)  # type: ignore[arg-type]
+        far |= ~(_pings(rule, drawn) <= most).any(axis=1)
+    return far
+
+
+def _pings(rule: Reached, drawn: Drawn) -> Floats:
+    """Return what stands for each ticket in each data centre."""
+    firsts = np.cumsum(drawn.sizes) - drawn.sizes
+    if not firsts.size:
+        return np.empty((0, drawn.latencies.shape[1]))
+    if rule.party == "avg" and not rule.each:
+        return np.asarray(np.add.reduceat(drawn.latencies, firsts) / drawn.sizes[:, np.newaxis])
+    least = rule.party == "min" and not rule.each
+    function = np.minimum if least else np.maximum
+    return np.asarray(function.reduceat(drawn.latencies, firsts))

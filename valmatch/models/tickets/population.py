@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import ndtri
 
-from valmatch.draws.addressed import fill_uniforms_of
+from valmatch.draws.streams import fill_uniforms_of
 from valmatch.kernels import halting
 from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.matching.tickets.columns import Lists, Texts
-from valmatch.models.tickets.arrivals import draw_times
-from valmatch.models.tickets.beliefs import DEVIATION, USER, draw_beliefs, draw_ranges, users_of
-from valmatch.models.tickets.drawn import Drawn, places_of_players, tickets_of_players
-from valmatch.models.tickets.factors import TicketsFactors
-from valmatch.models.tickets.latencies import RoundTrips
-from valmatch.models.tickets.laws import kind_of
-from valmatch.models.tickets.sources import (
+from valmatch.models.tickets.factors import (
     ACCEPTS,
     ANSWER,
     ATTRIBUTE,
+    BELIEF,
     ERROR,
+    GAP,
     HOME,
+    HOURS,
     LATENCY,
     MOST_ITEMS,
     MOST_REGIONS,
@@ -32,7 +30,122 @@ from valmatch.models.tickets.sources import (
     ROOM,
     SIZE,
     SKILL,
+    RatingsFactors,
+    RoundTrips,
+    TicketsFactors,
+    kind_of,
 )
+from valmatch.models.tickets.matches import Drawn, places_of_players, tickets_of_players
+
+# Times at which tickets come: a Poisson process whose rate changes by the hour of a day.
+
+HOUR = 3600.0
+
+
+def draw_times(factors: TicketsFactors, place: Words) -> Floats:
+    """Draw when tickets come: gaps are exponential in expected tickets."""
+    rates = _rates(factors)
+    edges = np.append(np.arange(math.ceil(factors.hours), dtype=np.float64), factors.hours)
+    masses = rates[edges[:-1].astype(np.int64) % HOURS] * np.diff(edges)
+    before = np.append(0.0, np.cumsum(masses))
+    total = float(before[-1])
+    arrived, count = np.zeros(1), math.ceil(total + 5.0 * math.sqrt(total)) + 1
+    while arrived[-1] < total:  # drawn anew in the rare case that these gaps are not enough
+        gaps = np.empty(count)
+        fill_uniforms_of(place, GAP, np.zeros(count, np.int64), np.arange(count), gaps)
+        arrived, count = np.cumsum(-np.log(gaps)), 2 * count
+    arrived = arrived[arrived < total]
+    hour = np.searchsorted(before, arrived, side="right") - 1
+    rate = rates[edges[hour].astype(np.int64) % HOURS]
+    return np.asarray(HOUR * (edges[hour] + (arrived - before[hour]) / rate))
+
+
+def most_at_once(factors: TicketsFactors, timeout: float, times: Floats | None) -> int:
+    """Return how many tickets wait at once if none is matched: at the busiest time of a log.
+
+    Without a log that is expected at the busiest of the hours in which the run is.
+    """
+    if times is None:
+        hours = np.arange(math.ceil(factors.hours)) % HOURS
+        return math.ceil(float(_rates(factors)[hours].max()) * timeout / HOUR)
+    before = times.searchsorted(times - timeout, side="right")
+    return int((np.arange(1, times.size + 1) - before).max(initial=0))
+
+
+def _rates(factors: TicketsFactors) -> Floats:
+    """Return the tickets an hour of each hour of a day."""
+    profile = np.array(factors.arrivals.hourly_profile) / max(factors.arrivals.hourly_profile)
+    return np.asarray(factors.arrivals.per_hour * profile / profile.mean())
+
+
+# Beliefs about rated players: deviations, games, who is new, who comes again.
+
+DEVIATION, GAMES, NEW, USER, LOW, HIGH = "deviation", "games", "newcomer", "user", "low", "high"
+"""Attributes of players: of numbers, NaN where there is no range."""
+
+BELIEFS = (DEVIATION, GAMES, NEW, USER, LOW, HIGH)
+
+FIELDS = 8  # counters of a player
+
+AS_USER, AS_NEW, AS_GAMES, AS_SPREAD, AS_RANGE = range(5)
+
+
+class Addresses(Protocol):
+    """Players by their addresses, see `valmatch.models.tickets.population`."""
+
+    @property
+    def of(self) -> Ints:
+        """Ticket of each."""
+
+    @property
+    def places(self) -> Ints:
+        """Place of each in its party."""
+
+    def uniforms(self, source: int, counters: Ints | None = None) -> Floats:
+        """Return a uniform number of each."""
+
+    def normals(self, source: int, counters: Ints | None = None) -> Floats:
+        """Return a normal number of each."""
+
+
+def users_of(ratings: RatingsFactors, people: Addresses) -> Ints:
+    """Return the users whose tickets there are: their numbers; those of tickets if all differ."""
+    if ratings.users is None:
+        return people.of
+    drawn = people.uniforms(BELIEF, FIELDS * people.places + AS_USER)
+    return (ratings.users * drawn).astype(np.int64)
+
+
+def draw_beliefs(ratings: RatingsFactors, people: Addresses) -> dict[str, Floats]:
+    """Return what is believed of players, by attribute; of users, the same each time."""
+    firsts = FIELDS * people.places
+
+    def uniforms(which: int) -> Floats:
+        return people.uniforms(BELIEF, firsts + which)
+
+    n = people.of.size
+    new = np.zeros(n, np.bool_)
+    games = np.full(n, float(ratings.games))
+    deviation = np.full(n, ratings.deviation)
+    if ratings.newcomers > 0.0:
+        new = uniforms(AS_NEW) < ratings.newcomers
+        few = np.floor((ratings.newcomer_games + 1) * uniforms(AS_GAMES))
+        games = np.where(new, few, games)
+        if ratings.newcomer_deviation is not None:
+            deviation = np.where(new, ratings.newcomer_deviation, deviation)
+    if ratings.spread > 0.0:
+        deviation = deviation * np.exp(ratings.spread * people.normals(BELIEF, firsts + AS_SPREAD))
+    return {DEVIATION: deviation, GAMES: games, NEW: new.astype(np.float64)}
+
+
+def draw_ranges(ratings: RatingsFactors, people: Addresses, seen: Floats) -> dict[str, Floats]:
+    """Return the lowest and the highest rating that players want to meet, NaN for any."""
+    wide = np.full(seen.size, np.nan)
+    if ratings.ranges > 0.0:
+        ranged = people.uniforms(BELIEF, FIELDS * people.places + AS_RANGE) < ratings.ranges
+        wide = np.where(ranged, ratings.range_width, np.nan)
+    return {LOW: np.rint(seen - wide), HIGH: np.rint(seen + wide)}
+
 
 PROPOSALS = 16
 """Proposals of a ticket that are drawn; to further ones it accepts at once.

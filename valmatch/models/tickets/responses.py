@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from valmatch.models.model import NOT_NEGATIVE, SHARE, Part, Response, Responses
-from valmatch.models.tickets.factor_sections import HOURS
-from valmatch.models.tickets.factors import TicketsFactors
-from valmatch.models.tickets.laws import kind_of
+from valmatch.models.tickets.factors import HOURS, TicketsFactors, kind_of
 
 RESPONSES = Responses(
     Response("time_to_match", "seconds", "mean wait of matched tickets", limits=NOT_NEGATIVE),

@@ -9,7 +9,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.tickets.columns import Lists, Texts
-from valmatch.models.tickets.drawn import Drawn
+from valmatch.models.tickets.matches import Drawn
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.worlds import Player, Search, Service, Ticket
 

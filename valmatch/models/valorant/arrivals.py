@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.draws.poisson import fill_poisson
+from valmatch.draws.distributions import fill_exponential, fill_normal, fill_poisson
 from valmatch.draws.streams import Streams
-from valmatch.draws.ziggurat import fill_exponential, fill_normal
 from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.kernels.compilation import announce_compilation, njit, unallocating
 

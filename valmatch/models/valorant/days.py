@@ -14,8 +14,7 @@ import numpy as np
 from valmatch.draws.philox import rewind
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import njit
-from valmatch.matching.queue import RULE, driver, run
-from valmatch.matching.queue_statistics import LINEUP, STATISTICS, Counts, clear
+from valmatch.matching.queue import LINEUP, RULE, STATISTICS, Counts, clear, driver, run
 from valmatch.matching.rules import Rules
 from valmatch.models.valorant.arrivals import Law, draw_players
 from valmatch.models.valorant.controls import add_players

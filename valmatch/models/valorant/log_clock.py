@@ -13,7 +13,7 @@ from valmatch.errors import option
 from valmatch.inputs.csv_reader import Row
 from valmatch.kernels.arrays import Floats
 from valmatch.models.number_dates import check_digits, check_serial_days
-from valmatch.text.datetimes import MILLISECONDS, datetime_of, unit_since_1970
+from valmatch.text.durations import MILLISECONDS, datetime_of, unit_since_1970
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shown
 

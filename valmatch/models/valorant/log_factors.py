@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, Strict, ValidationInfo, field_validator
 
-from valmatch.inputs.bad_rows import MOST
-from valmatch.inputs.csv_columns import SEPARATORS
+from valmatch.inputs.csv_reader import MOST, SEPARATORS
 from valmatch.inputs.fields import Factors, Flag, Real, Whole, refuse
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown

@@ -18,8 +18,7 @@ from valmatch.kernels import halting
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.departures import departures_at, run_with_departures
-from valmatch.matching.queue import kernel_of, run
-from valmatch.matching.queue_statistics import clear, new_counts
+from valmatch.matching.queue import clear, kernel_of, new_counts, run
 from valmatch.matching.registry import QUEUES, queue_rule
 from valmatch.matching.rules import Rules, known_team, ticks_per_hour
 from valmatch.models.model import (
@@ -64,8 +63,7 @@ from valmatch.models.valorant.tables import Played, matches_table, players_table
 from valmatch.models.valorant.wall_clock import DAY, wall_hours
 from valmatch.models.valorant.warm_up import fill_after
 from valmatch.statistics.sampling import OneHistory
-from valmatch.text.notes import Note
-from valmatch.text.terminal import shown
+from valmatch.text.terminal import Note, shown
 
 RESPONSES = Responses(
     Response(

@@ -13,19 +13,24 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.inputs.bad_rows import BadRows, RowError
-from valmatch.inputs.csv_columns import SEPARATORS
-from valmatch.inputs.csv_reader import Dialect, Row, read_header, read_rows
-from valmatch.inputs.csv_text import other_separator
+from valmatch.inputs.csv_reader import (
+    SEPARATORS,
+    BadRows,
+    Dialect,
+    Row,
+    RowError,
+    other_separator,
+    read_header,
+    read_rows,
+)
 from valmatch.inputs.files import MAX_FILE
 from valmatch.kernels.arrays import Floats
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.log_clock import LogClock, Time
 from valmatch.models.valorant.log_factors import LEFT, LogFactors
 from valmatch.models.valorant.log_span import LONGEST, far_rows, span_remarks
-from valmatch.text.notes import Note
 from valmatch.text.suggestions import hint
-from valmatch.text.terminal import shown
+from valmatch.text.terminal import Note, shown
 
 VECTOR = ("elo", "kd", "wr")
 

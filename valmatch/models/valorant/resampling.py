@@ -20,9 +20,8 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.models.valorant.arrivals import ArrivingPlayers, Moved
 from valmatch.models.valorant.log_span import LONGEST, YEAR
 from valmatch.models.valorant.queue_log import QueueLog
-from valmatch.statistics.moving_blocks import block_days, overlapping_degrees
-from valmatch.statistics.sampling import Resampled
-from valmatch.text.notes import Note
+from valmatch.statistics.sampling import Resampled, block_days, overlapping_degrees
+from valmatch.text.terminal import Note
 
 BLOCKS = 2  # source of randomness: which blocks are drawn
 

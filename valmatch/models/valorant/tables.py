@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.inputs.csv_columns import joined_names
+from valmatch.inputs.csv_reader import joined_names
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.matching.rules import Rules, prioritized
 from valmatch.models.model import Table, Values

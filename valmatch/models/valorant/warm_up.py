@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Records
-from valmatch.matching.queue_statistics import STATISTICS
+from valmatch.matching.queue import STATISTICS
 from valmatch.matching.rules import Rules, prioritized
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.measures import Matches

@@ -15,7 +15,7 @@ import numpy as np
 
 from valmatch.config.config import Config
 from valmatch.draws.streams import Streams
-from valmatch.execution.simulator import build
+from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model, Response, row_of
 from valmatch.optimization.evaluation import Evaluator, Execution

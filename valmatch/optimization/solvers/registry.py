@@ -85,7 +85,7 @@ def algorithm(name: str) -> str:
     return BEST if name == AUTO else name
 
 
-def labelled(name: str) -> str:
+def label_of_solver(name: str) -> str:
     """Return the name of a solver; that of the default says which one it is."""
     return f"{name} ({algorithm(name)})" if name != algorithm(name) else name
 

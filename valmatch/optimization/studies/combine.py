@@ -46,7 +46,7 @@ from valmatch.optimization.studies.study import (
 )
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.output import cell
-from valmatch.storage.ownership import refuse_to_replace
+from valmatch.storage.run_folder import refuse_to_replace
 
 Warn = Callable[[str], None]
 Rows = dict[Address, Row]

@@ -10,8 +10,7 @@ from typing import TextIO
 
 from valmatch.errors import InputError, RunError
 from valmatch.optimization.problem import Problem
-from valmatch.storage.line_file import numbers, read_lines
-from valmatch.storage.output import cell, write_bytes
+from valmatch.storage.output import cell, numbers, read_lines, write_bytes
 
 Address = tuple[float, ...]
 Row = tuple[float, ...]

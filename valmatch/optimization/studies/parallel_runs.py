@@ -14,9 +14,8 @@ from valmatch.errors import WorkersLostError
 from valmatch.execution.chunks import RETRIES, lost, result_of
 from valmatch.execution.executors import PROCESSES, open_pool
 from valmatch.execution.interruption import Stop
-from valmatch.execution.listeners import Listeners
-from valmatch.execution.run_options import RunOptions
-from valmatch.execution.worker_pool import WorkerPool
+from valmatch.execution.processes import WorkerPool
+from valmatch.execution.run_options import Listeners, RunOptions
 from valmatch.kernels.halting import Stopped
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.problem import Problem

@@ -10,10 +10,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from valmatch.config.config import Config
+from valmatch.config.config import Config, TermOptions
 from valmatch.config.identity import problem_id
 from valmatch.config.loading import ConfigLike, load
-from valmatch.config.sections import TermOptions
 from valmatch.errors import InputError, option
 from valmatch.execution.run_options import RunKeywords, split
 from valmatch.inputs import arguments

@@ -16,11 +16,10 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
+from valmatch.execution.chunks import build
 from valmatch.execution.interruption import stop_on_signal
-from valmatch.execution.listeners import Listeners
-from valmatch.execution.run_options import RunOptions
+from valmatch.execution.run_options import Listeners, RunOptions
 from valmatch.execution.shards import WHOLE, Shard
-from valmatch.execution.simulator import build
 from valmatch.inputs import arguments
 from valmatch.models.model import Model
 from valmatch.optimization.evaluation import Execution, Journal

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 from valmatch.config.config import Config
 from valmatch.config.identity import problem_id
 from valmatch.errors import InputError, option
+from valmatch.execution.chunks import build
 from valmatch.execution.shards import WHOLE
-from valmatch.execution.simulator import build
-from valmatch.experiments.design import MOST_LEVELS, span
-from valmatch.inputs.limits import LARGEST
+from valmatch.experiments.sweep import MOST_LEVELS, span
+from valmatch.inputs.arguments import LARGEST
 from valmatch.kernels.halting import Stopped
 from valmatch.models.model import Model
 from valmatch.optimization.certification.selection import Certificate

@@ -14,11 +14,9 @@ from valmatch.plots.ladder import days
 from valmatch.plots.parts.curves import read_curves
 from valmatch.plots.parts.labels import few_ticks, in_first_column, label
 from valmatch.plots.parts.pages import MOST_ROWS, numbered, pages_of
-from valmatch.plots.parts.samples import ResponseSample, arms_of, fact_of, read_samples
-from valmatch.plots.parts.source import RunFiles
+from valmatch.plots.parts.source import ResponseSample, RunFiles, arms_of, fact_of, read_samples
 from valmatch.plots.parts.style import COLOURS, GREY, head, panels
-from valmatch.text.labels import labelled
-from valmatch.text.terminal import shortened
+from valmatch.text.terminal import labelled, shortened
 
 COLUMNS = 3  # panels of means beside each other
 LONGEST = 40  # characters of the name of a run

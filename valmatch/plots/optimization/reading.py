@@ -15,8 +15,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.optimization.studies.solver_comparison import BEST_KNOWN
 from valmatch.plots.parts.source import FileTable, Mean, RunFiles, damaged
 from valmatch.plots.parts.style import BAD, FAINT, dots
-from valmatch.text.labels import labelled
-from valmatch.text.terminal import shortened
+from valmatch.text.terminal import labelled, shortened
 
 Point = tuple[float, ...]
 

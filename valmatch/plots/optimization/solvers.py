@@ -17,7 +17,7 @@ from valmatch.plots.optimization.reading import final_point, objective_label, re
 from valmatch.plots.parts.labels import label
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import COLOURS, GREY, LINES, head, new_figure
-from valmatch.text.labels import labelled
+from valmatch.text.terminal import labelled
 
 SHARES = {
     "called_feasible": "called feasible",

@@ -20,7 +20,7 @@ from valmatch.plots.optimization.reading import (
 from valmatch.plots.parts.labels import label, legend_below
 from valmatch.plots.parts.source import Mean, RunFiles, damaged
 from valmatch.plots.parts.style import BAD, GOOD, GREY, MOST_VECTOR_MARKS, head, panels
-from valmatch.text.labels import labelled
+from valmatch.text.terminal import labelled
 
 MARKS = {"true": ("o", GOOD, GOOD), "undecided": ("s", GREY, "white"), "false": ("X", BAD, BAD)}
 NAMES = {"true": "certified", "undecided": "undecided", "false": "not feasible"}

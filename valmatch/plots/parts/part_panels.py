@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from valmatch.plots.parts.labels import few_ticks, in_first_column, label
-from valmatch.plots.parts.samples import ResponseSample, arms_of, fact_of, read_samples
-from valmatch.plots.parts.source import RunFiles
+from valmatch.plots.parts.source import ResponseSample, RunFiles, arms_of, fact_of, read_samples
 from valmatch.plots.parts.style import GOOD, GREY, head, panels
 
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from valmatch.plots.report.document import Block, Chapter, shortened_sheet
-from valmatch.text.sheet import Sheet
-from valmatch.text.terminal import escaped
+from valmatch.text.terminal import Sheet, escaped
 
 MARK = "<!-- valmatch report -->"  # by what a file is known as a report
 

@@ -16,8 +16,7 @@ from valmatch.models.registry import MODELS
 from valmatch.plots.parts.source import RunFiles
 from valmatch.plots.report.document import Block, FileLink
 from valmatch.storage.contents import MANIFEST
-from valmatch.text.sheet import Sheet
-from valmatch.text.terminal import shortened
+from valmatch.text.terminal import Sheet, shortened
 
 CODE = 20_000  # most characters of a config that is shown
 NAMED = 60  # factors that are listed

@@ -9,7 +9,7 @@ from valmatch.inputs.csv_reader import Row
 from valmatch.models.valorant.log_clock import EPOCH, LogClock
 from valmatch.models.valorant.wall_clock import DAY
 from valmatch.plots.parts.source import RunFiles, damaged
-from valmatch.text.datetimes import datetime_of
+from valmatch.text.durations import datetime_of
 
 TIME = "arrival_time"  # the column of the times that the log has; not there where it has hours
 

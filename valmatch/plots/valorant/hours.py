@@ -12,8 +12,7 @@ from matplotlib.figure import Figure
 from valmatch.models.valorant.hours import WEEK
 from valmatch.models.valorant.wall_clock import DAY
 from valmatch.plots.parts.labels import label, legend_below
-from valmatch.plots.parts.samples import ResponseSample, arms_of, fact_of, read_samples
-from valmatch.plots.parts.source import RunFiles
+from valmatch.plots.parts.source import ResponseSample, RunFiles, arms_of, fact_of, read_samples
 from valmatch.plots.parts.style import BAD, FAINT, GOOD, head, panels
 
 MIDDLE = (10.0, 90.0)  # percentiles between which most replications lie

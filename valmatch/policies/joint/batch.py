@@ -10,13 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.draws.addressed import uniform_at
-from valmatch.draws.streams import Streams
+from valmatch.draws.streams import Streams, uniform_at
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
 from valmatch.kernels.compilation import at, njit, unallocating, variant
 from valmatch.policies.joint.belief import Belief, Pairs, number_of, pairs_of
-from valmatch.policies.joint.lookahead import pair_information
-from valmatch.policies.joint.values import MOST_DRAWN, WIDEST, variance_of
+from valmatch.policies.joint.lookahead import MOST_DRAWN, WIDEST, pair_information, variance_of
 from valmatch.policies.registry import JOINT, function_of
 
 TIED = 1e-9  # values closer than this share of the largest are equal: sums of floats say no more

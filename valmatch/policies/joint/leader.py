@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from valmatch.draws.ziggurat import fill_normal
+from valmatch.draws.distributions import fill_normal
 from valmatch.kernels.arrays import Floats, Words
 from valmatch.kernels.compilation import at, unallocating
 

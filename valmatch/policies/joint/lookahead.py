@@ -16,15 +16,242 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import at, inlined, unallocating
 from valmatch.policies.joint.belief import LOOKS, Pairs, number_of
-from valmatch.policies.joint.expected_maximum import (
-    FAR,
-    envelope,
-    gain_of,
-)
-from valmatch.policies.joint.misorder import misorder_fall
-from valmatch.policies.joint.outcomes import game_information
-from valmatch.policies.joint.values import variance_of
-from valmatch.policies.largest import place_of_largest
+from valmatch.policies.joint.outcomes import game_information, mutual_information
+from valmatch.policies.knowledge import place_of_largest
+from valmatch.ratings.trueskill import hazard_excess, normal_cdf, normal_density
+
+# The expected maximum of lines at a normal point: what a look-ahead of one step gains.
+#
+# Source: Frazier, Powell, Dayanik, "The knowledge-gradient policy for correlated normal beliefs"
+# (INFORMS Journal on Computing 21, 2009), equation (14) and algorithm 1.
+
+FAR = 8.5  # standard deviations beyond which what could be gained is below 1e-18 of a deviation
+
+
+@unallocating
+def expected_excess(z: float) -> float:
+    """Return E max(Z - z, 0) of a standard normal Z, for z >= 0: phi(z) - z Phi(-z)."""
+    excess = hazard_excess(z)
+    return normal_density(z) * excess / (z + excess)
+
+
+@inlined
+def _climb(
+    gaps: Floats, first: Floats, second: Floats, sign: float, reach: float, work: Floats
+) -> int:
+    """Walk along the upper envelope to one side; return how often the line on top changes."""
+    gap, slope, changes, most = 0.0, 0.0, 0, np.inf
+    while slope < most:
+        nearest, steepest, lowest, most = np.inf, 0.0, 0.0, 0.0
+        for k in range(gaps.size):
+            other = sign * (first[at(k)] - second[at(k)])
+            most = max(most, other)
+            if other > slope:
+                crossing = (gaps[at(k)] - gap) / (other - slope)
+                if crossing < nearest or (crossing == nearest and other > steepest):
+                    nearest, steepest, lowest = crossing, other, gaps[at(k)]
+        if nearest == np.inf or nearest > reach:
+            return changes
+        work[at(changes), 0], work[at(changes), 1] = nearest, steepest - slope
+        gap, slope, changes = lowest, steepest, changes + 1
+    return changes
+
+
+@inlined
+def any_above(gaps: Floats, first: Floats, second: Floats, reach: float) -> bool:
+    """Return whether any line is above the best one within `reach` of 0, see `envelope`."""
+    above = False
+    for k in range(gaps.size):
+        above |= abs(first[at(k)] - second[at(k)]) * reach >= gaps[at(k)]
+    return above
+
+
+@unallocating
+def envelope(gaps: Floats, first: Floats, second: Floats, reach: float, work: Floats) -> int:
+    """Find where the upper envelope of some lines bends; return in how many places.
+
+    Shapes: `gaps` (n,); `first`, `second` (n,); `work` (2 n, 2).
+    """
+    if not any_above(gaps, first, second, reach):
+        return 0
+    bends = _climb(gaps, first, second, 1.0, reach, work)
+    return bends + _climb(gaps, first, second, -1.0, reach, work[bends:])
+
+
+@unallocating
+def gain_of(bends: int, work: Floats, scale: float) -> float:
+    """Return E max of the lines at a normal point of this deviation, less their maximum at 0."""
+    gain = 0.0
+    for k in range(bends):
+        z = work[at(k), 0] / scale
+        if z < FAR:
+            gain += work[at(k), 1] * expected_excess(z)
+    return gain * scale
+
+
+def expected_gain(intercepts: Floats, slopes: Floats) -> float:
+    """Return E max(a + b Z) - max a of lines with intercepts a and slopes b, Z standard normal.
+
+    Shapes: `intercepts`, `slopes` (n,).
+
+    Examples
+    --------
+    Two equals of which one moves by 1: half of the mean of |Z|.
+
+    >>> round(expected_gain([0.0, 0.0], [1.0, 0.0]), 6)
+    0.398942
+    """
+    a, b = np.asarray(intercepts, np.float64), np.asarray(slopes, np.float64)
+    best = int(a.argmax())
+    others = np.arange(a.size) != best
+    work = np.empty((2 * a.size, 2))
+    steepness = b[others] - b[best]
+    bends = envelope(a[best] - a[others], steepness, np.zeros_like(steepness), math.inf, work)
+    return float(gain_of(bends, work, 1.0))
+
+
+# The probability that two players are named in the wrong order, before and after a game.
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+_HALF_NODES, _HALF_WEIGHTS = _NODES[12:].copy(), _WEIGHTS[12:].copy()
+"""Of an even function those of one side do."""
+
+
+@unallocating
+def owen(h: float, slope: float) -> float:
+    """Return Owen's T of h >= 0 and a slope in [0, 1] (Owen 1956), right to 1e-15."""
+    if h > 9.0:
+        return 0.0
+    half, total = 0.5 * h * h, 0.0
+    for k in range(_HALF_NODES.size):
+        t = slope * _HALF_NODES[k]
+        square = 1.0 + t * t
+        total += _HALF_WEIGHTS[k] * math.exp(-half * square) / square
+    return slope * total / (2.0 * math.pi)
+
+
+@unallocating
+def misorder_fall(lead: float, deviation: float, moved: float) -> float:
+    """Return by how much the chance of a wrong order falls when something is learnt.
+
+    Notes
+    -----
+    Now the chance is Phi(-|lead| / deviation). Afterwards it is that of a truth and an estimate of
+    different signs, which are normal with correlation rho = moved / deviation: 2 T(a, x), with
+    a = |lead| / deviation, x = sqrt(1 - rho^2) / rho, and T of Owen, "Tables for computing
+    bivariate normal probabilities" (Annals of Mathematical Statistics 27, 1956).
+    """
+    if moved <= 0.0 or deviation <= 0.0:
+        return 0.0
+    a, rho = abs(lead) / deviation, min(moved / deviation, 1.0)
+    x = math.sqrt((1.0 - rho) * (1.0 + rho)) / rho
+    if x <= 1.0:
+        return normal_cdf(-a) - 2.0 * owen(a, x)
+    # T(a, x) by T(a x, 1 / x), of which the common terms cancel.
+    far = normal_cdf(-a * x)
+    return 2.0 * owen(a * x, 1.0 / x) - far * (1.0 - 2.0 * normal_cdf(-a))
+
+
+# Values of pairs by simple measures: games so far, closeness, the leader, information.
+
+MOST_DRAWN, WIDEST = 20.0, 30.0
+"""Up to this weight of draws, and this standard deviation of the lead in log odds, an outcome tells
+the more the less is known; beyond, a little less, as draws grow rare among leads so far apart."""
+
+
+@unallocating
+def variance_of(pairs: Pairs, i: int, j: int) -> float:
+    """Return the variance of the difference of two players."""
+    v = pairs.covariance
+    spread: float = v[at(i), at(i)] + v[at(j), at(j)] - 2.0 * v[at(i), at(j)]
+    return max(spread, 0.0)
+
+
+@unallocating
+def uniform(pairs: Pairs) -> None:
+    """Value each open pair by minus its games so far."""
+    for p in range(pairs.values.size):
+        pairs.values[at(p)] = -float(pairs.games[at(p)]) if pairs.open[at(p)] else -np.inf
+
+
+@unallocating
+def closeness(pairs: Pairs) -> None:
+    """Value each open pair by how close its ratings are, times both standard errors.
+
+    A heuristic in use, for comparison: exp(-|d| / 200) (se_i + se_j).
+    """
+    n, p = pairs.mean.size, 0
+    for i in range(n):
+        own = math.sqrt(max(pairs.covariance[at(i), at(i)], 0.0))
+        for j in range(i + 1, n):
+            value = -np.inf
+            if pairs.open[at(p)]:
+                other = math.sqrt(max(pairs.covariance[at(j), at(j)], 0.0))
+                lead = pairs.mean[at(i)] - pairs.mean[at(j)]
+                value = math.exp(-abs(lead) / 200.0) * (own + other)
+            pairs.values[at(p)] = value
+            p += 1
+
+
+@unallocating
+def contenders(pairs: Pairs) -> None:
+    """Value by 1 the open pair of the leader and the rival who may best be above, others by 0.
+
+    A plain top-two rule: the rival of the smallest lead in standard errors.
+    """
+    leader, chosen, nearest, p = place_of_largest(pairs.mean), -1, np.inf, 0
+    n = pairs.mean.size
+    for i in range(n):
+        for j in range(i + 1, n):
+            pairs.values[at(p)] = 0.0 if pairs.open[at(p)] else -np.inf
+            if pairs.open[at(p)] and leader in (i, j):
+                lead = abs(pairs.mean[at(i)] - pairs.mean[at(j)])
+                spread = variance_of(pairs, i, j)
+                ratio = lead / math.sqrt(spread) if spread > 0.0 else np.inf
+                if ratio < nearest:
+                    chosen, nearest = p, ratio
+            p += 1
+    if chosen >= 0:
+        pairs.values[at(chosen)] = 1.0
+
+
+@unallocating
+def information(pairs: Pairs) -> None:
+    """Value each open pair by how much its outcome tells of its difference, in nats.
+
+    The less is known of a difference, the more is told. Unless values are to be `exact`, as they
+    must be beyond `MOST_DRAWN` and `WIDEST`, pairs that cannot be the best thus keep what they were
+    worth before games were chosen.
+    """
+    n, p, best = pairs.mean.size, 0, 0.0
+    if not pairs.exact:
+        likely = place_of_largest(pairs.values)
+        for i in range(n):
+            if p <= likely < p + n - 1 - i and pairs.open[at(likely)]:
+                lead, deviation = _log_odds(pairs, i, i + 1 + likely - p)
+                best = mutual_information(lead, deviation, pairs.draw_weight)
+            p += n - 1 - i
+    p, lead, deviation, told = 0, 0.0, -1.0, 0.0
+    for i in range(n):
+        for j in range(i + 1, n):
+            if not pairs.open[at(p)]:
+                pairs.values[at(p)] = -np.inf
+            elif pairs.exact or pairs.values[at(p)] >= best * (1.0 - 1e-8) - 1e-12:
+                before = lead, deviation
+                lead, deviation = _log_odds(pairs, i, j)
+                if (lead, deviation) != before:  # newcomers are all alike
+                    told = mutual_information(lead, deviation, pairs.draw_weight)
+                pairs.values[at(p)] = told
+                best = max(best, told)
+            p += 1
+
+
+@unallocating
+def _log_odds(pairs: Pairs, i: int, j: int) -> tuple[float, float]:
+    """Return the lead of a player over another in log odds, and its standard deviation."""
+    lead = pairs.points * (pairs.mean[at(i)] - pairs.mean[at(j)])
+    return lead, pairs.points * math.sqrt(variance_of(pairs, i, j))
+
 
 _BEST, _ORDER = 0, 1
 """Places of goals."""

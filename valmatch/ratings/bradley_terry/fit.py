@@ -20,8 +20,7 @@ from valmatch.ratings.bradley_terry.likelihood import (
     terms_at,
 )
 from valmatch.ratings.bradley_terry.linear import EXACT, blind_direction, solve
-from valmatch.ratings.bradley_terry.prior import Information, Knowledge
-from valmatch.ratings.bradley_terry.sums import dot
+from valmatch.ratings.bradley_terry.prior import Information, Knowledge, dot
 
 POINTS = math.log(10.0) / 400.0  # log odds of a point of rating: 400 points are 10 : 1
 _STEP = 1e-6 * POINTS  # the largest step after which ratings have converged, 1e-6 points

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.contests import Design, Orders
-from valmatch.ratings.bradley_terry.sums import dot
+from valmatch.ratings.bradley_terry.prior import dot
 
 
 class Tallies(NamedTuple):

@@ -6,8 +6,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from valmatch.kernels.arrays import Floats
-from valmatch.ratings.bradley_terry.prior import Information
-from valmatch.ratings.bradley_terry.sums import dots
+from valmatch.ratings.bradley_terry.prior import Information, dots
 
 DENSE = 600  # parameters up to which dense matrices are faster
 

@@ -11,11 +11,14 @@ from valmatch.experiments.compare import ENOUGH
 from valmatch.models.model import Response
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.report.chapters.replicate import glossary
-from valmatch.plots.report.charts import Chart, Interval, Intervals, Strip
-from valmatch.plots.report.document import Block, Chapter, titled
-from valmatch.plots.report.origin import run_name
-from valmatch.plots.report.words import (
+from valmatch.plots.report.document import (
     HEADLINE,
+    Block,
+    Chapter,
+    Chart,
+    Interval,
+    Intervals,
+    Strip,
     change_in_words,
     confidence_in_words,
     counted,
@@ -26,15 +29,20 @@ from valmatch.plots.report.words import (
     joined,
     meanings_in_words,
     response_of,
+    titled,
     value_in_words,
 )
-from valmatch.plots.sheets.comparison import compared_sheet, differences_columns
-from valmatch.plots.sheets.parts import compared_parts_sheets, listed
+from valmatch.plots.report.origin import run_name
+from valmatch.plots.sheets import (
+    compared_parts_sheets,
+    compared_sheet,
+    differences_columns,
+    listed,
+)
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import TOO_SHORT, short_intervals
 from valmatch.statistics.rounding import rounded
-from valmatch.text.sheet import Sheet
-from valmatch.text.terminal import shortened
+from valmatch.text.terminal import Sheet, shortened
 
 SUMMARY = "summary.json"
 

@@ -10,10 +10,13 @@ import numpy as np
 from valmatch.models.model import Response
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.report.chapters.replicate import glossary
-from valmatch.plots.report.charts import COLOURS, Chart, Graph, Line
-from valmatch.plots.report.document import Block, Chapter
-from valmatch.plots.report.origin import run_name
-from valmatch.plots.report.words import (
+from valmatch.plots.report.document import (
+    COLOURS,
+    Block,
+    Chapter,
+    Chart,
+    Graph,
+    Line,
     after,
     counted,
     estimate_of,
@@ -24,7 +27,8 @@ from valmatch.plots.report.words import (
     response_of,
     value_in_words,
 )
-from valmatch.plots.sheets.replications import at_every_point, points_sheet
+from valmatch.plots.report.origin import run_name
+from valmatch.plots.sheets import at_every_point, points_sheet
 from valmatch.statistics.estimates import Estimate
 from valmatch.text.terminal import shortened
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from valmatch.plots.parts.source import RunFiles, damaged
-from valmatch.plots.report.document import Block, Chapter
-from valmatch.plots.report.words import counted
-from valmatch.text.sheet import Sheet
+from valmatch.plots.report.document import Block, Chapter, counted
+from valmatch.text.terminal import Sheet
 
 BATCH, SUMMARY = "batch.csv", "summary.json"
 

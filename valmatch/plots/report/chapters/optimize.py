@@ -7,37 +7,222 @@ from collections.abc import Mapping
 from typing import Any
 
 from valmatch.config.factor_paths import flat
+from valmatch.inputs.fields import plain_number
 from valmatch.models.model import Response
 from valmatch.optimization.problem import START, TODAY
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.report.chapters import optimize_charts as charts
-from valmatch.plots.report.chapters.optimize_sets import front_chapter, sweep_chapter
 from valmatch.plots.report.chapters.replicate import glossary
-from valmatch.plots.report.charts import Strip
-from valmatch.plots.report.document import Block, Chapter, titled
-from valmatch.plots.report.origin import run_name
-from valmatch.plots.report.problems import (
-    SUMMARY,
-    limits_of,
-    objective_in_words,
-    problem_in_words,
-    verdict_point,
-)
-from valmatch.plots.report.words import (
+from valmatch.plots.report.document import (
+    Block,
+    Chapter,
+    Strip,
     after,
     confidence_in_words,
     counted,
     estimate_of,
     joined,
     response_of,
+    titled,
     value_in_words,
 )
-from valmatch.plots.sheets.comparison import compared_sheet
-from valmatch.plots.sheets.optimization import limits_sheet, point_sheet, solvers_sheet
-from valmatch.plots.sheets.parts import listed
+from valmatch.plots.report.origin import run_name
+from valmatch.plots.sheets import (
+    Limit,
+    SweptPoint,
+    compared_sheet,
+    front_sheet,
+    limits_sheet,
+    listed,
+    point_sheet,
+    slopes_sheet,
+    solvers_sheet,
+    sure_of,
+    sweep_sheet,
+)
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import mean_and_half, rounded
-from valmatch.text.sheet import COUNT
+from valmatch.storage.contents import MANIFEST
+from valmatch.text.terminal import COUNT
+
+# The problem of an optimisation in words, and verdicts on points as summaries hold them.
+
+SUMMARY = "summary.json"
+
+SENSES = {"at_most": "<=", "at_least": ">="}
+
+
+def problem_in_words(run: RunFiles, swept: str = "", values: str = "") -> str:
+    """Say what was asked of an optimisation, in one sentence."""
+    with damaged(run.folder / MANIFEST):
+        section: dict[str, Any] = run.manifest.get("optimize") or {}
+        variables = joined(list(section.get("variables", ())))
+        terms = section.get("objective") or {}
+        pareto = run.manifest.get("pareto")
+        aim = _terms(terms)
+        if pareto:
+            aim = f"trade off {joined([part.strip() for part in str(pareto).split(',')])}"
+        elif not aim:
+            aim = "is best"
+        else:
+            aim = f"minimises {aim}"
+        bounds = [
+            f"{one['response']} {sense} {values if name == swept else plain_number(one[key])}"
+            f"{after(run.units.of_response(one['response']))}"
+            for name, one in (section.get("constraints") or {}).items()
+            for key, sense in SENSES.items()
+            if one.get(key) is not None
+        ]
+    within = f" with {joined(bounds)}" if bounds else ""
+    which = f"Which {variables}" if variables else "Which rule"
+    aim = aim.replace("minimises", "minimise", 1) if " and " in variables else aim
+    solver = f", solver {run.manifest.get('solver')}" if run.manifest.get("solver") else ""
+    budget = run.manifest.budget
+    spent = f", budget {counted(budget, 'replication')} a run" if budget else ""
+    seed = f"seed {run.manifest.seed}"
+    return f"{which} of {run_name(run)} {aim}{within}? {seed[:1].upper()}{seed[1:]}{spent}{solver}."
+
+
+def _terms(terms: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return a weighted sum of responses."""
+    parts = []
+    for term in terms.values():
+        weight = float(term.get("weight", 1.0))
+        factor = "" if weight == 1.0 else f"{plain_number(weight)} "
+        if weight:
+            parts.append(f"{factor}{term['response']}")
+    return " + ".join(parts).replace("+ -", "- ")
+
+
+def objective_in_words(run: RunFiles) -> str:
+    """Say what the objective and the responses with bounds are."""
+    with damaged(run.folder / MANIFEST):
+        section: dict[str, Any] = run.manifest.get("optimize") or {}
+        terms = section.get("objective") or {}
+        bounded = [one["response"] for one in (section.get("constraints") or {}).values()]
+        names = dict.fromkeys([term["response"] for term in terms.values()] + bounded)
+        said = [f"objective: {_terms(terms)}, less is better"] if terms else []
+    meanings = {name: response_of(run, name).meaning for name in names}
+    return "; ".join([*said, *(f"{name}: {text}" for name, text in meanings.items() if text)])
+
+
+def verdict_point(found: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the point of a verdict: the recommended one, or that of least violation."""
+    return found.get("recommended") or found.get("least_violation")
+
+
+def limits_of(best: Mapping[str, Any]) -> list[Limit]:
+    """Return the bounds of a verdict with the means of their responses."""
+    return [
+        Limit(one["response"], one["sense"], float(one["bound"]), estimate_of(one))
+        for one in best["constraints"].values()
+    ]
+
+
+def feasible_of(found: Mapping[str, Any]) -> bool | None:
+    """Return the answer of a verdict, None for undecided."""
+    answer = found["feasible"]
+    return answer if isinstance(answer, bool) else None
+
+
+# Chapters on sweeps and Pareto fronts of `optimize`: several points instead of one.
+
+
+def sweep_chapter(run: RunFiles, given: Mapping[str, Any]) -> Chapter:
+    """Return the chapter on a sweep of a bound or a weight."""
+    name, unit = given["sweep"], charts.unit_of_objective(run)
+    values = [float(one[name]) for one in given["frontier"]]
+    span = f"{min(values):g} to {max(values):g}" if values else "several bounds"
+    asked = f"What does {name} cost? {problem_in_words(run, name, span)}"
+    chapter = Chapter(f"Sweep of {name} in {run_name(run)}", asked, meant=objective_in_words(run))
+    found, remarks = [], []
+    for one in given["frontier"]:
+        best = verdict_point(one)
+        if best is None:
+            continue
+        value = float(one[name])
+        point = {key: float(x) for key, x in best["point"].items()}
+        found.append(SweptPoint(value, estimate_of(best["objective"]), feasible_of(one), point))
+        remarks += [f"{name} {value:g}: {text}" for text in one.get("remarks", ())]
+        if feasible_of(one) is not True:
+            remarks.append(f"{name} {value:g}: {one['why']}")
+    if not found:
+        return chapter
+    chapter.found = _sweep_finding(name, found, unit)
+    chart = charts.sweep_chart(name, found, unit)
+    chapter.blocks.append(Block("", charts=[chart]))
+    sheet = sweep_sheet(name, found)
+    chapter.blocks.append(Block("The best point of each", sheet=sheet, items=remarks))
+    slopes = [
+        (float(one["from"]), float(one["to"]), estimate_of(one["objective_per_unit_of_bound"]))
+        for one in given.get("prices", ())
+    ]
+    if slopes:
+        chapter.blocks.append(titled(slopes_sheet(name, slopes)))
+    return chapter
+
+
+def _sweep_finding(name: str, found: list[SweptPoint], unit: str) -> str:
+    """Say what the objective is at the ends of a sweep."""
+    certified = [one for one in found if one.feasible is True]
+    sure = sure_of(one.objective for one in found)
+    n = f"{len(certified)} of {counted(len(found), 'value')} of {name} have a {sure} point"
+    if not certified:
+        return f"No value of {name} has a {sure} point ({counted(len(found), 'value')} tried)."
+    ends = [certified[0], certified[-1]] if len(certified) > 1 else certified
+    said = [f"{value_in_words(one.objective)}{after(unit)} at {one.value:g}" for one in ends]
+    first = ends[0].objective
+    level = f"{confidence_in_words(first.confidence)} intervals" if first.ci_low else "no intervals"
+    counts = sorted({one.objective.n for one in ends})
+    many = f"{counts[0]:,}" + (f" to {counts[-1]:,}" if len(counts) > 1 else "")
+    of = f"{level}, n = {many} fresh replications each"
+    return f"{n}; the best objective is {joined(said)}; {of}."
+
+
+def front_chapter(run: RunFiles, given: Mapping[str, Any]) -> Chapter:
+    """Return the chapter on a Pareto front."""
+    objectives: dict[str, Any] = given["objectives"]
+    names = list(objectives)
+    asked = f"How do {joined(names)} trade off in {run_name(run)}?"
+    section = problem_in_words(run)
+    chapter = Chapter(f"Pareto front of {run_name(run)}", f"{asked} {_rest(section)}")
+    points = [
+        (
+            {name: estimate_of(mean) for name, mean in one["objectives"].items()},
+            {name: float(value) for name, value in one["point"].items()},
+        )
+        for one in given["front"]
+    ]
+    tested = int(given["tested"])
+    remarks = list(given.get("remarks", ()))
+    if not points:
+        chapter.found = f"None of {counted(tested, 'tested point')} is certified as feasible."
+        chapter.blocks.append(Block("Remarks", items=remarks))
+        return chapter
+    first = names[0]
+    order = sorted(points, key=lambda one: one[0][first].mean or 0.0)
+    ends = [order[0], order[-1]] if len(order) > 1 else order
+    said = [
+        joined([f"{name} {value_in_words(means[name])}" for name in means]) for means, _ in ends
+    ]
+    mean = ends[0][0][first]
+    level = f"{confidence_in_words(mean.confidence)} intervals" if mean.ci_low else "no intervals"
+    chapter.found = (
+        f"{counted(len(points), f'{sure_of([mean])} point')} of {tested} tested"
+        f" {'are' if len(points) != 1 else 'is'} on the front, from {' to '.join(said)};"
+        f" {level}, n = {mean.n:,} fresh replications each."
+    )
+    drawn = charts.front_charts(run, names, [means for means, _ in points])
+    chapter.blocks.append(Block("The front", charts=drawn, sheet=front_sheet(points)))
+    if remarks:
+        chapter.blocks[-1].items = remarks
+    return chapter
+
+
+def _rest(sentence: str) -> str:
+    """Return seed and budget of a problem in words."""
+    return sentence.partition("? ")[2]
+
 
 BESIDE = {"start_and_recommended": START, "today_and_recommended": TODAY}
 """Comparisons of a summary with what is beside the recommended point in them."""

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from valmatch.plots.parts.source import RunFiles, damaged
-from valmatch.plots.report.charts import Chart, Graph, Line
-from valmatch.plots.report.words import estimate_of, value_in_words
-from valmatch.plots.sheets.optimization import SweptPoint, sure_of
+from valmatch.plots.report.document import Chart, Graph, Line, estimate_of, value_in_words
+from valmatch.plots.sheets import SweptPoint, sure_of
 from valmatch.statistics.estimates import Estimate
 from valmatch.storage.contents import MANIFEST
-from valmatch.text.labels import labelled
+from valmatch.text.terminal import labelled
 
 CANDIDATES, PROGRESS = "candidates.csv", "progress.csv"
 

@@ -7,14 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from valmatch.errors import InputError
-from valmatch.game_logs.planning.result import AIMED, said_of_plan
+from valmatch.game_logs.planning import AIMED, said_of_plan
 from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.source import FileTable, RunFiles, damaged
-from valmatch.plots.report.charts import Graph, Line
-from valmatch.plots.report.document import Block, Chapter
-from valmatch.plots.report.words import counted
+from valmatch.plots.report.document import Block, Chapter, Graph, Line, counted
 from valmatch.statistics.estimates import t_quantile
-from valmatch.text.sheet import Sheet
+from valmatch.text.terminal import Sheet
 
 PLAN, SUMMARY = "plan.csv", "summary.json"
 

@@ -7,9 +7,8 @@ from typing import Any
 
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.report.chapters.rate import parameters_sheet
-from valmatch.plots.report.document import Block, Chapter
-from valmatch.plots.report.words import counted, joined
-from valmatch.text.sheet import Sheet
+from valmatch.plots.report.document import Block, Chapter, counted, joined
+from valmatch.text.terminal import Sheet
 
 SUMMARY, ROWS = "summary.json", "predictions.csv"
 

@@ -13,12 +13,20 @@ from valmatch.game_logs.blocks import LIMITS, Difference
 from valmatch.plots.parts.bins import bin_edges
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.report.chapters import whole_log
-from valmatch.plots.report.charts import Chart, Graph, Interval, Intervals, Line
-from valmatch.plots.report.document import Block, Chapter
-from valmatch.plots.report.words import counted, joined
-from valmatch.plots.sheets.ratings import half_of, named, scores_sheet, systems_sheet
+from valmatch.plots.report.document import (
+    Block,
+    Chapter,
+    Chart,
+    Graph,
+    Interval,
+    Intervals,
+    Line,
+    counted,
+    joined,
+)
+from valmatch.plots.sheets import half_of, named, scores_sheet, systems_sheet
 from valmatch.statistics.estimates import limits_of_difference
-from valmatch.text.sheet import Sheet
+from valmatch.text.terminal import Sheet
 
 SUMMARY, RATINGS = "summary.json", "ratings.csv"
 

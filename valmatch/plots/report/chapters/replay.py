@@ -10,11 +10,9 @@ import numpy as np
 from valmatch.plots.parts.replay_files import MATCHED, Replayed, read_replay
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.waiting import waiting_between
-from valmatch.plots.report.charts import Chart, Graph, Line
-from valmatch.plots.report.document import Block, Chapter
+from valmatch.plots.report.document import Block, Chapter, Chart, Graph, Line, counted, joined
 from valmatch.plots.report.origin import run_name
-from valmatch.plots.report.words import counted, joined
-from valmatch.plots.sheets.replays import (
+from valmatch.plots.sheets import (
     comparison_sheet,
     ends_sheet,
     judged_sheet,

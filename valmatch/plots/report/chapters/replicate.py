@@ -10,12 +10,15 @@ import numpy as np
 from valmatch.models.model import Response
 from valmatch.plots.parts.bins import bin_edges
 from valmatch.plots.parts.curves import read_curves
-from valmatch.plots.parts.samples import read_samples
-from valmatch.plots.parts.source import RunFiles, damaged
-from valmatch.plots.report.charts import Chart, Graph, Interval, Intervals, Line
-from valmatch.plots.report.document import Block, Chapter, titled
-from valmatch.plots.report.origin import run_name
-from valmatch.plots.report.words import (
+from valmatch.plots.parts.source import RunFiles, damaged, read_samples
+from valmatch.plots.report.document import (
+    Block,
+    Chapter,
+    Chart,
+    Graph,
+    Interval,
+    Intervals,
+    Line,
     after,
     counted,
     estimate_of,
@@ -26,10 +29,12 @@ from valmatch.plots.report.words import (
     mean_in_words,
     meanings_in_words,
     response_of,
+    titled,
     value_in_words,
 )
-from valmatch.plots.sheets.parts import PARTS
-from valmatch.plots.sheets.replications import (
+from valmatch.plots.report.origin import run_name
+from valmatch.plots.sheets import (
+    PARTS,
     Means,
     differences_sheets,
     means_of_parts_sheets,

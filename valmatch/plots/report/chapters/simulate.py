@@ -11,12 +11,22 @@ import numpy as np
 from valmatch.plots.parts.bins import bin_edges
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.report.chapters.replicate import glossary
-from valmatch.plots.report.charts import Chart, Graph, Line
-from valmatch.plots.report.document import Block, Chapter, titled
+from valmatch.plots.report.document import (
+    Block,
+    Chapter,
+    Chart,
+    Graph,
+    Line,
+    after,
+    headline,
+    joined,
+    meanings_in_words,
+    response_of,
+    titled,
+)
+from valmatch.plots.report.html import number
 from valmatch.plots.report.origin import run_name
-from valmatch.plots.report.scales import number
-from valmatch.plots.report.words import after, headline, joined, meanings_in_words, response_of
-from valmatch.plots.sheets.replications import responses_sheets
+from valmatch.plots.sheets import responses_sheets
 
 RESPONSES = "responses.json"
 

@@ -12,10 +12,17 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.day_paths import DATES, read_paths
 from valmatch.plots.parts.source import RunFiles, damaged
-from valmatch.plots.report.charts import Graph, Interval, Intervals, Line
-from valmatch.plots.report.document import Block, Chapter
-from valmatch.plots.report.words import counted, joined
-from valmatch.text.sheet import Sheet
+from valmatch.plots.report.document import (
+    Block,
+    Chapter,
+    Graph,
+    Interval,
+    Intervals,
+    Line,
+    counted,
+    joined,
+)
+from valmatch.text.terminal import Sheet
 
 RATINGS, COEFFICIENTS, SUPERIORITY = "ratings.csv", "coefficients.csv", "superiority.csv"
 

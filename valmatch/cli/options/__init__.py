@@ -1,1 +1,0 @@
-"""Options that several commands have: their names, help texts and checks."""

@@ -1,1 +1,0 @@
-"""Tables on the terminal, a module for each kind of result."""

@@ -1,0 +1,243 @@
+"""The executor `dask`: the workers of a scheduler that is named, or of one in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, wait
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from valmatch.errors import InputError, WorkersLostError, option
+from valmatch.execution.interruption import held_signals, stop_on_signal
+from valmatch.execution.processes import WorkerPool, process_pool
+
+# A Dask scheduler that others run: reached, asked for its workers, left where it is lost.
+
+distributed: Any = import_module("distributed")
+
+ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(?:[\w.-]{1,253}|\[[\w:.%]{1,60}\]):(\d{1,5})")
+
+CONNECT_SECONDS = 20  # seconds to wait for a scheduler's first answer
+ASK_SECONDS = 1  # seconds between two questions to a scheduler for its workers
+ANSWER_SECONDS = 2  # seconds to wait for the answer
+LOST_SECONDS = 20  # seconds without an answer after which a scheduler is lost
+IDLE_ANSWERS = 10  # answers that there is no worker after which that is said
+CLOSE_SECONDS = 2  # seconds to take leave of a scheduler
+
+
+@contextmanager
+def connection(address: str) -> Iterator[Any]:
+    """Connect to a scheduler; yield the client."""
+    _check(address)
+    client = _connect(address)
+    try:
+        yield client
+    finally:
+        with suppress(Exception):  # lost or not, it is left
+            client.close(timeout=CLOSE_SECONDS)
+
+
+def _check(address: object) -> None:
+    """Refuse what cannot be the address of a scheduler."""
+    match = ADDRESS.fullmatch(address) if isinstance(address, str) else None
+    if not match or not 0 < int(match[1]) < 2**16:
+        shown = address[:80] if isinstance(address, str) else address
+        raise InputError(
+            f"{option('scheduler')}: {shown!r} (allowed: tcp://HOST:PORT or tls://HOST:PORT)"
+        )
+
+
+def _connect(address: str) -> Any:  # noqa: ANN401
+    """Return a client of a scheduler; a signal ends the wait for it.
+
+    A thread waits, for where something accepts a connection and says nothing Dask has no end.
+    """
+    connected: Future[Any] = Future()
+
+    def attempt() -> None:
+        try:
+            # A client that cannot connect would wait and complain when this process ends.
+            asyncio.run(asyncio.wait_for(_greet(address), CONNECT_SECONDS))
+            connected.set_result(
+                distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+            )
+        except Exception as error:
+            connected.set_exception(error)
+
+    threading.Thread(target=attempt, daemon=True).start()
+    with stop_on_signal(CONNECT_SECONDS + CLOSE_SECONDS) as stop:
+        while not wait([connected], 0.1).done and not stop():
+            pass
+    if stop.reason == "interrupted":
+        raise KeyboardInterrupt
+    try:
+        return connected.result(timeout=0)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{option('scheduler')} {address}: no Dask scheduler answers within"
+            f" {CONNECT_SECONDS} s{_reason(error)}"
+        ) from None
+
+
+async def _greet(address: str) -> None:
+    """Ask what answers at an address."""
+    arguments = distributed.Security().get_connection_args("client")
+    if address.startswith("tls:") and not arguments["ssl_context"]:
+        raise InputError(
+            f"{option('scheduler')} {address}: TLS needs certificates, which Dask's configuration"
+            " names: distributed.comm.tls.ca-file, distributed.comm.tls.client.cert and .key"
+        )
+    async with distributed.rpc(
+        address, connection_args=arguments, timeout=CONNECT_SECONDS - ANSWER_SECONDS
+    ) as server:
+        kind = (await server.identity())["type"]
+    if kind != "Scheduler":
+        raise OSError(f"this is a Dask {kind.lower()}")
+
+
+def _reason(error: BaseException) -> str:
+    """Return what an error comes down to, in words that may follow others."""
+    while error.__cause__:
+        error = error.__cause__
+    return f": {error}" if str(error) else ""
+
+
+class SchedulerWorkers:
+    """The workers of a scheduler, as far as is known."""
+
+    def __init__(
+        self,
+        client: Any,  # noqa: ANN401
+        address: str,
+        warn: Callable[[str], None],
+        detail: Callable[[str], None],
+    ) -> None:
+        self._client, self._question = client, client.scheduler.ncores
+        self._link = client.scheduler_comm
+        self._address, self._warn, self._detail = address, warn, detail
+        self._last_question, self._silent = -math.inf, math.inf
+        self._threads: Mapping[str, int] = {}
+        self._patience = IDLE_ANSWERS
+
+    def slots(self) -> int:
+        """Return the number of their threads; none while the scheduler does not answer."""
+        # The client would connect anew, but what was handed out by then may never come back.
+        if self._link is not self._client.scheduler_comm or self._link.closed():
+            raise self._lost("has closed the connection")
+        now = time.monotonic()
+        if now > self._last_question + ASK_SECONDS:
+            try:
+                self._note(self._client.sync(self._question, callback_timeout=ANSWER_SECONDS))
+                self._silent = math.inf
+            except Exception:  # of many kinds, by where a question was lost
+                self._silent = min(self._silent, now)
+            self._last_question = time.monotonic()
+        if self._last_question > self._silent + LOST_SECONDS:
+            raise self._lost(f"has not answered for {LOST_SECONDS} s")
+        return sum(self._threads.values()) if self._silent == math.inf else 0
+
+    def _lost(self, how: str) -> WorkersLostError:
+        return WorkersLostError(f"the Dask scheduler {self._address} {how}")
+
+    def _note(self, threads: Mapping[str, int]) -> None:
+        """Note the threads of each worker, and say what a run should know of them."""
+        if threads.keys() != self._threads.keys():
+            lost = len(self._threads.keys() - threads.keys())
+            further = f" ({lost} lost)" if lost else ""
+            self._detail(f"executor: dask, {len(threads)} workers{further}")
+        self._threads = threads
+        self._patience = IDLE_ANSWERS if threads else self._patience - 1
+        if self._patience == 0:
+            self._warn("no Dask worker is there; waiting for one")
+
+
+dask: Any = import_module("dask")
+
+
+LOGGERS = ("distributed", "distributed.client", "tornado.application", "asyncio")
+
+
+@contextmanager
+def dask_pool(
+    workers: int,
+    scheduler: str | None,
+    warn: Callable[[str], None],
+    detail: Callable[[str], None],
+) -> Iterator[WorkerPool]:
+    """Work with Dask; see `valmatch.execution.executors.open_pool`."""
+    with _silence():
+        if scheduler is None:
+            detail(f"executor: dask, {workers} workers")
+            with _own_cluster(workers) as client:
+                yield WorkerPool(client.get_executor(pure=False), lambda: workers, 2, 3, here=False)
+        else:
+            with connection(scheduler) as client:
+                slots = SchedulerWorkers(client, scheduler, warn, detail).slots
+                yield WorkerPool(client.get_executor(pure=False), slots, 2, 3, here=False)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep off the terminal what Dask logs there: what matters is said by us."""
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+@contextmanager
+def _own_cluster(workers: int) -> Iterator[Any]:
+    """Start a cluster and yield its client.
+
+    Whoever reaches a scheduler runs code as its user, so this one cannot be reached: it and its one
+    worker live in this process and open no port, and processes do the work. Their folder, from
+    which Python imports, is not the common one either, which somebody else may have made.
+    """
+    quiet = {"start_http_server": lambda *_, **__: None}
+    parts = {
+        name: type(name, (getattr(distributed, name),), quiet) for name in ("Scheduler", "Worker")
+    }
+    open_ = distributed.Security(require_encryption=False)
+    with TemporaryDirectory() as folder, process_pool(workers) as pool:
+        common = {"protocol": "inproc://", "security": open_, "dashboard": False}
+        work = {"nthreads": workers, "executor": pool, "memory_limit": None}
+        with dask.config.set({"temporary-directory": folder}):
+            cluster = distributed.SpecCluster(
+                scheduler={"cls": parts["Scheduler"], "options": common},
+                workers={0: {"cls": parts["Worker"], "options": common | work}},
+                security=open_,
+            )
+        with (
+            _closed_whole(cluster),
+            _closed_whole(distributed.Client(cluster, set_as_default=False)) as client,
+        ):
+            yield client
+
+
+@contextmanager
+def _closed_whole(opened: Any) -> Iterator[Any]:  # noqa: ANN401
+    """Yield a cluster or a client; close it at the end, and let signals wait for that.
+
+    An interrupt would leave it half closed, and Python's own end would wait ten seconds for the
+    other half.
+    """
+    try:
+        yield opened
+    finally:
+        with held_signals():
+            opened.close()

@@ -1,1 +1,0 @@
-"""Rating of a whole log at once, with intervals."""

@@ -1,0 +1,531 @@
+"""Predictions that every rating system should beat: a coin, and the better record so far.
+
+They are declared like rating systems.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+
+from valmatch.errors import InputError, option
+from valmatch.execution.interruption import held_signals, stop_on_signal
+from valmatch.execution.run_options import Listeners
+from valmatch.game_logs.blocks import MEASURES, OF_DRAWS, Difference, blocks_of, difference
+from valmatch.game_logs.games import joined, part, pieces, until_stopped
+from valmatch.game_logs.options import LogKeywords, LogOptions, check_tuned, split, values_of
+from valmatch.game_logs.rating_files import SUMMARY, claim
+from valmatch.game_logs.reading.cells import find_cells
+from valmatch.game_logs.reading.log import GameLog, open_log
+from valmatch.game_logs.remarks import (
+    check_scores,
+    few_periods,
+    nobody_at_home,
+    periods_begun,
+    remarks_on,
+    uneven_games,
+    worse_than_a_coin,
+)
+from valmatch.game_logs.roster import Roster
+from valmatch.game_logs.scores import TALLIES, Scores, scores
+from valmatch.game_logs.tuning import Tuning, games_to_fit, tune
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.kernels.arrays import Floats
+from valmatch.kernels.compilation import announce_compilation, inlined
+from valmatch.ratings.games import Assessment, Games, Players
+from valmatch.ratings.registry import system_named
+from valmatch.ratings.system import Column, Largest, System, Values, Verbs
+from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.results import Result
+from valmatch.storage.run_folder import RunFolder
+
+
+@inlined
+def _equal(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> None:
+    """Let all sides be equal."""
+    for side in range(games.game_starts[game], games.game_starts[game + 1]):
+        found.strengths[side] = 0.5
+
+
+@inlined
+def _records(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> None:
+    """Take the mean record of its players for each side."""
+    for side in range(games.game_starts[game], games.game_starts[game + 1]):
+        lo, hi = games.side_starts[side], games.side_starts[side + 1]
+        total = 0.0
+        for row in range(lo, hi):
+            player = games.players[row]
+            total += (1.0 + players.state[player, 0]) / (2.0 + players.games[player])
+        found.strengths[side] = total / (hi - lo)
+
+
+@inlined
+def _log5(a: int, b: int, games: Games, numbers: Floats, found: Assessment) -> tuple[float, float]:
+    """Predict by the two records."""
+    ahead = found.strengths[a] * (1.0 - found.strengths[b])
+    behind = found.strengths[b] * (1.0 - found.strengths[a])
+    return ahead / (ahead + behind), math.nan
+
+
+@inlined
+def _add_scores(
+    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
+) -> bool:
+    """Add the mean score of the game to those of its players."""
+    first, last = games.game_starts[game], games.game_starts[game + 1]
+    for side in range(first, last):
+        for row in range(games.side_starts[side], games.side_starts[side + 1]):
+            players.state[games.players[row], 0] += found.scored[side] / (last - first - 1)
+    return True
+
+
+class Record(System):
+    """The record so far, of which a coin takes no notice.
+
+    A player's record is r = (1 + sum of the mean scores of his games) / (2 + games), a side's the
+    mean over its players; against a record s it should score r (1 - s) / (r (1 - s) + s (1 - r)),
+    Bill James's log5.
+    """
+
+    parameters = ()
+    columns = (Column("score"),)
+
+    def __init__(self, name: str, noticed: bool) -> None:
+        self.name = name
+        self.verbs = Verbs(_records if noticed else _equal, _log5, _add_scores)
+
+    def newcomer(self, values: Values) -> Sequence[float]:
+        """Return the score of a player without a game."""
+        return (0.0,)
+
+
+COIN = Record("coin", noticed=False)
+
+RECORD = Record("better record", noticed=True)
+
+
+# The result of a comparison of rating systems or ratings, and the sums that it is made of.
+
+
+@dataclass(frozen=True, repr=False)
+class RatingComparison(Result):
+    """How well several rating systems or ratings, and two baselines, predicted games of one log.
+
+    Attributes
+    ----------
+    parameters : mapping of str to mapping of str to float
+        Values of all parameters of each system.
+    leader : str
+        The system with the least log loss.
+    unbeaten : sequence of str
+        The other systems and baselines than which it is not shown to be better: their log loss is
+        not greater beyond the 95% interval of the difference.
+    games, rows : int
+        How many games were predicted, and rows of a player in them.
+    unrated : int
+        Games with fewer than two sides of enabled players.
+    skipped : mapping of str to int
+        Bad games left out, by reason.
+    burn_in : int
+        Games that every player must have behind him for a prediction to count as one after the
+        burn-in.
+    blocks : int
+        Blocks of games, over which all intervals are.
+    predictions : mapping of str to mapping of str to Scores
+        How well each predicted, of ``all`` games and of those ``after_burn_in``.
+    means, differences : mapping of str to mapping of str to Difference
+        The scores of all games of each, and by how much they exceed those of the leader.
+    fitted : mapping of str to sequence of str
+        Parameters that were fitted, by system.
+    fitted_to : int
+        Games before those predicted, to which they were fitted.
+    tunings : mapping of str to Tuning
+        How that went, by system; also where what was fitted is not adopted.
+    """
+
+    parameters: Mapping[str, Mapping[str, float]]
+    leader: str
+    unbeaten: Sequence[str]
+    games: int
+    rows: int
+    unrated: int
+    skipped: Mapping[str, int]
+    burn_in: int
+    blocks: int
+    predictions: Mapping[str, Mapping[str, Scores]]
+    means: Mapping[str, Mapping[str, Difference]]
+    differences: Mapping[str, Mapping[str, Difference]]
+    fitted: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    fitted_to: int = 0
+    tunings: Mapping[str, Tuning] = field(default_factory=dict)
+    folder: Path | None = None
+
+    @property
+    def best(self) -> str | None:
+        """The leader, if it is shown to be better than all others and a coin; else None."""
+        return None if self.unbeaten else self.leader
+
+    @property
+    def no_interval(self) -> str:
+        """Why nothing has an interval; "" if it has."""
+        return "" if self.blocks > 1 else "there is one block of games only"
+
+    @property
+    def title(self) -> str:
+        """What was compared, in one line."""
+        found = f"best: {self.best}"
+        if self.unbeaten:
+            others = ", ".join(self.unbeaten)
+            found = f"least log loss: {self.leader}, none shown better than {others}"
+        before = f" after {self.fitted_to:,} fitted to" if self.fitted_to else ""
+        return (
+            f"{len(self.parameters)} systems, {self.games:,} games{before}, {self.rows:,} rows,"
+            f" {self.blocks} blocks of games; {found}"
+        )
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a row for each system and baseline, as ``comparison.csv`` has them."""
+        found: dict[str, list[Any]] = {"system": list(self.means)}
+        for name in self.means[self.leader]:
+            for what, estimates in (("", self.means), ("_to_best", self.differences)):
+                column = [of_system[name] for of_system in estimates.values()]
+                found[f"{name}{what}"] = [estimate.mean for estimate in column]
+                found[f"{name}{what}_half_width"] = [estimate.half_width for estimate in column]
+                ends = [estimate.interval or (None, None) for estimate in column]
+                found[f"{name}{what}_low"] = [low for low, _ in ends]
+                found[f"{name}{what}_high"] = [high for _, high in ends]
+        return found
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        return {
+            "systems": {
+                name: {
+                    "parameters": dict(self.parameters.get(name, {})),
+                    "baseline": name not in self.parameters,
+                    **({"fitted": list(self.fitted[name])} if name in self.fitted else {}),
+                    **({"tuning": self.tunings[name].as_dict()} if name in self.tunings else {}),
+                    "predictions": _as_dicts(predictions),
+                    "means": _as_dicts(self.means[name]),
+                    "to_best": _as_dicts(self.differences[name]),
+                }
+                for name, predictions in self.predictions.items()
+            },
+            "best": self.best,
+            "least_log_loss": self.leader,
+            "not_shown_better_than": list(self.unbeaten),
+            "games": self.games,
+            "rows": self.rows,
+            "unrated_games": self.unrated,
+            "skipped_games": dict(self.skipped),
+            "burn_in": self.burn_in,
+            "blocks": self.blocks,
+            **({"no_interval": self.no_interval} if self.no_interval else {}),
+        }
+
+
+def _as_dicts(found: Mapping[str, Scores] | Mapping[str, Difference]) -> dict[str, Any]:
+    """Return scores or estimates by name as ``summary.json`` holds them."""
+    return {name: scores.as_dict() for name, scores in found.items()}
+
+
+def tallies(
+    start: Roster,
+    games: Games,
+    blocks: Sequence[tuple[int, int]],
+    burn_in: int,
+    stop: Callable[[], bool] = lambda: False,
+) -> Floats:
+    """Return (blocks, 2, columns) tallies of the games of each block, played by a system."""
+    sums = []
+    for first, last in [(0, blocks[0][0]), *blocks]:
+        start.tally[:] = 0.0
+        block = pieces(part(games, first, last), start.system.pairs_at_once)
+        for piece in until_stopped(block, stop):
+            start.play(piece, burn_in)
+        sums.append(start.tally.copy())
+    return np.array(sums[1:])
+
+
+def compared(
+    sums: Mapping[str, Floats],
+    parameters: Mapping[str, Mapping[str, float]],
+    games: Games,
+    burn_in: int,
+) -> RatingComparison:
+    """Return what is found by tallies of the same games.
+
+    Shapes: `sums` (blocks, 2, columns).
+    """
+    predictions = {
+        name: dict(zip(TALLIES, map(scores, own.sum(axis=0)), strict=True))
+        for name, own in sums.items()
+    }
+    leader = min(parameters, key=lambda name: _loss(predictions[name]["all"]))
+    of_all = {name: own[:, 0] for name, own in sums.items()}
+    of_draws = sum(own["all"].three_way_log_loss is not None for own in predictions.values())
+    measures = [*MEASURES, *(OF_DRAWS if of_draws > 1 else ())]
+    differences = {
+        name: {m: difference(m, own, of_all[leader]) for m in measures}
+        for name, own in of_all.items()
+    }
+    others = (name for name in of_all if name != leader)
+    return RatingComparison(
+        parameters=parameters,
+        leader=leader,
+        unbeaten=[name for name in others if not differences[name]["log_loss"].above_zero],
+        games=games.n_games,
+        rows=len(games.players),
+        unrated=0,
+        skipped={},
+        burn_in=burn_in,
+        blocks=len(of_all[leader]),
+        predictions=predictions,
+        means={name: {m: difference(m, own) for m in measures} for name, own in of_all.items()},
+        differences=differences,
+    )
+
+
+def _loss(found: Scores) -> float:
+    """Return a log loss by which systems can be ordered: what is undefined comes last."""
+    loss = found.log_loss
+    return math.inf if loss is None or math.isnan(loss) else loss
+
+
+# Comparison of rating systems on one log.
+
+COMPARISON = "comparison.csv"
+
+
+def compare_ratings(
+    games: PathLike,
+    systems: str | Sequence[str],
+    *,
+    parameters: Mapping[str, float] = {},
+    **keywords: Unpack[LogKeywords],
+) -> RatingComparison:
+    """Compare how well rating systems predict the games of one log.
+
+    ``compare_ratings("games.csv", ["elo", "glicko2"])`` rates a log by several systems, which all
+    predict the same games, each before it is rated, so that differences between them are known
+    better than the scores themselves. All games are held, at up to 200 bytes a row.
+
+    Intervals are by the spread over at most 50 blocks of successive games, whole days where the log
+    has enough of them, as games near each other are predicted from the same ratings.
+
+    Parameters
+    ----------
+    games : str or Path
+        The log, see `valmatch.game_logs.reading.log.GameLog`; `-` is standard input.
+    systems : str or sequence of str
+        Names of systems of `valmatch.ratings.registry`.
+    parameters : mapping
+        Values of parameters that are not as published, by names such as ``elo.K``.
+    **keywords
+        columns, separator, alias, skip_bad_games, max_bad_rows, train, burn_in, progress, warn, as
+        for `valmatch.rate_games`.
+
+        tune : str or sequence of str
+            Parameters to fit to the log loss of the first part of the log, by names such as
+            ``elo.K``; then all systems are compared on the games after that part, by which it is
+            also decided whether the fitted values are adopted.
+        out : PathLike or None
+            Folder for ``comparison.csv``, ``summary.json`` and ``manifest.json``.
+
+    Raises
+    ------
+    InputError
+        If the log or the folder cannot be used; then nothing is written.
+    RunError
+        If the results cannot be written.
+    """
+    options, listeners = split(keywords, LogKeywords)
+    names = arguments.names("systems", systems)
+    return compare_systems(arguments.path("games", games), names, parameters, options, listeners)
+
+
+@dataclass
+class _Contest:
+    """The systems that are compared, and the values of their parameters."""
+
+    systems: Sequence[System]  # the systems
+    values: dict[str, Mapping[str, float]]  # values of all parameters of each
+    # parameters to fit by system, of those that have any; then those that were adopted
+    fitted: dict[str, Sequence[str]]
+    tunings: dict[str, Tuning]  # how fitting went, by system
+
+
+def compare_systems(
+    path: Path,
+    names: Sequence[str],
+    parameters: Mapping[str, float],
+    options: LogOptions,
+    listeners: Listeners,
+) -> RatingComparison:
+    """Compare how well rating systems predict the games of a log; see `compare_ratings`."""
+    contest, warn = _contest(names, parameters, options), listeners.warn
+    announce_compilation(find_cells)
+    largest = Largest(*map(min, zip(*(system.largest for system in contest.systems), strict=True)))
+    with ExitStack() as stack:
+        log = stack.enter_context(closing(open_log(path, options, largest)))
+        for system in contest.systems:
+            check_scores(system, log)
+        folder = None
+        if options.out is not None:
+            identity = _identity(contest, options)
+            folder = stack.enter_context(claim(options.out, log, None, identity))
+        stop = stack.enter_context(stop_on_signal())
+        parts = until_stopped(log.games(listeners.progress), stop)
+        held = [games for games in parts if games.n_games]
+        if folder:
+            folder.remark_input(remarks_on(log))
+        for remark in remarks_on(log):
+            warn(remark)
+        if not held:
+            raise InputError(f"{log.name}: holds no game that can be rated")
+        games = joined(held)
+        for system in contest.systems:
+            if remark := nobody_at_home(contest.values[system.name], log.at_home):
+                warn(remark)
+        n_first = games_to_fit(games, options.train) if contest.fitted else 0
+        for remark in _fit(contest, games, log, options, stop):
+            warn(remark)
+        result = _compared(contest, log, games, (n_first, options.burn_in), stop)
+        for remark in _remarks(contest, games, result):
+            warn(remark)
+        if folder:
+            result = replace(result, folder=folder.path)
+            _write(folder, result)
+    return result
+
+
+def _contest(
+    names: Sequence[str], parameters: Mapping[str, float], options: LogOptions
+) -> _Contest:
+    """Return the systems of some names, with the values of their parameters."""
+    systems = _systems(names)
+    given = _by_system("parameters", systems, parameters)
+    values = {system.name: values_of(system, given[system.name], {}) for system in systems}
+    tuned = _by_system("tune", systems, options.tune)
+    for system in systems:
+        check_tuned(system, list(tuned[system.name]))
+    fitted = {name: list(own) for name, own in tuned.items() if own}
+    return _Contest(systems, {**values}, {**fitted}, {})
+
+
+def _systems(names: Sequence[str]) -> list[System]:
+    """Return the systems of some names."""
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{option('system')}: {name} is given twice")
+    if not names:
+        raise InputError(f"{option('system')}: names no system")
+    return [system_named(name) for name in names]
+
+
+def _by_system(
+    what: str, systems: Sequence[System], names: Mapping[str, float] | Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """Return what is said of each system's parameters by names such as ``elo.K``."""
+    found: dict[str, dict[str, float]] = {system.name: {} for system in systems}
+    for name in names:
+        system, dot, parameter = name.partition(".")
+        if not dot or system not in found:
+            meant = ", ".join(f"{known}.{parameter or name}" for known in found)
+            raise InputError(f"{option(what)} {name}: of which system? (allowed: {meant})")
+        if parameter in found[system]:
+            raise InputError(f"{option(what)}: {name} is given twice")
+        found[system][parameter] = names[name] if isinstance(names, Mapping) else 0.0
+    return found
+
+
+def _identity(contest: _Contest, options: LogOptions) -> dict[str, object]:
+    """Return what distinguishes this comparison from others of the same log."""
+    return {
+        "system": ",".join(system.name for system in contest.systems),
+        "given": dict(contest.values),
+        "columns": dict(options.format.columns),
+        "separator": options.format.other_separator,
+        "tune": dict(contest.fitted) or None,
+        "train": options.train if contest.fitted else None,
+        "burn_in": options.burn_in,
+        "skip_bad_games": options.most_bad is not None,
+        "aliases": options.aliases.identity,
+    }
+
+
+def _fit(
+    contest: _Contest, games: Games, log: GameLog, options: LogOptions, stop: Callable[[], bool]
+) -> Iterator[str]:
+    """Fit parameters to the first part of the games; yield remarks on how it went."""
+    for system in contest.systems:
+        name = system.name
+        if name in contest.fitted:
+            roster = Roster(system, contest.values[name], log.players, ())
+            tuning = tune(roster, contest.fitted[name], games, options.train, stop)
+            contest.tunings[name] = tuning
+            contest.fitted[name] = tuning.adopted_names
+            contest.values[name] = dict(tuning.parameters)
+            yield from (f"{name}: {remark}" for remark in tuning.remarks)
+
+
+def _compared(
+    contest: _Contest,
+    log: GameLog,
+    games: Games,
+    skipped: tuple[int, int],
+    stop: Callable[[], bool],
+) -> RatingComparison:
+    """Play the games by each system and by the baselines; compare them after the first ones.
+
+    The games before those that count are `skipped`: those that were fitted to, and, for the second
+    set of scores, those of each player in the burn-in.
+    """
+    n_first, burn_in = skipped
+    rest = part(games, n_first, games.n_games)
+    blocks = [(n_first + first, n_first + last) for first, last in blocks_of(rest, log.dated)]
+    sums = {}
+    for system in (*contest.systems, COIN, RECORD):
+        roster = Roster(system, contest.values.get(system.name, {}), log.players, ())
+        sums[system.name] = tallies(roster, games, blocks, burn_in, stop)
+    return replace(
+        compared(sums, contest.values, rest, burn_in),
+        unrated=log.unrated,
+        skipped=log.bad.counts,
+        fitted=contest.fitted,
+        fitted_to=n_first,
+        tunings=contest.tunings,
+    )
+
+
+def _remarks(contest: _Contest, games: Games, result: RatingComparison) -> Iterator[str]:
+    """Yield what to know of the predictions of each system."""
+    uneven = uneven_games(part(games, result.fitted_to, games.n_games))
+    for system in contest.systems:
+        values, fitted = contest.values[system.name], contest.fitted.get(system.name, ())
+        scores = result.predictions[system.name]["all"]
+        periods, _ = periods_begun(values, games.times, math.nan)
+        yield from filter(
+            None,
+            (
+                worse_than_a_coin(system, scores, uneven, 0.0, fitted),
+                system.remark(values),
+                few_periods(system, values, periods, games.n_games),
+            ),
+        )
+
+
+def _write(folder: RunFolder, result: RatingComparison) -> None:
+    """Write the files of a comparison, and close its folder."""
+    with held_signals():  # a signal finds all files or none
+        write_csv(folder.path / COMPARISON, result.columns())
+        with write_atomically(folder.path / SUMMARY) as file:
+            file.write(to_json(result.summary()))
+        folder.close("complete")

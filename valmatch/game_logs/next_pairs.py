@@ -1,0 +1,770 @@
+"""Choosing pairs to play next by the ratings of a whole log."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from valmatch.draws.streams import Streams
+from valmatch.errors import InputError, option
+from valmatch.execution.interruption import held_signals
+from valmatch.game_logs.previous_ratings import PreviousRatings
+from valmatch.game_logs.rating_files import SUMMARY
+from valmatch.game_logs.whole_log.posterior_file import (
+    POSTERIOR,
+    HeldPosterior,
+    check_same,
+    read_posterior,
+)
+from valmatch.game_logs.whole_log.result import ANCHOR, DRAW_WEIGHT, columns_of
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.csv_reader import Dialect, read_rows
+from valmatch.inputs.files import regular, sha256
+from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.kernels.compilation import announce_compilation
+from valmatch.policies.joint.batch import Batch, choose_batch, chooser
+from valmatch.policies.joint.belief import GOALS, Belief
+from valmatch.policies.joint.leader import times_ahead
+from valmatch.policies.joint.outcomes import expected_score_at
+from valmatch.policies.registry import JOINT
+from valmatch.ratings.registry import BATCH_NAMES, batch_named
+from valmatch.storage.contents import MANIFEST
+from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.results import Result
+from valmatch.storage.run_folder import RunFolder
+from valmatch.text.durations import in_words
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import Note, shown
+
+# The pairs that may play: those of a file, without players who are not there.
+
+_COLUMNS = ("player_a", "player_b")
+
+_SHOWN = 10  # names that a message lists; of more it says what is near alone
+
+
+def allowed_pairs(names: Sequence[str], path: Path | None, without: Sequence[str]) -> Bools:
+    """Return which pairs may play, (n, n) and symmetric."""
+    places = {name: k for k, name in enumerate(names)}
+    allowed = ~np.eye(len(names), dtype=np.bool_)
+    if path is not None:
+        allowed = _read(path, places)
+    for name in without:
+        if name not in places:
+            raise InputError(f"{option('without')}: {shown(name)} is not rated{_near(name, names)}")
+        allowed[places[name], :] = allowed[:, places[name]] = False
+    if not allowed.any():
+        what = "without those players" if path is None else f"{path} and who is there"
+        raise InputError(f"{option('allowed')}: no pair is left to play ({what})")
+    return allowed
+
+
+def _near(name: str, names: Sequence[str]) -> str:
+    """Return what may be meant by a name that is not known."""
+    found = hint(name, names)
+    return "" if found.startswith("allowed") and len(names) > _SHOWN else f" ({found})"
+
+
+def _read(path: Path, places: dict[str, int]) -> Bools:
+    """Read pairs."""
+
+    def choose(header: Sequence[str], place: str) -> Sequence[str]:
+        if missing := [name for name in _COLUMNS if name not in header]:
+            found = ", ".join(header)
+            raise InputError(
+                f"{place}: no column {missing[0]} (pairs that may play have the columns player_a"
+                f" and player_b; found: {found})"
+            )
+        return _COLUMNS
+
+    allowed = np.zeros((len(places), len(places)), np.bool_)
+    for row in read_rows(path, choose, Dialect(trimmed=True, placed=True)):
+        pair = [row.text(column) for column in _COLUMNS]
+        for column, name in zip(_COLUMNS, pair, strict=True):
+            if name not in places:
+                raise row.wrong(column, f"{shown(name)} is not rated{_near(name, list(places))}")
+        if pair[0] == pair[1]:
+            raise row.wrong("player_b", f"{shown(pair[1])} cannot play himself")
+        first, second = places[pair[0]], places[pair[1]]
+        allowed[first, second] = allowed[second, first] = True
+    return allowed
+
+
+# The uncertainty of each goal now: the best player, the order, the widest difference.
+
+DRAWS = 100_000
+
+BEST = 0x42455354  # source of the random numbers of whether the leader is the best
+
+_ROOT = math.sqrt(0.5)
+_POOL = 4096
+_NEGLIGIBLE = 1e-4  # chance that any of the rivals is above the leader who are not drawn
+
+
+class Unsure(NamedTuple):
+    """How unsure a belief is."""
+
+    leader_best: float  # probability that the first is the best, by `DRAWS` draws
+    misordered: float  # expected number of neighbours by mean who are in the wrong order
+    widest: tuple[int, int]  # the two whose difference is known the least
+    widest_error: float  # standard error of that difference
+
+
+def unsure_of(belief: Belief, streams: Streams) -> Unsure:
+    """Return how unsure a belief is about players, the best first."""
+    v, mean = belief.covariance, belief.mean
+    own = np.diag(v)
+    neighbours = np.maximum(own[:-1] + own[1:] - 2.0 * np.diag(v, 1), 0.0)
+    order = misordered(-np.diff(mean), np.sqrt(neighbours))
+    widest, first, second = -1.0, 0, 0
+    for k in range(len(mean) - 1):
+        spread = own[k] + own[k + 1 :] - 2.0 * v[k, k + 1 :]
+        place = int(spread.argmax())
+        if spread[place] > widest:
+            widest, first, second = float(spread[place]), k, k + 1 + place
+    best = leader_best(belief, streams)
+    return Unsure(best, float(order), (first, second), float(np.sqrt(max(widest, 0.0))))
+
+
+def misordered(leads: Floats, errors: Floats) -> float:
+    """Return the expected number of differences, named by their sign, that have the other one."""
+    sure = np.where(leads == 0.0, 0.0, np.inf)
+    ratio = np.divide(np.abs(leads), errors, out=sure, where=errors > 0.0)
+    return float(_tails(ratio).sum())
+
+
+def _tails(ratios: Floats) -> Floats:
+    """Return the chances that standard normal numbers are above some, without importing scipy."""
+    return np.array([0.5 * math.erfc(x * _ROOT) for x in ratios.tolist()])
+
+
+def leader_best(belief: Belief, streams: Streams) -> float:
+    """Return the probability that the first player is the best, by `DRAWS` draws.
+
+    Rivals are drawn one by one, the nearest first, until one is above them.
+    """
+    v, mean = belief.covariance, belief.mean
+    own = np.diag(v)
+    gaps = mean[0] - mean
+    spread = np.maximum(own + own[0] - 2.0 * v[0], 0.0)
+    ratio = np.divide(gaps, np.sqrt(spread), out=np.full_like(gaps, np.inf), where=spread > 0.0)
+    rivals = np.argsort(ratio, kind="stable")
+    rivals = rivals[rivals != 0]
+    further = np.cumsum(_tails(ratio[rivals])[::-1])[::-1]
+    rivals = rivals[further > _NEGLIGIBLE]
+    n = rivals.size
+    if n == 0:
+        return 1.0
+    # Of the leads over the rivals; a ridge far below all that is shown, as some may be tied.
+    to_leader = v[rivals, 0]
+    covariance = v[np.ix_(rivals, rivals)] - to_leader - to_leader[:, None] + own[0]
+    covariance[range(n), range(n)] += 1e-9 * spread.max() + 1e-12
+    root = np.linalg.cholesky(covariance)
+    words = streams.words(None, BEST)
+    return times_ahead(root, gaps[rivals], DRAWS, words, np.empty(n), np.empty(_POOL)) / DRAWS
+
+
+# Checked options of the choice of pairs to play next.
+
+POLICY = "knowledge_gradient"  # the default policy, and the one that has a goal
+
+
+@dataclass(frozen=True)
+class NextOptions:
+    """How pairs to play next are chosen; checked."""
+
+    policy: str = POLICY  # what a pair is worth, see `valmatch.policies.registry.JOINT`
+    # what for, under the knowledge gradient: best (the default), order or widest
+    goal: str | None = None
+    batch: int = 10  # how many pairs
+    once: bool = False  # whether each player is in one pair at most
+    allowed: Path | None = None  # a file of the pairs that may play
+    # without, new: players who are not there; players who are not rated yet
+    without: Sequence[str] = ()
+    new: Sequence[str] = ()
+    explore: float = 0.0  # probability that a pair is drawn instead
+    seed: int = 1  # of all that is drawn
+
+    def __post_init__(self) -> None:
+        arguments.one_of("policy", self.policy, JOINT)
+        if self.goal is not None:
+            arguments.one_of("goal", self.goal, GOALS)
+            if self.policy != POLICY:
+                what = f"{self.goal} goes with {option('policy')} {POLICY} (not {self.policy})"
+                raise InputError(f"{option('goal')}: {what}")
+        arguments.whole("batch", self.batch)
+        arguments.share("explore", self.explore)
+        arguments.whole("seed", self.seed)
+        for argument, names in (("without", self.without), ("new", self.new)):
+            if "" in names:
+                raise InputError(f"{option(argument)}: a name is empty")
+            if halves := [name for name in names if not _is_text(name)]:
+                what = "holds half a character (a surrogate)"
+                raise InputError(f"{option(argument)}: {shown(halves[0])} {what}")
+            if twice := [name for k, name in enumerate(names) if name in names[:k]]:
+                raise InputError(f"{option(argument)}: {twice[0]} is there twice")
+
+    @property
+    def goal_of_policy(self) -> str:
+        """The goal, empty of a policy that has none."""
+        return (self.goal or GOALS[0]) if self.policy == POLICY else ""
+
+
+def _is_text(name: str) -> bool:
+    """Return whether a name can be written to a file."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# The result of choosing pairs to play next.
+
+WIDEST = ("player_a", "player_b", "std_error")
+
+
+class PairRow(NamedTuple):
+    """A row of ``batch.csv``: the first player is the higher."""
+
+    place: int
+    player_a: str
+    player_b: str
+    value: float
+    expected_score: float
+    std_error: float
+    games: int
+    propensity: float
+
+
+@dataclass(frozen=True, repr=False)
+class NextPairs(Result):
+    """Pairs to play next, and how unsure the ratings are that they are chosen by.
+
+    Attributes
+    ----------
+    policy, goal : str
+        What they are chosen by and what for; the goal is empty where the policy has none.
+    pairs : sequence of PairRow
+        The pairs in order.
+    facts : dict
+        Further entries of ``summary.json``: what was asked for, and how unsure each goal is.
+    lines : list of str
+        What has to be said, a line each.
+    """
+
+    policy: str
+    goal: str
+    pairs: Sequence[PairRow]
+    facts: dict[str, Any]
+    lines: Sequence[str]
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was chosen, in one line."""
+        n = len(self.pairs)
+        goal = f", {self.goal}" if self.goal else ""
+        of = f"{self.facts['players']:,} players"
+        return f"{n:,} pair{'s' * (n != 1)} to play next of {of}, by {self.policy}{goal}"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a row for each pair, as ``batch.csv`` has them."""
+        return columns_of(PairRow, self.pairs)
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        goal = self.goal or None
+        return {"policy": self.policy, "goal": goal, **self.facts, "notes": list(self.lines)}
+
+    def document(self) -> dict[str, Any]:
+        """Return the summary with the pairs."""
+        return {**self.summary(), "pairs": [row._asdict() for row in self.pairs]}
+
+
+# The effect on intervals of choosing pairs by earlier results, as in ``results/next-pair``.
+
+TABLE = "trial.csv"  # the table of the study
+
+
+class Measured(NamedTuple):
+    """What intervals of 95 % were worth under a policy."""
+
+    # worlds, games: how many worlds of 12 players were played, and how many games in each
+    worlds: int
+    games: int
+    named_best: float  # share in which the leader was the best
+    # covered, leader_covered: shares of intervals of differences that held: of all, and of those
+    # with the leader
+    covered: float
+    leader_covered: float
+    lead_bias: float  # by how many points the leader's lead came out too large
+
+
+def table_file() -> Path:
+    """Return the table that the figures are from."""
+    package = Path(__file__).parents[1]
+    # Installed, it lies inside the package, beside the configs.
+    inside = package / "configs" / "next-pair.csv"
+    return inside if inside.is_file() else package.parent / "results" / "next-pair" / TABLE
+
+
+def measured() -> dict[tuple[str, str], Measured]:
+    """Return what was measured, by policy and goal; the goal of most policies is empty."""
+    with table_file().open(encoding="utf-8", newline="") as file:
+        return {
+            (row["policy"], row["goal"]): Measured(
+                int(row["worlds"]),
+                int(row["games"]),
+                *(float(row[name]) for name in Measured._fields[2:]),
+            )
+            for row in csv.DictReader(file)
+        }
+
+
+def caution(policy: str, goal: str) -> str:
+    """Say what choosing does to intervals under a policy; `goal` is empty unless it has one."""
+    found = measured().get((policy, goal))
+    name = f"{policy} ({goal})" if goal else policy
+    start = "Pairs chosen by earlier results are no random sample, so that intervals can be wrong"
+    if found is None:
+        return f"{start}; by how much under {name} has not been measured."
+    return (
+        f"{start}: under {name} 95 % intervals of the leader's differences held in"
+        f" {found.leader_covered:.0%} of cases, and his lead came out {found.lead_bias:.0f} points"
+        f" too large ({found.worlds:,} worlds of 12 players, {found.games:,} games each;"
+        " results/next-pair)."
+    )
+
+
+# Reading of the joint belief about players from a folder of `rate --system bradley_terry`.
+
+SYSTEM = BATCH_NAMES[0]  # the system whose ratings are one for each player, all known together
+MOST_PLAYERS = (
+    5_000  # players whose pairs, 12 million, fit into memory with what is known of them together
+)
+
+_NAMED = 10
+
+
+@dataclass(frozen=True)
+class RatedTogether:
+    """Players of a rating, the best first, and what is believed of them together."""
+
+    path: Path  # the ``ratings.csv``
+    names: list[str]  # the players
+    belief: Belief  # their ratings, and how sure these are
+    games: Ints  # (n, n); games of each two so far; games that count in part are rounded
+    prior: float | None  # deviation of the prior that they were rated by
+    anchors: Bools  # whose ratings were given
+
+    @property
+    def by_name(self) -> Ints:
+        """The place of each player by name."""
+        order = sorted(range(len(self.names)), key=lambda k: self.names[k].encode())
+        places = np.empty(len(order), np.int64)
+        places[order] = np.arange(len(order))
+        return places
+
+    def with_new(self, names: list[str]) -> RatedTogether:
+        """Return these players and newcomers, who are known by the prior alone."""
+        for name in names:
+            if name in self.names:
+                raise InputError(f"{option('new')}: {shown(name)} is rated already")
+        if not names:
+            return self
+        if self.prior is None:
+            raise InputError(
+                f"{option('new')}: {self.path} was rated without a prior, and says nothing of"
+                f" newcomers (rate with {option('prior')})"
+            )
+        n, more = len(self.names), len(names)
+        others = self.belief.mean[~self.anchors]
+        common = float((others if others.size else self.belief.mean).mean())
+        mean = np.concatenate([self.belief.mean, np.full(more, common)])
+        covariance = np.zeros((n + more, n + more))
+        covariance[:n, :n] = self.belief.covariance
+        covariance[range(n, n + more), range(n, n + more)] = self.prior**2
+        games = np.zeros((n + more, n + more), np.int64)
+        games[:n, :n] = self.games
+        whole = [*self.names, *names]
+        order = sorted(
+            range(n + more), key=lambda k: (-round(float(mean[k]), 6), whole[k].encode())
+        )
+        chosen = np.ix_(order, order)
+        return replace(
+            self,
+            names=[whole[k] for k in order],
+            belief=self.belief._replace(mean=mean[order], covariance=covariance[chosen]),
+            games=games[chosen],
+            anchors=np.concatenate([self.anchors, np.zeros(more, np.bool_)])[order],
+        )
+
+
+def read_together(path: Path, warn: Callable[[str], None]) -> RatedTogether:
+    """Read the folder of a rating in which everybody has a rating."""
+    previous = PreviousRatings(path)
+    if previous.manifest is None:
+        if not previous.path.exists():
+            raise InputError(f"{previous.path}: no such file (allowed: a folder of `rate`)")
+        what = f"no manifest of a rating beside it (allowed: a folder of `rate --system {SYSTEM}`)"
+        raise InputError(f"{previous.path}: {what}")
+    previous.check(batch_named(SYSTEM))
+    players, anchors = _players(previous.path)
+    folder = previous.path.parent
+    facts = _facts(folder / SUMMARY)
+    held = read_posterior(folder / POSTERIOR)
+    if held is None:
+        raise InputError(
+            f"{folder / POSTERIOR}: is not there: ratings without intervals, or of more than 10,000"
+            f" players (rate with {option('interval')} information or sandwich)"
+        )
+    rated = list(players.values())
+    check_same(folder / POSTERIOR, held, previous.path, list(players), rated, anchors)
+    if not 2 <= len(held.names) <= MOST_PLAYERS:
+        what = f"{len(held.names):,} players (allowed: 2 to {MOST:,})"
+        raise InputError(f"{previous.path}: {what}")
+    if held.pairs is None:
+        warn(f"{folder / POSTERIOR}: holds no games; pairs count as if they had not met")
+    return RatedTogether(
+        previous.path,
+        held.names,
+        Belief(held.mean, 0.5 * (held.covariance + held.covariance.T), facts["draw_weight"]),
+        _games(held),
+        facts["prior"],
+        np.array(anchors),
+    )
+
+
+def _games(held: HeldPosterior) -> Ints:
+    """Return games of each two."""
+    n = len(held.names)
+    games = np.zeros((n, n), np.int64)
+    if held.pairs is not None and held.games is not None:
+        first, second = held.pairs.T
+        games[first, second] = games[second, first] = np.round(held.games).astype(np.int64)
+    return games
+
+
+def _players(path: Path) -> tuple[dict[str, float], list[bool]]:
+    """Return the players of a rating, all of whom must have one, and whose was given."""
+    wanted = ("player", "rating", "status")
+
+    def choose(header: object, place: str) -> tuple[str, ...]:
+        assert isinstance(header, list)
+        if missing := [name for name in wanted if name not in header]:
+            raise InputError(f"{place}: no column {missing[0]} (allowed: as `rate` wrote it)")
+        return wanted
+
+    found, anchors, unrated = {}, [], []
+    for row in read_rows(path, choose, Dialect()):
+        name = row.text("player")
+        if name in found:
+            raise row.wrong("player", f"{shown(name)} is there twice")
+        anchors.append(row.cells["status"] == ANCHOR)
+        if row.cells["rating"]:
+            found[name] = row.number("rating")
+        else:
+            found[name] = math.nan
+            unrated.append(name)
+    if unrated:
+        more = f" and {len(unrated) - _NAMED:,} more" if len(unrated) > _NAMED else ""
+        names = ", ".join(map(shown, unrated[:_NAMED]))
+        raise InputError(
+            f"{path}: {len(unrated):,} of {len(found):,} players have no rating: {names}{more}"
+            f" (rate with {option('prior')}, which rates all)"
+        )
+    return found, anchors
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    """Return from the summary of a rating what the model is: its prior and its draws."""
+    try:
+        held = json.loads(regular(path).read_text(encoding="utf-8"))
+        prior = held["prior"]
+        values = {row["name"]: float(row["value"]) for row in held["coefficients"]}
+        nu = values.get(DRAW_WEIGHT, 0.0)
+        facts = {"prior": None if prior is None else float(prior), "draw_weight": nu}
+        if not 0.0 <= nu < 1e9 or not (prior is None or 0.0 < float(prior) <= 1e6):
+            raise ValueError(f"prior {prior!r}, {DRAW_WEIGHT} {nu!r}")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"{path}: damaged: {error}") from None
+    return facts
+
+
+# Estimates of how long choices of pairs take, told before they begin.
+
+LONG, MOST = 10.0, 7 * 86_400.0
+"""Seconds beyond which something is said, and beyond which nothing is begun."""
+
+LARGE = 1e9  # bytes beyond which something is said
+BYTES = 90  # bytes of memory for each two players
+FIT = 2e-9  # seconds in which players are rated anew, over the cube of their number
+_LOOKED_AT = 5e-8  # seconds in which a pair is passed over
+
+_VALUED = dict.fromkeys(JOINT, 3e-8) | {"information": 1e-6, "knowledge_gradient": 2e-6}
+"""Seconds in which a pair is valued, on one core of a server; after that most are passed over."""
+
+_ORDERED, _EXACT = 1e-7, 1.5e-8
+"""The same over the number of players: for the goal order, for every pair; where no bound does."""
+
+
+def seconds_of_choice(
+    policy: str, goal: str | None, players: int, pairs: int, size: int, once: bool = False
+) -> float:
+    """Return about how many seconds it takes to choose so many of some pairs of players."""
+    valued, times = _VALUED[policy], 1 if once else size
+    if policy == "knowledge_gradient" and goal == "order":
+        valued = times * _ORDERED * players
+    elif policy == "knowledge_gradient" and once:
+        valued = max(valued, _EXACT * players)
+    return pairs * (valued + times * _LOOKED_AT)
+
+
+def tell_cost(
+    what: str,
+    seconds: float,
+    warn: Callable[[str], None],
+    room: float = 0.0,
+    further: str = "",
+) -> None:
+    """Say what something takes where that is much."""
+    takes = f"{what}: about {in_words(seconds)}"
+    if seconds > MOST:
+        most = in_words(MOST)
+        raise InputError(f"{takes} (allowed: {most}; take fewer, or another policy or goal)")
+    if seconds > LONG or room > LARGE:
+        memory = f" and {room / 1e9:.1f} GB of memory" if room > LARGE else ""
+        warn(Note(f"{takes}{memory}{further}"))
+
+
+BATCH = "batch.csv"
+
+DIGITS = 12  # significant digits of what is written, beyond which sums of floats say nothing
+
+
+def next_pairs(
+    ratings: PathLike,
+    policy: str = POLICY,
+    *,
+    goal: str | None = None,
+    batch: int = 10,
+    once: bool = False,
+    allowed: PathLike | None = None,
+    without: str | Sequence[str] = (),
+    new: str | Sequence[str] = (),
+    explore: float = 0.0,
+    seed: int = 1,
+    out: PathLike | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+    warn: Callable[[str], None] = lambda _: None,
+) -> NextPairs:
+    """Choose pairs to play next, by ratings of a whole log and how sure these are together.
+
+    Each pair is chosen as if those before it had been played, which narrows what is known as a game
+    does on average; games are on neutral ground.
+
+    Parameters
+    ----------
+    ratings : PathLike
+        A folder that `rate_whole_log` wrote under ``bradley_terry``, in which all are rated.
+    policy : str
+        What a pair is worth: ``knowledge_gradient``, ``information``, ``contenders``,
+        ``closeness`` or ``uniform``.
+    goal : str or None
+        Of the knowledge gradient: ``best`` (to name the best, the default), ``order`` (to name the
+        order of neighbours) or ``widest`` (to narrow the widest difference).
+    batch : int
+        How many pairs.
+    once : bool
+        Each player at most once: by the values of now, greedily, then by exchanges of two pairs
+        until none gains, which reaches at least half of the largest sum.
+    allowed : PathLike or None
+        A CSV file with the columns player_a and player_b: the pairs that may play.
+    without : str or sequence of str
+        Players who are not there.
+    new : str or sequence of str
+        Players who have not played yet; they are known by the prior of the ratings.
+    explore : float
+        The probability with which a place goes to a pair drawn from all that may play.
+    seed : int
+        Of all that is drawn.
+    out : PathLike or None
+        Folder for ``batch.csv``, ``summary.json`` and ``manifest.json``.
+    progress : callable
+        Called with the number of further pairs chosen.
+    warn : callable
+        Called with each remark.
+
+    Returns
+    -------
+    NextPairs
+        The pairs, and how unsure the ratings are.
+
+    Raises
+    ------
+    InputError
+        If the folder, an option or a name cannot be used, or no pair may play.
+    RunError
+        If the results cannot be written.
+    """
+    options = NextOptions(
+        policy,
+        goal,
+        batch,
+        once,
+        None if allowed is None else arguments.path("allowed", allowed),
+        arguments.names("without", without),
+        arguments.names("new", new),
+        explore,
+        seed,
+    )
+    rated = read_together(arguments.path("ratings", ratings), warn).with_new(list(options.new))
+    may_play = allowed_pairs(rated.names, options.allowed, options.without)
+    _tell_cost(options, may_play, warn)
+    claimed: AbstractContextManager[RunFolder | None] = nullcontext()
+    if out is not None:
+        claimed = _claim(arguments.path("out", out), rated, options)
+    with claimed as folder:
+        announce_compilation(chooser(options.policy))
+        chosen = choose_batch(
+            rated.belief,
+            options.policy,
+            options.goal or "best",
+            options.batch,
+            once=options.once,
+            allowed=may_play,
+            games=rated.games,
+            names=rated.by_name,
+            explore=options.explore,
+            streams=Streams(options.seed),
+            progress=progress,
+        )
+        unsure = unsure_of(rated.belief, Streams(options.seed))
+        result = _result(rated, options, may_play, chosen, unsure)
+        if len(result.pairs) < options.batch:
+            warn(Note(f"{len(result.pairs)} pairs, as no other has players who are free"))
+        if folder is not None:
+            result = replace(result, folder=folder.path)
+            with held_signals():  # a signal finds all files or none
+                write_csv(folder.path / BATCH, result.columns())
+                with write_atomically(folder.path / SUMMARY) as file:
+                    file.write(to_json(result.summary()))
+                folder.close("complete")
+    return result
+
+
+def _tell_cost(options: NextOptions, may_play: Bools, warn: Callable[[str], None]) -> None:
+    """Say what a choice takes."""
+    n, pairs = len(may_play), int(may_play.sum()) // 2
+    size = min(options.batch, n // 2) if options.once else options.batch
+    policy, goal = options.policy, options.goal_of_policy
+    seconds = seconds_of_choice(policy, goal, n, pairs, size, options.once)
+    by = f"{policy} ({goal})" if goal else policy
+    tell_cost(f"{size:,} pairs of {n:,} players by {by}", seconds, warn, BYTES * n**2)
+
+
+def _claim(out: Path, rated: RatedTogether, options: NextOptions) -> RunFolder:
+    """Return the folder of a choice, claimed."""
+    posterior = rated.path.parent / POSTERIOR
+    identity: dict[str, object] = {
+        "policy": options.policy,
+        "goal": options.goal_of_policy,
+        "batch": options.batch,
+        "once": options.once,
+        "allowed_sha256": sha256(options.allowed) if options.allowed else None,
+        "without": list(options.without),
+        "new": list(options.new),
+        "explore": options.explore,
+        "seed": options.seed,
+        "posterior_sha256": sha256(posterior),
+    }
+    beside = [rated.path, posterior, rated.path.parent / SUMMARY, rated.path.parent / MANIFEST]
+    read = [*beside, *([options.allowed] if options.allowed else [])]
+    facts = {"source": str(rated.path)}
+    return RunFolder(out, "next", None, identity, facts=facts, read=read)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}") + 0.0
+
+
+def _result(
+    rated: RatedTogether,
+    options: NextOptions,
+    may_play: Bools,
+    chosen: Batch,
+    unsure: Unsure,
+) -> NextPairs:
+    """Return a choice as rows, with what there is to say of it."""
+    belief, names = rated.belief, rated.names
+    rows = [
+        PairRow(
+            place + 1,
+            names[i],
+            names[j],
+            _rounded(value),
+            _rounded(
+                expected_score_at(
+                    belief.points * (belief.mean[i] - belief.mean[j]), belief.draw_weight
+                )
+            ),
+            _rounded(error),
+            games,
+            _rounded(propensity),
+        )
+        for place, (i, j, value, error, games, propensity) in enumerate(
+            zip(*(column.tolist() for column in chosen), strict=True)
+        )
+    ]
+    first, second = unsure.widest
+    facts: dict[str, Any] = {
+        "batch": options.batch,
+        "once": options.once,
+        "explore": options.explore,
+        "seed": options.seed,
+        "players": len(names),
+        "pairs_allowed": int(np.triu(may_play).sum()),
+        "leader": names[0],
+        "leader_best": unsure.leader_best,
+        "misordered": _rounded(unsure.misordered),
+        "widest": dict(
+            zip(WIDEST, (names[first], names[second], _rounded(unsure.widest_error)), strict=True)
+        ),
+    }
+    lines = sentences(facts, options)
+    return NextPairs(options.policy, options.goal_of_policy, rows, facts, lines)
+
+
+def sentences(facts: dict[str, Any], options: NextOptions) -> list[str]:
+    """Return what has to be said of a choice: how unsure the goal is, what choosing does."""
+    widest = facts["widest"]
+    of_goal = {
+        "order": f"Of {facts['players'] - 1:,} neighbours in the ranking {facts['misordered']:.1f}"
+        " are expected to be in the wrong order.",
+        "widest": f"The widest difference is that of {widest['player_a']} and"
+        f" {widest['player_b']}, with a standard error of {widest['std_error']:.1f} points.",
+    }
+    best = f"{facts['leader']} is the best with probability {facts['leader_best']:.2f}."
+    lines = [of_goal.get(options.goal_of_policy, best)]
+    if options.once and options.explore == 0.0:
+        lines.append(
+            "Each player is in one pair: their values add up to at least half of the most possible."
+        )
+    if options.explore > 0.0:
+        lines.append(
+            "propensity is the chance of a pair, given those before it: results weighted by its"
+            " inverse are those of a random sample."
+        )
+    return [*lines, caution(options.policy, options.goal_of_policy)]

@@ -1,1 +1,0 @@
-"""The choice of pairs to play next, from the folder of a rating."""

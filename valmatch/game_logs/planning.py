@@ -1,0 +1,567 @@
+"""Planning how many games a goal takes, with workers and a folder if wanted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Real
+from pathlib import Path
+from typing import Any, NamedTuple, TypedDict, Unpack
+
+import numpy as np
+
+from valmatch.draws.streams import Streams
+from valmatch.errors import InputError, option
+from valmatch.execution.chunks import Chunks
+from valmatch.execution.executors import open_pool
+from valmatch.execution.interruption import Stop, held_signals, stop_on_signal
+from valmatch.execution.processes import WorkerPool
+from valmatch.execution.run_options import Listeners, listeners_among
+from valmatch.game_logs.leagues import (
+    HALF_WIDTH,
+    MEASURES,
+    NAMED,
+    RESAMPLED,
+    SHOWN,
+    UNIFORM,
+    League,
+    Standing,
+    chosen_player,
+    even_league,
+    run_leagues,
+)
+from valmatch.game_logs.next_pairs import (
+    FIT,
+    RatedTogether,
+    caution,
+    read_together,
+    seconds_of_choice,
+    tell_cost,
+)
+from valmatch.game_logs.rating_files import SUMMARY
+from valmatch.game_logs.whole_log.posterior_file import POSTERIOR
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.files import sha256
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.compilation import announce_compilation
+from valmatch.policies.joint.belief import GOALS
+from valmatch.policies.registry import JOINT
+from valmatch.ratings.bradley_terry.dense import frame_of, frame_of_belief
+from valmatch.ratings.davidson import weight_of_draws
+from valmatch.statistics.crossing import crossing, crossing_interval
+from valmatch.statistics.estimates import range_quantile, t_quantile
+from valmatch.storage.contents import MANIFEST
+from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.results import Result
+from valmatch.storage.run_folder import RunFolder
+from valmatch.text.durations import in_words
+from valmatch.text.terminal import shown
+
+# Options of a plan, as a record with checked values.
+
+AIMS = {"half_width": HALF_WIDTH, "best": NAMED, "shown": SHOWN}
+"""What can be planned for, by argument, with the measure that has to reach it."""
+
+PRIOR = 350.0
+GRADIENT = "knowledge_gradient"
+FARTHEST = 1e6
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """What is planned for, for whom, and how it is simulated; checked."""
+
+    # half_width, best, shown: one of them: mean half-width of the differences in points; share of
+    # leagues in which the leader is the true best; share in which exactly one is tied for first
+    half_width: float | None = None
+    best: float | None = None
+    shown: float | None = None
+    players: int | None = None  # how many, of whom nothing is known yet
+    spread: float | None = None  # standard deviation of their strengths in points
+    draws: float = 0.0  # share of drawn games between equals
+    home: float = 0.0  # advantage of who is at home in points
+    # deviation of the prior that they are rated by; None: maximum likelihood
+    prior: float | None = PRIOR
+    policy: str = UNIFORM  # who plays
+    goal: str | None = None  # what for, under the knowledge gradient
+    batch: int = 10  # games that are chosen by one estimate
+    replications: int = 200  # leagues
+    seed: int = 1  # of all random numbers
+    level: float = 0.95  # of all intervals
+    max_games: int = 1_000_000  # where to give up
+
+    def __post_init__(self) -> None:
+        given = [name for name in AIMS if getattr(self, name) is not None]
+        if len(given) != 1:
+            names = ", ".join(option(name) for name in AIMS)
+            what = f"{' and '.join(option(name) for name in given) or 'none of them'} given"
+            raise InputError(f"{names}: {what} (allowed: one)")
+        if self.half_width is not None:
+            _points("half_width", self.half_width, above=True)
+        for name in ("best", "shown"):
+            if getattr(self, name) is not None:
+                arguments.level(name, getattr(self, name))
+        if self.players is not None:
+            arguments.whole("players", self.players)
+        if self.spread is not None:
+            _points("spread", self.spread)
+        if self.prior is not None:
+            arguments.deviation("prior", self.prior)
+        _points("home", self.home, below=True)
+        if arguments.share("draws", self.draws) == 1.0:
+            raise InputError(f"{option('draws')}: {self.draws!r} (allowed: a share below 1)")
+        arguments.one_of("policy", self.policy, JOINT)
+        if self.goal is not None:
+            arguments.one_of("goal", self.goal, GOALS)
+            if self.policy != GRADIENT:
+                what = f"{self.goal} goes with {option('policy')} {GRADIENT} (not {self.policy})"
+                raise InputError(f"{option('goal')}: {what}")
+        for name in ("batch", "replications", "seed", "max_games"):
+            arguments.whole(name, getattr(self, name))
+        arguments.level("level", self.level)
+
+    @property
+    def aim(self) -> tuple[str, float]:
+        """The measure that has to reach a value, and the value."""
+        name = next(name for name in AIMS if getattr(self, name) is not None)
+        return AIMS[name], float(getattr(self, name))
+
+    @property
+    def rises(self) -> bool:
+        """Whether the measure rises to its value."""
+        return self.aim[0] != HALF_WIDTH
+
+    @property
+    def goal_of_policy(self) -> str:
+        """The goal, empty of a policy that has none."""
+        return (self.goal or GOALS[0]) if self.policy == GRADIENT else ""
+
+    def check_afresh(self) -> None:
+        """Refuse a plan that says nothing of the players."""
+        for name in ("players", "spread"):
+            if getattr(self, name) is None:
+                needed = f"{option('players')} and {option('spread')}, or a folder of ratings"
+                raise InputError(f"{option(name)}: is missing (allowed: {needed})")
+
+    def check_rated(self) -> None:
+        """Refuse what the ratings of a folder say themselves."""
+        plain = PlanOptions(half_width=1.0)
+        for name in ("players", "spread", "draws", "home", "prior"):
+            if getattr(self, name) != getattr(plain, name):
+                what = "goes without a folder of ratings, which says it"
+                raise InputError(f"{option(name)}: {what}")
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What distinguishes this plan from others."""
+        measure, value = self.aim
+        afresh = ("players", "spread", "draws", "home", "prior") if self.players else ()
+        return {
+            "aim": measure,
+            "value": value,
+            **{name: getattr(self, name) for name in afresh},
+            "policy": self.policy,
+            "batch": self.batch,
+            "replications": self.replications,
+            "goal": self.goal_of_policy,
+            "seed": self.seed,
+            "level": self.level,
+            "max_games": self.max_games,
+        }
+
+
+def _points(argument: str, value: object, above: bool = False, below: bool = False) -> None:
+    """Refuse what is no number of points: any from 0, or above it, or also below."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    good = number and abs(float(value)) <= FARTHEST  # type: ignore[arg-type]
+    if not good or (float(value) <= 0.0 if above else float(value) < 0.0 and not below):  # type: ignore[arg-type]
+        least = "> 0" if above else f"from {-FARTHEST:g}" if below else ">= 0"
+        raise InputError(f"{option(argument)}: {shown(value)} (allowed: points {least}, up to 1e6)")
+
+
+# The result of a plan: curves over numbers of games, and where they reach what is wanted.
+
+AIMED = {
+    "half_width": "a mean half-width of the differences of {value:g} points",
+    "named_best": "naming the best in {value:g} of all leagues",
+    "shown_best": "one who alone is tied for first in {value:g} of all leagues",
+}
+"""What is wanted, in words, by measure."""
+
+
+@dataclass(frozen=True, repr=False)
+class PlannedGames(Result):
+    """How many games reach a goal.
+
+    Attributes
+    ----------
+    options : PlanOptions
+        What was asked.
+    players : int
+        How many there are.
+    grid : numpy.ndarray
+        (points,) numbers of games.
+    measured : numpy.ndarray
+        (replications, points, 4) half-width, whether the best was named and shown, coverage.
+    games, low, high : int or None
+        Games that reach the goal, and the ends of their interval; None beyond `max_games`.
+    """
+
+    options: PlanOptions
+    players: int
+    grid: Ints
+    measured: Floats
+    games: int | None
+    low: int | None
+    high: int | None
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was planned, in one line."""
+        o = self.options
+        policy = f"{o.policy} ({o.goal_of_policy})" if o.goal_of_policy else o.policy
+        return f"plan, {self.players:,} players, {policy}, {o.replications:,} replications"
+
+    @property
+    def reached(self) -> bool:
+        """Whether the goal is reached within `max_games`."""
+        return self.games is not None
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns of ``plan.csv``; what is not known in every replication is None."""
+        found: dict[str, list[Any]] = {"games": self.grid.tolist()}
+        for k, name in enumerate(MEASURES):
+            means, errors = zip(
+                *(_mean(column) for column in self.measured[:, :, k].T), strict=True
+            )
+            found[name], found[f"{name}_std_error"] = list(means), list(errors)
+        return found
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        return {
+            **self.options.identity,
+            "players": self.players,
+            "games": self.games,
+            "low": self.low,
+            "high": self.high,
+            "notes": self.lines,
+        }
+
+    @property
+    def lines(self) -> list[str]:
+        """What has to be said of the intervals, a line each; nothing where nobody chooses."""
+        o = self.options
+        return [] if o.policy == UNIFORM else [caution(o.policy, o.goal_of_policy)]
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in a sentence."""
+        return said_of_plan(self.summary(), int(self.grid[0]))
+
+
+def said_of_plan(summary: Mapping[str, Any], first: int) -> str:
+    """Say what a plan found."""
+    aim = AIMED[summary["aim"]].format(value=float(summary["value"]))
+    games, low, high = (summary[name] for name in ("games", "low", "high"))
+    if games is None:
+        return f"{summary['max_games']:,} games do not reach {aim}"
+    if games == first:
+        return f"{games:,} games or fewer reach {aim}"
+    ends = f"{low:,} or more" if high is None else f"{low:,} to {high:,}"
+    return f"{games:,} games reach {aim} ({100.0 * summary['level']:g}%: {ends})"
+
+
+def _mean(values: Sequence[float] | Floats) -> tuple[float | None, float | None]:
+    """Return a mean and its standard error, of what is defined."""
+    known = [float(value) for value in values if not math.isnan(value)]
+    if not known or not all(map(math.isfinite, known)):
+        return None, None
+    mean = math.fsum(known) / len(known)
+    if len(known) < 2:
+        return mean, None
+    variance = math.fsum((value - mean) ** 2 for value in known) / (len(known) - 1)
+    return mean, math.sqrt(variance / len(known))
+
+
+def reached_at(value: float) -> int | None:
+    """Return a number of games, rounded up; None for one beyond all."""
+    return math.ceil(value - 1e-9) if np.isfinite(value) else None
+
+
+PLAN = "plan.csv"
+
+GROWTH = 1.25  # from one number of games to the next, at which is measured
+
+FIRST_LOOK = 2_000
+"""Games of the first leagues; where they do not reach the goal, longer ones are played."""
+
+FURTHER = 6  # by how many numbers of games leagues grow then: almost fourfold
+
+MOST_PLAYERS = 500
+
+MOST_KEPT = 2_000_000
+"""Leagues that are kept to go on later, times the square of their players: some 130 MB."""
+
+
+class PlanKeywords(TypedDict, total=False):
+    """Keyword arguments of the public function that plans games; see `PlanOptions`."""
+
+    half_width: float | None
+    best: float | None
+    shown: float | None
+    players: int | None
+    spread: float | None
+    draws: float
+    home: float
+    prior: float | None
+    policy: str
+    goal: str | None
+    batch: int
+    replications: int
+    seed: int
+    level: float
+    max_games: int
+    workers: int
+    out: PathLike | None
+    progress: Callable[[int], None]
+    warn: Callable[[str], None]
+
+
+def plan_games(ratings: PathLike | None = None, **keywords: Unpack[PlanKeywords]) -> PlannedGames:
+    """Plan how many games it takes to know players as well as is wanted, by simulated leagues.
+
+    In each league players play on and are rated by Bradley-Terry at growing numbers of games.
+    Truths are drawn from what is believed of the players of a folder, whose games stay; or afresh.
+
+    Parameters
+    ----------
+    ratings : str or Path, optional
+        A folder that `rate_whole_log` wrote under ``bradley_terry``, in which all are rated; games
+        are on neutral ground, and the weight of draws is taken as known. Else `players` and
+        `spread` say of whom.
+    **keywords
+        What is wanted, of whom, and how it is simulated:
+
+        half_width : float
+            Games until the mean half-width of the differences is so many points.
+        best : float
+            Games until the leader is the true best in such a share of the leagues.
+        shown : float
+            Games until exactly one is tied for first in such a share of them.
+        players : int
+            How many, from 2 to 500.
+        spread : float
+            Standard deviation of their true strengths in points, >= 0.
+        draws : float
+            Share of drawn games between equals; where there are some, the fit knows that.
+        home : float
+            Advantage of who is at home in points, which is fitted unless it is 0; of every pair
+            each is at home in turn.
+        prior : float or None
+            Deviation of the prior by which they are rated; 350 by default, None for none.
+        policy : str
+            Who plays: ``uniform`` (those who have met the least), or as `next_pairs` has it.
+        goal : str
+            As `next_pairs` has it.
+        batch : int
+            Games that are chosen by one estimate, where they are; 10 by default.
+        replications : int
+            How many leagues; 200 by default.
+        seed : int
+            Of all random numbers.
+        level : float
+            Of the intervals of the ratings and of the plan.
+        max_games : int
+            Where to give up; 1,000,000 by default.
+        workers : int
+            Workers of this machine; no result depends on them.
+        out : PathLike or None
+            Folder for ``plan.csv``, ``summary.json`` and ``manifest.json``.
+        progress : callable
+            Called with the number of further leagues played.
+        warn : callable
+            Called with each remark.
+
+    Raises
+    ------
+    InputError
+        If the folder or an option cannot be used.
+    RunError
+        If the results cannot be written, or workers are lost.
+    """
+    listeners = listeners_among(keywords, PlanKeywords)
+    own = PlanOptions.__dataclass_fields__
+    options = PlanOptions(**{k: v for k, v in keywords.items() if k in own})  # type: ignore[arg-type]
+    workers = arguments.whole("workers", keywords.get("workers", 1))
+    out = keywords.get("out")
+    folder = None if out is None else arguments.path("out", out)
+    rated = None
+    if ratings is None:
+        options.check_afresh()
+    else:
+        options.check_rated()
+        rated = read_together(arguments.path("ratings", ratings), listeners.warn)
+        if len(rated.names) > MOST_PLAYERS:
+            what = f"{len(rated.names):,} players (allowed: 2 to {MOST_PLAYERS})"
+            raise InputError(f"{rated.path}: {what}")
+    return plan(options, rated, workers, folder, listeners)
+
+
+def plan(
+    options: PlanOptions,
+    rated: RatedTogether | None,
+    workers: int,
+    out: Path | None,
+    listeners: Listeners,
+) -> PlannedGames:
+    """Plan how many games it takes, see `plan_games`."""
+    league = _league(options, rated)
+    _tell_cost(league, options, workers, listeners.warn)
+    evenly = options.policy == UNIFORM
+    announce_compilation(even_league if evenly else chosen_player(options.policy))
+    with ExitStack() as stack:
+        folder = stack.enter_context(_claim(out, options, rated)) if out else None
+        pool = stack.enter_context(open_pool(None, workers, threads=True))
+        stop = stack.enter_context(stop_on_signal())
+        measured, found = _played(league, options, pool, stop, listeners)
+        grid = league.grid[: measured.shape[1]]
+        games, low, high = map(reached_at, found)
+        result = PlannedGames(options, league.n_players, grid, measured, games, low, high)
+        if folder is not None:
+            result = replace(result, folder=folder.path)
+            with held_signals():  # a signal finds all files or none
+                write_csv(folder.path / PLAN, result.columns())
+                with write_atomically(folder.path / SUMMARY) as file:
+                    file.write(to_json(result.summary()))
+                folder.close("complete")
+    return result
+
+
+def _tell_cost(
+    league: League, options: PlanOptions, workers: int, warn: Callable[[str], None]
+) -> None:
+    """Say what the first leagues take, and what all their games would."""
+    n, batch = league.n_players, options.batch
+    policy, goal = options.policy, options.goal_of_policy
+
+    def seconds(points: int) -> float:
+        """Return those up to a number of points of the grid."""
+        rated = points * FIT * n**3
+        if policy != UNIFORM:
+            choice = seconds_of_choice(policy, goal, n, n * (n - 1) // 2, batch)
+            rated = league.grid[points - 1] / batch * (FIT * n**3 + choice)
+        return float(options.replications / workers * rated)
+
+    points = _first_points(league.grid)
+    by = f"{policy} ({goal})" if goal else policy
+    games, last = league.grid[points - 1], league.grid[-1]
+    what = f"the first {games:,} games of {options.replications:,} leagues of {n:,} players by {by}"
+    further = f", and for all {last:,} games {in_words(seconds(len(league.grid)))}"
+    tell_cost(what, seconds(points), warn, further=further if last > games else "")
+
+
+def _first_points(grid: Ints) -> int:
+    """Return at how many numbers of games of a grid is measured first."""
+    return min(int(np.searchsorted(grid, FIRST_LOOK, "right")) + 1, len(grid))
+
+
+def _claim(out: Path, options: PlanOptions, rated: RatedTogether | None) -> RunFolder:
+    """Return the folder of a plan, claimed."""
+    if rated is None:
+        return RunFolder(out, "plan", None, options.identity)
+    home = rated.path.parent
+    identity = {**options.identity, "posterior_sha256": sha256(home / POSTERIOR)}
+    read = [rated.path, *(home / name for name in (POSTERIOR, SUMMARY, MANIFEST))]
+    return RunFolder(out, "plan", None, identity, facts={"source": str(rated.path)}, read=read)
+
+
+def _league(options: PlanOptions, rated: RatedTogether | None) -> League:
+    """Return what is simulated, over the whole grid."""
+    if rated is None:
+        n, spread = int(options.players or 0), options.spread
+        nu = weight_of_draws(options.draws)
+        frame = frame_of(n, options.prior, options.home != 0.0, nu > 0.0)
+        before = np.zeros((n, n), np.int64)
+    else:
+        belief = rated.belief
+        n, spread, nu = len(rated.names), None, belief.draw_weight
+        frame = frame_of_belief(belief.mean, belief.covariance, nu)
+        before = rated.games.copy()
+    normal = t_quantile(0.5 + 0.5 * options.level, math.inf)
+    return League(
+        frame,
+        spread,
+        options.home,
+        nu,
+        before,
+        options.policy,
+        options.goal_of_policy or "best",
+        options.batch,
+        _grid(max(10, n), options.max_games),
+        normal,
+        range_quantile(options.level, n) / math.sqrt(2.0),
+        options.seed,
+    )
+
+
+def _grid(first: int, last: int) -> Ints:
+    """Return the numbers of games at which is measured."""
+    found = [min(first, last)]
+    while found[-1] < last:
+        found.append(min(last, math.ceil(found[-1] * GROWTH)))
+    return np.array(found, np.int64)
+
+
+class _Found(NamedTuple):
+    """Games that reach the goal, and the ends of their interval; inf beyond the grid."""
+
+    games: float
+    low: float
+    high: float
+
+
+def _played(
+    league: League, options: PlanOptions, pool: WorkerPool, stop: Stop, listeners: Listeners
+) -> tuple[Floats, _Found]:
+    """Return the measures of leagues that are long enough, and where these reach the goal.
+
+    Longer leagues begin as the shorter ones did: they go on where these ended, or, where there is
+    not the room to keep them, are played anew, for all random numbers have addresses.
+    """
+    kept = options.replications * league.n_players**2 <= MOST_KEPT
+    standings: dict[int, Standing] | None = {} if kept else None
+    grid = league.grid
+    points = _first_points(grid)
+    while True:
+        shorter = league._replace(grid=grid[:points])
+        chunks = Chunks[Floats](pool, partial(run_leagues, shorter, standings))
+        parts = []
+        with closing(chunks.run(range(options.replications), stop)) as made:
+            for part in made:
+                parts.append(part)
+                listeners.progress(len(part))
+        if stop() or sum(map(len, parts)) < options.replications:
+            raise KeyboardInterrupt
+        measured = np.concatenate(parts)
+        found = _reached(shorter.grid, measured, options)
+        if points == len(grid) or math.isfinite(found.high):
+            return measured, found
+        points = min(points + FURTHER, len(grid))
+
+
+def _reached(grid: Ints, measured: Floats, options: PlanOptions) -> _Found:
+    """Return where leagues reach the goal, by numbers of games at which all have an estimate."""
+    measure, goal = options.aim
+    values = measured[:, :, MEASURES.index(measure)]
+    undefined = np.flatnonzero(~np.isfinite(values).all(axis=0))
+    first = int(undefined[-1]) + 1 if len(undefined) else 0
+    grid, values, rising = grid[first:], values[:, first:], options.rises
+    at = crossing(grid, values.mean(axis=0), goal, rising)
+    draws = Streams(options.seed).stream(None, RESAMPLED)
+    return _Found(at, *crossing_interval(grid, values, goal, rising, options.level, draws))

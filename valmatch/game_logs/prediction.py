@@ -1,0 +1,808 @@
+"""Games that are still to be played, read from CSV files or from options."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from itertools import chain, count, groupby, permutations
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from valmatch.errors import InputError, option
+from valmatch.execution.interruption import held_signals
+from valmatch.execution.run_options import Listeners
+from valmatch.game_logs.csv_rows import time_text
+from valmatch.game_logs.options import LogFormat, LogOptions, PredictKeywords, split, values_of
+from valmatch.game_logs.playing import predict
+from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
+from valmatch.game_logs.rating_files import SUMMARY
+from valmatch.game_logs.reading.columns import LONG, Format, find_columns
+from valmatch.game_logs.reading.datetimes import SINCE
+from valmatch.game_logs.remarks import nobody_at_home
+from valmatch.game_logs.roster import LAST_GAME, RatedPlayer
+from valmatch.game_logs.whole_log.contests import HOME, day_of
+from valmatch.game_logs.whole_log.options import TIME_UNITS
+from valmatch.game_logs.whole_log.posterior_file import POSTERIOR, check_same, read_posterior
+from valmatch.game_logs.whole_log.rating import COEFFICIENTS
+from valmatch.game_logs.whole_log.result import ANCHOR, DRAW_WEIGHT
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.csv_reader import Dialect, Row, cells_of, read_rows
+from valmatch.inputs.files import sha256
+from valmatch.kernels.arrays import Floats
+from valmatch.ratings.bradley_terry.fit import POINTS
+from valmatch.ratings.bradley_terry.likelihood import duel_chances
+from valmatch.ratings.games import Games, Players
+from valmatch.ratings.registry import BATCH_NAMES, batch_named, system_named
+from valmatch.ratings.system import MOST_PLAYERS, BatchSystem, Chances, System, Z
+from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.results import Result
+from valmatch.storage.run_folder import RunFolder
+from valmatch.text.terminal import shown
+
+_LONG = Format(LONG.name, ("game", "player"), ("team", "time"))
+_SIDES = (("home", "away"), ("player_a", "player_b"), ("winner", "loser"), ("side_1", "side_2"))
+
+_ABOUT = ("game", "time", "neutral")
+"""Meanings of columns that hold no side, in a row for each game."""
+
+_COVARIATE = "covariate "  # how the meanings of columns of covariates begin
+_BETWEEN = ";"  # what stands between the players of a side
+
+
+class Fixture(NamedTuple):
+    """A game that is still to be played."""
+
+    where: str  # what messages call the place that it is from
+    game: str  # its name
+    sides: Sequence[Sequence[str]]  # the players of each side, without one twice
+    time: float = math.nan  # when it will be played; NaN if that is not known
+    dated: bool = True  # whether that is a moment, in seconds since 1970
+    at_home: bool = False  # whether the first side plays at home; else nobody does
+    neutral: bool = False  # whether that is so because the game is on neutral ground
+    # by name, of each side the mean over its players; of those that the file has
+    covariates: Mapping[str, Sequence[float]] = MappingProxyType({})
+
+
+def parse_pairs(
+    texts: Sequence[str], known: Iterable[str], others: Sequence[Fixture] = ()
+) -> list[Fixture]:
+    """Return the fixtures that texts such as ``ann,bob`` or ``ann;bob,cy;dan`` stand for.
+
+    Nobody plays at home in them. They are numbered on from the other games to predict.
+    """
+    names, found, taken = set(known), [], {game.game for game in others}
+    free = (name for name in map(str, count(len(others) + 1)) if name not in taken)
+    for text in texts:
+        where = f"{option('pair')} {shown(text)}"
+        cells = cells_of(text)
+        if len(cells) < 2:
+            raise InputError(f"{where}: has one side (allowed: two or more, such as ann,bob)")
+        found.append(_fixture(where, next(free), [_players(cell, names) for cell in cells]))
+    return found
+
+
+def read_fixtures(
+    path: Path, written: LogFormat, known: Iterable[str], covariates: Sequence[str] = ()
+) -> list[Fixture]:
+    """Read fixtures from a CSV file.
+
+    Long format: `game`, `player`, optional `team` (empty, or without the column: the player plays
+    alone), `time`; the rows of a game stand together. Or a row for each game, with the columns
+    `home` and `away`, `player_a` and `player_b`, `winner` and `loser` (whoever wins), or
+    `side_1`, `side_2` and as many more as there are (empty: no further side), optional `game` and
+    `time`; the players of a side are divided by semicolons, unless the whole cell is a player's
+    name. The side `home` plays at home, unless the column `neutral` says yes;
+    nobody does in files without it. Other columns do not count, so
+    that a log can be predicted as if it were to come.
+    """
+    file = None if str(path) == "-" else path
+    name = str(file or "standard input")
+
+    def choose(header: Sequence[str], place: str) -> dict[str, str]:
+        if not header:
+            raise InputError(f"{name}: is empty (allowed: a CSV file with a header)")
+        found = find_columns(place, header, written, _formats(header), "fixtures have")
+        meanings = {meaning: header[column] for meaning, column in found.places.items()}
+        return {**meanings, **_of_covariates(header, covariates, found.format.name == LONG.name)}
+
+    rows = read_rows(file, choose, Dialect(written.delimiter, trimmed=True))
+    first = next(rows, None)
+    if first is None:
+        raise InputError(f"{name}: holds no game to predict")
+    rows = chain([first], rows)
+    return list(_long(rows) if "player" in first.cells else _wide(rows, set(known)))
+
+
+def _formats(header: Sequence[str]) -> list[Format]:
+    """Return the shapes that fixtures with these columns may have."""
+    further = [name for name in header if re.fullmatch(r"side_([3-9]|[1-9]\d+)", name)]
+    optional = {
+        ("side_1", "side_2"): ("game", "time", *further),
+        ("home", "away"): ("game", "time", "neutral"),
+    }
+    return [_LONG, *(Format("sides", two, optional.get(two, ("game", "time"))) for two in _SIDES)]
+
+
+def _of_covariates(header: Sequence[str], covariates: Sequence[str], long: bool) -> dict[str, str]:
+    """Return the columns of covariates by their meanings."""
+    found = {}
+    for name in covariates:
+        pair = (f"{name}_a", f"{name}_b")
+        columns = pair if not long and all(one in header for one in pair) else (name,)
+        found.update({f"{_COVARIATE}{one}": one for one in columns if one in header})
+    return found
+
+
+def _values_of(row: Row) -> dict[str, float]:
+    """Return the covariates of a row, by their columns."""
+    keys = (key for key in row.cells if key.startswith(_COVARIATE))
+    return {key.removeprefix(_COVARIATE): row.number(key) for key in keys}
+
+
+def _of_two(row: Row, sides: int) -> dict[str, tuple[float, float]]:
+    """Return the covariates of the two sides of a row."""
+    values = _values_of(row)
+    if values and sides > 2:
+        what = f"{next(iter(values))}: of {sides} sides (allowed: of two, or rows for each player)"
+        raise InputError(f"{row.place}: {what}")
+    found = {}
+    for name, value in values.items():
+        base = name[:-2]
+        if name.endswith("_a") and f"{base}_b" in values:
+            found[base] = value, values[f"{base}_b"]
+        elif not (name.endswith("_b") and f"{base}_a" in values):
+            found[name] = value, 0.0
+    return found
+
+
+def _long(rows: Iterable[Row]) -> Iterator[Fixture]:
+    """Yield the fixtures of rows for each player."""
+    seen: set[str] = set()
+    for game, group in groupby(rows, key=lambda row: row.text("game")):
+        first, *others = group
+        if game in seen:
+            allowed = "one run of rows a game"
+            raise InputError(f"{first.place}: game {game!r} was there before (allowed: {allowed})")
+        seen.add(game)
+        sides: dict[object, list[str]] = {}
+        values: dict[object, list[dict[str, float]]] = {}
+        for number, row in enumerate([first, *others]):
+            side = row.cells.get("team") or number
+            sides.setdefault(side, []).append(row.text("player"))
+            values.setdefault(side, []).append(_values_of(row))
+        if len(sides) < 2:
+            raise InputError(f"{first.place}: game {game!r} has one side (allowed: two or more)")
+        means = {
+            name: [math.fsum(one[name] for one in own) / len(own) for own in values.values()]
+            for name in _values_of(first)
+        }
+        found = _fixture(first.place, game, list(sides.values()))
+        yield _timed(found._replace(covariates=means), first)
+
+
+def _wide(rows: Iterable[Row], known: set[str]) -> Iterator[Fixture]:
+    """Yield the fixtures of rows for each game."""
+    for number, row in enumerate(rows, 1):
+        cells = row.cells
+        first, second, *further = (
+            name for name in cells if name not in _ABOUT and not name.startswith(_COVARIATE)
+        )
+        sides = [row.text(first), row.text(second), *(cells[name] for name in further)]
+        players = [_players(side, known) for side in sides if side]
+        neutral = "neutral" in cells and row.flag("neutral")
+        game = _fixture(row.place, cells.get("game") or f"{number}", players)
+        at_home = "home" in cells and not neutral
+        values = _of_two(row, len(players))
+        yield _timed(game._replace(at_home=at_home, neutral=neutral, covariates=values), row)
+
+
+def _timed(game: Fixture, row: Row) -> Fixture:
+    """Return a fixture at the time of its row."""
+    time, dated = row.time("time", SINCE)
+    return game._replace(time=time, dated=dated)
+
+
+def _players(cell: str, known: set[str]) -> list[str]:
+    """Return the players of a side."""
+    if cell in known:
+        return [cell]
+    return [name.strip() for name in cell.split(_BETWEEN)]
+
+
+def _fixture(where: str, game: str, sides: Sequence[Sequence[str]]) -> Fixture:
+    """Return a fixture, its players checked, at no time."""
+    seen: set[str] = set()
+    for player in (player for side in sides for player in side):
+        if not player:
+            raise InputError(f"{where}: a side has a player without a name")
+        if player in seen:
+            raise InputError(f"{where}: {player!r} is in this game twice")
+        seen.add(player)
+    return Fixture(where, game, sides)
+
+
+# Forecasts of games, put together of the chances of their sides against each other.
+
+_LEAST = 1e-300  # of a probability by which others are divided
+
+
+class Forecast(NamedTuple):
+    """How a game will end."""
+
+    fixture: Fixture  # the game
+    # (sides,); probability of each side to win. Of more than two sides, from the expected scores
+    # p_ij between each two of them: proportional to 1 / (1 + sum_j p_ji / p_ij), which is Luce's
+    # rule where there is one behind them. NaN where the ratings say nothing of the game, as all
+    # below
+    wins: Floats
+    draw: float  # probability of a draw; NaN where the system knows none, or of more than two sides
+    # low, high: (sides,); ends of the 95% interval of the probability to win, by how little is
+    # known of the players; NaN where the system knows no uncertainty
+    low: Floats
+    high: Floats
+    # (sides,); mean expected score against the other sides, as ``history.csv`` has it
+    expected: Floats
+    newcomers: Sequence[str]  # players without a rating
+
+
+def undefined(fixture: Fixture, newcomers: Sequence[str]) -> Forecast:
+    """Return the forecast of a game of which the ratings say nothing."""
+    nothing = np.full(len(fixture.sides), np.nan)
+    return Forecast(fixture, nothing, np.nan, nothing, nothing, nothing, newcomers)
+
+
+def of_sides(fixture: Fixture, chances: Chances, newcomers: Sequence[str]) -> Forecast:
+    """Return the forecast of a fixture from those of each of its sides against each other one."""
+    n = len(fixture.sides)
+    expected, wins, draws, low, high = (column.reshape(n, n - 1) for column in chances)
+    if n == 2:
+        found, draw = [wins[:, 0], low[:, 0], high[:, 0]], float(draws[0, 0])
+    else:
+        half = np.nan_to_num(draws) / 2.0
+        first, lowest, highest = map(_first_of_many, (expected, low + half, high + half))
+        found, draw = [first / first.sum(), lowest, highest], np.nan
+    won, low, high = found
+    return Forecast(fixture, won, draw, low, high, expected.mean(axis=1), newcomers)
+
+
+def _first_of_many(scores: Floats) -> Floats:
+    """Return how likely each side comes first, from its expected scores against the others."""
+    likely: Floats = 1.0 / (1.0 + ((1.0 - scores) / np.maximum(scores, _LEAST)).sum(axis=1))
+    return likely
+
+
+# Predicting games that are still to be played.
+
+PREDICTIONS = "predictions.csv"
+
+MOST_SIDES = 500  # sides of a game, all pairs of which are compared within seconds
+
+
+@dataclass(frozen=True, repr=False)
+class PredictedGames(Result):
+    """The probabilities of the results of games that are still to be played.
+
+    Attributes
+    ----------
+    system : str
+        Name of the rating system.
+    parameters : mapping of str to float
+        Values of all its parameters.
+    forecasts : sequence of Forecast
+        One for each game.
+    """
+
+    system: str
+    parameters: Mapping[str, float]
+    forecasts: Sequence[Forecast]
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was predicted, in one line."""
+        n = len({player for game in self.forecasts for player in game.newcomers})
+        unknown = f", {n:,} newcomer{'s' * (n != 1)}" if n else ""
+        games = len(self.forecasts)
+        return f"{self.system}, {games:,} game{'s' * (games != 1)} to come{unknown}"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a row for each side of each game, as ``predictions.csv`` has them."""
+        rows = [(game, k) for game in self.forecasts for k in range(len(game.fixture.sides))]
+        times = [time_text(game.fixture.time, game.fixture.dated) for game, _ in rows]
+        newcomers = [set(game.newcomers) for game, _ in rows]
+        sides = [game.fixture.sides[k] for game, k in rows]
+        return {
+            "game": [game.fixture.game for game, _ in rows],
+            **({"time": times} if any(times) else {}),
+            "side": [k + 1 for _, k in rows],
+            "players": [";".join(side) for side in sides],
+            "win": [_or_none(game.wins[k]) for game, k in rows],
+            "draw": [_or_none(game.draw) for game, _ in rows],
+            "win_low": [_or_none(game.low[k]) for game, k in rows],
+            "win_high": [_or_none(game.high[k]) for game, k in rows],
+            "expected": [_or_none(game.expected[k]) for game, k in rows],
+            "newcomers": [
+                ";".join(player for player in side if player in unknown)
+                for side, unknown in zip(sides, newcomers, strict=True)
+            ],
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        return {
+            "system": self.system,
+            "parameters": dict(self.parameters),
+            "games": [_as_dict(game) for game in self.forecasts],
+        }
+
+
+def _or_none(probability: float) -> float | None:
+    return None if math.isnan(probability) else float(probability)
+
+
+def _as_dict(game: Forecast) -> dict[str, Any]:
+    """Return a forecast as ``summary.json`` holds it."""
+    return {
+        "game": game.fixture.game,
+        "time": time_text(game.fixture.time, game.fixture.dated) or None,
+        "draw": _or_none(game.draw),
+        "sides": [
+            {
+                "players": list(side),
+                "win": _or_none(game.wins[k]),
+                "win_low": _or_none(game.low[k]),
+                "win_high": _or_none(game.high[k]),
+                "expected": _or_none(game.expected[k]),
+                "newcomers": [player for player in side if player in game.newcomers],
+            }
+            for k, side in enumerate(game.fixture.sides)
+        ],
+    }
+
+
+def predict_games(
+    ratings: PathLike,
+    fixtures: PathLike | None = None,
+    *,
+    pair: str | Sequence[str] = (),
+    system: str | None = None,
+    parameters: Mapping[str, float] = {},
+    **keywords: Unpack[PredictKeywords],
+) -> PredictedGames:
+    """Predict games by the system that rated their players; whoever is not rated is a newcomer.
+
+    Parameters
+    ----------
+    ratings : PathLike
+        A ``ratings.csv``, or its folder.
+    fixtures : PathLike or None
+        The games, see `valmatch.game_logs.prediction`; `-` is standard input.
+    pair : str or sequence of str
+        Further games, such as ``ann,bob`` or ``ann;bob,cy;dan``.
+    system : str or None
+        By which system the ratings are, for a file without a manifest beside it.
+    parameters : mapping
+        Values of parameters that are not those which `ratings` was made with.
+    **keywords
+        How to read the games, and whom to tell:
+
+        columns : mapping
+            Names of the columns of `fixtures` by meaning, where they differ.
+        separator : str
+            What stands between the cells of `fixtures`: ``,``, ``;``, ``|``, or ``tab``.
+        out : PathLike or None
+            Folder for ``predictions.csv``, ``summary.json`` and ``manifest.json``.
+        warn : callable
+            Called with each remark.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to predict, or a file or the folder cannot be used.
+    RunError
+        If the results cannot be written.
+    """
+    options, listeners = split(keywords, PredictKeywords)
+    previous = PreviousRatings(arguments.path("ratings", ratings))
+    batch = system or previous.system
+    if batch in BATCH_NAMES:
+        return _predict_whole(
+            batch_named(str(batch)),
+            previous,
+            fixtures,
+            arguments.names("pair", pair),
+            options,
+            parameters,
+            listeners,
+        )
+    chosen = _system(previous, system)
+    values = values_of(chosen, parameters, previous.parameters)
+    pairs = arguments.names("pair", pair)
+    path = None if fixtures is None else arguments.path("fixtures", fixtures)
+    if path is None and not pairs:
+        raise InputError(f"{option('fixtures')} or {option('pair')}: says which games to predict")
+    players = previous.players(chosen)
+    if previous.manifest is None:
+        listeners.warn(previous.remark(chosen, parameters))
+    names = [player.player for player in players]
+    games = read_fixtures(path, options.format, names) if path else []
+    games += parse_pairs(pairs, names, games)
+    _check(games, chosen, previous, players)
+    at_home, neutral = any(game.at_home for game in games), any(game.neutral for game in games)
+    if remark := nobody_at_home(values, at_home, neutral):
+        listeners.warn(remark)
+    claimed: AbstractContextManager[RunFolder | None] = nullcontext()
+    if options.out is not None:
+        claimed = _claim(options.out, previous, path, values, chosen.name, games)
+    with claimed as folder:
+        result = PredictedGames(chosen.name, values, forecast(chosen, values, players, games))
+        if folder:
+            result = replace(result, folder=folder.path)
+            _write(folder, result)
+    return result
+
+
+def _predict_whole(
+    system: BatchSystem,
+    previous: PreviousRatings,
+    fixtures: PathLike | None,
+    pairs: Sequence[str],
+    options: LogOptions,
+    parameters: Mapping[str, float],
+    listeners: Listeners,
+) -> PredictedGames:
+    """Predict games by the ratings of a whole log."""
+    name = system.name
+    previous.check(system)
+    if parameters:
+        what = f"{name} predicts by what it has fitted"
+        raise InputError(f"{option('parameters')} {next(iter(parameters))}: {what}")
+    path = None if fixtures is None else arguments.path("fixtures", fixtures)
+    if path is None and not pairs:
+        raise InputError(f"{option('fixtures')} or {option('pair')}: says which games to predict")
+    known = WholeRatings(previous.path, system, listeners.warn)
+    games = read_fixtures(path, options.format, known.everybody, known.covariates) if path else []
+    games += parse_pairs(pairs, known.everybody, games)
+    _check_sizes(games, MOST_PLAYERS)
+    claimed: AbstractContextManager[RunFolder | None] = nullcontext()
+    if options.out is not None:
+        claimed = _claim(options.out, previous, path, {}, name, games)
+    with claimed as folder:
+        result = PredictedGames(name, {}, known.forecast(games))
+        if folder:
+            result = replace(result, folder=folder.path)
+            _write(folder, result)
+    return result
+
+
+def _write(folder: RunFolder, result: PredictedGames) -> None:
+    """Write the files of predictions, and close their folder."""
+    with held_signals():  # a signal finds all files or none
+        write_csv(folder.path / PREDICTIONS, result.columns())
+        with write_atomically(folder.path / SUMMARY) as file:
+            file.write(to_json(result.summary()))
+        folder.close("complete")
+
+
+def _system(previous: PreviousRatings, name: str | None) -> System:
+    """Return the system that made the ratings."""
+    system = system_named(name or previous.made_by())
+    previous.check(system)
+    return system
+
+
+def _check(
+    games: Sequence[Fixture],
+    system: System,
+    previous: PreviousRatings,
+    known: Sequence[RatedPlayer],
+) -> None:
+    """Check that games can be predicted."""
+    _check_sizes(games, system.largest.players)
+    kinds = {player.dated for player in known if not math.isnan(player.last)}
+    for game in games:
+        if not math.isnan(game.time) and kinds - {game.dated}:
+            raise InputError(
+                f"{game.where}: time: {KINDS[game.dated]}, where {LAST_GAME} of {previous.path}"
+                f" holds {KINDS[not game.dated]} (allowed: the same in both)"
+            )
+
+
+def _check_sizes(games: Sequence[Fixture], most_players: int) -> None:
+    """Check that games have no more sides and players than can be compared."""
+    for game in games:
+        players = sum(map(len, game.sides))
+        for what, n, most in (
+            ("sides", len(game.sides), MOST_SIDES),
+            ("players", players, most_players),
+        ):
+            if n > most:
+                raise InputError(
+                    f"{game.where}: game {shown(game.game)} has {n:,} {what} (allowed: {most:,}, as"
+                    " all pairs of them are compared)"
+                )
+
+
+def _claim(
+    out: Path,
+    previous: PreviousRatings,
+    fixtures: Path | None,
+    values: Mapping[str, float],
+    system: str,
+    games: Sequence[Fixture],
+) -> RunFolder:
+    """Return the folder of the predictions, claimed."""
+    keys = [
+        (game.game, game.sides, game.time, game.at_home, *sorted(game.covariates.items()))
+        for game in games
+    ]
+    text = repr(keys)
+    identity = {
+        "system": system,
+        "given": dict(values),
+        "ratings_sha256": sha256(previous.path),
+        "fixtures_sha256": hashlib.sha256(text.encode()).hexdigest(),
+    }
+    facts = {"source": str(fixtures or "")}
+    read = [path for path in (previous.path, previous.manifest, fixtures) if path]
+    return RunFolder(out, "predict", None, identity, facts=facts, read=read)
+
+
+_AT_ONCE = 1 << 16  # rows that are held
+
+
+def forecast(
+    system: System,
+    values: Mapping[str, float],
+    known: Sequence[RatedPlayer],
+    fixtures: Sequence[Fixture],
+) -> list[Forecast]:
+    """Predict games, each from the same ratings."""
+    rated = {player.player: player for player in known}
+    newcomer = RatedPlayer("", system.newcomer(values), 0, (), np.nan, False)
+    found = []
+    for portion in _portions(fixtures):
+        games, players = _duels(portion, rated, newcomer)
+        chances = predict(system, values, games, players)
+        at = 0
+        for fixture in portion:
+            duels = len(fixture.sides) * (len(fixture.sides) - 1)
+            own = Chances(*(column[at : at + duels] for column in chances))
+            unknown = [p for side in fixture.sides for p in side if p not in rated]
+            found.append(of_sides(fixture, own, unknown))
+            at += duels
+    return found
+
+
+def _portions(fixtures: Sequence[Fixture]) -> Iterator[list[Fixture]]:
+    """Yield the fixtures in portions that are held at once."""
+    portion: list[Fixture] = []
+    rows = 0
+    for fixture in fixtures:
+        more = 2 * (len(fixture.sides) - 1) * sum(map(len, fixture.sides))
+        if portion and rows + more > _AT_ONCE:
+            yield portion
+            portion, rows = [], 0
+        portion.append(fixture)
+        rows += more
+    if portion:
+        yield portion
+
+
+def _duels(
+    fixtures: Sequence[Fixture], rated: Mapping[str, RatedPlayer], newcomer: RatedPlayer
+) -> tuple[Games, Players]:
+    """Return each side of each fixture with each other one as a game of players of their own."""
+    duels = [
+        (fixture, *pair)
+        for fixture in fixtures
+        for pair in permutations(range(len(fixture.sides)), 2)
+    ]
+    # By name, as in a log: sums of floats depend on the order.
+    sides = [sorted(game.sides[k], key=str.encode) for game, *pair in duels for k in pair]
+    players = [rated.get(player, newcomer) for side in sides for player in side]
+    sizes = np.array([len(side) for side in sides])
+    n, n_sides, n_rows = len(duels), len(sides), len(players)
+    games = Games(
+        names=np.arange(n),
+        times=np.array([game.time for game, *_ in duels]),
+        homes=np.array(
+            [pair.index(0) if game.at_home and 0 in pair else -1 for game, *pair in duels]
+        ),
+        game_starts=np.arange(0, n_sides + 1, 2),
+        side_starts=np.concatenate([[0], np.cumsum(sizes)]),
+        points=np.zeros(n_sides),
+        players=np.arange(n_rows),
+        sides=np.repeat(np.arange(n_sides) % 2, sizes),
+        rates=np.zeros(n_rows),
+        minutes=np.ones(n_rows),
+        scores=np.full(n_sides, np.nan),
+    )
+    state = np.array([player.state for player in players], np.float64)
+    return games, Players(state, np.array([player.games for player in players], np.int64))
+
+
+# Games to come, predicted by the ratings of a whole log.
+
+NAMED = 5  # reasons for which games have no prediction that are told
+
+
+class WholeRatings:
+    """The ratings of a whole log, from the folder that `rate` wrote."""
+
+    def __init__(self, path: Path, system: BatchSystem, warn: Callable[[str], None]) -> None:
+        every = _rows(path, ("player", "rating", "group", "status"))
+        rows = [row for row in every if row.cells["rating"]]
+        if not rows:
+            raise InputError(f"{path}: nobody has a rating")
+        self.everybody = [row.text("player") for row in every]  # all who played
+        self._groups = {row.text("player"): row.cells["group"] for row in every}
+        self._unrated = {
+            row.text("player"): row.cells["status"] for row in every if not row.cells["rating"]
+        }
+        self.names = [row.text("player") for row in rows]  # the rated players
+        self._places = {name: k for k, name in enumerate(self.names)}
+        self._ratings = np.array([row.number("rating") for row in rows])
+        found = list(_rows(path.parent / COEFFICIENTS, ("name", "value")))
+        coefficients = {row.text("name"): row.number("value") for row in found}
+        self._home = coefficients.pop(HOME, 0.0)
+        self._draw_weight = coefficients.pop(DRAW_WEIGHT, 0.0)
+        self._coefficients, self._warn = coefficients, warn
+        self.covariates = list(coefficients)  # those that have coefficients
+        self._covariance = self._held_by(path, [row.cells["status"] == ANCHOR for row in rows])
+        self._paths = _paths(path.parent / SUMMARY) if system.paths else None
+
+    def _held_by(self, path: Path, anchored: Sequence[bool]) -> Floats | None:
+        """Return the covariance of the ratings; None where it was not written."""
+        file = path.parent / POSTERIOR
+        held = read_posterior(file)
+        if held is None:
+            return None
+        check_same(file, held, path, self.names, self._ratings.tolist(), anchored)
+        return held.covariance
+
+    def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
+        """Predict games; who never played is as strong as the mean, and there is no interval.
+
+        Both sides of a game are taken to have the same of covariates that it does not say. A game
+        has no prediction where somebody has no finite rating, or no game links two of its players.
+        """
+        unknown = [
+            name
+            for name in self.covariates
+            if not all(name in fixture.covariates for fixture in fixtures)
+        ]
+        if unknown:
+            self._warn(f"predicted as if both sides had the same {', '.join(unknown)}")
+        reasons = [self._undefined(fixture) for fixture in fixtures]
+        if why := list(dict.fromkeys(filter(None, reasons))):
+            more = f" and {len(why) - NAMED:,} more" if len(why) > NAMED else ""
+            n = len(reasons) - reasons.count("")
+            self._warn(
+                f"{n:,} game{'s' * (n != 1)} without a prediction: {'; '.join(why[:NAMED])}{more}"
+            )
+        return [
+            undefined(fixture, self._newcomers(fixture)) if reason else self._one(fixture)
+            for fixture, reason in zip(fixtures, reasons, strict=True)
+        ]
+
+    def _undefined(self, fixture: Fixture) -> str:
+        """Say why the ratings say nothing of a game; or nothing."""
+        players = [name for side in fixture.sides for name in side if name in self._groups]
+        for name in players:
+            if status := self._unrated.get(name):
+                helps = f"rate with {option('prior')} D to give everybody one"
+                return f"{shown(name)} has no finite rating ({status}; {helps})"
+            if self._groups[name] != self._groups[players[0]]:
+                return f"no game links {shown(players[0])} and {shown(name)}"
+        return ""
+
+    def _newcomers(self, fixture: Fixture) -> list[str]:
+        return [name for side in fixture.sides for name in side if name not in self._groups]
+
+    def _one(self, fixture: Fixture) -> Forecast:
+        pairs = list(permutations(range(len(fixture.sides)), 2))
+        leads = np.array([self._lead(fixture, *pair) for pair in pairs])
+        errors = np.array([self._error(fixture, *pair) for pair in pairs])
+        # Of an order, who comes first follows from strengths alone.
+        nu = self._draw_weight if len(fixture.sides) == 2 else 0.0
+        log_nu = math.log(nu) if nu > 0.0 else -math.inf
+        at, low, high = (
+            duel_chances(POINTS * (leads + step * np.nan_to_num(errors)), log_nu)
+            for step in (0.0, -Z, Z)
+        )
+        drawn = at.drawn if nu > 0.0 else np.full(len(pairs), np.nan)
+        chances = Chances(
+            at.first + 0.5 * at.drawn,
+            at.first,
+            drawn,
+            np.where(np.isnan(errors), np.nan, low.first),
+            np.where(np.isnan(errors), np.nan, high.first),
+        )
+        return of_sides(fixture, chances, self._newcomers(fixture))
+
+    def _lead(self, fixture: Fixture, a: int, b: int) -> float:
+        """Return the lead of a side over another in points."""
+        home = self._home * fixture.at_home * ((a == 0) - (b == 0))
+        more = math.fsum(
+            self._coefficients[name] * (values[a] - values[b])
+            for name, values in fixture.covariates.items()
+        )
+        strengths = self._strength(fixture.sides[a]) - self._strength(fixture.sides[b])
+        return strengths + home + more
+
+    def _strength(self, side: Sequence[str]) -> float:
+        mean = float(self._ratings.mean())
+        places = (self._places.get(name) for name in sorted(side, key=str.encode))
+        own = [mean if place is None else float(self._ratings[place]) for place in places]
+        return math.fsum(own) / len(own)
+
+    def _error(self, fixture: Fixture, a: int, b: int) -> float:
+        """Return the standard error of that lead; NaN where it is not known."""
+        sides = fixture.sides[a], fixture.sides[b]
+        if self._covariance is None or any(n not in self._places for s in sides for n in s):
+            return math.nan
+        places = [self._places[name] for side in sides for name in side]
+        shares = [sign / len(side) for sign, side in zip((1, -1), sides, strict=True) for _ in side]
+        spread = self._covariance[np.ix_(places, places)]
+        variance = float(np.array(shares) @ spread @ np.array(shares))
+        if self._paths is not None:  # everybody moves by himself until the game
+            variance += self._paths.later(fixture) * math.fsum(share**2 for share in shares)
+        return math.sqrt(max(variance, 0.0))
+
+
+class _Paths(NamedTuple):
+    """How ratings move after the last day of the log."""
+
+    drift: float
+    last: float
+    dated: bool
+    unit: str
+
+    def later(self, fixture: Fixture) -> float:
+        """Return the variance of what a rating has moved at a game; 0 if its time is not known."""
+        if math.isnan(fixture.time):
+            return 0.0
+        if fixture.dated != self.dated:
+            raise InputError(
+                f"{fixture.where}: time: {KINDS[fixture.dated]}, where the log holds"
+                f" {KINDS[self.dated]} (allowed: the same in both)"
+            )
+        day = float(day_of(np.array([fixture.time]), self.dated, self.unit)[0])
+        return self.drift**2 * max(day - self.last, 0.0)
+
+
+def _paths(path: Path) -> _Paths:
+    """Return how ratings move, from the summary of a rating."""
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        drift, last, unit = float(facts["drift"]), facts["last_day"], facts["time_unit"]
+        dated = isinstance(last, str)
+        day = float(np.datetime64(last, "D").astype(np.int64)) if dated else float(last)
+        if unit not in (None, *TIME_UNITS):
+            raise ValueError(f"time_unit: {unit!r}")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: damaged: {error}") from None
+    return _Paths(drift, day, dated, unit or "days")
+
+
+def _rows(path: Path, wanted: Sequence[str]) -> list[Row]:
+    """Return the rows of a file of a rating."""
+
+    def choose(header: Sequence[str], place: str) -> Sequence[str]:
+        if missing := [name for name in wanted if name not in header]:
+            raise InputError(f"{place}: no column {missing[0]} (allowed: as `rate` wrote it)")
+        return wanted
+
+    return list(read_rows(path, choose, Dialect()))

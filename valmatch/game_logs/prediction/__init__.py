@@ -1,1 +1,0 @@
-"""Games that are still to be played: read, and predicted by ratings."""

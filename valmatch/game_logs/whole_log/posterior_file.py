@@ -1,0 +1,141 @@
+"""The file ``posterior.npz``: ratings, how sure they are together, and games of each pair."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.errors import InputError
+from valmatch.game_logs.whole_log.result import DIGITS, Posterior
+from valmatch.inputs.files import regular
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.storage.curve_file import DAMAGED, read_array
+from valmatch.storage.output import write_binary
+from valmatch.text.terminal import shown
+
+POSTERIOR = "posterior.npz"
+
+FAR = 1e18  # beyond what any rating, variance or number of games can be
+CHECKED = 5_000  # players whose covariance is checked as one matrix, which takes long for more
+ROUNDED = 1e-9  # shares of the largest variance by which a covariance may be one but for rounding
+
+
+class HeldPosterior(NamedTuple):
+    """What the file holds, the best player first."""
+
+    names: list[str]  # the rated players
+    mean: Floats  # (n,); their ratings
+    covariance: Floats  # (n, n); of these
+    # (pairs, 2); places of two who met, the better first; None of a file without games
+    pairs: Ints | None
+    games: Floats | None  # (pairs,); in how many games they did
+
+
+def write_posterior(path: Path, posterior: Posterior) -> None:
+    """Write the file, of ratings with a covariance."""
+    from scipy import sparse  # takes long to import; who reads the file needs none of it
+
+    assert posterior.covariance is not None
+    met = sparse.coo_array(sparse.triu(posterior.games, 1))
+    order = np.lexsort((met.col, met.row))
+    pairs = np.column_stack((met.row, met.col)).astype(np.int64)[order]
+    with write_binary(path) as file:
+        np.savez(
+            file,
+            names=np.array(posterior.names, np.str_),
+            mean=posterior.mean,
+            covariance=posterior.covariance,
+            pairs=pairs,
+            games=met.data[order],
+        )
+
+
+def read_posterior(path: Path) -> HeldPosterior | None:
+    """Read the file; None where there is none."""
+    try:
+        with zipfile.ZipFile(regular(path)) as parts:
+            return _held(parts)
+    except FileNotFoundError:
+        return None
+    except DAMAGED as error:
+        raise InputError(f"{path}: damaged: {str(error) or 'torn':.99}") from None
+
+
+def _held(parts: zipfile.ZipFile) -> HeldPosterior:
+    """Return what a file holds, checked; raise ValueError where `rate` writes no such thing."""
+    names = read_array(parts, "names", "U", (None,))
+    if names is None or len(set(names.tolist())) != len(names):
+        raise ValueError("names: not one name for each player")
+    n = len(names)
+    mean, covariance = (
+        _numbers(read_array(parts, name, "f", shape), f"{name}: not numbers of {n} players")
+        for name, shape in (("mean", (n,)), ("covariance", (n, n)))
+    )
+    _check_covariance(covariance)
+    if not {"pairs.npy", "games.npy"} <= set(parts.namelist()):
+        return HeldPosterior(names.tolist(), mean, covariance, None, None)
+    what = f"games: not those of pairs of {n} players"
+    pairs = _numbers(read_array(parts, "pairs", "i", (None, 2)), what)
+    games = _numbers(read_array(parts, "games", "if", (len(pairs),)), what)
+    first, second = pairs.T
+    if (games < 0).any() or not ((first >= 0) & (first < second) & (second < n)).all():
+        raise ValueError(what)
+    return HeldPosterior(names.tolist(), mean, covariance, pairs, games)
+
+
+def _numbers(array: NDArray[Any] | None, otherwise: str) -> NDArray[Any]:
+    """Return an array that is there and holds numbers of 8 bytes within `FAR`."""
+    if (
+        array is None
+        or array.dtype.itemsize != 8
+        or not (-FAR < array.min(initial=0.0) <= array.max(initial=0.0) < FAR)
+    ):
+        raise ValueError(otherwise)
+    return array
+
+
+def _check_covariance(covariance: Floats) -> None:
+    """Refuse what is no covariance beyond rounding; that of ratings with sum 0 is singular."""
+    rounded = ROUNDED * max(covariance.diagonal().max(initial=0.0), ROUNDED)
+    if (covariance.diagonal() < 0.0).any():
+        raise ValueError("covariance: a variance is below 0")
+    for row, column in zip(covariance, covariance.T, strict=True):
+        if abs(row - column).max() > rounded:
+            raise ValueError("covariance: not symmetric")
+    whole = covariance[:CHECKED, :CHECKED].copy()
+    whole.flat[:: len(whole) + 1] += rounded
+    try:
+        np.linalg.cholesky(whole)
+    except np.linalg.LinAlgError:
+        raise ValueError("covariance: not positive semidefinite") from None
+
+
+def check_same(
+    path: Path,
+    held: HeldPosterior,
+    ratings: Path,
+    names: Sequence[str],
+    rated: Sequence[float],
+    anchored: Sequence[bool],
+) -> None:
+    """Check that a file is of the players of a ``ratings.csv``, in its order, with its ratings.
+
+    Whoever puts either in another order may have left the covariance as it was: which player a row
+    of it is of is not known then.
+    """
+    if held.names != list(names):
+        same = sorted(held.names) == sorted(names)
+        what = "holds its players in another order than" if same else "is not of the players of"
+        raise InputError(f"{path}: damaged: {what} {ratings}")
+    for name, mean, rating in zip(held.names, held.mean.tolist(), rated, strict=True):
+        if not math.isclose(mean, rating, rel_tol=1e-12, abs_tol=10.0**-DIGITS):
+            what = f"rates {shown(name)} {mean:.{DIGITS}f}, {ratings} {rating:.{DIGITS}f}"
+            raise InputError(f"{path}: damaged: {what}")
+    if not held.covariance.any() and not all(anchored):
+        raise InputError(f"{path}: damaged: covariance: 0 for all, of whom some are no anchors")

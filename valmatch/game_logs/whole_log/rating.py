@@ -1,0 +1,361 @@
+"""Rating a whole log at once: read, fitted, measured, written."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from valmatch.draws.streams import Streams
+from valmatch.errors import InputError, option
+from valmatch.execution.interruption import held_signals, stop_on_signal
+from valmatch.execution.run_options import Listeners
+from valmatch.game_logs.options import LogOptions, WholeLogKeywords, split
+from valmatch.game_logs.rating_files import SUMMARY
+from valmatch.game_logs.reading.cells import find_cells
+from valmatch.game_logs.reading.log import GameLog, open_log
+from valmatch.game_logs.remarks import remarks_on
+from valmatch.game_logs.roster import RATINGS
+from valmatch.game_logs.whole_log.contests import Read, contests_of, read_anchors
+from valmatch.game_logs.whole_log.options import (
+    INFORMATION,
+    MOST_LISTED,
+    NONE,
+    SANDWICH,
+    BatchOptions,
+)
+from valmatch.game_logs.whole_log.posterior_file import POSTERIOR, write_posterior
+from valmatch.game_logs.whole_log.result import (
+    BatchRating,
+    BootstrapRow,
+    CoefficientRow,
+    DayRow,
+    DifferenceRow,
+    PlayerRow,
+    Posterior,
+    columns_of,
+    superiority_of,
+)
+from valmatch.game_logs.whole_log.rows import ERRORS, Found, result_of
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.files import sha256
+from valmatch.kernels.compilation import announce_compilation
+from valmatch.kernels.threads import threads_for
+from valmatch.ratings.bradley_terry.connections import Linked, levels_of, link
+from valmatch.ratings.bradley_terry.contests import Design
+from valmatch.ratings.bradley_terry.estimating import HALF, Anchors, WholeModel, estimate
+from valmatch.ratings.bradley_terry.fit import NoEstimate
+from valmatch.ratings.bradley_terry.rating import Model
+from valmatch.ratings.registry import BATCH_NAMES
+from valmatch.statistics.estimates import range_quantile, t_quantile
+from valmatch.storage.output import cell, to_json, write_atomically, write_csv
+from valmatch.storage.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from valmatch.ratings.whole_history.rating import Tuned
+
+
+_NAMES = ("tune", "covariate", "cluster")
+_GIVEN = (
+    *("draws", "home", "weight", "prior", "interval", "cluster_days", "time_unit"),
+    *("level", "bootstrap", "seed", "differences"),
+)
+
+
+def rate_whole_log(
+    games: PathLike,
+    system: str = BATCH_NAMES[0],
+    *,
+    parameters: Mapping[str, float] = {},
+    **keywords: Unpack[WholeLogKeywords],
+) -> BatchRating:
+    """Rate the players of a game log by all of its games at once, with intervals.
+
+    Parameters
+    ----------
+    games : str or Path
+        The log, as `rate_games` takes it; `-` is standard input.
+    system : str
+        ``bradley_terry``: a rating for each player; or ``whole_history``: one for each day on which
+        he played, which moves in between.
+    parameters : mapping
+        Values of parameters of the system that are not as published.
+    **keywords
+        How to read the log, how to rate it, and whom to tell:
+
+        tune : str or sequence of str
+            ``drift``, to fit it by its evidence under ``whole_history``.
+        draws : str
+            What a draw is: ``davidson`` (a result of its own) or ``half`` (half a win); without it
+            the first of these where there are draws.
+        home : str
+            ``fit`` or ``none``; without it the first of these where the log says who is at home.
+        covariate : str or sequence of str
+            Columns of covariates, whose points per unit are fitted.
+        weight : str
+            The column that says as how many games each one counts.
+        prior : float or None
+            Under ``bradley_terry`` the deviation of the ratings about a common mean, in points.
+        anchors : PathLike or None
+            Under ``bradley_terry`` a file of players whose ratings are known.
+        interval : str
+            ``information``, ``sandwich`` or ``none``; without it what the games ask for.
+        cluster : str or sequence of str
+            Columns whose equal cells say that games depend on each other.
+        cluster_days : int or None
+            Games of so many days depend on each other.
+        time_unit : str
+            Of times that are numbers, ``days`` or ``hours``.
+        level : float
+            Confidence level; 0.95 by default.
+        bootstrap : int
+            How many refits of resampled games check the intervals.
+        seed : int
+            Of all that is drawn.
+        differences : bool
+            Write all differences, also of more than 300 players.
+        columns : mapping
+            Names of the file's columns by meaning, where they differ.
+        separator : str
+            What stands between the cells of the log: ``,``, ``;``, ``|``, or ``tab``.
+        skip_bad_games : bool
+            Leave bad games out and count them, instead of raising.
+        max_bad_rows : float or None
+            Leave bad games out even if they are as large a share of all; None: 0.05, where bad
+            games are left out.
+        out : PathLike or None
+            Folder for the tables, ``summary.json`` and ``manifest.json``.
+        progress : callable
+            Called with the number of further bytes read.
+        warn : callable
+            Called with each remark.
+
+    Raises
+    ------
+    InputError
+        If the log, an option or the folder cannot be used; then nothing is written.
+    RunError
+        If the results cannot be written.
+    """
+    arguments.one_of("system", system, BATCH_NAMES)
+    options, listeners = split(keywords, WholeLogKeywords)
+    given: dict[str, Any] = {name: keywords[name] for name in _GIVEN if name in keywords}  # type: ignore[literal-required]
+    for name in _NAMES:
+        given[name] = arguments.names(name, keywords.get(name, ()))
+    anchors = keywords.get("anchors")
+    given["anchors"] = None if anchors is None else arguments.path("anchors", anchors)
+    batch = BatchOptions(system, **given, parameters=dict(parameters))
+    return rate_whole(arguments.path("games", games), options, batch, listeners)
+
+
+def rate_whole(
+    path: Path, options: LogOptions, batch: BatchOptions, listeners: Listeners
+) -> BatchRating:
+    """Rate the players of a log by all of its games at once."""
+    values = batch.values
+    announce_compilation(find_cells)
+    with ExitStack() as stack:
+        log = open_log(path, options, further=batch.further)
+        stack.enter_context(closing(log))
+        folder = None
+        if options.out is not None:
+            from valmatch.game_logs.rating_files import claim
+
+            identity = {**_identity(options, batch.system, values), **batch.identity}
+            identity["anchors_sha256"] = _digest_of(batch.anchors)
+            folder = stack.enter_context(claim(options.out, log, None, identity))
+        stop = stack.enter_context(stop_on_signal())
+        games, facts = log.whole(listeners.progress)
+        if stop():
+            raise KeyboardInterrupt
+        read = contests_of(log, games, facts, batch)
+        with threads_for(read.most_ratings):
+            model, tuned, trouble = _model(log, read, batch, listeners, stop)
+            found = replace(_fitted(log, read, batch, model, trouble), tuned=tuned)
+            result = result_of(found, batch)
+        for remark in remarks_on(log):
+            listeners.warn(remark)
+        if stop():
+            raise KeyboardInterrupt
+        if folder is not None:
+            result = replace(result, folder=folder.path)
+            folder.remark_input(remarks_on(log))
+            with held_signals():  # a signal finds all files or none
+                write_batch(folder, result, batch.differences)
+    return result
+
+
+def _identity(options: LogOptions, system: str, values: dict[str, float]) -> dict[str, object]:
+    """Return what distinguishes this rating from others of the same log, but for `BatchOptions`."""
+    return {
+        "system": system,
+        "given": values,
+        "columns": dict(options.format.columns),
+        "separator": options.format.other_separator,
+        "skip_bad_games": options.most_bad is not None,
+        "aliases": options.aliases.identity,
+    }
+
+
+def _digest_of(anchors: Path | None) -> str | None:
+    """Return the SHA-256 of a file of anchors."""
+    try:
+        return sha256(anchors) if anchors else None
+    except OSError as error:
+        text = f"{option('anchors')}: {anchors}: cannot be read: {error.strerror}"
+        raise InputError(text) from None
+
+
+def _model(
+    log: GameLog,
+    read: Read,
+    batch: BatchOptions,
+    listeners: Listeners,
+    stop: Callable[[], bool],
+) -> tuple[WholeModel, Tuned | None, NoEstimate | None]:
+    """Return the model, what of it was fitted, and why that could not be done, if so."""
+    if batch.system_of.paths:
+        from valmatch.game_logs.whole_log.rows import path_model, tuned_model
+
+        model = path_model(read, batch)
+        if not batch.tune:
+            return model, None, None
+
+        def told() -> None:
+            if stop():
+                raise KeyboardInterrupt
+
+        try:
+            return *tuned_model(log.name, model, read, told), None
+        except NoEstimate as error:
+            return model, None, error
+    anchors = Anchors()
+    if batch.anchors is not None:
+        numbers = {name: k for k, name in enumerate(read.players)}
+        anchors = read_anchors(batch.anchors, numbers, listeners.warn)
+    return Model(batch.draws, batch.prior, anchors, batch.values["mean"]), None, None
+
+
+def _fitted(
+    log: GameLog,
+    read: Read,
+    batch: BatchOptions,
+    model: WholeModel,
+    trouble: NoEstimate | None,
+) -> Found:
+    """Return the estimate of a log, and how sure it is."""
+    contests, levels = read.contests, levels_of(read.contests)
+    design, anchors = model.design(contests), model.anchors.players
+    linked = link(contests, levels, contests.weights, anchors, model.rates_all)
+    made = None
+    try:
+        if trouble is None:
+            made = estimate(design, levels, model, linked, contests.weights)
+    except NoEstimate as error:
+        trouble = error
+    kind, clusters = _kind(log, design, linked, batch)
+    found = Found(
+        read, design, levels, model, linked, made, trouble, kind, clusters, None, None, None
+    )
+    if made is None or kind == NONE:
+        return found
+    draws = Streams(batch.seed).stream(None, ERRORS)
+    sure = model.uncertainty(made, kind == SANDWICH, draws)
+    degrees = math.inf if clusters is None else clusters - 1.0
+    n, critical = int(linked.rated.sum()), None
+    if n > 1 and sure.covariance is not None:
+        critical = range_quantile(batch.level, n, degrees) / math.sqrt(2.0)
+    normal = t_quantile(0.5 + 0.5 * batch.level, degrees)
+    return replace(found, sure=sure, quantile=normal, critical=critical)
+
+
+def _kind(
+    log: GameLog, design: Design, linked: Linked, batch: BatchOptions
+) -> tuple[str, int | None]:
+    """Return the kind of the intervals, and the number of clusters if they are by these."""
+    weights, used = design.contests.weights, linked.games
+    games = used[design.duel_games]
+    halves = batch.draws == HALF and bool((design.duel_scores[games] == 0.5).any())
+    fractional = bool((weights[used] % 1.0 != 0.0).any())
+    kind = batch.interval
+    if not kind:
+        kind = SANDWICH if batch.clustered or halves or fractional else INFORMATION
+    if kind != SANDWICH:
+        return kind, None
+    n = len(np.unique(design.contests.clusters[used]))
+    if n < 2 and used.any():
+        what = "one cluster" if batch.clustered else "one game"
+        raise InputError(
+            f"{log.name}: {option('interval')} sandwich: {what} among the games used (allowed: two"
+            " or more)"
+        )
+    return kind, n if batch.clustered and n else None
+
+
+# The files of a rating of a whole log.
+
+DIFFERENCES, SUPERIORITY = "differences.csv", "superiority.csv"
+COEFFICIENTS, BOOTSTRAP = "coefficients.csv", "bootstrap.csv"
+DAYS = "days.csv"
+
+_AT_ONCE = 10_000  # rows that are held
+
+
+def write_batch(folder: RunFolder, found: BatchRating, every: bool) -> None:
+    """Write all files of a rating, and close its folder."""
+    tables: dict[str, tuple[type[Any], Sequence[Any]]] = {
+        RATINGS: (PlayerRow, found.players),
+        COEFFICIENTS: (CoefficientRow, found.coefficients),
+    }
+    if found.bootstrap:
+        tables[BOOTSTRAP] = (BootstrapRow, found.bootstrap)
+    if found.days:
+        tables[DAYS] = (DayRow, found.days)
+    for name, (kind, rows) in tables.items():
+        write_csv(folder.path / name, columns_of(kind, rows))
+    posterior = found.posterior
+    if posterior.covariance is not None:
+        write_posterior(folder.path / POSTERIOR, posterior)
+        if len(posterior.names) <= MOST_LISTED or every:
+            _write_differences(folder, found)
+            _write_superiority(folder, posterior)
+    with write_atomically(folder.path / SUMMARY) as file:
+        file.write(to_json(found.summary()))
+    folder.close("complete")
+
+
+def _write_lines(path: Any, header: Iterable[str], rows: Iterable[Sequence[object]]) -> None:  # noqa: ANN401
+    with write_atomically(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(map(cell, header))
+        left = iter(rows)
+        while some := list(islice(left, _AT_ONCE)):
+            writer.writerows([cell(value) for value in row] for row in some)
+
+
+def _write_differences(folder: RunFolder, found: BatchRating) -> None:
+    rows = found.posterior.differences(found.facts["quantile"], found.facts["critical"])
+    _write_lines(folder.path / DIFFERENCES, DifferenceRow._fields, rows)
+
+
+def _write_superiority(folder: RunFolder, posterior: Posterior) -> None:
+    """Write how likely the player of each row is stronger than that of each column."""
+    covariance = posterior.covariance
+    assert covariance is not None
+    own = np.diag(covariance)
+
+    def rows() -> Iterable[Sequence[object]]:
+        for k, name in enumerate(posterior.names):
+            leads = posterior.mean[k] - posterior.mean
+            errors = np.sqrt(np.maximum(own[k] + own - 2.0 * covariance[k], 0.0))
+            yield [name, *np.round(superiority_of(leads, errors), 9).tolist()]
+
+    _write_lines(folder.path / SUPERIORITY, ["player", *posterior.names], rows())

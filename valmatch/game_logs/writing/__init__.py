@@ -1,1 +1,0 @@
-"""The files of a rating and the text in them."""

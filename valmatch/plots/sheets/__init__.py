@@ -1,1 +1,0 @@
-"""Tables of each kind of result, for a terminal and for reports."""

@@ -1,0 +1,221 @@
+"""Beliefs about alternatives whose values are to match a target."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.compilation import expanded, unallocating
+from valmatch.policies.knowledge import place_of_largest
+from valmatch.policies.myopic import pair_draw_chance
+from valmatch.policies.upper_confidence import quality_bound
+
+
+class Aim(NamedTuple):
+    """What a policy may look at before a measurement; the same record for all of a path."""
+
+    target: float  # the value that is sought
+    tolerance: float  # distance from the target at which a value's quality has fallen to exp(-1/2)
+    noise_variance: float  # variance of one measurement around the value
+    kappa: float  # weight of the standard deviation in the upper confidence bound
+    # means, variances: (M,) beliefs about the values now
+    means: Floats
+    variances: Floats
+    counts: Ints  # (M,); measurements of each so far
+    qualities: Floats  # (M,); the expected quality of each now, see `expected_quality`
+
+
+@unallocating
+def expected_quality(mean: float, variance: float, target: float, tolerance: float) -> float:
+    """Return E[exp(-(s - target)^2 / (2 tolerance^2))] for a value s that is believed normal.
+
+    It is q~ of (6) of player 0 whose skill, the target, is known, in games whose draws are as wide
+    as the tolerance: 2 sigma_eps^2 is tolerance^2.
+    """
+    return pair_draw_chance(target, 0.0, mean, variance, 0.5 * tolerance * tolerance)
+
+
+@unallocating
+def measured(
+    mean: float, variance: float, outcome: float, noise_variance: float
+) -> tuple[float, float]:
+    """Return mean and variance of the belief after a measurement, normal as before.
+
+    Examples
+    --------
+    >>> measured(0.0, 2.0, 1.0, noise_variance=2.0)
+    (0.5, 1.0)
+    """
+    total = variance + noise_variance
+    return mean + variance / total * (outcome - mean), variance * (noise_variance / total)
+
+
+# Measurements chosen by what each alternative is worth by itself.
+
+
+@expanded
+def choose_nearest(aim: Aim) -> int:
+    """Return the alternative whose believed mean is nearest to the target, ties to the first."""
+    chosen, least = 0, math.inf
+    for j in range(aim.means.size):
+        distance = abs(aim.means[j] - aim.target)
+        if distance < least:
+            chosen, least = j, distance
+    return chosen
+
+
+@expanded
+def choose_quality(aim: Aim) -> int:
+    """Return the alternative of largest expected quality, ties to the first."""
+    return place_of_largest(aim.qualities)
+
+
+@expanded
+def choose_bound(aim: Aim) -> int:
+    """Return the alternative of largest bound: quality plus kappa standard deviations of it."""
+    width = aim.tolerance * aim.tolerance
+    chosen, best = 0, -math.inf
+    for j in range(aim.means.size):
+        bound = quality_bound(aim.means[j] - aim.target, aim.variances[j], width, aim.kappa)
+        if bound > best:
+            chosen, best = j, bound
+    return chosen
+
+
+@expanded
+def choose_fewest(aim: Aim) -> int:
+    """Return the alternative that has been measured least often, ties to the first."""
+    chosen = 0
+    for j in range(1, aim.counts.size):
+        if aim.counts[j] < aim.counts[chosen]:
+            chosen = j
+    return chosen
+
+
+# Balance of measurements adapted from a procedure of ranking and selection for a target.
+#
+# The procedure is BOLD (Balancing Optimal Large Deviations, by Chen and Ryzhov). It balances by the
+# conditions of Glynn and Juneja (2004) on the shares of measurements that are optimal as their
+# number grows, and seeks the largest value. What is here is derived from it for the least distance
+# from a target; that its shares are optimal, too, is not shown. An alternative seems nearer than
+# the nearest one if their difference, or their sum, seen from the target, changes its sign. Both
+# have the same variance, and the likelier one has to bridge the difference of the two distances,
+# which takes the place of that of values.
+
+
+@expanded
+def choose_balanced(aim: Aim) -> int:
+    """Return the nearest alternative or the one likeliest to be mistaken for it, in balance.
+
+    Measurements are counted by precisions, so that the prior counts as those it is worth. The
+    nearest is measured while its squared count is below the sum of those of all others.
+    """
+    nearest = choose_nearest(aim)
+    others = 0.0
+    for j in range(aim.means.size):
+        if j != nearest:
+            others += 1.0 / (aim.variances[j] * aim.variances[j])
+    own = aim.variances[nearest]
+    if 1.0 / (own * own) < others or aim.means.size == 1:
+        return nearest
+    chosen, least = nearest, math.inf
+    for j in range(aim.means.size):
+        if j != nearest:
+            gap = abs(aim.means[j] - aim.target) - abs(aim.means[nearest] - aim.target)
+            rate = gap * gap / (own + aim.variances[j])
+            if rate < least:
+                chosen, least = j, rate
+    return chosen
+
+
+# Knowledge gradient of a measurement: what it is expected to add to the best expected quality.
+#
+# After a measurement of one alternative its variance is certain and its mean normal, so that its
+# expected quality is a bell of the mean. It exceeds that of all others within some distance of the
+# target; a product of two bells is a bell, which leaves probabilities of normal variables.
+
+_ROOT_HALF = math.sqrt(0.5)
+
+
+@unallocating
+def _within(distance: float, deviation: float, reach: float) -> float:
+    """Return P(|X| < reach) for X of mean `distance` >= 0, to its last digits where it is small."""
+    scale = _ROOT_HALF / deviation
+    below = math.erfc((distance + reach) * scale)
+    return 0.5 * (math.erfc((distance - reach) * scale) - below)
+
+
+@unallocating
+def _beyond(distance: float, deviation: float, reach: float) -> float:
+    """Return P(|X| > reach) for X of mean `distance` >= 0, to its last digits where it is small."""
+    scale = _ROOT_HALF / deviation
+    return 0.5 * (math.erfc((reach - distance) * scale) + math.erfc((reach + distance) * scale))
+
+
+@unallocating
+def target_gain(
+    mean: float,
+    variance: float,
+    rival: float,
+    target: float,
+    tolerance: float,
+    noise_variance: float,
+) -> float:
+    """Return how much a measurement is expected to add to the largest expected quality.
+
+    Notes
+    -----
+    The expected quality is a martingale, so that for an alternative ahead of its rival the gain is
+    what the rival would be better afterwards.
+
+    Examples
+    --------
+    >>> round(target_gain(0.5, 2.0, rival=0.5, target=0.0, tolerance=1.0, noise_variance=1.0), 4)
+    0.1253
+    """
+    width = tolerance * tolerance
+    total = variance + noise_variance
+    spread = variance * (variance / total)
+    wide = width + variance * (noise_variance / total)
+    peak = math.sqrt(width / wide)
+    if rival <= 0.0 or peak <= rival:
+        return 0.0
+    reach = math.sqrt(2.0 * wide * math.log(peak / rival))
+    now = expected_quality(mean, variance, target, tolerance)
+    distance = abs(mean - target)
+    share = wide / (wide + spread)
+    deviation, narrow = math.sqrt(spread), math.sqrt(spread * share)
+    if now > rival:
+        after = rival * _beyond(distance, deviation, reach)
+        gain = after - now * _beyond(distance * share, narrow, reach)
+    else:
+        after = now * _within(distance * share, narrow, reach)
+        gain = after - rival * _within(distance, deviation, reach)
+    return max(gain, 0.0)
+
+
+@unallocating
+def _second(qualities: Floats, best: int) -> float:
+    """Return the largest expected quality of all but the best, 0 if there is none."""
+    found = 0.0
+    for j in range(qualities.size):
+        if j != best and qualities[j] > found:
+            found = qualities[j]
+    return found
+
+
+@expanded
+def choose_lookahead(aim: Aim) -> int:
+    """Return the alternative of largest gain; the least known where no measurement gains."""
+    best = place_of_largest(aim.qualities)
+    second = _second(aim.qualities, best)
+    chosen, most = -1, 0.0
+    for j in range(aim.means.size):
+        rival = second if j == best else aim.qualities[best]
+        gain = target_gain(
+            aim.means[j], aim.variances[j], rival, aim.target, aim.tolerance, aim.noise_variance
+        )
+        if gain > most:
+            chosen, most = j, gain
+    return chosen if chosen >= 0 else place_of_largest(aim.variances)

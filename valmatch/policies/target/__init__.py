@@ -1,1 +1,0 @@
-"""Policies that choose which alternative to measure next, to find one near a target."""
