@@ -33,8 +33,9 @@ from valmatch.policies.lookahead_search import best_opponent
 
 
 @pytest.fixture
-def package(tmp_path: Path) -> Path:
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an install with kernels that call one another."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     package = tmp_path / "one" / "valmatch"
     install(package)
     return package
@@ -73,9 +74,8 @@ def start(package: Path, given: Path | str = "", name: str = "ratings/elo.py") -
 
 def leave(folder: Path) -> Path:
     """Let a cache folder with something in it be one that nobody uses any more."""
-    inner = folder / "ratings_1"
-    inner.mkdir(parents=True, exist_ok=True)
-    (inner / "elo.nbi").touch()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "elo.nbi").touch()
     long_ago = time.time() - UNUSED - 60
     os.utime(folder, (long_ago, long_ago))
     return folder
@@ -151,11 +151,11 @@ def test_a_new_state_removes_the_former_ones_of_its_file(package: Path) -> None:
     leave(former)
     change(package)
     present = start(package)
-    assert present.parent.parent == package / "__pycache__"
+    assert present.parent == Path(os.environ["XDG_CACHE_HOME"]) / "valmatch"
     assert set(present.parent.iterdir()) == {present, other}
     leave(present)
     assert start(package) == present
-    assert (present / "ratings_1" / "elo.nbi").exists()
+    assert (present / "elo.nbi").exists()
 
 
 def test_a_former_state_that_may_be_in_use_is_kept(package: Path) -> None:
@@ -166,17 +166,14 @@ def test_a_former_state_that_may_be_in_use_is_kept(package: Path) -> None:
     assert former.exists()
 
 
-def test_installs_that_share_a_folder_leave_each_other_alone(package: Path, tmp_path: Path) -> None:
-    shared = tmp_path / "shared"
-    another = tmp_path / "two" / "valmatch"
+def test_installs_share_the_kernels_of_the_same_state(package: Path, tmp_path: Path) -> None:
+    shared, another = tmp_path / "shared", tmp_path / "two" / "valmatch"
     install(another)
-    theirs = leave(start(another, shared))
-    former = leave(start(package, shared))
+    theirs = start(another, shared)
+    assert start(package, shared) == theirs
     change(package)
     present = start(package, shared)
     assert set(shared.glob("*/*")) == {theirs, present}
-    assert former not in (theirs, present)
-    assert not (package / "__pycache__").exists()
 
 
 def test_processes_that_start_at_the_same_time(package: Path) -> None:
@@ -232,7 +229,7 @@ class Kernel:
 def test_compilation_is_announced_once_and_truly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = tmp_path / "matching.joint-0123" / "matching_1"
+    place = tmp_path / "matching.joint-0123"
     place.mkdir(parents=True)
 
     def said(*kernels: Kernel) -> str:
@@ -498,7 +495,7 @@ class Planted:
     [
         ("lives", "*.nbi", 0o622, "others can write to "),
         ("lives", "*.nbc", 0o620, "others can write to "),
-        ("lives", "valmatch-*-kernels", 0o720, "others can write to "),
+        ("lives", "valmatch", 0o720, "others can write to "),
         ("another owns all", "*.nbi", 0o600, "another user owns "),
         ("another owns files", "*.nbi", 0o600, "another user owns "),
     ],

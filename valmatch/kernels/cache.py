@@ -2,8 +2,10 @@
 
 Numba's own cache looks at the file of a kernel alone, and would go on using a kernel when a kernel
 that it calls from another file has changed. Here the kernels of a file are kept in a folder named
-by the contents of all files of the package that the file imports, at any remove. The data of a file
-``x.py`` is ``x.npy`` beside it, and counts as a part of it.
+by the contents of all files of the package that the file imports, at any remove, and by the
+versions of Python and numba; its index tells processors apart. So a second installation, or one
+that was moved, compiles nothing. The data of a file ``x.py`` is ``x.npy`` beside it, and counts as
+a part of it.
 
 Before numba looks into its cache, it imports and registers all that it can compile, for which it
 also imports scipy's linear algebra: that takes longer than the rest of a short command. A kernel of
@@ -34,8 +36,8 @@ from typing import Any, BinaryIO
 
 from valmatch.text.terminal import one_line
 
-UNUSED = 3600.0
-"""Seconds without a start after which nobody should be writing the caches of a former state."""
+UNUSED = 14 * 86_400.0
+"""Seconds without a start after which the kernels of a former state are removed."""
 
 IMPORT = re.compile(rb"^[ \t]*(?:from|import) valmatch\.?([\w.]*)(?: import (\([^)]*\)|.*))?", re.M)
 """An import of something of the package: its module, and the names that are taken from it."""
@@ -59,34 +61,36 @@ def cache_folder(
 ) -> str:
     """Return the folder for the compiled kernels of a file, "" where none can be for oneself alone.
 
-    Those of former states of the file are removed when a new one is made, but not those of other
-    places where the package is installed.
+    Those of former states of the file are removed when a new one is made.
     """
-    if given:
-        home = Path(given)
-    elif os.access(package, os.W_OK):
-        home = package / "__pycache__"
-    else:
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "valmatch"
     inside = source.relative_to(package) if source.is_relative_to(package) else Path(source.name)
     name = ".".join((*inside.with_suffix("").parts, *filter(None, [variant])))
-    all_of_place = home / f"valmatch-{_digest(str(package).encode())[:8]}-kernels"
-    folder = all_of_place / f"{name}-{_state_of(package, source, *parts)}"
+    all_kernels = (Path(given) if given else _cache_home()) / "valmatch"
+    folder = all_kernels / f"{name}-{_state_of(package, source, *parts)}"
     try:
-        all_of_place.mkdir(OWNER_ALONE, parents=True, exist_ok=True)
-        why = _doubtful(all_of_place)
+        all_kernels.mkdir(OWNER_ALONE, parents=True, exist_ok=True)
+        why = _doubtful(all_kernels)
         if not why:
             if not folder.exists():
-                _remove_unused(all_of_place.glob(f"{name}-*"))
+                _remove_unused(all_kernels.glob(f"{name}-*"))
             folder.mkdir(OWNER_ALONE, exist_ok=True)
             why = _doubtful(folder)
         if why:
-            _say_not_read(all_of_place, why)
+            _say_not_read(all_kernels, why)
             return ""
         os.utime(folder)
     except OSError:  # nowhere to write
         return ""
     return str(folder)
+
+
+def _cache_home() -> Path:
+    """Return the folder for what programs of the user can make again."""
+    if given := os.environ.get("XDG_CACHE_HOME"):
+        return Path(given)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
 
 
 def _doubtful(path: Path) -> str:
@@ -104,8 +108,11 @@ def _doubtful(path: Path) -> str:
 
 def _state_of(package: Path, *sources: Path) -> str:
     """Return a digest of all that the kernels of files are compiled from."""
+    import numba
+
     files = sorted(set().union(*(files_of(package, source) for source in sources)))
-    return _digest("".join(_contents(package, path)[0] for path in files).encode())[:12]
+    texts = [_contents(package, path)[0] for path in files]
+    return _digest("\n".join([*texts, sys.version, numba.__version__]).encode())[:12]
 
 
 def files_of(package: Path, source: Path) -> set[Path]:
@@ -163,28 +170,54 @@ def _remove_unused(folders: Iterator[Path]) -> None:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def cached(kernel: Any) -> Any:  # noqa: ANN401 - numba has no types
-    """Let numba's runtime alone be started when a kernel is loaded; return the kernel.
+def keep(kernel: Any, folder: str) -> None:  # noqa: ANN401 - numba has no types
+    """Keep a kernel in a folder; load it from there where numba's runtime alone was started.
 
     One that is not there is compiled by one process. A numba in which that is done in another way
     is left to do it.
     """
+    kernel._cache = cache = _cache_in(folder, kernel.py_func)
     with suppress(ImportError, AttributeError):
         from numba.core.compiler_lock import global_compiler_lock
         from numba.core.runtime.nrt import rtsys
 
-        cache = kernel._cache
         file, index = cache._cache_file, cache._cache_file._index_path
-        with suppress(OSError):
-            Path(cache.cache_path).chmod(OWNER_ALONE)
         if cache.load_overload.__code__.co_names == REPLACED:
             held = ExitStack()
             lock = partial(_locked, Path(index).with_suffix(".lock"))
             file._open_for_write = partial(_open_for_write, file._open_for_write)
             cache.load_overload = partial(_load, cache, rtsys, held, lock)
-            cache.save_overload = partial(_save, cache.save_overload, Path(index).parents[2])
+            cache.save_overload = partial(_save, cache.save_overload, Path(index).parents[1])
             kernel.compile = partial(_compile, kernel.compile, global_compiler_lock, held)
-    return kernel
+
+
+def _cache_in(folder: str, function: Callable[..., object]) -> Any:  # noqa: ANN401
+    """Return numba's cache of a function, in a folder that says by its name what is in it."""
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+
+    class Place(_CacheLocator):
+        """Where numba keeps a function, whatever the place and the time of its file."""
+
+        def get_cache_path(self) -> str:
+            return folder
+
+        def get_source_stamp(self) -> str:
+            return ""
+
+        def get_disambiguator(self) -> str:
+            return str(function.__code__.co_firstlineno)
+
+        @classmethod
+        def from_function(cls, *_: object) -> Place:
+            return cls()
+
+    class Files(CompileResultCacheImpl):
+        _locator_classes = (Place,)
+
+    class Cache(FunctionCache):
+        _impl_class = Files
+
+    return Cache(function)  # type: ignore[no-untyped-call]
 
 
 def _load(
@@ -214,7 +247,7 @@ def _remove_doubtful(cache: Any) -> None:  # noqa: ANN401
     index = Path(cache._cache_file._index_path)
     for path in (index.parent, index, *index.parent.glob(f"{index.stem}.*.nbc")):
         if why := _doubtful(path):
-            _say_not_read(index.parents[2], why)
+            _say_not_read(index.parents[1], why)
             try:
                 path.unlink()
             except OSError:  # also where it is the folder

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from multiprocessing import parent_process
 from pathlib import Path
@@ -188,23 +189,15 @@ def _compiled(function: F, **options: bool) -> F:
     """Apply numba's decorator, with a cache wherever there is a place for it."""
     if interpreted():
         return function
-    from valmatch.kernels.cache import cache_folder, cached
+    from valmatch.kernels.cache import cache_folder, keep
 
     numba = _numba()
-    strict: dict[str, Any] = {**STRICT, **options}
-    given = numba.config.CACHE_DIR
-    source = Path(function.__code__.co_filename)
-    try:
-        folder = cache_folder(
-            Path(__file__).parents[1], source, given, *function.__dict__.get(VARIANT, ())
-        )
-        numba.config.CACHE_DIR = folder
-        kernel = numba.njit(cache=bool(folder), **strict)(function)
-        kernel = cached(kernel) if folder else kernel
-    except (RuntimeError, OSError):  # nowhere to write
-        kernel = numba.njit(**strict)(function)
-    finally:
-        numba.config.CACHE_DIR = given
+    kernel = numba.njit(**{**STRICT, **options})(function)
+    package, source = Path(__file__).parents[1], Path(function.__code__.co_filename)
+    variant = function.__dict__.get(VARIANT, ())
+    with suppress(RuntimeError, OSError):  # nowhere to write
+        if folder := cache_folder(package, source, numba.config.CACHE_DIR, *variant):
+            keep(kernel, folder)
     return cast(F, _without_literals(kernel))
 
 
@@ -249,8 +242,8 @@ def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
             " (not kept: no folder of your own to write to; NUMBA_CACHE_DIR names one)"
         )
     else:
-        whole = Path(place).parents[1]
-        what = "further kernels" if any(whole.glob("*/*/*.nbi")) else "the kernels"
+        whole = Path(place).parent
+        what = "further kernels" if any(whole.glob("*/*.nbi")) else "the kernels"
         text = f"compiling {what} once, {COMPILING} (kept in {whole})"
     print(one_line(text), file=sys.stderr)
 
