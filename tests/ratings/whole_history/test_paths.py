@@ -272,7 +272,7 @@ def test_the_evidence_of_hardly_any_drift_is_that_of_none() -> None:
 
 
 def test_too_large_a_log_has_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "MOST_WORK", 10.0)
+    monkeypatch.setattr(evidence, "MOST_WORK_OF_ONE", 10.0)
     with pytest.raises(evidence.TooLarge):
         evidence.log_evidence(model_of(WORLDS["draws"]), rated(WORLDS["draws"]))
 
