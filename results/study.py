@@ -22,7 +22,7 @@ from jinja2 import Environment, StrictUndefined
 from scipy.special import ndtri, stdtr, stdtrit
 
 from valmatch.config.loading import load
-from valmatch.execution import chunks as simulator
+from valmatch.execution import chunks
 from valmatch.kernels.arrays import Floats
 from valmatch.storage.output import write_atomically, write_csv
 
@@ -97,8 +97,8 @@ def grid(**values: Iterable[object]) -> list[Row]:
 
 def simulate(config: str, settings: Iterable[str], seed: int, n: int) -> dict[str, Floats]:
     """Return the responses of replications of a shipped config, by name."""
-    model = simulator.build(load(config, list(settings)))
-    values = simulator.run(model, seed, range(n)).responses.T
+    model = chunks.build(load(config, list(settings)))
+    values = chunks.run(model, seed, range(n)).responses.T
     return dict(zip([response.name for response in model.responses], values, strict=True))
 
 

@@ -20,7 +20,7 @@ from results.commands import read_commands
 from tests.support.typed_numbers import EXCUSED, typed_numbers
 from valmatch.config.loading import load, shipped_configs
 from valmatch.draws.streams import Streams
-from valmatch.execution import chunks as simulator
+from valmatch.execution import chunks
 from valmatch.models.tickets.model import TicketsModel
 from valmatch.optimization.best_known import best_known, shipped_problems
 from valmatch.ratings import registry
@@ -305,8 +305,8 @@ def test_the_best_of_a_capacity_problem_is_known(name: str) -> None:
     cost, load = posed.expected(best)
     assert cost * load / capacity.LIMIT == pytest.approx(posed.best)
     with capacity.registered():
-        model = simulator.build(capacity.config_of(name))
-    values = simulator.run(model, 1, range(2000)).responses[:, 1]
+        model = chunks.build(capacity.config_of(name))
+    values = chunks.run(model, 1, range(2000)).responses[:, 1]
     assert abs(values.mean() - 1.45) < 4.0 * values.std() / 2000**0.5
 
 

@@ -155,7 +155,7 @@ def command(name: str) -> Lines:
 
 def exit_codes() -> Lines:
     """Yield the table of exit codes."""
-    from valmatch.cli import console as codes
+    from valmatch.cli import console
 
     yield from table(
         ["code", "meaning"],
@@ -164,14 +164,14 @@ def exit_codes() -> Lines:
             ["1", "The run failed. What is finished is kept."],
             ["2", "Bad input or usage. Nothing was written."],
             [
-                str(codes.MISSED),
+                str(console.MISSED),
                 "A target was missed: no feasible point, or the precision is not reached.",
             ],
             [
-                str(codes.AGAIN),
+                str(console.AGAIN),
                 "Not all is there yet, run again: `--max-time` is up, or replications are missing.",
             ],
-            [str(codes.INTERRUPTED), "A signal ended the run. What is finished is kept."],
+            [str(console.INTERRUPTED), "A signal ended the run. What is finished is kept."],
         ],
     )
 
@@ -224,14 +224,13 @@ def rating_columns() -> Lines:
 def whole_log_columns() -> Lines:
     """Yield the table of the files of a rating of a whole log."""
     from valmatch.game_logs.roster import RATINGS
-    from valmatch.game_logs.whole_log import rating as writing
-    from valmatch.game_logs.whole_log import result
+    from valmatch.game_logs.whole_log import rating, result
 
     kinds: dict[str, Any] = {
         RATINGS: result.PlayerRow,
-        writing.DIFFERENCES: result.DifferenceRow,
-        writing.COEFFICIENTS: result.CoefficientRow,
-        writing.BOOTSTRAP: result.BootstrapRow,
+        rating.DIFFERENCES: result.DifferenceRow,
+        rating.COEFFICIENTS: result.CoefficientRow,
+        rating.BOOTSTRAP: result.BootstrapRow,
     }
     rows = [[code(name), ", ".join(map(code, kind._fields))] for name, kind in kinds.items()]
     yield from table(["file", "columns"], rows)

@@ -22,7 +22,7 @@ from results import study as st
 from results.study import Row, Study
 from valmatch import load, replicate
 from valmatch import simulate as simulate_one
-from valmatch.execution import chunks as simulator
+from valmatch.execution import chunks
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
@@ -441,7 +441,7 @@ def tuned_point(level: str, state: str, system: str, choice: str) -> tuple[dict[
     # As `optimize` does, without what it shows afterwards: prices of constraints, which would
     # take more replications than the search.
     config = load(CONFIG, words)
-    model = simulator.build(config)
+    model = chunks.build(config)
     problem = problem_of(config, model)
     settings_of_run = Settings(BUDGET, TUNING_SEED, 1.0 - st.CONFIDENCE)
     runs = [run_solver(config, problem, RunSpec("auto", 0), settings_of_run)]

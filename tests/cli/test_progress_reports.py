@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.support.command import valmatch
-from valmatch.cli import console as reports
+from valmatch.cli import console
 from valmatch.cli.console import Reports
 
 SMALL = ("--set", "horizon=2")
@@ -17,7 +17,7 @@ SHOTS = ("replicate", "valorant", *SMALL)
 @pytest.fixture
 def _always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Report at every step."""
-    monkeypatch.setattr(reports, "EVERY", 0.0)
+    monkeypatch.setattr(console, "EVERY", 0.0)
 
 
 @pytest.mark.usefixtures("_always")
@@ -40,7 +40,7 @@ def test_a_line_says_how_far_a_run_is(command: tuple[object, ...]) -> None:
 
 
 def test_nothing_is_said_within_the_first_half_minute() -> None:
-    assert reports.EVERY == 30.0
+    assert console.EVERY == 30.0
     assert "replications: " not in valmatch(*SHOTS, "-n", 60).err
 
 

@@ -16,7 +16,7 @@ import valmatch
 from tests.oracles import joint_pairs
 from tests.support.command import valmatch as command
 from valmatch.draws.streams import Streams
-from valmatch.game_logs import next_pairs as cost
+from valmatch.game_logs import next_pairs
 from valmatch.game_logs.next_pairs import caution, leader_best, measured, read_together, unsure_of
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import Belief
@@ -153,10 +153,10 @@ def test_progress_changes_no_choice(rated: Path, once: bool) -> None:
 
 
 def test_what_takes_long_is_said_before(rated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cost, "LONG", -1.0)
+    monkeypatch.setattr(next_pairs, "LONG", -1.0)
     done = command("next", rated, "--batch", "4")
     assert "4 pairs of 6 players by knowledge_gradient (best): about 0 s" in done.err
-    monkeypatch.setattr(cost, "MOST", -1.0)
+    monkeypatch.setattr(next_pairs, "MOST", -1.0)
     done = command("next", rated)
     assert (done.code, len(done.err.splitlines())) == (2, 1)
     assert "10 pairs of 6 players by knowledge_gradient (best): about 0 s (allowed: " in done.err
@@ -174,7 +174,7 @@ def test_estimates_are_of_the_size_that_was_measured(
     policy: str, goal: str, players: int, size: int, least: float, most: float
 ) -> None:
     pairs = players * (players - 1) // 2
-    assert least < cost.seconds_of_choice(policy, goal, players, pairs, size) < most
+    assert least < next_pairs.seconds_of_choice(policy, goal, players, pairs, size) < most
 
 
 def test_explored_pairs_are_as_likely_as_said(rated: Path) -> None:

@@ -15,8 +15,7 @@ import pytest
 import valmatch as library
 from tests.support.command import valmatch
 from valmatch.draws.streams import Streams
-from valmatch.game_logs import next_pairs as cost
-from valmatch.game_logs import planning
+from valmatch.game_logs import next_pairs, planning
 from valmatch.game_logs.leagues import (
     GAMES,
     League,
@@ -233,7 +232,7 @@ def test_leagues_that_are_played_anew_are_those_that_go_on(monkeypatch: pytest.M
 
 
 def test_what_takes_long_is_said_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cost, "LONG", -1.0)
+    monkeypatch.setattr(next_pairs, "LONG", -1.0)
     said = valmatch("plan", *SMALL).err
     assert "the first 2,017 games of 6 leagues of 4 players by uniform: about 0 s, and for" in said
 

@@ -23,9 +23,6 @@ from valmatch.kernels import compilation
 from valmatch.kernels.cache import UNUSED, cache_folder
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching import joint, joint_search, queue, team_first
-from valmatch.matching import joint_search as joint_tables
-from valmatch.matching import joint_search as joint_windows
-from valmatch.matching import joint_search as joint_work
 from valmatch.matching.queue import kernel_of
 from valmatch.models.opponent.sample_path import path_by
 from valmatch.models.valorant.arrivals import draw_players
@@ -300,7 +297,7 @@ def test_no_part_of_joint_matching_counts_references() -> None:
     """One part that did would count whatever array it hands on."""
     parts = [
         part
-        for module in (joint, joint_search, joint_tables, joint_windows, joint_work)
+        for module in (joint, joint_search)
         for part in vars(module).values()
         if hasattr(part, "py_func")
     ]

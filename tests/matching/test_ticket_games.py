@@ -11,7 +11,7 @@ import pytest
 from tests.matching.test_ticket_columns import RULES, as_objects, random_columns
 from tests.oracles.ticket_games import Server
 from valmatch.kernels.arrays import Floats
-from valmatch.matching.tickets import games as playing_games
+from valmatch.matching.tickets import games
 from valmatch.matching.tickets.columns import Columns
 from valmatch.matching.tickets.games import Serving, play_with_games
 from valmatch.matching.tickets.playing import STATUSES
@@ -124,7 +124,7 @@ def check_games(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Check some random worlds against plain Python."""
-    monkeypatch.setattr(playing_games, "BACKFILLS", 3)  # so that room has to be made
+    monkeypatch.setattr(games, "BACKFILLS", 3)  # so that room has to be made
     table = read_rule_set(json.dumps(rules)).table
     assert table
     filled = 0
