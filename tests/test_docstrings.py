@@ -1,13 +1,17 @@
-"""The examples in the docstrings of the modules for researchers."""
+"""Docstrings: whole on public names, one sentence on others; their examples are true."""
 
 from __future__ import annotations
 
+import ast
 import doctest
 import pkgutil
+import re
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+import valmatch
 from valmatch import matching, policies, ratings, statistics
 
 PUBLIC = matching, policies, ratings, statistics
@@ -65,3 +69,43 @@ def test_examples_are_true(name: str) -> None:
 def test_every_public_name_is_there(package: object) -> None:
     for name in package.__all__:  # type: ignore[attr-defined]
         assert getattr(package, name) is not None
+
+
+PACKAGE = Path(valmatch.__file__).parent
+PARAMETERS = re.compile(r"^([*\w]+(?:, [*\w]+)*)(?: : .*)?$", re.M)
+"""The line of one or more parameters in a section of them."""
+
+SECTION = re.compile(r"^ *(\w+)\n *-{3,}$", re.M)
+
+
+def exported() -> set[tuple[str, str]]:
+    """Return the modules and names that the stub files export."""
+    imports = (
+        node
+        for stub in PACKAGE.rglob("*.pyi")
+        for node in ast.walk(ast.parse(stub.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom)
+    )
+    return {(str(node.module), alias.name) for node in imports for alias in node.names}
+
+
+def undescribed(function: ast.FunctionDef) -> set[str]:
+    """Return the parameters that the docstring of a public function does not describe."""
+    text, given = ast.get_docstring(function) or "", function.args
+    names = {arg.arg for arg in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+    return names - set(re.findall(r"\w+", " ".join(PARAMETERS.findall(text))))
+
+
+def test_docstrings_are_whole_on_public_names_alone() -> None:
+    public = exported()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+                continue
+            shown = (module, node.name) in public
+            if shown and isinstance(node, ast.FunctionDef):
+                assert not undescribed(node), f"{module}.{node.name}"
+            if not shown:  # fields are said on their lines
+                sections = SECTION.findall(ast.get_docstring(node) or "")
+                assert "Attributes" not in sections, f"{module}.{node.name}"

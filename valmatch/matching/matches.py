@@ -72,8 +72,9 @@ def ranges(
         Largest range of ratings in a team, largest difference of the means of two teams (Elo
         points).
     player_slack, team_slack : float
-        What is added to these for teams and matches with a player who waits longer than
-        `wait_thresh` (hours).
+        What is added to these for teams and matches with a player who waits longer.
+    wait_thresh : float
+        Than this, in hours.
     horizon : float
         End of the day, in hours.
     """

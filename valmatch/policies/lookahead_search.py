@@ -141,7 +141,23 @@ def best_opponent_plain(
     as_printed: bool,
     draw_margin: float = 0.0,
 ) -> int:
-    """Return the opponent of largest score, ties to the lowest index: `best_opponent`'s twin."""
+    """Return the opponent of largest score, ties to the lowest index: `best_opponent`'s twin.
+
+    Parameters
+    ----------
+    means, variances
+        Beliefs about all M + 1 players.
+    player
+        Index of player 0.
+    noise_variance
+        Variance of one performance around the skill.
+    multiplier
+        Games for which what is learnt is of use: gamma / (1 - gamma), or those that are left.
+    as_printed
+        Use (1), (2), (10) as the paper prints them.
+    draw_margin
+        A game is drawn if the performances differ by less.
+    """
     chosen = -1
     best = -math.inf
     for j in range(means.size):
@@ -605,6 +621,21 @@ def knowledge_gradient_finite(
     draw_margin: float = 0.0,
 ) -> int:
     """Return the opponent that the finite-horizon knowledge gradient (12) chooses.
+
+    Parameters
+    ----------
+    means, variances
+        Beliefs about all M + 1 players.
+    player
+        Index of player 0.
+    noise_variance
+        Variance of one performance around the skill.
+    games_left
+        Games after this one.
+    as_printed
+        Use (1), (2), (10) as the paper prints them.
+    draw_margin
+        A game is drawn if the performances differ by less.
 
     Examples
     --------

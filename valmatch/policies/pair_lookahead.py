@@ -62,6 +62,17 @@ def pair_knowledge_gradient_variance(
 ) -> float:
     """Return the draw chance plus what the narrower beliefs are worth.
 
+    Parameters
+    ----------
+    mean_i, variance_i, mean_j, variance_j
+        Beliefs about the two skills.
+    mean_variance
+        Mean variance of the beliefs about all who wait.
+    noise_variance
+        Variance of one performance around the skill.
+    multiplier
+        Games for which what is learnt is of use.
+
     Examples
     --------
     A game with a newcomer is worth more than one of two who are known well.

@@ -59,6 +59,19 @@ def upper_confidence_plain(
 ) -> int:
     """Return the opponent of largest bound, ties to the lowest index: `upper_confidence`'s twin.
 
+    Parameters
+    ----------
+    means, variances
+        Beliefs about all M + 1 players.
+    player
+        Index of player 0.
+    noise_variance
+        Variance of one performance around the skill.
+    kappa
+        Standard deviations of doubt that are added.
+    both
+        Whether the doubt about player 0 counts, too.
+
     Examples
     --------
     >>> import numpy as np

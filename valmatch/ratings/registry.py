@@ -43,6 +43,11 @@ DEFAULT = NAMES[0]  # the system that is meant where none is named
 def system_named(name: str) -> System:
     """Return the rating system of a name.
 
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+
     Raises
     ------
     InputError

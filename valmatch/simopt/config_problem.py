@@ -119,24 +119,12 @@ def _number(argument: str, key: str, value: object, least: float) -> float:
 
 @dataclass(frozen=True)
 class _Posed:
-    """What a problem is made of.
-
-    Attributes
-    ----------
-    config : Config
-        The config.
-    problem : Problem
-        Its problem, as `optimize` has it.
-    penalty : dict or None
-        The penalty of each constraint, None where they stay constraints.
-    undefined : dict
-        What responses count as where they are undefined.
-    """
+    """What a problem is made of."""
 
     config: Config
-    problem: valmatch_problem.Problem
-    penalty: dict[str, float] | None
-    undefined: dict[str, float] = field(default_factory=dict)
+    problem: valmatch_problem.Problem  # as `optimize` has it
+    penalty: dict[str, float] | None  # of each constraint; None where they stay constraints
+    undefined: dict[str, float] = field(default_factory=dict)  # what undefined responses count as
 
     @property
     def key(self) -> tuple[object, ...]:

@@ -33,6 +33,11 @@ def block_days(days: float) -> int:
     "The jackknife and the bootstrap for general stationary observations", section 3.3): longer
     blocks keep more of the dependence between days, shorter ones are more. One below `SHORT`.
 
+    Parameters
+    ----------
+    days : float
+        Length of the series.
+
     Examples
     --------
     >>> [block_days(days) for days in (7, 21, 90, 365)]
