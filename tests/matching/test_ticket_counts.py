@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.oracles import tickets as twin
-from tests.oracles.addressed import Addressed
-from tests.oracles.rule_judge import Judge
+from tests.support.plain_matchmaker import Matchmaker
 from tests.support.ticket_worlds import plain_world, random_world
+from valmatch.matching.plain_tickets import searching
+from valmatch.matching.plain_tickets.judging import Judge
 from valmatch.matching.tickets.playing import play
 from valmatch.rule_sets.world_reading import read_world
 
@@ -24,22 +24,16 @@ def counts_of(world: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Counts:
     class Counting(Judge):
         """Judges the rules and counts; those that others take up do not refuse by themselves."""
 
-        def refuses(self) -> str | None:
-            statements = [rule.get("statement", "") for rule in self.rules.values()]
-            for name, rule in self.rules.items():
-                refused = self.verdict(rule) is False
-                counts[name][refused] += 1
-                if refused and not any(name in statement for statement in statements):
-                    return name
-            return None
+        def refuses(self) -> bool:
+            for number, rule in enumerate(self.rules):
+                refused = self.finding(number).verdict is False
+                counts[rule.name][refused] += 1
+                if refused and rule.alone:
+                    return True
+            return False
 
-    monkeypatch.setattr(twin, "Judge", Counting)
-    random = Addressed(world["config"]["seed"], 0)
-    twin.play(
-        world,
-        "pass",
-        lambda review, number, ticket: random.uniform(1, ticket, review * 2**20 + number),
-    )
+    monkeypatch.setattr(searching, "Judge", Counting)
+    Matchmaker(world, "pass").played()
     return counts
 
 

@@ -150,19 +150,19 @@ def check_games(
             one["status"] for one in ends
         ]
         assert played.ends.tolist() == [one["time"] for one in ends]
-        asked = [one for one in twin.tickets if one.get("backfill")]
-        assert backfills.times.tolist() == [one["time"] for one in asked]
+        asked = twin.backfills
+        assert backfills.times.tolist() == [one.time for one in asked]
         assert [STATUSES[int(one)] for one in backfills.statuses] == [
-            answers["tickets"][one["id"]]["status"] for one in asked
+            answers["tickets"][one.id]["status"] for one in asked
         ]
-        assert backfills.ends.tolist() == [answers["tickets"][one["id"]]["time"] for one in asked]
+        assert backfills.ends.tolist() == [answers["tickets"][one.id]["time"] for one in asked]
         of = np.repeat(np.arange(len(asked)), backfills.sizes)
         for number, one in enumerate(asked):
             mine = zip(backfills.members[of == number], backfills.teams[of == number], strict=True)
             names = [team.name for team in table.teams]
             assert {(f"p{p}", names[team]) for p, team in mine} == {
-                (player["id"], player["team"]) for player in one["players"]
+                (player.id, player.team) for player in one.players
             }
-            assert twin.games[backfills.matches[number]] is twin.asked_by[one["id"]]
+            assert twin.games[backfills.matches[number]] is twin.asked_by[one.id]
         filled += int(played.filled.sum())
     assert filled >= 2 * seeds

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.oracles.addressed import Addressed
-from tests.oracles.tickets import play
+from tests.support.plain_matchmaker import played_by_both as both
 from tests.support.published_worlds import (
     SKILL,
     ages,
@@ -20,7 +19,7 @@ from tests.support.published_worlds import (
     team,
     world,
 )
-from tests.support.ticket_worlds import answers_of, in_tenths, plain_world, random_world
+from tests.support.ticket_worlds import in_tenths, plain_world, random_world
 from valmatch.matching.tickets.building import queue_of, world_of
 from valmatch.matching.tickets.driving import play as play_kernel
 from valmatch.matching.tickets.playing import play as play_tickets
@@ -34,21 +33,6 @@ KNOWN = [
     for path in sorted(FOLDER.glob("*.json"))
     for search in json.loads(path.read_text(encoding="utf-8"))["answers"]
 ]
-
-
-def both(given: dict[str, Any], search: Search = "pass") -> dict[str, Any]:
-    """Return the answers of the matchmaker, which are those of its twin."""
-    random = Addressed(given["config"].get("seed", 0), 0)
-
-    def draw(review: int, number: int, ticket: int) -> float:
-        return random.uniform(1, ticket, review * 2**20 + number)
-
-    twin = play(given, search, draw)
-    for counted in (True, False):
-        answers = answers_of(given, search, counted)
-        assert answers == twin, counted
-        assert list(answers["tickets"]) == list(twin["tickets"]), counted
-    return answers
 
 
 def made(answers: dict[str, Any]) -> list[tuple[float, list[str]]]:

@@ -7,102 +7,83 @@ each review, and which knows who is still there.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from typing import Any
 
-from tests.oracles.rule_judge import Ticket
-from tests.oracles.tickets import Matchmaker
+from tests.support.plain_matchmaker import Matchmaker
+from valmatch.matching.plain_tickets.pool import Pool
+from valmatch.rule_sets.worlds import Player, Ticket
 
 
 class Server(Matchmaker):
     """A world whose matches run for some seconds, with backfill.
 
-    Parameters
-    ----------
-    world : dict
-        The world, without backfill tickets.
-    seconds : float
-        Length of a match.
-    leavers : bool
-        Whether servers ask in place of those who have left.
-    stays : dict of str to float
-        Which part of what is left of the match each player stays.
+    `leavers`: whether servers ask in place of those who have left. `stays`: which part of what is
+    left of the match each player stays.
     """
 
     def __init__(
         self, world: dict[str, Any], seconds: float, leavers: bool, stays: dict[str, float]
     ) -> None:
-        super().__init__({**world, "tickets": list(world["tickets"])}, "pass")
+        super().__init__(world, "pass")
         self.seconds, self.leavers, self.stays = seconds, leavers, stays
-        self.drawn = list(world["tickets"])
         self.games: list[dict[str, Any]] = []
+        self.backfills: list[Ticket] = []
         self.asked_by: dict[str, dict[str, Any]] = {}
-        self.places = sum(
-            max(
-                [team["maxPlayers"]]
-                + [
-                    step["value"]
-                    for one in self.rule_set.get("expansions", [])
-                    if one["target"] == f"teams[{team['name']}].maxPlayers"
-                    for step in one["steps"]
-                ]
-            )
-            * team.get("quantity", 1)
-            for team in self.rule_set["teams"]
-        )
+        self.places = sum(max(map(int, team.most.values)) for team in self.table.teams)  # type: ignore[arg-type]
 
     def complete(self, match: dict[str, Any], tickets: list[Ticket], now: float) -> None:
         super().complete(match, tickets, now)
-        game = next((self.asked_by[one["id"]] for one in tickets if one.get("backfill")), None)
+        game = next((self.asked_by[one.id] for one in tickets if one.running), None)
         if game is None:
             game = {"end": now + self.seconds, "players": [], "ticket": None, "changed": True}
             self.games.append(game)
         else:
             game.update(ticket=None, changed=True)
-        new = {p["id"]: p for one in tickets if not one.get("backfill") for p in one["players"]}
+        new = {p.id: p for one in tickets if not one.running for p in one.players}
         for team, ids in match["teams"].items():
             for name in ids:
                 if name in new:
                     stays = self.stays[name]
                     left = max(game["end"] - now, 0.0)
                     leaves = now + stays * left if stays < 1.0 else math.inf
-                    game["players"].append(({**new[name], "team": team}, leaves))
+                    game["players"].append((new[name]._replace(team=team), leaves))
 
     def review(self, now: float) -> None:
         super().review(now)
-        then = self.tick * self.config["review"]
-        if then > self.config["horizon"]:
+        assert self.service.review
+        then = len(self.reviews) * self.service.review
+        if then > self.service.horizon:
             return
-        for number, game in enumerate(self.games):
+        for game in self.games:
             if game["end"] > then:
-                self.look_at(number, game, now, then)
+                self.look_at(game, now, then)
 
-    def look_at(self, number: int, game: dict[str, Any], now: float, then: float) -> None:
+    def look_at(self, game: dict[str, Any], now: float, then: float) -> None:
         """Let a server see who has left, and ask anew if anything has changed."""
         if self.leavers:
             there = [one for one in game["players"] if one[1] > now]
             game["changed"] |= len(there) < len(game["players"])
             game["players"] = there
-        ticket = game["ticket"]
-        if ticket is not None:
-            game["changed"] |= ticket["id"] in self.ended
-            if ticket["id"] not in self.ended and ticket not in self.waiting:
+        name = game["ticket"]
+        numbers = [k for k in self.waiting if self.tickets[k].id == name]
+        if name is not None:
+            game["changed"] |= name in self.ended
+            if name not in self.ended and not numbers:
                 return  # until its proposal is decided
         if not game["changed"]:
             return
-        if ticket is not None and ticket["id"] not in self.ended:
-            ticket["cancel"] = then
+        for number in numbers:
+            self.tickets[number] = self.tickets[number]._replace(cancel=then)
         game.update(ticket=None, changed=False)
         if 0 < len(game["players"]) < self.places:
-            new = {
-                "id": f"b{len(self.asked_by)}",
-                "time": then,
-                "cancel": game["end"],
-                "backfill": True,
-                "players": [player for player, _ in game["players"]],
-            }
-            # Of those who come at the same moment it is the last.
-            self.tickets.append(new)
-            self.place[new["id"]] = len(self.place)
-            self.asked[new["id"]] = 0
-            self.asked_by[new["id"]] = game
-            game["ticket"] = new
+            self.ask(game, tuple(player for player, _ in game["players"]), then)
+        self.pool = Pool(self.table, self.tickets, self.service, "pass")
+
+    def ask(self, game: dict[str, Any], players: tuple[Player, ...], then: float) -> None:
+        """Let a backfill ticket come; of those who come at the same moment it is the last."""
+        new = Ticket(f"b{len(self.backfills)}", then, players, game["end"], running=True)
+        self.backfills.append(new)
+        self.tickets.insert(bisect_right([one.time for one in self.tickets], then), new)
+        self.asked_by[new.id] = game
+        game["ticket"] = new.id

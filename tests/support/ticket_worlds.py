@@ -26,14 +26,17 @@ ATTRIBUTES = {
 }
 
 
-def answers_of(world: World, search: Search, counted: bool = True) -> dict[str, Any]:
-    """Return the answers of the matchmaker to a world, with its verdicts counted or not."""
+def replay_of(world: World, search: Search, counted: bool = True) -> Replay:
+    """Return what the matchmaker makes of a world, with its verdicts counted or not."""
     read, problems = read_world(json.dumps(world))
     assert read is not None, problems
     outcome = play(read.table, read.tickets, read.service, search, counted=counted)
-    answers: dict[str, Any] = Replay(source=None, world=read, outcomes={search: outcome}).answers()[  # type: ignore[arg-type]
-        search
-    ]
+    return Replay(source=None, world=read, outcomes={search: outcome})  # type: ignore[arg-type]
+
+
+def answers_of(world: World, search: Search, counted: bool = True) -> dict[str, Any]:
+    """Return the answers of the matchmaker to a world."""
+    answers: dict[str, Any] = replay_of(world, search, counted).answers()[search]
     return answers
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.oracles.addressed import Addressed
-from tests.oracles.tickets import play
+from tests.support.plain_matchmaker import played_by_both
 from tests.support.ticket_properties import Checker
 from tests.support.ticket_worlds import answers_of, plain_world, random_world
 from valmatch.rule_sets.worlds import SEARCHES
@@ -18,17 +17,8 @@ BLOCK = 250
 def test_worlds_are_played_as_the_twin_plays_them(block: int) -> None:
     for seed in range(10_000 + block * BLOCK, 10_000 + (block + 1) * BLOCK):
         world = (plain_world if seed % 2 else random_world)(seed, 8 if seed % 5 else 25)
-        random = Addressed(world["config"]["seed"], 0)
-
-        def draw(review: int, number: int, ticket: int, random: Addressed = random) -> float:
-            return random.uniform(1, ticket, review * 2**20 + number)
-
         for search in SEARCHES if seed % 5 else SEARCHES[:1]:
-            twin = play(world, search, draw)
-            for counted in (True, False):
-                answers = answers_of(world, search, counted)
-                assert answers == twin, (seed, search, counted)
-                assert list(answers["tickets"]) == list(twin["tickets"]), (seed, search, counted)
+            played_by_both(world, search)
 
 
 @pytest.mark.parametrize("block", range(40))
