@@ -20,23 +20,18 @@ SIGNALS = (
 )
 """Those of `valmatch.execution.interruption`, which is not there yet when they are needed."""
 
-AGAIN = getattr(signal, "SIGALRM", None)
-"""The signal of a timer that tries an interrupt again, where the platform has one."""
-
-LATER = 0.02  # seconds after which it does
-
 
 def main() -> None:
     """Run the command line; a signal ends it without a traceback, whenever it comes."""
     for number in SIGNALS:
         signal.signal(number, _leave)
-    numbers = (*SIGNALS, AGAIN) if AGAIN else SIGNALS
     code: object = INTERRUPTED
     try:
         sys.unraisablehook = _swallowed
-        import valmatch.execution.interruption  # noqa: F401 - what `_interrupt` asks is there
+        from valmatch.execution.interruption import watch_signals
 
-        for number in numbers:
+        watch_signals()
+        for number in SIGNALS:
             signal.signal(number, _interrupt)
         from valmatch.cli import main as run
 
@@ -47,7 +42,7 @@ def main() -> None:
         print("interrupted", file=sys.stderr)
     finally:
         # There is nothing left to interrupt but Python's own end.
-        for number in numbers:
+        for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
     if code == INTERRUPTED:
         # Where an interrupt fell into text that Python compiles, it would end itself by SIGINT.
@@ -67,23 +62,19 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Leave while nothing has begun; else raise KeyboardInterrupt, later where it would do harm."""
+    """Leave while nothing has begun; else raise KeyboardInterrupt, but where it would do harm."""
     from valmatch.execution.interruption import begun, is_fragile
 
     if not begun():
         _leave(number, frame)
-    if AGAIN and is_fragile(frame):
-        signal.setitimer(signal.ITIMER_REAL, LATER)
-    else:
+    if not is_fragile(frame):
         raise KeyboardInterrupt
 
 
 def _swallowed(error: sys.UnraisableHookArgs) -> None:
-    """Try an interrupt again that fell where Python can only print it and go on."""
+    """Do not print an interrupt that fell where Python goes on: `watch_signals` ends it."""
     if not issubclass(error.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(error)
-    elif AGAIN:
-        signal.setitimer(signal.ITIMER_REAL, LATER)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ from tests.support.command import valmatch
 from valmatch.config.loading import load, shipped_configs
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
+from valmatch.execution.interruption import Stopped
 from valmatch.execution.shards import parse_shard
-from valmatch.kernels.halting import Stopped
 from valmatch.optimization import evaluation
 from valmatch.optimization.certification.selection import replications_of_test
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator

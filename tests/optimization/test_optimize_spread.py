@@ -19,8 +19,7 @@ from tests.support.sweeps import swept
 from valmatch import InputError, load, optimize
 from valmatch.execution.chunks import build
 from valmatch.execution.executors import open_pool
-from valmatch.execution.interruption import Stop
-from valmatch.kernels.halting import Stopped
+from valmatch.execution.interruption import Stop, Stopped
 from valmatch.optimization import shared_pool
 from valmatch.optimization.evaluation import Evaluator, Execution
 from valmatch.optimization.problem_of_config import problem_of

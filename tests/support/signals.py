@@ -23,7 +23,7 @@ from tests.support.command import valmatch
 from tests.support.game_logs import random_rows, write
 from tests.support.machine import slowness, times
 
-SECONDS = 2.0
+SECONDS = 3.0
 """Time within which a command has ended after a signal.
 
 On a machine that does nothing else; see `tests.support.machine.slowness`.

@@ -24,6 +24,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from valmatch.execution.interruption import ENDINGS
 from valmatch.text.durations import in_words
 from valmatch.text.terminal import Note, escaped, one_line, shortened
 
@@ -129,7 +130,11 @@ def progress_bar(what: str, total: int | None, say: Callable[[str], None] | None
     shown = say is not None and console.is_terminal
     reports = Reports(what, total, None if shown else say)
     with Progress(*COLUMNS, console=console, transient=True, disable=not shown) as progress:
-        yield Bar(progress, what, total, reports)
+        ENDINGS.append(progress.stop)
+        try:
+            yield Bar(progress, what, total, reports)
+        finally:
+            ENDINGS.remove(progress.stop)
 
 
 QUIET, NORMAL, VERBOSE = -1, 0, 1

@@ -15,11 +15,10 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, RunError, WorkersLostError
-from valmatch.execution.interruption import Stop
+from valmatch.execution.interruption import Stop, Stopped
 from valmatch.execution.processes import WorkerPool, died
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.halting import Stopped
 from valmatch.models.model import Batch, Inputs, Model, Responses, Table, row_of
 from valmatch.models.registry import load_model
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import threading
 import time
@@ -10,31 +11,34 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TypeVar
-
-from valmatch.kernels import halting
-from valmatch.kernels.halting import Stopped
-
-T = TypeVar("T")
 
 PATIENT = tuple(getattr(signal, name) for name in ("SIGUSR1", "SIGXCPU") if hasattr(signal, name))
-"""Signals by which a scheduler, or a limit on CPU time, says that the time is nearly up.
-
-They end a run as SIGTERM does, but may come again and again, which means no hurry."""
+"""Signals by which a scheduler, or a limit on CPU time, says that the time is nearly up."""
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, *PATIENT)
 """What ends a run in order; `valmatch.__main__` has the same."""
-
-HELD = (*SIGNALS, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else []))
-"""What `held_signals` holds: a timer may try again what came at a fragile moment."""
 
 FRAGILE = frozenset(("llvmlite", "pydantic"))
 """Libraries in which an exception from a signal would do harm."""
 
 PATIENCE = 0.5  # seconds that an interruption waits for what is at work
 
+POLL = 0.02  # seconds between two looks at whether signals are still held
+
+GRACE = 2.0  # seconds after a signal in which a command may end in order; then it just leaves
+
+INTERRUPTED = 130  # exit code
+
+ENDINGS: list[Callable[[], None]] = []
+"""What is still to be done where the process just leaves: folders are closed, files taken away."""
+
+_holders: list[None] = []  # one entry for each block that holds signals
 
 _begun = False
+
+
+class Stopped(Exception):  # noqa: N818 - no error
+    """Ends a piece of work that was asked to stop, from inside."""
 
 
 def begin() -> None:
@@ -68,7 +72,7 @@ class Stop:
     def interrupt(self) -> None:
         """Let the reason be a signal."""
         self.reason = "interrupted"
-        self._interrupted = time.monotonic()
+        self._interrupted = min(self._interrupted, time.monotonic())
 
     def urgent(self) -> bool:
         """Return whether to stop even inside a piece of work: it takes longer than a signal waits.
@@ -89,72 +93,53 @@ class Stop:
 def stop_on_signal(max_seconds: float = math.inf) -> Iterator[Stop]:
     """Note `SIGNALS`, such as Ctrl-C, instead of dying; yield what says whether to stop.
 
-    A second signal that is none of `PATIENT` raises KeyboardInterrupt at once, and compiled
-    searches end when work is no longer waited for, with `Stopped`. Outside the main thread signals
-    cannot be had, and only time ends the work.
+    Outside the main thread signals cannot be had, and only time ends the work.
     """
     begin()
     stop = Stop(max_seconds)
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
-
-    def note(number: int, frame: FrameType | None) -> None:
-        if stop.reason == "interrupted":
-            if number not in PATIENT and not is_fragile(frame):
-                raise KeyboardInterrupt
-            return
-        stop.interrupt()
-
-    before = {number: signal.signal(number, note) for number in SIGNALS}
+    before = {number: signal.signal(number, lambda *_: stop.interrupt()) for number in SIGNALS}
     try:
-        with _halting_searches():
-            yield stop
+        yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-_watched = False
+def watch_signals() -> None:
+    """Leave this process `GRACE` after a signal, should it still be there.
 
-
-@contextmanager
-def _halting_searches() -> Iterator[None]:
-    """End compiled searches some time after a signal.
-
-    This thread may be inside one, where no handler of Python's runs; but Python writes the number
-    of every signal that comes, and a thread reads them.
+    The main thread may be inside a kernel, where no handler of Python's runs; but Python writes the
+    number of every signal that comes, and a thread reads them.
     """
-    global _watched
-    if _watched:  # by a block around this one
-        yield
+    if os.name != "posix":
         return
-    halting.resume()  # what an earlier block has left is over
-    import socket
-
-    reader, writer = socket.socketpair()
-    over = threading.Event()
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
 
     def watch() -> None:
         leave_signals()
-        while came := reader.recv(1):
-            if came[0] in SIGNALS and not over.wait(PATIENCE):
-                halting.halt()
+        while os.read(reader, 1)[0] not in SIGNALS:
+            pass
+        time.sleep(GRACE)
+        leave()
 
-    with reader, writer:
-        writer.setblocking(False)
-        thread = threading.Thread(target=watch, daemon=True)
-        thread.start()
-        _watched = True
-        before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-        try:
-            yield
-        finally:
-            signal.set_wakeup_fd(before)
-            _watched = False
-            over.set()
-            writer.shutdown(socket.SHUT_RDWR)
-            thread.join()
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def leave() -> None:
+    """End this process, whatever its other threads are at, once no signals are held."""
+    while _holders:
+        time.sleep(POLL)
+    for ending in reversed(ENDINGS):
+        with suppress(Exception):
+            ending()
+    with suppress(OSError):
+        os.write(2, b"interrupted\n")
+    os._exit(INTERRUPTED)
 
 
 def is_fragile(frame: FrameType | None) -> bool:
@@ -188,8 +173,9 @@ def held_signals() -> Iterator[None]:
     begin()
     held: list[int] = []
     handlers = {}
+    _holders.append(None)
     if threading.current_thread() is threading.main_thread():
-        for number in HELD:
+        for number in SIGNALS:
             if signal.getsignal(number) is not None:  # not of Python's making
                 handlers[number] = signal.signal(number, lambda came, _: held.append(came))
     try:
@@ -200,6 +186,7 @@ def held_signals() -> Iterator[None]:
                 for number, handler in handlers.items():
                     signal.signal(number, handler)
     finally:
+        _holders.pop()
         for came in held:
             signal.raise_signal(came)
 
@@ -215,12 +202,3 @@ def blocked(numbers: Sequence[int]) -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def ended_by_signals(work: Callable[[], T]) -> T:
-    """Return what work gives; a signal ends it as Ctrl-C does, also inside a kernel."""
-    with stop_on_signal() as stop, suppress(Stopped):
-        result = work()
-    if stop.reason:
-        raise KeyboardInterrupt
-    return result

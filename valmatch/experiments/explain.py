@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build
-from valmatch.execution.interruption import ended_by_signals
 from valmatch.experiments.replay_result import Ended, ends, proposals_of
 from valmatch.experiments.run_manifests import SimulateManifest, config_of
 from valmatch.inputs import arguments
@@ -205,7 +203,7 @@ def simulated(folder: Path) -> tuple[TicketWorld, Outcome]:
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
     announce_compilation(play_kernel)
-    return world, ended_by_signals(partial(play, *world, counted=False))
+    return world, play(*world, counted=False)
 
 
 # Explanations of waits in the words of a rule set: documents that are printed, or a line each.

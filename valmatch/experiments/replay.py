@@ -6,12 +6,10 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from valmatch.errors import InputError, in_lines, option
-from valmatch.execution.interruption import ended_by_signals
 from valmatch.experiments.replay_result import (
     Replay,
     ends,
@@ -134,7 +132,7 @@ def _played(source: Path, world: WorldReading, log: EventLog | None, explain: bo
     reasons: list[dict[str, Any]] = []
     for search in world.searches:
         played = (world.table, world.tickets, world.service, search)
-        outcomes[search] = outcome = ended_by_signals(partial(play, *played))
+        outcomes[search] = outcome = play(*played)
         pool = Pool(*played)
         proposals = proposals_of(outcome)
         if search == "pass":

@@ -98,8 +98,9 @@ def replicate(
     """Run replications 0..n-1 of a config, or a shard of them.
 
     SIGINT (Ctrl-C), SIGTERM, SIGUSR1, SIGXCPU and the end of the time end the run after the chunks
-    at work, for which a signal waits half a second: what is finished is kept, in the files and in
-    the result. No result depends on workers, executor, shards or interruptions.
+    at work, for which a signal waits half a second, but for compiled code as long as that takes:
+    what is finished is kept, in the files and in the result. No result depends on workers,
+    executor, shards or interruptions.
 
     Parameters
     ----------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.execution.chunks import build, record
-from valmatch.execution.interruption import ended_by_signals
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.kernels.scratch import Scratch
@@ -128,8 +126,7 @@ def simulate(
     with RunFolder(path, "simulate", config, identity) if path else nullcontext() as folder:
         if folder:
             model.scratch = Scratch(folder.path)
-        # However long the model searches, a signal ends it.
-        result = ended_by_signals(partial(record, model, seed, replication))
+        result = record(model, seed, replication)
         recording = Simulation(
             config,
             seed,

@@ -17,7 +17,6 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import inlined, unallocating
-from valmatch.kernels.halting import watched
 from valmatch.matching.rules import Rules
 
 # The memory of the joint search, and the two teams that a depth-first search fills.
@@ -41,7 +40,6 @@ STATE = np.dtype(
         ("bound", "i8"),  # of the pair of windows looked at
         ("tied", "i8"),  # whether other players of that pair have the same cost
         ("slop", "f8"),  # no bound on a sum of ratings is off by more
-        ("halt", "i8"),  # not 0 where the search is to end; see `valmatch.kernels.halting`
     ]
 )
 PLAYER = np.dtype(
@@ -111,7 +109,7 @@ class Work(NamedTuple):
 def new_work(capacity: int, team_num: int) -> Work:
     """Return memory for pools of up to `capacity` players."""
     return Work(
-        watched(np.zeros(1, STATE)),
+        np.zeros(1, STATE),
         np.zeros(capacity, PLAYER),
         np.zeros(capacity + 1, RANKED),
         np.zeros(2 * capacity, WINDOW),
@@ -214,7 +212,7 @@ def search(
     p = rules.team_num
     set_root(nodes[0])
     depth = 0
-    while depth >= 0 and state["halt"] == 0:
+    while depth >= 0:
         node = nodes[depth]
         choice, size_b, size_a = node["choice"], node["size_b"], node["size_a"]
         node["choice"] = choice + 1
@@ -602,8 +600,6 @@ def split_greedily(
     splits = False
     chosen[1, 0] = -1
     for i in range(state["windows"]):
-        if state["halt"] > 0:
-            return
         for j in range(i, state["windows"]):
             if not may_hold_match(windows[i], windows[j], n_prioritized, rules, state, ranked):
                 continue
@@ -640,7 +636,7 @@ def _split(
     narrow, wide = rules.player_diff, rules.player_diff + rules.player_slack
     set_root(nodes[0])
     depth, found = 0, False
-    while depth >= 0 and state["halt"] == 0:
+    while depth >= 0:
         node = nodes[depth]
         choice, size_b, size_a = node["choice"], node["size_b"], node["size_a"]
         node["choice"] = choice + 1
@@ -757,8 +753,6 @@ def _search_all(ratings: Floats, n: int, n_prioritized: int, rules: Rules, work:
     """
     state, windows, players, teams = work.state[0], work.windows, work.players, work.teams
     for i in range(state["windows"]):
-        if state["halt"] > 0:
-            return
         for j in range(i, state["windows"]):
             if not may_hold_match(windows[i], windows[j], n_prioritized, rules, state, work.ranked):
                 continue

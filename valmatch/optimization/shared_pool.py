@@ -9,10 +9,9 @@ from functools import partial
 
 from valmatch.config.config import Config
 from valmatch.execution.chunks import TARGET, Chunks, build, run
-from valmatch.execution.interruption import Stop
+from valmatch.execution.interruption import Stop, Stopped
 from valmatch.execution.processes import WorkerPool
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.halting import Stopped
 from valmatch.optimization.problem_of_config import with_factors
 
 LEAST_SECONDS = 0.05

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO, cast
 
 from valmatch.errors import InputError, RunError
-from valmatch.execution.interruption import held_signals
+from valmatch.execution.interruption import ENDINGS, held_signals
 from valmatch.inputs.csv_reader import mark
 from valmatch.inputs.files import regular
 
@@ -85,28 +85,33 @@ def write_binary(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a binary file that replaces `path` when the block ends well."""
-    temporary = ""
+    temporary: Path | None = None
+
+    def remove() -> None:
+        if temporary:
+            temporary.unlink(missing_ok=True)
+
+    ENDINGS.append(remove)
     try:
         with held_signals():
             file = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed below
                 "wb", dir=path.parent, prefix=f".{path.name}.", suffix=PART, delete=False
             )
-            temporary = file.name
+            temporary = Path(file.name)
         with file:
             yield cast(BinaryIO, file)
             file.flush()
             os.fsync(file.fileno())
         umask = os.umask(0)
         os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
-        temporary = ""
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
     except OSError as error:
         raise RunError(f"{path}: cannot be written: {error.strerror}") from None
     finally:
         with held_signals():
-            if temporary:
-                Path(temporary).unlink(missing_ok=True)
+            remove()
+            ENDINGS.remove(remove)
 
 
 def is_linked(path: Path) -> bool:

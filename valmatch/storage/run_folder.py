@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from valmatch.errors import InputError, RunError, WorkersLostError, option
-from valmatch.execution.interruption import begin
+from valmatch.execution.interruption import ENDINGS, begin
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.output import PART, environment, to_json, write_atomically, write_bytes
 
@@ -247,7 +247,12 @@ class RunFolder:
         except InputError:
             self._release()
             raise
+        ENDINGS.append(self._end)
         return self
+
+    def _end(self) -> None:
+        """Leave the folder as an interrupt does."""
+        self.__exit__(KeyboardInterrupt, None, None)
 
     def __exit__(
         self,
@@ -276,6 +281,8 @@ class RunFolder:
 
     def _release(self) -> None:
         """Let others claim the folder; take it away if nothing is in it and it was not there."""
+        if self._end in ENDINGS:
+            ENDINGS.remove(self._end)
         # While it is locked: a process that opens it now finds that it has been removed.
         with suppress(OSError):
             (self.path / LOCK).unlink()

@@ -11,10 +11,8 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from valmatch.kernels import halting
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
 from valmatch.kernels.compilation import internal, njit
-from valmatch.kernels.halting import watched
 from valmatch.matching.living.registry import Numbers, module_of
 from valmatch.matching.queue import driver, kernel_of
 from valmatch.matching.tickets.columns import Played
@@ -28,7 +26,6 @@ SOURCE = 1
 
 STATE = np.dtype(
     [
-        ("halt", "i8"),  # not 0 where all is to end; see `valmatch.kernels.halting`
         ("joined", "i8"),
         ("waiting", "i8"),
         ("fresh", "i8"),  # tickets that joined since the last review
@@ -196,7 +193,7 @@ def make_line(
         members=np.zeros((2, n), np.int64),
         before=np.zeros(n, np.int64),
         matches=np.zeros(n, MATCH),
-        state=watched(state),
+        state=state,
         rng_key=rng_key,
     )
 
@@ -295,7 +292,7 @@ def play(line: Line, people: People, scratch: Any, room: int) -> bool:  # noqa: 
         state["due"] = RULE.first_review(line, scratch)
     for k in range(state["waiting"]):
         RULE.enter(line.waiting[k], people, scratch)
-    while state["halt"] == 0:
+    while True:
         now = np.inf
         if state["joined"] < line.times.size:
             now = line.times[state["joined"]]
@@ -379,7 +376,6 @@ def play_preset(
     compiled = kernel_of(play, rule)
     while not compiled(line, tickets.people, rule.scratch_of(terms, tickets.people, room), room):
         room *= 2
-    halting.check()
     return _played(line), _report(line)
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
-from valmatch.kernels.halting import watched
 from valmatch.matching.tickets.layout import (
     AGGREGATE,
     AND,
@@ -903,7 +902,7 @@ def queue_of(world: World) -> Queue:
     """
     tickets, most = world.tickets.size, int(world.teams["ever"].sum())
     kept = max(min(tickets, KEPT_TICKETS // (most + 1)), 1)
-    state, slots = watched(np.zeros(1, STATE)), np.zeros(tickets, SLOT)
+    state, slots = np.zeros(1, STATE), np.zeros(tickets, SLOT)
     state["next_end"] = np.inf
     records = np.zeros(kept, KEPT)
     records["anchor"] = NONE

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from valmatch.errors import RunError
-from valmatch.kernels import halting
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
 from valmatch.matching.tickets.building import (
     Members,
@@ -157,7 +156,6 @@ def play_columns(
         world.options["counted_from"] = counted_from
     queue = queue_of(world)
     crowd = play_kernel(world, queue)
-    halting.check()
     if crowd:
         raise too_many(crowd)
     matches = queue.matches[queue.lists[MADE, : queue.state[0]["completed"]]]
@@ -205,11 +203,9 @@ def arrays_of_columns(
         made.spreads(),
         made.pings(),
     )
-    halting.check()
     tickets = made.tickets()
     members, every = Members(tickets, []), search == "exhaustive"
     tallies = tallies_of(table, rules, facts, members, counted, every)
-    halting.check()
     empty = world_of(table, (), service, search, counted)
     empty.options["common"], empty.options["swift"] = tallies.common, tallies.swift
     tickets["camp"] = tallies.camps

@@ -30,10 +30,7 @@ from valmatch.matching.tickets.searching import review
 
 @njit
 def play(world: World, queue: Queue) -> int:
-    """Let tickets come and go until the horizon; return 0, or what was too many to look at.
-
-    What is halted has no meaning.
-    """
+    """Let tickets come and go until the horizon; return 0, or what was too many to look at."""
     return _play(by_reference(world), by_reference(queue))
 
 
@@ -41,7 +38,7 @@ def play(world: World, queue: Queue) -> int:
 def _play(world: World, queue: Queue) -> int:
     """Let tickets come and go, see `play`."""
     now, state = -np.inf, queue.state[0]
-    while state["too_many"] == 0 and state["halt"] == 0:
+    while state["too_many"] == 0:
         last, now = now, next_moment(now, world, queue)
         idle = state["joined"] == world.tickets.size and state["waiting"] + state["proposals"] == 0
         if idle or now > world.options[0]["horizon"]:

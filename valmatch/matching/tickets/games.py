@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.kernels import halting
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import apart, internal, njit
 from valmatch.kernels.references import by_reference
@@ -116,7 +115,7 @@ class Games(NamedTuple):
 def play_games(world: World, queue: Queue, games: Games) -> int:
     """Let tickets come and games run until the horizon, or go on where room was short.
 
-    Return 0, or what was too many to look at, or SHORT. What is halted has no meaning.
+    Return 0, or what was too many to look at, or SHORT.
     """
     return _play_games(by_reference(world), by_reference(queue), by_reference(games))
 
@@ -125,7 +124,7 @@ def play_games(world: World, queue: Queue, games: Games) -> int:
 def _play_games(world: World, queue: Queue, games: Games) -> int:
     """Let tickets come and games run, see `play_games`."""
     state, own = queue.state[0], games.state[0]
-    while state["too_many"] == 0 and state["halt"] == 0:
+    while state["too_many"] == 0:
         if own["due"]:
             if not _has_room(world, queue, games):
                 return SHORT
@@ -490,7 +489,6 @@ def play_with_games(
     while True:
         world, queue, games = _with_room(more, world, queue, games)
         crowd = play_games(world, queue, games)
-        halting.check()
         if crowd != SHORT:
             break
         more = max(world.tickets.size - drawn.tickets.size, BACKFILLS)

@@ -235,7 +235,6 @@ STATE = np.dtype(
         ("tick", "i8"),
         ("too_many", "i8"),  # tickets that were too many for an exhaustive search
         ("counting", "i8"),  # whether verdicts count already
-        ("halt", "i8"),  # not 0 where all is to end; see `valmatch.kernels.halting`
         ("next_end", "f8"),  # no ticket leaves before
     ]
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from valmatch.kernels import halting
 from valmatch.kernels.arrays import Ints, Records
 from valmatch.matching.tickets.building import queue_of, world_of
 from valmatch.matching.tickets.columns import too_many
@@ -69,7 +68,6 @@ def play(
     world = world_of(table, tickets, service, search, counted)
     queue = queue_of(world)
     crowd = play_kernel(world, queue)
-    halting.check()
     if crowd:
         raise too_many(crowd)
     return Outcome(

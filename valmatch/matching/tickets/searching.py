@@ -65,7 +65,7 @@ def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
     begin(queue)
     teams, candidates = world.teams.size, 0
     place, team = 0, NONE
-    while queue.state[0]["halt"] == 0:
+    while True:
         # The next ticket and team that can be added after the last; else the last is changed.
         level = queue.seats.growing[0]["tickets"]
         last = others if level else 0
@@ -501,7 +501,7 @@ def review(now: float, world: World, queue: Queue) -> None:
     """Repeat passes until one forms nothing."""
     options, passes = world.options[0], 0
     _let_age(now, world, queue)
-    while queue.state[0]["too_many"] == 0 and queue.state[0]["halt"] == 0:
+    while queue.state[0]["too_many"] == 0:
         made = _one_pass(now, passes, world, queue)
         passes += 1
         if made == 0 or passes == options["passes"]:
@@ -623,7 +623,7 @@ def _batch(now: float, count: int, keeps: bool, world: World, queue: Queue) -> i
     for part in range(1 if priority == 0 else 2):
         running = part == priority - 1
         for k in range(count):
-            if queue.state[0]["halt"] > 0 or queue.state[0]["too_many"] > 0:
+            if queue.state[0]["too_many"] > 0:
                 return made
             anchor = queue.lists[POOL if keeps else BATCH, k]
             if queue.slots[anchor]["status"] != WAITING:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from valmatch.draws.streams import Streams
 from valmatch.inputs.fields import Factors
-from valmatch.kernels import halting
 from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.living.ladder_adapter import queue_of
@@ -276,7 +275,6 @@ class LadderModel(Model[InitialState]):
         self._world = self._world._replace(rater=rater)
         while True:
             found = self._advance(until, self._world, loop, self._queue, self._waits.room, log)
-            halting.check()
             if found == kernel.DONE:
                 return loop
             if found == kernel.NO_ROOM_IN_QUEUE:

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import ndtri
 
 from valmatch.draws.streams import fill_uniforms_of
-from valmatch.kernels import halting
 from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.matching.tickets.columns import Lists, Texts
 from valmatch.models.tickets.factors import (
@@ -243,7 +242,6 @@ class _People(NamedTuple):
 
     def uniforms(self, source: int, counters: Ints | None = None) -> Floats:
         """Return a uniform number of each, at its place or at some counter."""
-        halting.check()  # of very many tickets a source takes a while
         out = np.empty(self.of.size)
         where = self.places if counters is None else counters
         fill_uniforms_of(self.place, source, self.of, where, out)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
-from valmatch.kernels import halting
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.departures import departures_at, run_with_departures
@@ -386,7 +385,6 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             seen,
             out,
         )
-        halting.check()
         matched, out = days.matched[:made], out[:made]
         most = int(matched.max(initial=0))
         if most > FEW:
@@ -497,10 +495,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         while not self._run_with_departures(
             players.times, players.ratings, departures, self._rules, self._queue, self._counts
         ):
-            halting.check()
             self._check()
             self._queue = self._rule.grown(self._queue, self._rules)
-        halting.check()
         return players.times.size
 
     def _end_day(self, horizon: float) -> None:
@@ -517,7 +513,6 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             taken += self._run(
                 times[taken:], ratings[taken:], first + taken, last, rules, queue, counts
             )
-            halting.check()
             if taken == times.size:
                 return taken
             waits = counts.waits

@@ -10,8 +10,8 @@ import numpy as np
 
 from valmatch.config.config import Config
 from valmatch.draws.streams import Streams
+from valmatch.execution.interruption import Stopped
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.halting import Stopped
 from valmatch.optimization.certification.selection import AdjustedOutcomes, FeasibilityTest
 from valmatch.optimization.evaluation import Evaluator, Execution
 from valmatch.optimization.problem import Problem

@@ -13,10 +13,9 @@ from valmatch.config.config import Config
 from valmatch.errors import WorkersLostError
 from valmatch.execution.chunks import RETRIES, lost, result_of
 from valmatch.execution.executors import PROCESSES, open_pool
-from valmatch.execution.interruption import Stop
+from valmatch.execution.interruption import Stop, Stopped
 from valmatch.execution.processes import WorkerPool
 from valmatch.execution.run_options import Listeners, RunOptions
-from valmatch.kernels.halting import Stopped
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.shared_pool import SharedPool

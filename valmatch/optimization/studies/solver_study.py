@@ -13,10 +13,10 @@ from valmatch.config.config import Config
 from valmatch.config.identity import problem_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
+from valmatch.execution.interruption import Stopped
 from valmatch.execution.run_options import ShardKeywords, split
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.inputs import arguments
-from valmatch.kernels.halting import Stopped
 from valmatch.models.model import Model
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.post_analysis.post_analysis import (

@@ -12,10 +12,10 @@ from valmatch.config.config import Config
 from valmatch.config.identity import problem_id
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import build
+from valmatch.execution.interruption import Stopped
 from valmatch.execution.shards import WHOLE
 from valmatch.experiments.sweep import MOST_LEVELS, span
 from valmatch.inputs.arguments import LARGEST
-from valmatch.kernels.halting import Stopped
 from valmatch.models.model import Model
 from valmatch.optimization.certification.selection import Certificate
 from valmatch.optimization.evaluation import Evaluator, Execution, Journal
