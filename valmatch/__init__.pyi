@@ -44,8 +44,8 @@ from valmatch.optimization.studies.pareto import Front as Front
 from valmatch.optimization.studies.pareto import pareto_front as pareto_front
 from valmatch.optimization.studies.solver_study import Study as Study
 from valmatch.optimization.studies.solver_study import optimize as optimize
-from valmatch.plots.drawing import plot as plot
-from valmatch.plots.report.report import report as report
+from valmatch.present.plotting import plot as plot
+from valmatch.present.reporting import report as report
 from valmatch.statistics.control_variates import Adjusted as Adjusted
 from valmatch.statistics.estimates import Estimate as Estimate
 from valmatch.statistics.pairs import PairedDifference as PairedDifference

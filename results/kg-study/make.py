@@ -9,7 +9,6 @@ priors, `priors` and `prior_noise` those of `PLAN.md`, `figures` those of the pi
 from __future__ import annotations
 
 import math
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
@@ -23,7 +22,11 @@ from valmatch import Replications
 from valmatch.config.loading import load
 from valmatch.experiments.replicate import replicate
 from valmatch.kernels.arrays import Floats
-from valmatch.plots.drawing import plot_files
+from valmatch.present.document import Chart
+from valmatch.present.figures import figures_of
+from valmatch.present.reporting import chapter_of
+from valmatch.present.source import read_run_files
+from valmatch.present.style import save, style_context
 
 study = Study(globals())
 
@@ -142,8 +145,16 @@ def figures() -> None:
             for number, name in enumerate(configs):
                 config = load(name, [f"update={update}"])
                 replicate(config, N_FIGURES, 1, out=Path(scratch) / f"{number}-{name}")
-            picture, _ = plot_files(Path(scratch))
-            shutil.copy(picture, study.folder / f"{figure}-{update}.png")
+            charts = [chart for run in sorted(Path(scratch).iterdir()) for chart in curves_of(run)]
+            with style_context():
+                drawn = figures_of(f"{figure}-{update}", charts, ", ".join(configs))
+            save(drawn, study.folder, ["png"])
+
+
+def curves_of(run: Path) -> list[Chart]:
+    """Return the charts of the curves of a run."""
+    blocks = chapter_of(read_run_files(run)).blocks
+    return [chart for block in blocks if block.figure == "curves" for chart in block.charts]
 
 
 # ---- claims ----

@@ -27,9 +27,9 @@ from valmatch.game_logs.leagues import (
     truth_of,
 )
 from valmatch.game_logs.next_pairs import caution
-from valmatch.plots.drawing import plot
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import Belief
+from valmatch.present.plotting import plot
 from valmatch.ratings.bradley_terry.dense import fit_counts, frame_of, new_counts, space_of
 from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.bradley_terry.likelihood import duel_chances
@@ -299,16 +299,8 @@ def test_a_plan_is_drawn(tmp_path: Path) -> None:
         players=4, spread=100.0, half_width=120.0, replications=4, out=tmp_path / "out"
     )
     widths, shares = plot(found).axes
-    assert len(widths.lines) == 3  # the curve, the goal, the answer
+    assert len(widths.lines) == 1
     assert len(shares.lines) == 3
-
-
-def test_a_plan_in_which_nobody_is_rated_is_drawn(tmp_path: Path) -> None:
-    given = ("--players", 9, "--spread", 100, "--prior", "none", "--best", 0.9, "--max-games", 10)
-    done = valmatch("plan", *given, "--replications", 2, "--out", tmp_path / "out")
-    assert done.code == 3, done.err
-    widths, _ = plot(tmp_path / "out").axes
-    assert np.isnan(np.asarray(widths.lines[0].get_ydata(), float)).all()
 
 
 def test_a_plan_without_rows_is_refused(tmp_path: Path) -> None:

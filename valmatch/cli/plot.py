@@ -61,8 +61,8 @@ def plot(
 
     Needs matplotlib, which the extra `plot` brings.
     """
-    from valmatch.plots.drawing import plot_files
-    from valmatch.plots.figure_options import figure_options
+    from valmatch.present.figure_options import figure_options
+    from valmatch.present.plotting import plot_files
 
     wanted = figure_options(title, size, names_of(formats))
     made = plot_files(
@@ -115,7 +115,7 @@ def report(
 
     The page loads nothing and needs no scripts. An earlier report is replaced, no other file is.
     """
-    from valmatch.plots.report.report import report as make
+    from valmatch.present.reporting import report as make
 
     if out is None and not markdown:
         raise InputError("--out: is missing (such as -o study.html, or - for standard output)")

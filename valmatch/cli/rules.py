@@ -276,7 +276,7 @@ def _print_compared(numbers: dict[str, Any]) -> None:
     """Print what a game's own log says beside the rules, where the tickets are from one."""
     if compared := numbers.get("compared"):
         from valmatch.cli.tables import print_table
-        from valmatch.plots.sheets import comparison_sheet
+        from valmatch.present.sheets import comparison_sheet
 
         sheet = comparison_sheet(compared)
         print_table("", sheet)

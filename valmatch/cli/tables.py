@@ -20,7 +20,7 @@ from valmatch.optimization.solvers.registry import label_of_solver
 from valmatch.optimization.studies.pareto import Front
 from valmatch.optimization.studies.solver_study import Study
 from valmatch.optimization.studies.sweep import Frontier
-from valmatch.plots.sheets import (
+from valmatch.present.sheets import (
     ANSWERS,
     Limit,
     Means,
@@ -171,7 +171,7 @@ def show_batch(found: BatchRating, top: int | None, markdown: bool, min_games: i
     for cells in zip(*columns.values(), strict=True):
         table.add(*cells)
     if markdown:
-        from valmatch.plots.report.markdown import table_of
+        from valmatch.present.markdown import table_of
 
         table.notes += found.lines
         print("\n".join(table_of(table)).rstrip())

@@ -27,6 +27,7 @@ from valmatch.ratings.games import Assessment, Games, unassessed
 TALLIES = ("all", "after_burn_in")
 
 _BINS = 10  # of the favourite's expected score, from 0.5 to 1
+Z = 1.96  # standard errors to either end of an interval of 95 %
 _LEAST = 1e-15  # a certain prediction that fails costs -ln of this, not infinity
 
 
@@ -99,6 +100,14 @@ class CalibrationBin:
     games: float  # weight of the predictions; a game of many sides spreads a weight of 1
     predicted: float  # mean expected score
     observed: float  # mean score
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95% interval of the mean score."""
+        n, share = self.games, self.observed
+        centre = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
+        half = Z / (1 + Z * Z / n) * math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
+        return centre - half, centre + half
 
 
 @dataclass(frozen=True)

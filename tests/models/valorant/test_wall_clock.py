@@ -16,7 +16,6 @@ from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.fitting import fit_arrivals
 from valmatch.models.valorant.hours import WEEK
 from valmatch.models.valorant.wall_clock import wall_hours
-from valmatch.plots.valorant.week import queue_by_cell, waits_by_cell
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -108,15 +107,3 @@ def test_rates_are_fitted_by_the_clock_of_the_zone(tmp_path: Path) -> None:
     assert fitted.code == 0, fitted.err
     rates = yaml.safe_load(fitted.out)["factors"]["poisson_rate"]
     assert rates == 2 * made.rates  # a day before the one that counts
-
-
-def test_the_picture_of_the_week_is_by_the_clock_of_the_zone() -> None:
-    midnight = datetime(2026, 3, 23, tzinfo=BERLIN)  # a Monday
-    came = np.array([20.5, 20.5 + 24 * 7 - 1])  # twice half past eight by the clock
-    left = came + 0.25
-    waits = waits_by_cell(midnight, came, 60.0 * (left - came))
-    assert waits[0, 20] == pytest.approx(15.0)
-    assert np.isnan(waits).sum() == 7 * 24 - 1
-    queue = queue_by_cell(midnight, 24.0 * 8 - 1, came, left)
-    assert queue[0, 20] == pytest.approx(0.25)
-    assert np.nansum(queue) == pytest.approx(0.25)

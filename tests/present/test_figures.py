@@ -1,0 +1,249 @@
+"""Figures: the charts of reports as files, what may be asked of them, room for their texts."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+from collections.abc import Callable
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import valmatch as library
+from tests.support.command import valmatch
+from tests.support.report_runs import RUNS
+from valmatch import InputError, plot
+
+pytest.importorskip("matplotlib")
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from valmatch.present import style
+from valmatch.present.bins import Lattice, bin_edges, lattice_of, lattice_of_shares
+from valmatch.present.document import Graph, Interval, Intervals, Line
+from valmatch.present.figure_options import INCH, drawn_with, figure_options
+from valmatch.present.figures import COLUMNS, MOST_ROWS, figures_of
+from valmatch.present.style import head, legend_below, new_figure, wrapped
+
+RunOf = Callable[[str], Path]
+
+TABLES_ALONE = ("next", "predict")
+"""Runs of which there is nothing to draw."""
+
+
+@pytest.fixture
+def copied(run_of: RunOf, tmp_path: Path) -> Path:
+    """Return a copy of a run with bands and hours, to be written to."""
+    shutil.copytree(run_of("parts"), tmp_path / "run")
+    return tmp_path / "run"
+
+
+def assert_legible(figure: Any) -> None:  # noqa: ANN401
+    """Check that labels of ticks lie beside each other, and titles above their panels."""
+    canvas: Any = FigureCanvasAgg(figure)
+    with style.style_context():
+        canvas.draw()
+    renderer = canvas.get_renderer()
+    titles = [axes.title.get_window_extent(renderer) for axes in figure.axes]
+    assert not any(a.overlaps(b) for a, b in combinations(titles, 2))
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            labels = [tick.label1 for tick in axis._update_ticks()]
+            labels = [text for text in labels if text.get_text() and not text.get_rotation()]
+            boxes = [text.get_window_extent(renderer) for text in labels]
+            shown = [text.get_text() for text in labels]
+            assert not any(a.overlaps(b) for a, b in pairwise(boxes)), shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in RUNS if name not in TABLES_ALONE])
+def test_figures_have_the_charts_of_the_report(
+    name: str, run_of: RunOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(style, "DPI", 30)
+    folder, page = run_of(name), library.report(run_of(name))
+    files = [Path(line) for line in valmatch("plot", folder).out.splitlines()]
+    assert {file.suffix for file in files} == {".png", ".svg"}
+    contents = {file: file.read_bytes() for file in files}
+    assert all(len(content) < 1_500_000 for content in contents.values())
+    assert valmatch("plot", folder).code == 0
+    assert contents == {file: file.read_bytes() for file in files}
+    panels = []
+    for file in files[::2]:
+        figure = plot(folder, file.stem)
+        panels += figure.axes
+        assert_legible(figure)
+    assert len(panels) == page.count("<figure>")
+
+
+@pytest.mark.parametrize("name", TABLES_ALONE)
+def test_where_nothing_is_drawn_it_is_said(name: str, run_of: RunOf) -> None:
+    done = valmatch("plot", run_of(name))
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"{run_of(name)}: nothing to draw\n"
+
+
+def test_charts_that_have_no_room_go_on_in_a_further_figure() -> None:
+    charts = [
+        Graph(str(k), "x", "y", [Line("", np.arange(3.0), np.arange(3.0))]) for k in range(30)
+    ]
+    with style.style_context():
+        figures = figures_of("many", charts, "heading")
+    assert list(figures) == ["many", "many-2"]
+    assert [len(figure.axes) for figure in figures.values()] == [15, 15]
+    assert COLUMNS * MOST_ROWS >= 15
+
+
+def test_intervals_and_the_undefined_are_drawn() -> None:
+    rows = [Interval("a", 1.0, 0.5, 1.5, ""), Interval("b", 0.2, -0.5, 1.0, "")]
+    rows.append(Interval("c", *[float("nan")] * 3, ""))
+    with style.style_context():
+        figure: Any = figures_of("one", [Intervals("t", rows, zero=True)], "heading")["one"]
+    (axes,) = figure.axes
+    first, second = axes.containers
+    assert [mark.lines[0].get_markerfacecolor() for mark in (first, second)] == [
+        style.GOOD,
+        "white",
+    ]
+    ends = first.lines[2][0].get_segments()[0]
+    assert ends[:, 0].tolist() == [0.5, 1.5]
+    assert [text.get_text() for text in axes.texts] == ["undefined"]
+
+
+# ---- the options ----
+
+
+@pytest.mark.slow
+def test_title_size_and_formats(copied: Path) -> None:
+    done = valmatch(
+        *("plot", copied, "--responses", "wait_p95,matched_fraction", "--size", "20x12"),
+        *("--title", "What  the top waits", "--format", "png,pdf"),
+    )
+    assert done.code == 0, done.err
+    assert [Path(line).name for line in done.out.splitlines()] == ["responses.png", "responses.pdf"]
+    assert not list(copied.glob("*.svg"))
+    content = (copied / "responses.png").read_bytes()
+    assert struct.unpack(">II", content[16:24]) == (int(20 / INCH * 120), int(12 / INCH * 120))
+    first = (copied / "responses.pdf").read_bytes()
+    assert first.startswith(b"%PDF")
+    figure = plot(copied, responses="wait_p95", title="What the top waits", size=(20, 12))
+    assert figure.get_suptitle() == "What the top waits"
+    assert figure.get_size_inches().tolist() == pytest.approx([20 / INCH, 12 / INCH])
+    assert valmatch("plot", copied, "--responses", "wait_p95", "--format", "pdf").code == 0
+    again = (copied / "responses.pdf").read_bytes()
+    assert valmatch("plot", copied, "--responses", "wait_p95", "--format", "pdf").code == 0
+    assert (copied / "responses.pdf").read_bytes() == again
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--size", "20"), "--size: '20' (allowed: WIDTHxHEIGHT in centimetres, each from 5 to"),
+        (("--size", "20x8x3"), "--size: '20x8x3' (allowed: WIDTHxHEIGHT"),
+        (("--size", "nanx8"), "--size: 'nanx8' (allowed: WIDTHxHEIGHT"),
+        (("--size", "4x8"), "--size: '4x8' (allowed: WIDTHxHEIGHT"),
+        (("--size", "20x101"), "--size: '20x101' (allowed: WIDTHxHEIGHT"),
+        (("--size", "6x6"), "--size: 6x6 is too small for what is drawn (allowed: "),
+        (("--format", "jpg"), "--format: 'jpg' (allowed: png or svg or pdf; did you mean png?)"),
+        (("--format", ""), "--format: '' (allowed: png or svg or pdf)"),
+        (("--responses", "wait_p96"), "--responses: 'wait_p96' is not in "),
+    ],
+)
+def test_what_cannot_be_drawn_is_said_in_a_line(
+    options: tuple[str, ...], said: str, copied: Path
+) -> None:
+    before = sorted(copied.iterdir())
+    done = valmatch("plot", copied, *options)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith(said), done.err
+    assert done.err.count("\n") == 1
+    assert sorted(copied.iterdir()) == before
+
+
+@pytest.mark.parametrize("size", [12, (16,), (16, "x"), [16, 9, 3], (True, 9)])
+def test_sizes_that_python_cannot_give(size: Any, copied: Path) -> None:  # noqa: ANN401
+    with pytest.raises(InputError, match=r"^size: .*allowed: WIDTHxHEIGHT in centimetres"):
+        plot(copied, size=size)
+    with pytest.raises(InputError, match=r"^title: 3 "):
+        plot(copied, title=3)  # type: ignore[arg-type]
+
+
+# ---- texts have room ----
+
+
+def test_titles_take_two_lines_at_most() -> None:
+    figure = new_figure(6.0, 4.0)
+    head(figure, "one", "two")
+    assert figure.get_suptitle() == "one\ntwo"
+    head(figure, "word " * 100, "the end")
+    lines = figure.get_suptitle().split("\n")
+    assert len(lines) == 2
+    assert lines[1].endswith(" …")
+    assert max(map(len, lines)) <= 78
+    with drawn_with(figure_options("mine " * 100)):
+        head(figure, "word")
+    assert figure.get_suptitle().startswith("mine mine")
+    assert len(figure.get_suptitle().split("\n")) == 2
+
+
+def test_names_are_broken_behind_their_joints() -> None:
+    assert wrapped("avg_player_diff.bottom_10% [Elo points]", 1.5) == (
+        "avg_player_diff.\nbottom_10%\n[Elo points]"
+    )
+    assert wrapped("wait [minutes]", 3.0) == "wait [minutes]"
+
+
+@pytest.mark.parametrize(("inches", "columns"), [(3.0, 1), (5.5, 2), (12.0, 3)])
+def test_legends_are_as_wide_as_their_figure(inches: float, columns: int) -> None:
+    texts = ["violates a bound in the search", "keeps to all bounds in the search", "recommended"]
+    with style.style_context():
+        figure = new_figure(inches, 3.0)
+        lines = [figure.subplots().plot([0, 1], label=text)[0] for text in texts]
+        legend_below(figure, lines, texts)
+    (legend,) = figure.legends
+    assert legend._ncols == columns  # type: ignore[attr-defined]
+    assert [text.get_text() for text in legend.get_texts()] == texts
+    assert_legible(figure)
+
+
+# ---- bins ----
+
+
+@pytest.mark.parametrize("step", [0.1, 1 / 518, 7.0])
+def test_bins_hold_equally_many_points_of_a_lattice(step: float) -> None:
+    points = np.sort(np.random.default_rng(1).integers(0, 90, 900))
+    values = np.asarray(0.3 + step * points, np.float64)
+    found = lattice_of(values)
+    assert found is not None
+    assert found.step == pytest.approx(step)
+    edges = bin_edges(values)
+    counts, _ = np.histogram(values, edges)
+    assert counts.sum() == 900
+    places = (edges - 0.3) / step
+    assert np.abs(places % 1.0 - 0.5).max() < 1e-6
+    assert np.ptp(np.diff(places)) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_values_of_no_lattice() -> None:
+    rng = np.random.default_rng(2)
+    assert all(lattice_of(np.sort(rng.normal(size=n))) is None for n in (10, 100, 1000))
+    assert bin_edges(np.array([2.0, 2.0])).tolist() == [1.9, 2.1]
+    assert bin_edges(np.array([0.0])).tolist() == [-0.5, 0.5]
+    assert bin_edges(np.array([3.0]), Lattice(0.0, 1.0)).tolist() == [2.5, 3.5]
+
+
+def test_shares_of_varying_numbers_make_no_comb() -> None:
+    rng = np.random.default_rng(3)
+    wholes = rng.poisson(518, 4000).astype(np.float64)
+    shares = 1.0 - rng.integers(0, 12, 4000) / wholes
+    values = np.sort(shares)
+    counts, edges = np.histogram(values, bin_edges(values, lattice_of_shares(shares, wholes)))
+    inner = counts[1:-1]
+    assert counts.sum() == 4000
+    assert inner.size >= 8
+    assert inner.min() > 0.7 * inner.max()  # of bins of one width without a lattice: 0
+    assert 1.0 <= edges[-1] < 1.001

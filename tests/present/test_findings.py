@@ -1,0 +1,235 @@
+"""Findings: one sentence each, with interval, n and confidence, and no more than is known."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import valmatch
+from tests.support.command import valmatch as command
+from tests.support.report_runs import RUNS, SMALL
+from valmatch.game_logs.comparison import compare_ratings
+from valmatch.models.model import Response
+from valmatch.present.document import change_in_words, joined, mean_in_words
+from valmatch.statistics.estimates import Estimate
+
+RunOf = Callable[[str], Path]
+
+WAIT = Response("wait", "minutes", "mean wait")
+
+
+def said_of(folder: Path) -> tuple[str, str]:
+    """Return what was asked and found, from the Markdown of a report."""
+    lines = [line for line in valmatch.report(folder, markdown=True).splitlines() if line]
+    place = next(k for k, line in enumerate(lines) if line.startswith("## "))
+    asked, found = lines[place + 1 : place + 3]
+    return asked, found.strip("*").replace("\\", "")
+
+
+def estimated(mean: float | None, half: float | None, n: int = 10, undefined: int = 0) -> Estimate:
+    low, high = (None, None) if half is None or mean is None else (mean - half, mean + half)
+    return Estimate(n, undefined, mean, 1.0, 0.1, low, high, 0.95, None, None)
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "base", "text"),
+    [
+        (-2.0, 0.5, 10.0, "wait falls by 2.00 ± 0.50 minutes (-20 %)"),
+        (0.25, 0.0625, 0.0, "wait rises by 0.250 ± 0.062 minutes"),
+        (0.5, 1.0, 10.0, "wait does not clearly change (0.5 ± 1.0 minutes)"),
+        (0.0, 0.0, 10.0, "wait does not change"),
+        (2.0, None, 10.0, "wait changes by +2 minutes (no interval)"),
+        (None, None, None, "the change of wait is undefined"),
+    ],
+)
+def test_changes_are_as_sure_as_their_intervals(
+    mean: float | None, half: float | None, base: float | None, text: str
+) -> None:
+    assert change_in_words(WAIT, estimated(mean, half), base) == text
+
+
+def test_what_is_undefined_is_said() -> None:
+    text = mean_in_words(WAIT, estimated(None, None, n=0, undefined=7))
+    assert text == "wait is undefined in all 7 replications"
+    text = mean_in_words(WAIT, estimated(3.0, 0.5, undefined=2))
+    assert text == "wait is 3.00 ± 0.50 minutes, undefined in 2"
+
+
+def test_lists_are_as_in_sentences() -> None:
+    assert [joined(list("abc")[:n]) for n in range(4)] == ["", "a", "a and b", "a, b, and c"]
+
+
+ASKED = {
+    "simulate": r"What happens in replication 0 of valorant\? Seed 1\.",
+    "replicate": r"What does valorant give on average\? 12 replications, seed 1\.",
+    "sweep": r"How do the responses of valorant depend on team_diff and wait_thresh\? 4 points, .*",
+    "compare": r"What changes in valorant when team_diff is 200.0 instead of 400.0\? Both .*",
+    "variants": r"How do B \(team_diff=10.0\) and C \(team_diff=200.0\) differ from valorant as .*",
+    "optimize": r"Which player_diff, .* minimise avg_team_diff .* with avg_wait_time \\<= 20 min.*",
+    "frontier": r"What does upper_time cost\? .* avg_wait_time \\<= 20 to 30 minutes\? .*",
+    "front": r"How do avg_team_diff and avg_wait_time trade off in valorant \(valorant-20min\)\?.*",
+    "rate": r"How good are the 9 players of log.csv, and how well does elo predict \d+ games\?",
+    "systems": r"Which of elo and glicko2 predicts the \d+ games of log.csv best\?",
+    "whole": r"Who is the best of the 9 players of log.csv, by \d+ games at once\?",
+    "next": r"Which 4 pairs of 9 players are to play next, by knowledge_gradient for best\?",
+    "plan": r"How many games of 9 players, paired by uniform, reach .* 90 points.*",
+    "predict": r"Who wins 2 games to come, by the ratings of elo\?",
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_was_asked_is_one_sentence(name: str, run_of: RunOf) -> None:
+    asked, _ = said_of(run_of(name))
+    assert re.fullmatch(ASKED[name], asked), asked
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if name != "predict"])
+def test_findings_say_how_many_and_how_sure(name: str, run_of: RunOf) -> None:
+    _, found = said_of(run_of(name))
+    assert re.search(r"n = \d|none of|None of", found), found
+    assert re.search(r"\d% interval|at 95%|without intervals|no interval", found), found
+
+
+def test_the_finding_of_a_comparison_is_that_of_its_summary(run_of: RunOf) -> None:
+    _, found = said_of(run_of("compare"))
+    summary = json.loads((run_of("compare") / "summary.json").read_text())
+    fair = summary["differences"]["avg_team_diff"]
+    half = fair["ci_high"] - fair["mean"]
+    said = re.search(r"avg_team_diff (?:falls|rises) by ([\d.]+) ± ([\d.]+) Elo points", found)
+    assert said, found
+    assert float(said[1]) == pytest.approx(abs(fair["mean"]), abs=0.6 * 10 ** -_digits(said[1]))
+    assert float(said[2]) == pytest.approx(half, rel=0.06)
+    assert ("falls" in said[0]) == (fair["mean"] < 0)
+    assert found.endswith("95% intervals, n = 12 common replications.")
+
+
+def _digits(number: str) -> int:
+    return len(number.partition(".")[2])
+
+
+def test_joint_intervals_are_said_to_be(run_of: RunOf) -> None:
+    _, found = said_of(run_of("variants"))
+    assert found.count("avg_wait_time") == 2
+    assert "intervals that hold together at 95%, n = 8 common replications" in found
+
+
+def test_infeasible_and_undecided_points_are_called_so(run_of: RunOf, tmp_path: Path) -> None:
+    for answer, text in (
+        (False, "No feasible point was found"),
+        ("undecided", "Too close to call"),
+        (True, "is certified as feasible"),
+    ):
+        folder = tmp_path / str(answer)
+        shutil.copytree(run_of("optimize"), folder)
+        summary = json.loads((folder / "summary.json").read_text())
+        point = summary["recommended"] or summary["least_violation"]
+        roles = {"recommended": None, "least_violation": point}
+        summary |= roles if answer is False else {"recommended": point}
+        (folder / "summary.json").write_text(json.dumps({**summary, "feasible": answer}))
+        _, found = said_of(folder)
+        assert text in found
+        assert ("is certified as feasible" in found) == (answer is True)
+
+
+def test_one_replication_certifies_nothing(run_of: RunOf, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(run_of("optimize"), folder)
+    summary = json.loads((folder / "summary.json").read_text())
+    point = summary["recommended"] or summary["least_violation"]
+    point["objective"] |= {"n": 1, "ci_low": None, "ci_high": None}
+    summary |= {"recommended": point, "feasible": True}
+    (folder / "summary.json").write_text(json.dumps(summary))
+    _, found = said_of(folder)
+    assert "is feasible in its one replication" in found
+    assert "certified" not in found
+
+
+def test_rows_left_out_are_in_the_manifest_and_on_the_page(tmp_path: Path) -> None:
+    rows = ["0.5,1500", "0.6,x", *(f"{1 + k / 20:g},{1500 + 7 * k}" for k in range(60))]
+    (tmp_path / "queue.csv").write_text("\n".join(["arrival_hours,rating", *rows]) + "\n")
+    log = {"skip_bad_rows": True}
+    config = {"model": "valorant", "arrivals": str(tmp_path / "queue.csv"), "factors": {"log": log}}
+    games = ["player_a,player_b,result", "ann,bob,7-7", *["ann,bob,1-0", "bob,cy,0-1"] * 40]
+    (tmp_path / "games.csv").write_text("\n".join(games) + "\n")
+
+    def out(name: str) -> dict[str, Any]:
+        return {"out": tmp_path / name}
+
+    valmatch.replicate(config, 2, **out("replicate"))
+    valmatch.simulate(config, **out("simulate"))
+    valmatch.compare(
+        config, {**config, "factors": {"log": log, "team_diff": 99}}, 2, **out("compare")
+    )
+    of_games: dict[str, Any] = {"skip_bad_games": True, "max_bad_rows": 0.1}
+    valmatch.rate_games(tmp_path / "games.csv", "elo", **of_games, **out("rate"))
+    compare_ratings(tmp_path / "games.csv", ["elo", "glicko"], **of_games, **out("by"))
+    valmatch.rate_whole_log(tmp_path / "games.csv", prior=200.0, **of_games, **out("whole"))
+    for name in ("replicate", "simulate", "compare", "rate", "by", "whole"):
+        remarks = json.loads((tmp_path / name / "manifest.json").read_text())["input_remarks"]
+        page = valmatch.report(tmp_path / name, markdown=True)
+        what = re.compile("1 bad (row|game) left out")
+        assert sum(bool(what.search(remark)) for remark in remarks) == 1
+        assert len(what.findall(page)) == 1
+
+
+def test_where_no_start_is_given_it_is_the_factor(run_of: RunOf, tmp_path: Path) -> None:
+    folder = shutil.copytree(run_of("optimize"), tmp_path / "run")
+    for name in ("manifest.json", "summary.json"):
+        found = json.loads((folder / name).read_text())
+        found.pop("start_and_recommended", None)
+        for variable in found.get("optimize", {}).get("variables", {}).values():
+            del variable["start"]
+        (folder / name).write_text(json.dumps(found))
+    factors = json.loads((folder / "manifest.json").read_text())["config"]["factors"]
+    row = rf"\| player_diff \| [\d.]+ \| {factors['player_diff']:.4g} \|"
+    assert re.search(row, valmatch.report(folder, markdown=True).replace("\\", ""))
+
+
+def test_a_start_that_breaks_a_bound_is_said_to(run_of: RunOf) -> None:
+    _, found = said_of(run_of("optimize"))
+    summary = json.loads((run_of("optimize") / "summary.json").read_text())
+    wait = summary["start_and_recommended"]["responses"]["avg_wait_time"]["start"]
+    assert wait > 20.0
+    assert f"the start, which breaks avg_wait_time <= 20 ({wait:.4g})," in found
+
+
+def test_one_history_has_no_interval_and_says_why(tmp_path: Path) -> None:
+    log = tmp_path / "queue.csv"
+    rows = [f"{0.05 * k:.2f},{1000 + 37 * k % 300}" for k in range(40)]
+    log.write_text("\n".join(["arrival_hours,rating", *rows]) + "\n")
+    config = {"model": "valorant", "arrivals": str(log), "factors": {"team_num": 2}}
+    valmatch.replicate(config, out=tmp_path / "run")
+    text = valmatch.report(tmp_path / "run", markdown=True)
+    why = "every replication is the same; log.resample=block makes resamples of a log"
+    assert re.search(
+        r"^\*\*Here avg_team_diff is .*; no intervals, n = 1 replication \(", text, re.M
+    )
+    assert f"n = 1 replication ({why})." in text
+    assert f"- No interval: {why}" in text
+
+
+def test_the_table_of_a_report_is_that_of_the_terminal(tmp_path: Path) -> None:
+    done = command("replicate", *SMALL, "-n", "5", "--out", tmp_path / "run")
+    table, said = done.out.split("intervals that may be too short: ")
+    printed = [line.split() for line in table.splitlines()[2:]]
+    text = valmatch.report(tmp_path / "run", markdown=True)
+    rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")]
+    reported = [[word for cell in row for word in cell.split()] for row in rows]
+    assert len(printed) == 15
+    assert all(row in reported for row in printed)
+    assert f"- Intervals that may be too short: {' '.join(said.split())}" in text
+
+
+def test_factors_that_differ_from_defaults_are_listed(run_of: RunOf) -> None:
+    text = valmatch.report(run_of("replicate"), markdown=True)
+    assert "| team_num | 2 | 5 | players |" in text
+    assert "| horizon | 6.0 | 24.0 | hours |" in text
+    assert "valmatch replicate valorant --set team_num=2 --set horizon=6 -n 12 --out" in text
+    assert re.search(r"^model: valorant$", text, re.M)
+    assert re.search(r'^  "?player_diff"?: 200.0$', text, re.M)

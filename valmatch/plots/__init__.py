@@ -1,1 +1,0 @@
-"""Figures of finished runs; needs the extra `plot`."""

@@ -1,1 +1,0 @@
-"""Figures of a replication of the model `ladder`."""

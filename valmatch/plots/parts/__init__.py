@@ -1,1 +1,0 @@
-"""Parts of figures: style, labels, bins, units, and runs as they are read."""

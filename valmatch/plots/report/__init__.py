@@ -1,1 +1,0 @@
-"""Reports of finished runs: one page, or Markdown, that can be sent to somebody."""

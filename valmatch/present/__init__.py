@@ -1,0 +1,1 @@
+"""Results shown: findings, tables and charts, once for terminal, pages, Markdown and figures."""

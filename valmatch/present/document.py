@@ -1,0 +1,277 @@
+"""The contents of a report, whether it becomes a web page or Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from valmatch.kernels.arrays import Floats
+from valmatch.models.model import Response
+from valmatch.present.sheets import listed
+from valmatch.present.source import RunFiles
+from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.rounding import mean_and_half
+from valmatch.text.terminal import Sheet
+
+# Charts of reports: what is to be drawn, whatever draws it.
+
+COLOURS = 8  # colours that a page knows, by the classes ``c0`` and so on
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points, with a line through them and a band or bars around them."""
+
+    name: str  # what it is called in the legend; "" for nothing
+    # x, y: the points; NaN where there is none
+    x: Floats
+    y: Floats
+    # low, high: the ends of intervals; None for none
+    low: Floats | None = None
+    high: Floats | None = None
+    # marks, joined: whether points have marks, and whether a line goes through them
+    marks: bool = False
+    joined: bool = True
+    colour: int = 0  # its colour, by number
+    said: Sequence[str] = ()  # what is said of each point; none: its numbers
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Lines or bars over two axes."""
+
+    # title, x, y: what is shown, and the names of the axes
+    title: str
+    x: str
+    y: str
+    lines: Sequence[Line] = ()  # the lines
+    # edges, counts: a histogram
+    edges: Floats | None = None
+    counts: Floats | None = None
+    # what stands at 0, 1 and so on of the horizontal axis, where it has no numbers
+    names: Sequence[str] = ()
+    # a mean with the ends of its interval, across the chart
+    mean: tuple[float, float, float] | None = None
+    diagonal: bool = False  # whether x = y is drawn
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean with its interval, NaN where there is none, and what is said of it."""
+
+    name: str
+    mean: float
+    low: float
+    high: float
+    said: str
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Means with their intervals, one below the other."""
+
+    title: str  # what they are of
+    rows: Sequence[Interval]  # the means
+    zero: bool = False  # whether they are differences, and 0 is in the middle
+
+
+Chart = Graph | Intervals  # what a page can draw
+
+
+MOST_ROWS = 120  # rows of a table; a file beside the run has all
+
+
+@dataclass
+class Block:
+    """A table, charts or paragraphs under a heading."""
+
+    title: str = ""  # the heading, "" for none
+    paragraphs: Sequence[str] = ()  # texts above all else
+    sheet: Sheet | None = None  # a table
+    charts: Sequence[Chart] = ()  # charts beside and below each other
+    figure: str = ""  # the name of the figure that they make, as files of `plot` have it
+    items: Sequence[str] = ()  # texts in a list, below all else
+    code: str = ""  # text to be copied as it is
+    folded: bool = False  # whether a reader has to open it
+
+
+@dataclass
+class FileLink:
+    """A file of the run."""
+
+    name: str  # its name
+    target: str = ""  # its path as seen from the report; "" where the report is no file
+
+
+@dataclass
+class Presentation:
+    """What is said of a result."""
+
+    title: str  # what the run is
+    question: str  # what was asked, in one sentence
+    incomplete: str = ""  # what is not there of an unfinished run; "" of one that ended well
+    finding: str = ""  # what came out, in one sentence
+    glossary: str = ""  # what the names in it mean; "" where they are known
+    blocks: list[Block] = field(default_factory=list)  # all else, in order
+    files: Sequence[FileLink] = ()  # the files of the run
+
+
+def shortened_sheet(sheet: Sheet) -> tuple[Sheet, str]:
+    """Return a table of at most `MOST_ROWS` rows, and what is said of the others."""
+    more = len(sheet.rows) - MOST_ROWS
+    if more <= 0:
+        return sheet, ""
+    kept = Sheet(sheet.heads, sheet.left, sheet.rows[:MOST_ROWS], sheet.title, sheet.notes)
+    return kept, f"The first {MOST_ROWS} of {len(sheet.rows):,} rows; the files have all."
+
+
+def titled(sheet: Sheet, otherwise: str = "", *, folded: bool = False) -> Block:
+    """Return a table under its own title, or under another where it has none."""
+    title, sheet.title = sheet.title or otherwise, ""
+    return Block(title, sheet=sheet, folded=folded)
+
+
+# Findings in words: means, changes, and with what confidence they are known.
+
+HEADLINE = 3  # responses that a finding names
+
+
+def estimate_of(found: dict[str, Any]) -> Estimate:
+    """Return an estimate that a summary holds."""
+    keys = ("mean", "std", "std_error", "ci_low", "ci_high")
+    mean, std, error, low, high = (_number(found.get(key)) for key in keys)
+    ends = _number(found.get("min")), _number(found.get("max"))
+    n, undefined = int(found["n"]), int(found.get("undefined", 0))
+    level, remarks = float(found["confidence"]), tuple(found.get("remarks", ()))
+    return Estimate(n, undefined, mean, std, error, low, high, level, *ends, remarks)
+
+
+def _number(value: object) -> float | None:
+    """Return a number of a summary; None for none."""
+    if value is None:
+        return None
+    number = float(value)  # type: ignore[arg-type]
+    return None if math.isnan(number) else number
+
+
+def response_of(run: RunFiles, name: str) -> Response:
+    """Return what is known of a response, of a model that knows it no more its name."""
+    found = run.units.responses.get(name)
+    return found or Response(name, run.units.of_response(name), "")
+
+
+def headline(run: RunFiles, responses: Sequence[Response]) -> list[Response]:
+    """Return the responses that a finding names: those that were asked for, or the first.
+
+    Of several policies it is the first measure under each of them.
+    """
+    run.choice([response.name for response in responses])
+    chosen = [response for response in responses if response.name in run.chosen]
+    others = [response for response in responses if listed(response, ())]
+    found = chosen or others or list(responses)
+    window = found[0].window if found and not chosen else None
+    if window:
+        same = (window.measure, window.games)
+        found = [one for one in found if one.window and (one.window[1:]) == same]
+    return found[:HEADLINE]
+
+
+def joined(parts: Sequence[str], last: str = "and") -> str:
+    """Return parts as a list in a sentence."""
+    if len(parts) < 3:
+        return f" {last} ".join(parts)
+    return f"{', '.join(parts[:-1])}, {last} {parts[-1]}"
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number of things."""
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def after(unit: str) -> str:
+    """Return a unit as it stands behind a number."""
+    return f" {unit}" if unit else ""
+
+
+def meanings_in_words(responses: Sequence[Response]) -> str:
+    """Say what responses are."""
+    said = (f"{response.name}: {response.meaning}" for response in responses if response.meaning)
+    return "; ".join(said)
+
+
+def undefined_in(found: Estimate) -> str:
+    """Say in how many replications a response is undefined; "" where in none."""
+    return f", undefined in {found.undefined:,}" if found.undefined else ""
+
+
+def mean_in_words(response: Response, found: Estimate) -> str:
+    """Say what a mean is."""
+    if found.mean is None:
+        return f"{response.name} is undefined in all {counted(found.undefined, 'replication')}"
+    return f"{response.name} is {value_in_words(found)}{after(response.unit)}{undefined_in(found)}"
+
+
+def value_in_words(found: Estimate) -> str:
+    """Return a mean with its interval."""
+    mean, half = mean_and_half(found)
+    if not half:
+        return mean
+    if found.asymmetric:
+        digits = len(mean.partition(".")[2])
+        return f"{mean} ({found.ci_low:.{digits}f} to {found.ci_high:.{digits}f})"
+    return f"{mean} ± {half}"
+
+
+def ends_of(found: Estimate) -> tuple[float, float, float]:
+    """Return a mean with the ends of its interval as charts take them, NaN where undefined."""
+    mean, low, high = (
+        math.nan if x is None else x for x in (found.mean, found.ci_low, found.ci_high)
+    )
+    return mean, low, high
+
+
+def is_sure(found: Estimate) -> bool:
+    """Return whether an interval leaves 0 out."""
+    return (found.ci_low or 0.0) > 0.0 or (found.ci_high or 0.0) < 0.0
+
+
+def change_in_words(response: Response, found: Estimate, base: float | None = None) -> str:
+    """Say how a mean changes, with no more certainty than its interval gives."""
+    if found.mean is None:
+        return f"the change of {response.name} is undefined"
+    unit = after(response.unit)
+    if found.ci_low is None:
+        return f"{response.name} changes by {found.mean:+.4g}{unit} (no interval)"
+    if found.ci_low == 0.0 == found.ci_high:
+        return f"{response.name} does not change"
+    value = f"{value_in_words(found)}{unit}"
+    if not is_sure(found):
+        return f"{response.name} does not clearly change ({value}{undefined_in(found)})"
+    value += _share(found.mean, base)
+    rises = found.mean > 0.0
+    value = value if found.asymmetric else value.removeprefix("-")
+    return f"{response.name} {'rises' if rises else 'falls'} by {value}{undefined_in(found)}"
+
+
+def _share(change: float, base: float | None) -> str:
+    """Return a change in percent of what it changes from."""
+    if not base or not math.isfinite(base):
+        return ""
+    percent = 100.0 * change / abs(base)
+    text = f"{percent:+,.0f}" if abs(percent) >= 10.0 else f"{percent:+.2g}"
+    return f" ({text} %)"
+
+
+def confidence_in_words(confidence: float) -> str:
+    """Return a level as a share of hundred."""
+    return f"{100.0 * confidence:.6g}%"
+
+
+def in_interval_words(founds: Sequence[Estimate], n: int, what: str, why: str = "") -> str:
+    """Say with what confidence means are known, and from how many replications."""
+    of = f"n = {counted(n, what)}"
+    if all(found.ci_low is None for found in founds):
+        return f"no intervals, {of}{f' ({why})' if why else ''}"
+    return f"{confidence_in_words(founds[0].confidence)} intervals, {of}"

@@ -1,0 +1,102 @@
+"""A report as Markdown, as GitHub shows it: the same findings and tables, no charts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from valmatch.present.document import Block, Presentation, shortened_sheet
+from valmatch.text.terminal import Sheet, escaped
+
+MARK = "<!-- valmatch report -->"  # by what a file is known as a report
+
+_SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~$&!^])|(?<![0-9A-Za-z])(_)|(_)(?![0-9A-Za-z])")
+"""What steers Markdown; an underscore within a name does not."""
+
+_LINKS = re.compile(r"@(?=\w)|(?<=\w)://|\bwww\.|\bGH-(?=\d)", re.IGNORECASE)
+"""Where GitHub would call somebody or make a link of plain text."""
+
+BREAK = "\N{ZERO WIDTH NON-JOINER}"  # stands where GitHub must not see a word; nobody sees it
+
+
+def markdown_of(chapters: Sequence[Presentation]) -> str:
+    """Return the report."""
+    lines = [MARK, ""]
+    for chapter in chapters:
+        lines += _chapter(chapter)
+    return "\n".join(lines)
+
+
+def text_of(text: str) -> str:
+    """Return a text that Markdown shows as it is."""
+    plain = _LINKS.sub(lambda found: found[0][0] + BREAK + found[0][1:], escaped(text))
+    plain = _SPECIAL.sub(lambda found: "\\" + found[0], plain)
+    return re.sub(r"^(\s*)([-+=]|\d+[.)])(?=\s|$)", r"\1\\\2", plain)
+
+
+def _chapter(chapter: Presentation) -> Iterator[str]:
+    """Yield the lines of a chapter."""
+    yield from (f"## {text_of(chapter.title)}", "")
+    if chapter.incomplete:
+        yield from (f"**Incomplete.** {text_of(chapter.incomplete)}", "")
+    yield from (text_of(chapter.question), "")
+    if chapter.finding:
+        yield from (f"**{text_of(chapter.finding)}**", "")
+    if chapter.glossary:
+        yield from (text_of(chapter.glossary), "")
+    for block in chapter.blocks:
+        yield from _block(block)
+
+
+def _block(block: Block) -> Iterator[str]:
+    """Yield the lines of a block; charts are left out, and a block that has nothing else."""
+    if not (block.paragraphs or block.sheet or block.items or block.code):
+        return
+    if block.charts and not (block.sheet or block.items or block.code):
+        return
+    if block.folded:
+        yield from (f"<details><summary>{text_of(block.title)}</summary>", "")
+    elif block.title:
+        yield from (f"### {text_of(block.title)}", "")
+    for paragraph in block.paragraphs:
+        yield from (text_of(paragraph), "")
+    if block.sheet is not None:
+        yield from _table(block.sheet)
+    if block.items:
+        yield from (f"- {text_of(item)}" for item in block.items)
+        yield ""
+    if block.code:
+        yield from _code(block.code)
+    if block.folded:
+        yield from ("</details>", "")
+
+
+def _code(code: str) -> Iterator[str]:
+    """Yield lines of text as they are, in a fence that none of them closes."""
+    runs = [len(run) for run in re.findall("`+", code)]
+    fence = "`" * max(3, 1 + max(runs, default=0))
+    yield from (fence, *map(escaped, code.splitlines()), fence, "")
+
+
+def _table(whole: Sheet) -> Iterator[str]:
+    """Yield the lines of a table that is not too long for a report."""
+    sheet, more = shortened_sheet(whole)
+    yield from table_of(sheet)
+    if more:
+        yield from (text_of(more), "")
+
+
+def table_of(sheet: Sheet) -> Iterator[str]:
+    """Yield the lines of a table, all of its rows."""
+    if sheet.title:
+        yield from (text_of(sheet.title), "")
+    yield _row(sheet.heads)
+    yield _row([":---" if head in sheet.left else "---:" for head in sheet.heads], plain=True)
+    yield from map(_row, sheet.rows)
+    yield ""
+    for note in sheet.notes:
+        yield from (text_of(note), "")
+
+
+def _row(cells: Sequence[str], *, plain: bool = False) -> str:
+    return f"| {' | '.join(cells if plain else [text_of(cell.strip()) for cell in cells])} |"

@@ -1,0 +1,277 @@
+"""Drawing a run: which module draws which kind of folder."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from valmatch.config.config import Config
+from valmatch.config.identity import config_id, resolved
+from valmatch.errors import InputError, option
+from valmatch.experiments.compare import Comparison
+from valmatch.experiments.replications import Replications
+from valmatch.experiments.simulate import Simulation
+from valmatch.experiments.sweep import DesignReplications
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.present.document import Chart
+from valmatch.present.figure_options import DEFAULTS, FigureOptions, Size, figure_options
+from valmatch.present.provenance import heading_of
+from valmatch.present.reporting import chapter_of
+from valmatch.present.source import RunFiles, read_run_files
+from valmatch.storage.contents import MANIFEST
+from valmatch.storage.curve_file import write_curves
+from valmatch.storage.manifest import Manifest, read_manifest
+from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.results import Result
+from valmatch.storage.store import ROWS
+from valmatch.text.suggestions import hint
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+SHOWN = 8  # folders that a refusal names
+
+CHOSEN = ("replicate", "design", "compare")
+"""Commands of whose results the responses to be drawn can be chosen."""
+
+
+def plot(
+    source: PathLike | Result,
+    figure: str = "",
+    *,
+    players: str | Sequence[str] = (),
+    responses: str | Sequence[str] = (),
+    title: str = "",
+    size: Size = "",
+) -> Figure:
+    """Draw a result, or what a folder holds.
+
+    Parameters
+    ----------
+    source : PathLike or Result
+        The result of a public function, or its folder. Of `optimize` and `rate_games` only what
+        was written to a folder can be drawn.
+    figure : str
+        Its name, where there are several; "" for the first.
+    players : str or sequence of str
+        The players of a rating to be drawn; none: the best.
+    responses : str or sequence of str
+        The responses of a run of `replicate` or `compare` to be drawn; none: all.
+    title : str
+        Stands above the figure, in two lines at most; "": what it shows.
+    size : str or sequence of float
+        Width and height in centimetres, ``"16x9"`` or ``(16, 9)``; "": as large as it needs.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; nothing is written.
+
+    Raises
+    ------
+    InputError
+        If there is nothing that can be drawn, no figure of that name, or no matplotlib.
+    """
+    chosen = arguments.names("players", players), arguments.names("responses", responses)
+    wanted = figure_options(title, size)
+    with _folder_of(source) as folder:
+        _need_matplotlib()
+        (run,) = _read([folder], *chosen)
+        found = _figures(run, wanted)
+    name = figure or next(iter(found))
+    if name not in found:
+        raise InputError(f"figure: no figure {name!r} ({hint(name, found)})")
+    return found[name]
+
+
+def plot_files(
+    folder: Path,
+    players: Sequence[str] = (),
+    responses: Sequence[str] = (),
+    wanted: FigureOptions = DEFAULTS,
+    *,
+    recursive: bool = True,
+    inform: Callable[[str], None] = lambda text: None,
+    warn: Callable[[str], None] = lambda text: None,
+) -> list[Path]:
+    """Draw what a folder holds, as files in it, PNG and SVG unless others are asked for."""
+    found = _found(folder, warn)
+    if found != [folder]:
+        if not recursive:
+            raise InputError(_asks_which(folder, found))
+        for path in found:
+            inform(f"draws {path}")
+    runs = _read(found, players, responses)
+    _need_matplotlib()
+    from valmatch.present.style import refuse_to_replace, save
+
+    # All are drawn before any is written, because one may be impossible.
+    drawn = [(_figures(run, wanted), run.folder) for run in runs]
+    for figures, home in drawn:
+        for remark in _continued(figures):
+            inform(f"{home}: {remark}")
+    for figures, home in drawn:
+        refuse_to_replace(figures, home, wanted.formats)
+    return [file for figures, home in drawn for file in save(figures, home, wanted.formats)]
+
+
+def _continued(figures: Collection[str]) -> Iterator[str]:
+    """Say of figures that have no room for all panels in which others the rest is."""
+    for name in figures:
+        further = [other for other in figures if re.fullmatch(rf"{re.escape(name)}-\d+", other)]
+        if further:
+            have = "has" if len(further) == 1 else "have"
+            yield f"{name} has no room for all panels: {', '.join(further)} {have} the rest"
+
+
+def _asks_which(folder: Path, found: Sequence[Path]) -> str:
+    """Say that the folder of a run is wanted, and which there are."""
+    shown = ", ".join(str(path.relative_to(folder)) for path in found[:SHOWN])
+    more = f" and {len(found) - SHOWN:,} more" if len(found) > SHOWN else ""
+    return (
+        f"{folder}: no {MANIFEST} here, but of runs below: {shown}{more} (give the folder of one,"
+        f" or {option('recursive=True')} to draw all)"
+    )
+
+
+@contextmanager
+def _folder_of(source: PathLike | Result) -> Iterator[Path]:
+    """Give a result without files a folder for as long as it is drawn."""
+    if not isinstance(source, Result):
+        yield arguments.path("source", source)
+    elif source.folder is not None:
+        yield source.folder
+    else:
+        with TemporaryDirectory() as folder:
+            write_result_files(source, Path(folder))
+            yield Path(folder)
+
+
+def _figures(run: RunFiles, wanted: FigureOptions) -> dict[str, Figure]:
+    """Return the charts of the report of a run as figures by name."""
+    from valmatch.present.figures import figures_of
+    from valmatch.present.style import style_context
+
+    charts: dict[str, list[Chart]] = {}
+    for block in chapter_of(run).blocks:
+        if block.charts:
+            charts.setdefault(block.figure, []).extend(block.charts)
+    found: dict[str, Figure] = {}
+    with style_context(wanted):
+        for name, own in charts.items():
+            found |= figures_of(name, own, heading_of(run))
+    if not found:
+        why = f" ({run.remark})" if run.remark else ""
+        raise InputError(f"{run.folder}: nothing to draw{why}")
+    return found
+
+
+def _need_matplotlib() -> None:
+    try:
+        importlib.import_module("matplotlib")
+    except ImportError:
+        raise InputError(
+            "plots need matplotlib, which the extra `plot` brings: pip install 'valmatch[plot]'"
+        ) from None
+
+
+def _read(
+    found: Sequence[Path], players: Sequence[str] = (), responses: Sequence[str] = ()
+) -> Sequence[RunFiles]:
+    """Return the runs in some folders."""
+    runs = [read_run_files(path, players, responses) for path in found]
+    for run in runs:
+        if not run.manifest.is_ours:
+            raise InputError(f"{run.folder / MANIFEST}: is that of another program")
+    if players and any(run.kind[0] != "rate" for run in runs):
+        raise InputError(f"{option('players')}: are drawn of a rating alone")
+    if responses and any(run.kind[0] not in CHOSEN for run in runs):
+        raise InputError(f"{option('responses')}: are chosen for replicate and compare alone")
+    return runs
+
+
+def _found(folder: Path, warn: Callable[[str], None] = lambda text: None) -> list[Path]:
+    """Return the folder of a run, or else those of the runs below it, at any depth.
+
+    Links are not followed, and what is below a run belongs to it.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder")
+    if (folder / MANIFEST).is_file():
+        return [folder]
+    found = []
+    for place, below, files in os.walk(folder):
+        below.sort()
+        if MANIFEST in files:
+            below.clear()
+            try:
+                if read_manifest(Path(place), Manifest).is_ours:
+                    found.append(Path(place))
+            except InputError as error:
+                warn(f"not drawn: {error}")
+            except OSError as error:
+                warn(f"not drawn: {Path(place, MANIFEST)}: cannot be read: {error.strerror}")
+    if not found:
+        raise InputError(f"{folder}: no {MANIFEST} here or in a folder below, so not made by a run")
+    return sorted(found)
+
+
+# The files that drawers read, made from a result that has none.
+
+
+def write_result_files(result: Result, folder: Path) -> None:
+    """Write what the figures of a result are drawn from."""
+    facts: dict[str, Any]
+    if isinstance(result, Simulation):
+        for table in result.tables:
+            write_csv(folder / f"{table.name}.csv", table.columns, table.whole)
+        facts = {"seed": result.seed, "replication": result.replication}
+        _write_manifest(folder, "simulate", result.config, facts)
+    elif isinstance(result, Replications):
+        write_csv(folder / ROWS, result.to_dict())
+        if result.axes and result.curves:
+            write_curves(folder, result.axes, result.curves)
+        facts = {
+            "seed": result.seed,
+            "replications": result.count,
+            "confidence": result.confidence,
+            "status": result.status,
+        }
+        _write_manifest(folder, "replicate", result.config, facts)
+    elif isinstance(result, Comparison):
+        _write_json(folder / "summary.json", result.summary())
+        _write_manifest(folder, "compare", result.base.config, {"seed": result.base.seed})
+    elif isinstance(result, DesignReplications):
+        write_csv(folder / "design.csv", result.columns())
+        _write_manifest(folder, "design", result.config, {"seed": result.results[0].seed})
+    else:
+        raise InputError(
+            f"{type(result).__name__}: is drawn from its files (give the function that made it"
+            " out=FOLDER)"
+        )
+
+
+def _write_manifest(folder: Path, command: str, config: Config, facts: dict[str, Any]) -> None:
+    """Write a manifest as that of a run in a folder."""
+    content = {
+        "command": command,
+        "status": "complete",
+        "config_id": config_id(config),
+        "source": config.source,
+        "config": resolved(config),
+        **facts,
+    }
+    _write_json(folder / MANIFEST, content)
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    with write_atomically(path) as file:
+        file.write(to_json(content))

@@ -1,0 +1,196 @@
+"""Reports of the runs in some folders: what was asked, what came out, and how it was made."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from valmatch.errors import InputError, option
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.present import html, markdown
+from valmatch.present.document import Block, Presentation
+from valmatch.present.provenance import blocks_of_origin, links_of
+from valmatch.present.source import RunFiles, read_run_files
+from valmatch.storage.contents import MANIFEST
+from valmatch.storage.output import write_bytes
+from valmatch.storage.results import Result
+from valmatch.text.terminal import shown
+
+CHAPTERS = {
+    "simulate": "simulate",
+    "replicate": "replicate",
+    "design": "design",
+    "compare": "compare",
+    "optimize": "optimize",
+    "rate": "rate",
+    "predict": "predict",
+    "next": "next_pairs",
+    "plan": "planning",
+    "rules replay": "replay",
+}
+"""The modules whose `chapter` says what a command found."""
+
+SUFFIXES = {False: (".html", ".htm"), True: (".md", ".markdown")}
+"""Endings of the names of reports, of web pages and of Markdown."""
+
+START = 1024  # bytes of a file in which its mark stands
+NAMED = 8  # folders that a refusal names
+
+
+def report(
+    folders: PathLike | Result | Sequence[PathLike | Result],
+    out: PathLike | None = None,
+    *,
+    markdown: bool = False,
+) -> str:
+    """Return a report of the runs in some folders as one web page, or as Markdown.
+
+    The same folders give the same page. It loads nothing and needs no scripts.
+
+    Parameters
+    ----------
+    folders : PathLike or Result, or sequence of them
+        The folders of runs, or the results of public functions that wrote to one; several make
+        chapters.
+    out : PathLike or None
+        The file that it is written to, ``.html`` or ``.md``; an earlier report is replaced, no
+        other file is.
+    markdown : bool
+        Whether Markdown is wanted, such as for a pull request: the same findings and tables, no
+        charts.
+
+    Returns
+    -------
+    str
+        The report.
+
+    Raises
+    ------
+    InputError
+        If a folder holds no run, or a damaged one, or the file cannot be written there.
+    RunError
+        If the file cannot be written.
+    """
+    if not isinstance(markdown, bool):
+        raise InputError(f"{option('markdown')}: {shown(markdown)} (allowed: True or False)")
+    path = None if out is None else arguments.path("out", out)
+    found = _folders(folders)
+    if path is not None:
+        _refuse_file(path, markdown)
+    home = path.parent if path is not None else None
+    text = _text([_chapter(folder, home) for folder in found], markdown)
+    if path is not None:
+        write_bytes(path, text.encode())
+    return text
+
+
+def _text(chapters: Sequence[Presentation], as_markdown: bool) -> str:
+    return markdown.markdown_of(chapters) if as_markdown else html.html_of(chapters)
+
+
+def _folders(given: object) -> list[Path]:
+    """Return the folders, each once."""
+    several = given if isinstance(given, list | tuple) else [given]
+    found: dict[Path, Path] = {}
+    for one in several:
+        folder = _folder(one)
+        found.setdefault(folder.resolve(), folder)
+    if not found:
+        raise InputError(f"{option('folders')}: {shown(given)} (allowed: the folder of a run)")
+    return list(found.values())
+
+
+def _folder(given: object) -> Path:
+    """Return the folder of a run."""
+    if isinstance(given, Result):
+        if given.folder is None:
+            raise InputError(
+                f"{type(given).__name__}: a report is made from its files (give the function that"
+                " made it out=FOLDER)"
+            )
+        return given.folder
+    folder = arguments.path("folders", given)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder")
+    if not (folder / MANIFEST).is_file():
+        below = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
+        more = f", and {len(below) - NAMED} more" if len(below) > NAMED else ""
+        there = f", but of runs below: {', '.join(below[:NAMED])}{more}" if below else ""
+        raise InputError(f"{folder}: no {MANIFEST} here{there} (allowed: the folder of a run)")
+    return folder
+
+
+def _refuse_file(path: Path, as_markdown: bool) -> None:
+    """Refuse a file that is no report, or cannot be one."""
+    allowed = SUFFIXES[as_markdown]
+    if path.suffix.lower() not in allowed:
+        raise InputError(f"{option('out')} {path}: allowed is a name in {' or '.join(allowed)}")
+    if not path.parent.is_dir():
+        raise InputError(f"{option('out')} {path}: there is no folder {path.parent}")
+    if os.path.lexists(path) and not _is_report(path):
+        raise InputError(
+            f"{option('out')} {path}: is there already and is no report of valmatch; choose another"
+            " file"
+        )
+
+
+def _is_report(path: Path) -> bool:
+    """Return whether a file is a report that was made here."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            start = file.read(START)
+    except OSError:
+        return False
+    return any(mark.encode() in start for mark in (html.MARK, markdown.MARK))
+
+
+def _chapter(folder: Path, home: Path | None) -> Presentation:
+    """Return the chapter on the run in a folder."""
+    run = read_run_files(folder)
+    chapter = chapter_of(run)
+    chapter.incomplete = _missing(run, bool(chapter.finding))
+    if run.manifest.input_remarks:
+        chapter.blocks.append(Block("What was read", items=run.manifest.input_remarks))
+    if run.manifest.remarks:
+        chapter.blocks.append(Block("Limits and remarks", items=run.manifest.remarks))
+    chapter.blocks += blocks_of_origin(run)
+    chapter.files = links_of(run, home)
+    return chapter
+
+
+def chapter_of(run: RunFiles) -> Presentation:
+    """Return what is said of a run."""
+    folder = run.folder
+    if not run.manifest.is_ours:
+        raise InputError(f"{folder / MANIFEST}: is that of another program")
+    module = CHAPTERS.get(run.manifest.command)
+    if module is None:
+        raise InputError(
+            f"{folder}: there are no reports of {run.manifest.command} (allowed:"
+            f" {', '.join(CHAPTERS)})"
+        )
+    found: Presentation = importlib.import_module(f"valmatch.present.chapters.{module}").chapter(
+        run
+    )
+    return found
+
+
+def _missing(run: RunFiles, has_finding: bool) -> str:
+    """Say what an unfinished run lacks; "" of one that ended well."""
+    if run.status == "complete":
+        return ""
+    from valmatch.experiments.status import status_of
+
+    state = status_of(run.folder)
+    said = f"The state of the run is: {state.state}"
+    if state.done is not None:
+        wanted = "" if state.wanted is None else f" of {state.wanted:,}"
+        said += f"; {state.done:,}{wanted} replications are there"
+    if has_finding:
+        return f"{said}; what is below is of what is there."
+    return f"{said}; there is no summary, so that nothing can be said of what it finds."

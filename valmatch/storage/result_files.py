@@ -1,0 +1,167 @@
+"""The folder of a run as results are read back from it."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from sys import intern
+from typing import Any
+
+import numpy as np
+
+from valmatch.errors import InputError
+from valmatch.inputs.csv_reader import rows_of
+from valmatch.inputs.files import regular
+from valmatch.kernels.arrays import Floats
+from valmatch.storage.contents import MANIFEST
+from valmatch.storage.manifest import Manifest, read_manifest
+from valmatch.storage.output import FAR, read_json
+from valmatch.text.terminal import shown
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """Some columns of a CSV file."""
+
+    path: Path  # the file
+    numbers: Mapping[str, Floats]  # columns of numbers by name; NaN where a cell is empty
+    texts: Mapping[str, list[str]]  # other columns by name, as they stand
+
+    def __len__(self) -> int:
+        columns: list[Sized] = [*self.numbers.values(), *self.texts.values()]
+        return len(columns[0])
+
+
+@dataclass(frozen=True)
+class ResultFiles:
+    """The folder of a run."""
+
+    folder: Path  # where its files are
+    manifest: Manifest  # what its manifest says
+
+    @property
+    def status(self) -> str:
+        """How the run ended."""
+        return self.manifest.status
+
+    @property
+    def remark(self) -> str:
+        """What has to be said of a run that did not end well; "" where it did."""
+        return "" if self.status == "complete" else f"incomplete: the run is {self.status}"
+
+    def has(self, name: str) -> bool:
+        """Return whether a file is there."""
+        return (self.folder / name).exists()
+
+    def fact(self, name: str) -> Any:  # noqa: ANN401 - a fact is of any type
+        """Return an entry of the manifest."""
+        found = self.manifest.get(name)
+        if found is None:
+            raise InputError(f"{self.folder / MANIFEST}: damaged: there is no {name!r}")
+        return found
+
+    def header(self, name: str) -> list[str]:
+        """Return the names of the columns of a CSV file."""
+        rows = self._rows(name)
+        _, header = next(rows, (1, []))
+        rows.close()
+        return header
+
+    def rows(self, name: str, columns: Sequence[str]) -> Iterator[list[str]]:
+        """Yield some columns of a CSV file row by row."""
+        for _, cells in self._cells(name, columns):
+            yield cells
+
+    def _cells(self, name: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+        """Yield some cells of each row, with the line where it ends."""
+        rows, path = self._rows(name), self.folder / name
+        _, header = next(rows, (1, []))
+        missing = [column for column in columns if column not in header]
+        if missing:
+            raise InputError(f"{path}: damaged: there is no column {missing[0]!r}")
+        places = [header.index(column) for column in columns]
+        for line, row in rows:
+            if len(row) != len(header):
+                what = f"the row has {len(row)} cells (allowed: {len(header)})"
+                raise InputError(f"{path}:{line}: damaged: {what}")
+            yield line, [row[place] for place in places]
+
+    def table(
+        self,
+        name: str,
+        numbers: Collection[str],
+        texts: Collection[str] = (),
+        *,
+        infinite: bool = False,
+        most: int | None = None,
+    ) -> FileTable:
+        """Read some columns of a CSV file, whose numbers may be infinite where that is said."""
+        columns = {column: array("d") for column in numbers}
+        words: dict[str, list[str]] = {column: [] for column in texts}
+        count, path = len(columns), self.folder / name
+        for line, row in islice(self._cells(name, [*columns, *words]), most):
+            for cell, (column, values) in zip(row, columns.items(), strict=False):
+                values.append(_number(cell, infinite, f"{path}:{line}: damaged: {column}"))
+            for cell, word in zip(row[count:], words.values(), strict=True):
+                word.append(intern(cell))
+        arrays = {column: np.array(values) for column, values in columns.items()}
+        return FileTable(path, arrays, words)
+
+    def _rows(self, name: str) -> Generator[tuple[int, list[str]]]:
+        """Yield the rows of a CSV file with their lines.
+
+        A last line without an end, left by a kill, is dropped.
+        """
+        path = self.folder / name
+        try:
+            with regular(path).open(encoding="utf-8", newline="") as file:
+                lines = (line for line in file if line.endswith(("\n", "\r")))
+                yield from rows_of(lines, str(path), fault="damaged")
+        except OSError as error:
+            raise self._unreadable(path, error) from None
+
+    def json(self, name: str) -> dict[str, Any]:
+        """Read a JSON file."""
+        path = self.folder / name
+        try:
+            return dict(read_json(path))
+        except OSError as error:
+            raise self._unreadable(path, error) from None
+
+    def _unreadable(self, path: Path, error: OSError) -> InputError:
+        why = f" ({self.remark})" if self.remark else ""
+        return InputError(f"{path}: cannot be read: {error.strerror}{why}")
+
+
+def _number(cell: str, infinite: bool, place: str) -> float:
+    """Return the number in a cell, NaN where it is empty; it may be infinite where that is said."""
+    try:
+        value = float(cell or "nan")
+    except ValueError:
+        raise InputError(f"{place}: {shown(cell)} (allowed: a number)") from None
+    if abs(value) > FAR and not (infinite and cell == "inf"):
+        raise InputError(f"{place}: {shown(cell)} is too large (allowed: up to {FAR:g})")
+    return value
+
+
+@contextmanager
+def damaged(path: Path) -> Iterator[None]:
+    """Turn what goes wrong when a file lacks what it should hold into an `InputError`."""
+    try:
+        yield
+    except KeyError as error:
+        raise InputError(f"{path}: damaged: there is no {error}") from None
+    except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: damaged: {error}") from None
+
+
+def result_files(folder: Path) -> ResultFiles:
+    """Return what a folder with a manifest holds."""
+    try:
+        return ResultFiles(folder, read_manifest(folder, Manifest))
+    except OSError as error:
+        raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
