@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from valmatch.models.opponent.sample_path import (
+from valmatch.models.opponent.model import (
     BELIEFS,
     MEASURES,
     Draws,

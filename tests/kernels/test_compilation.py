@@ -24,7 +24,7 @@ from valmatch.kernels.cache import UNUSED, cache_folder
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching import joint, joint_search, queue, team_first
 from valmatch.matching.queue import kernel_of
-from valmatch.models.opponent.sample_path import path_by
+from valmatch.models.opponent.model import path_by
 from valmatch.models.valorant.arrivals import draw_players
 from valmatch.policies.lookahead_search import best_opponent
 
@@ -200,7 +200,7 @@ def test_imports_of_kernels_are_those_that_python_makes() -> None:
         "import sys, {module}; print(*(m.__file__ for n, m in sys.modules.items()"
         " if n.startswith('valmatch') and m.__file__))"
     )
-    for module in ("valmatch.models.valorant.days", "valmatch.models.opponent.sample_path"):
+    for module in ("valmatch.models.valorant.days", "valmatch.models.opponent.model"):
         command = [sys.executable, "-c", code.format(module=module)]
         loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
         source = package.parent.joinpath(*module.split(".")).with_suffix(".py")

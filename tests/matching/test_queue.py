@@ -26,7 +26,7 @@ from valmatch.matching.registry import (
     queue_rule,
     readers,
 )
-from valmatch.models.ladder.rule_factors import Rule
+from valmatch.models.ladder.factors import Rule
 from valmatch.models.valorant.factors import ValorantFactors
 
 VERBS = [name for name in vars(QueueRule) if not name.startswith("_")]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tests.oracles import knowledge_gradient as oracle_kg
 from valmatch.kernels.arrays import Floats
-from valmatch.models.opponent.sample_path import (
+from valmatch.models.opponent.model import (
     BELIEFS,
     MEASURES,
     Draws,

@@ -71,11 +71,9 @@ def fit(
     is said.
     """
     from valmatch.config.writing import document
-    from valmatch.models.valorant.dispersion import remarks_on
     from valmatch.models.valorant.factors import ValorantFactors
-    from valmatch.models.valorant.fitting import days_of, fit_arrivals, hourly_counts
-    from valmatch.models.valorant.queue_log import read_queue_log
-    from valmatch.models.valorant.wall_clock import DAY
+    from valmatch.models.valorant.fitting import days_of, fit_arrivals, hourly_counts, remarks_on
+    from valmatch.models.valorant.queue_log import DAY, read_queue_log
 
     levels = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
     config = _config(source, overrides, levels)
@@ -168,7 +166,7 @@ def _sections(config: Config) -> dict[str, Any]:
 
     What they say of weekdays is left out, as fitted days are of none, and that is said.
     """
-    from valmatch.models.valorant.hours import weekday_responses
+    from valmatch.models.valorant.measures import weekday_responses
     from valmatch.statistics.no_interval import listed
 
     found, gone = {}, {response.name for response in weekday_responses()}

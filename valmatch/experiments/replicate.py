@@ -19,8 +19,8 @@ from valmatch.execution.run_options import Listeners, ReplicateKeywords, RunOpti
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.replications import Replications
 from valmatch.inputs import arguments
-from valmatch.models.missing_response import no_response
 from valmatch.models.model import Batch, Response
+from valmatch.models.registry import no_response
 from valmatch.statistics.precision import Precision, Target, looks, parse_target
 from valmatch.statistics.sampling import OneHistory
 from valmatch.storage.curve_file import write_curves

@@ -5,18 +5,73 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
-from valmatch.models.extensions import Extended
-from valmatch.text.suggestions import correction
+from valmatch.text.suggestions import correction, hint
+from valmatch.text.terminal import shown
 
 if TYPE_CHECKING:
     from valmatch.models.model import Model
+
+
+# Registries of this package, to which installed packages add by entry points.
+
+T = TypeVar("T")
+
+
+class Extended(Mapping[str, T], Generic[T]):
+    """Entries of this package by name, and those that installed packages bring.
+
+    Other packages are looked at only for a name that this one does not have.
+    """
+
+    def __init__(
+        self,
+        own: dict[str, T],
+        group: str,
+        kind: str,
+        entry: Callable[[Any], T] = lambda loaded: loaded,
+    ) -> None:
+        self._own, self._group, self._kind, self._entry = own, group, kind, entry
+
+    @cached_property
+    def _others(self) -> dict[str, EntryPoint]:
+        points = entry_points(group=self._group)
+        return {point.name: point for point in points if point.name not in self._own}
+
+    def __getitem__(self, name: str) -> T:
+        if name in self._own:
+            return self._own[name]
+        point = self._others[name]
+        try:
+            return self._entry(point.load())
+        except Exception as error:
+            raise InputError(
+                f"{self._kind} {name}: {point.value} cannot be imported:"
+                f" {type(error).__name__}: {error}"
+            ) from error
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._others
+
+    def distribution(self, name: str) -> str:
+        """Return the package that brings an entry, with its version; "" for one of our own."""
+        dist = None if name in self._own else self._others[name].dist
+        return f"{dist.name} {dist.version}" if dist else ""
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._own
+        yield from self._others
+
+    def __len__(self) -> int:
+        return len(self._own) + len(self._others)
 
 
 @dataclass(frozen=True)
@@ -185,3 +240,16 @@ def unknown_model(name: str) -> str:
     meant = correction(name, MODELS)
     further = meant or f"; installed packages bring others by entry points of the group {GROUP}"
     return f"{name!r} is not a model (allowed: {', '.join(MODELS)}{further})"
+
+
+# The error message of a response that a run does not have.
+
+
+def no_response(model: str, factors: Any, name: str, names: Collection[str]) -> str:  # noqa: ANN401
+    """Return what to say of a response that is not there: which group asks for it, if one does."""
+    measuring: Any = load_model(model)
+    for group in getattr(measuring, "measures", ()):
+        asked = factors.model_copy(update={"measure": (*factors.measure, group)})
+        if any(response.name == name for response in measuring.further(asked)):
+            return f"{shown(name)} is measured only on request (add measure: [{group}] to factors)"
+    return f"{model} has no response {shown(name)} ({hint(name, names)})"

@@ -22,8 +22,8 @@ from valmatch.config.factor_paths import (
 from valmatch.config.identity import set_factors
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors, allowed, plain_number, schema_at
-from valmatch.models.missing_response import no_response
 from valmatch.models.model import Model, Response
+from valmatch.models.registry import no_response
 from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.text.suggestions import by_last_part, hint

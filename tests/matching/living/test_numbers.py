@@ -11,7 +11,7 @@ from tests.support.living_days import DAYS, Day, drawn, played
 from tests.support.matchmaker_case import play_case
 from tests.support.matchmaker_cases import document
 from valmatch.matching.living.registry import NEEDS, PRESETS, needs_of, numbers_of
-from valmatch.models.ladder.rule_factors import QueueFactors
+from valmatch.models.ladder.factors import QueueFactors
 
 WITHOUT_TICKS = " without ticks"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from valmatch.models.ladder.event_heap import NONE, cancel, new_heap, nowhere, schedule
+from valmatch.models.ladder.state import NONE, cancel, new_heap, nowhere, schedule
 
 PLAYERS = 60
 

@@ -24,7 +24,7 @@ from valmatch import rate_games, simulate
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, record, run
-from valmatch.models.ladder import sources
+from valmatch.models.ladder import population as sources
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.model import MEASURES, SCALES, LadderModel
 from valmatch.models.ladder.population import draw_population

@@ -13,10 +13,11 @@ from scipy.stats import rankdata
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
-from valmatch.models.ladder import measures, state, waits
+from valmatch.models.ladder import measures, state
+from valmatch.models.ladder import measures as waits
+from valmatch.models.ladder.measures import ERROR, KEPT, PERCENTILES, Waits, WaitSummary
 from valmatch.models.ladder.model import LadderModel
 from valmatch.models.ladder.state import PLAYER
-from valmatch.models.ladder.waits import ERROR, KEPT, PERCENTILES, Waits, WaitSummary
 
 
 def told(hours: NDArray[np.float64], kept: Waits) -> WaitSummary:

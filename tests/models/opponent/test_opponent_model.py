@@ -19,11 +19,15 @@ from valmatch.config.loading import load, shipped_configs
 from valmatch.config.writing import template
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
-from valmatch.models.normal_prior import draw_prior
+from valmatch.models.curves import draw_prior
 from valmatch.models.opponent.factors import OpponentFactors
-from valmatch.models.opponent.model import OpponentModel, _summarize, window_edges
-from valmatch.models.opponent.ranking import player_of_rank
-from valmatch.models.opponent.sample_path import MEASURES
+from valmatch.models.opponent.model import (
+    MEASURES,
+    OpponentModel,
+    _summarize,
+    player_of_rank,
+    window_edges,
+)
 
 ALL = (
     "point_estimate",

@@ -20,8 +20,7 @@ from tests.support.command import valmatch
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
 from valmatch.models.targeting.factors import TargetingFactors
-from valmatch.models.targeting.model import MEANINGS, TargetingModel, marks
-from valmatch.models.targeting.sample_path import MEASURES
+from valmatch.models.targeting.model import MEANINGS, MEASURES, TargetingModel, marks
 from valmatch.policies.registry import TARGET
 from valmatch.policies.target import expected_quality, measured, target_gain
 

@@ -11,14 +11,15 @@ import yaml
 
 from tests.support.command import valmatch
 from valmatch.kernels.arrays import Floats
-from valmatch.models.valorant.dispersion import (
+from valmatch.models.valorant.fitting import (
     LEVEL,
+    HourlyCounts,
     daily_trend,
     dispersion_of_days,
     dispersion_of_hours,
+    hourly_counts,
     remarks_on,
 )
-from valmatch.models.valorant.fitting import HourlyCounts, hourly_counts
 
 RATES = 3.0 + 2.5 * np.sin(np.arange(24) * math.pi / 12.0)
 

@@ -13,10 +13,9 @@ import valmatch as library
 from tests.support.command import valmatch
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
-from valmatch.models.valorant.arrivals import ArrivingPlayers
+from valmatch.models.valorant.arrivals import ArrivingPlayers, QuantileArrivals, QuantileFunction
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.fitting import fit_arrivals
-from valmatch.models.valorant.quantile_function import QuantileArrivals, QuantileFunction
 
 SKEWED = tuple(
     (float(p), float(1000 + 100 * math.exp(ndtri(p)))) for p in ndtr(np.linspace(-2, 2, 9))

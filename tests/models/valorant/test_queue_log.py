@@ -29,10 +29,9 @@ from valmatch.inputs.csv_reader import (
     split_names,
     unmark,
 )
-from valmatch.models.valorant.hours import measure_hours
 from valmatch.models.valorant.log_factors import LogFactors
-from valmatch.models.valorant.queue_log import read_queue_log
-from valmatch.models.valorant.resampling import BlockResampling
+from valmatch.models.valorant.measures import measure_hours
+from valmatch.models.valorant.queue_log import BlockResampling, read_queue_log
 
 COLUMNS = {"arrival_hours": "joined_at", "rating": "mmr", "player": "account"}
 NAMED = ",".join(f"{meaning}={name}" for meaning, name in COLUMNS.items())

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from valmatch.models.valorant.rank_order import FEW, order
-from valmatch.models.valorant.summary import order_waits
+from valmatch.models.valorant.days import FEW, order, order_waits
 
 Law = Callable[[np.random.Generator, int], NDArray[Any]]
 

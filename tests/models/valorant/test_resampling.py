@@ -17,8 +17,7 @@ from valmatch.errors import InputError
 from valmatch.execution.chunks import build, record
 from valmatch.experiments.combine import gather
 from valmatch.models.valorant.log_factors import LogFactors
-from valmatch.models.valorant.queue_log import read_queue_log
-from valmatch.models.valorant.resampling import BlockResampling
+from valmatch.models.valorant.queue_log import BlockResampling, read_queue_log
 from valmatch.statistics.estimates import t_quantile
 from valmatch.statistics.sampling import Resampled, widening
 

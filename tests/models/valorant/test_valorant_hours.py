@@ -14,7 +14,7 @@ from tests.support.command import valmatch
 from tests.support.queue_logs import COLUMNS, write_log
 from valmatch import InputError, load, replicate, simulate
 from valmatch.experiments.simulate import Simulation
-from valmatch.models.valorant.hours import WEEK, hour_responses, measure_hours
+from valmatch.models.valorant.measures import WEEK, hour_responses, measure_hours
 
 MEASURED = {"measure": ["hours"]}
 

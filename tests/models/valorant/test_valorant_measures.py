@@ -16,8 +16,7 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
 from valmatch.models.model import Model
-from valmatch.models.valorant.bands import band_names
-from valmatch.models.valorant.measures import pair_diffs
+from valmatch.models.valorant.measures import band_names, pair_diffs
 from valmatch.models.valorant.model import RESPONSES
 
 ALL = {"measure": ["differences", "pairs", "elo", "fairness", "bands"], "horizon": 6, "team_num": 3}

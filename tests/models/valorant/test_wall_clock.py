@@ -14,8 +14,8 @@ from tests.support.command import valmatch
 from valmatch import simulate
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.fitting import fit_arrivals
-from valmatch.models.valorant.hours import WEEK
-from valmatch.models.valorant.wall_clock import wall_hours
+from valmatch.models.valorant.measures import WEEK
+from valmatch.models.valorant.queue_log import wall_hours
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

@@ -23,8 +23,12 @@ from valmatch.execution.chunks import Recorded, build, record, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Record, row_of
 from valmatch.models.zonestats.factors import ZoneStatsFactors
-from valmatch.models.zonestats.model import ZoneStatsModel, rank_correlation
-from valmatch.models.zonestats.population import RandomNumbers, seat_players
+from valmatch.models.zonestats.model import (
+    RandomNumbers,
+    ZoneStatsModel,
+    rank_correlation,
+    seat_players,
+)
 from valmatch.ratings import zonestats
 
 SMALL = {"n_players": 12, "games_per_player": 6}

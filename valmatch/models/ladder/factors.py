@@ -5,9 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
 from valmatch.inputs.fields import (
     Factors,
@@ -20,22 +28,18 @@ from valmatch.inputs.fields import (
     refuse,
 )
 from valmatch.matching.living.ladder_adapter import LACKS
-from valmatch.matching.registry import QUEUES
-from valmatch.models.ladder.factor_types import (
-    Effect,
-    Level,
-    Minutes,
-    Pause,
-    Points,
-    Rate,
-    Share,
-    Spread,
+from valmatch.matching.living.registry import PRESETS, numbers_of
+from valmatch.matching.registry import PRESET, QUEUES, meanings, readers
+from valmatch.models.ladder.rule_sets import SIDES, size_of_teams
+from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_search
+from valmatch.models.tickets.factors import (
+    MOST_PLAYERS,
+    Preset,
+    RuleFactors,
+    check_some,
+    check_sum,
+    missing_preset,
 )
-from valmatch.models.ladder.rating_factors import KNOWN, WITH_DEVIATION, Rating
-from valmatch.models.ladder.rule_factors import Parties, Rule
-from valmatch.models.ladder.rule_sets import size_of_teams
-from valmatch.models.team_rules import LONG_WAIT, long_wait, slow_search
-from valmatch.models.tickets.factors import check_some
 from valmatch.models.tickets.rule_file import (
     EXPANSIONS,
     RULES,
@@ -45,6 +49,372 @@ from valmatch.models.tickets.rule_file import (
     rewritten_rules,
 )
 from valmatch.policies import registry as policies
+from valmatch.ratings.registry import systems_of_results
+from valmatch.ratings.system import Factor, Parameter, System
+
+# Types of the ladder's factors, with their bounds.
+
+# The bounds lie far outside any use; within them no kernel overflows.
+Level = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False), *Real]
+Spread = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
+Points = Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False), *Real]
+Minutes = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real]
+Pause = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
+Rate = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
+Weight = Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
+Effect = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False), *Real]
+
+
+# The ladder's factors on rating, which follow from the declarations of the rating systems.
+
+DEFAULT, KNOWN = "trueskill", "known"
+"""The default system, and that which knows the skills and is none."""
+
+SYSTEMS: Mapping[str, System] = {
+    system.name: system
+    for system in sorted(systems_of_results(), key=lambda system: system.name != DEFAULT)
+}
+"""The rating systems, the default first."""
+
+WITH_DEVIATION = tuple(name for name, system in SYSTEMS.items() if system.deviation >= 0)
+"""Those that know how sure a rating is."""
+
+
+class RatingOfAll(Factors):
+    """The factors that mean the same with every rating system."""
+
+    model_config = ConfigDict(json_schema_extra={"example": f"{{system: {DEFAULT}}}"})
+
+    system: Literal[(*SYSTEMS, KNOWN)] = factor(  # type: ignore[valid-type]
+        DEFAULT,
+        "",
+        f"How players are rated. {KNOWN}: everybody's rating is the true skill. A factor of another"
+        " system than this one has no effect.",
+    )
+    mu: Level = factor(1500.0, "points", "Rating of a newcomer, whatever the system.")
+    beta: Points | None = factor(
+        None,
+        "points",
+        "Standard deviation of one player's performance, as trueskill, openskill and the policies"
+        " of pairs take it. null: what fits the outcome, match.beta for normal, 1.7 match.spread"
+        " sqrt(rule.team_num / 2) for logistic.",
+    )
+    match_by: Literal["mean", "conservative"] = factor(
+        "mean",
+        "",
+        "What the rule sees. mean: the rating. conservative: the rating less 3 of its standard"
+        " deviations.",
+        {"system": WITH_DEVIATION},
+    )
+
+
+def _declared() -> dict[str, tuple[Parameter, Factor, tuple[str, ...]]]:
+    """Return parameter, factor and systems by the names of the factors."""
+    found: dict[str, tuple[Parameter, Factor, tuple[str, ...]]] = {}
+    for system in SYSTEMS.values():
+        for parameter in system.parameters:
+            if own := parameter.factor:
+                name = own.name or parameter.name
+                first, meant, users = found.get(name, (parameter, own, ()))
+                if meant != own:
+                    raise ValueError(f"{system.name}: the factor {name} is another system's too")
+                found[name] = first, own, (*users, system.name)
+    return found
+
+
+def _field(parameter: Parameter, own: Factor, systems: tuple[str, ...]) -> tuple[Any, Any]:
+    """Return type and field of a factor; points may be as few as for all factors in points."""
+    low = min(parameter.low, 1e-6) if own.unit == "points" else parameter.low
+    kind = Annotated[float, Field(ge=low, le=parameter.high, allow_inf_nan=False), *Real]
+    return kind, factor(own.default, own.unit, own.meaning, {"system": systems})
+
+
+if TYPE_CHECKING:
+
+    class Rating(RatingOfAll):
+        """What is believed of the players' skills, and learned from games."""
+
+else:
+    Rating = create_model(
+        "Rating",
+        __base__=RatingOfAll,
+        __module__=__name__,
+        __doc__="What is believed of the players' skills, and learned from games.",
+        **{name: _field(*declared) for name, declared in _declared().items()},
+    )
+
+
+def values_of(rating: Rating, beta: float) -> dict[str, float]:
+    """Return the values of all parameters of the chosen system.
+
+    Nobody is at home and none is drawn: a parameter without a factor is 0.
+    """
+    common = {"mu": rating.mu, "beta": beta}
+    return {
+        parameter.name: getattr(rating, parameter.factor.name or parameter.name)
+        if parameter.factor
+        else common.get(parameter.name, 0.0)
+        for parameter in SYSTEMS[rating.system].parameters
+    }
+
+
+# The ladder's factors on the rule of the queue, and on who queues together.
+
+if TYPE_CHECKING:
+    PairPolicy = str
+else:
+    PairPolicy = Literal[tuple(policies.PAIR)]
+
+if TYPE_CHECKING:
+    Matching = str
+else:
+    Matching = Literal[tuple(QUEUES)]
+
+
+class Parties(Factors):
+    """With whom they play: groups of friends, drawn by the numbers of players."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{shares: [0.6, 0.4]}"})
+
+    shares: Annotated[tuple[Share, ...], Field(min_length=1, max_length=MOST_PLAYERS)] = factor(
+        (1.0,),
+        "",
+        "Shares of groups of friends by the number of their players, from 1 on; they sum to 1. When"
+        " the first of a group starts a session and the others are free, they queue together.",
+    )
+    skill_correlation: Share = factor(0.0, "", "Correlation of the true skills of two friends.")
+
+    @field_validator("shares")
+    @classmethod
+    def _whole(cls, shares: tuple[float, ...]) -> tuple[float, ...]:
+        check_sum(shares)
+        return shares
+
+    @property
+    def largest(self) -> int:
+        """Players of the largest group that there is."""
+        return max(size for size, share in enumerate(self.shares, 1) if share > 0.0)
+
+
+class QueueFactors(Factors):
+    """Which rule of the queue there is, and the factors of those that are no preset."""
+
+    matching: Matching = factor("team_first", "", meanings(tuple(QUEUES)))
+    team_num: Annotated[int, Field(ge=1, le=1000), *Whole] = factor(
+        5,
+        "players",
+        "Number of players on a team; with pairs 1, which is then the default, and with a preset"
+        " what its teams say.",
+    )
+    player_diff: NonNegative = factor(
+        400.0,
+        "points",
+        "Largest difference between two ratings within a team.",
+        {"matching": readers("player_diff")},
+    )
+    team_diff: NonNegative = factor(
+        100.0,
+        "points",
+        "Largest difference between the mean ratings of the two teams of a match.",
+        {"matching": readers("team_diff")},
+    )
+    wait_thresh: NonNegative = factor(
+        0.1,
+        "hours",
+        "A player who has waited longer than this is prioritized.",
+        {"matching": readers("wait_thresh")},
+    )
+    player_slack: NonNegative = factor(
+        400.0,
+        "points",
+        "Added to player_diff for a team with a prioritized player.",
+        {"matching": readers("player_slack")},
+    )
+    team_slack: NonNegative = factor(
+        100.0,
+        "points",
+        "Added to team_diff if either team has a prioritized player.",
+        {"matching": readers("team_slack")},
+    )
+    review: Literal["arrivals", "continuous"] = factor(
+        "arrivals",
+        "",
+        "When matches are looked for. arrivals: when a player queues, or a formed team dissolves."
+        " continuous: also when a waiting player becomes prioritized.",
+        {"matching": readers("review")},
+    )
+    slack_scope: Literal["team", "pool"] = factor(
+        "team",
+        "",
+        "Whom slack helps. team: teams with a prioritized player. pool: every team while anyone"
+        " who waits is prioritized.",
+        {"matching": readers("slack_scope")},
+    )
+    tie_break: Literal["balanced", "enumeration"] = factor(
+        "balanced",
+        "",
+        "Which split of the same players into two teams wins. balanced: the smallest difference of"
+        " means. enumeration: the order of the published implementation.",
+        {"matching": readers("tie_break")},
+    )
+    tick_seconds: Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real] = factor(
+        60.0, "seconds", "Time from one tick to the next.", {"matching": readers("tick_seconds")}
+    )
+    tolerance: NonNegative = factor(
+        400.0,
+        "points",
+        "Largest difference of the ratings of two players who have just queued.",
+        {"matching": readers("tolerance")},
+    )
+    widening: NonNegative = factor(
+        6000.0,
+        "points per hour",
+        "Added to tolerance for each hour of widening_age.",
+        {"matching": readers("widening")},
+    )
+    widening_age: Literal["newest", "oldest"] = factor(
+        "newest",
+        "",
+        "Whose wait widens the tolerance of a pair: that of its newest or of its oldest ticket.",
+        {"matching": readers("widening_age")},
+    )
+    band: Annotated[int, Field(ge=1, le=16), *Whole] = factor(
+        8,
+        "places",
+        "How far apart two players may be among the waiting in the order of their ratings; the time"
+        " that a tick takes is exponential in it.",
+        {"matching": readers("band")},
+    )
+    policy: PairPolicy = factor(
+        "nearest",
+        "",
+        "What a pair is worth. " + policies.meanings(policies.PAIR),
+        {"matching": readers("policy")},
+    )
+    gamma: Annotated[float, Field(ge=0, le=0.9999, allow_inf_nan=False), *Real] = factor(
+        0.95,
+        "",
+        "Discount factor: what a game teaches is weighted by gamma / (1 - gamma).",
+        {
+            "matching": readers("gamma"),
+            "policy": policies.readers("gamma", policies.PAIR),
+        },
+    )
+    kappa: Weight = factor(
+        1.0,
+        "",
+        "Weight of the standard deviation in the upper bound.",
+        {"matching": readers("kappa"), "policy": policies.readers("kappa", policies.PAIR)},
+    )
+    urgency: Weight = factor(
+        6.0,
+        "weight per hour",
+        "Added to the worth of a pair for each hour that either player has waited.",
+        {"matching": readers("urgency")},
+    )
+    reserve: Annotated[float, Field(ge=-1e3, le=1e3, allow_inf_nan=False), *Real] = factor(
+        0.7,
+        "weight",
+        "Taken from the worth of every pair; a pair of negative worth does not play.",
+        {"matching": readers("reserve")},
+    )
+    skill_attribute: Annotated[str, Field(min_length=1, max_length=100)] = factor(
+        "skill",
+        "",
+        "Attribute of the rule set that the rating is; all others have their defaults.",
+        {"matching": readers("skill_attribute")},
+    )
+    review_seconds: Annotated[float, Field(ge=0.01, le=3600, allow_inf_nan=False), *Real] | None = (
+        factor(
+            None,
+            "seconds",
+            "Time between two reviews of a rule set. null: at every joining, and whenever a ticket"
+            " passes a wait of an expansion.",
+            {"matching": readers("review_seconds")},
+        )
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_against_one(cls, data: object) -> object:
+        """Let a rule of one against one be of one player a side unless a number is given."""
+        if isinstance(data, dict):
+            entry = QUEUES.get(str(data.get("matching")))
+            if entry is not None and entry.largest_team == 1:
+                return {"team_num": 1, **data}
+        return data
+
+    @model_validator(mode="after")
+    def _teams_can_be_matched(self) -> Self:
+        check_teams(self.matching, self.team_num, "range")
+        return self
+
+    def reads(self, option: str) -> bool:
+        """Return whether an option has an effect on the rule that is chosen."""
+        return self.matching in readers(option)
+
+
+class Rule(RuleFactors, QueueFactors):
+    """Who plays whom: by a rule of the queue, or as a living matchmaker does."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{player_diff: 400}"})
+
+    preset: Preset | None = factor(
+        None,
+        "",
+        "Whose rule it is: a living matchmaker's; matching is then preset. null: that of matching.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_the_preset_says(cls, data: object) -> object:
+        """Let matching, and the players of a team, be those of a preset unless they are given."""
+        if not isinstance(data, dict) or data.get("preset") is None:
+            return data
+        size = _size_of_teams(data)
+        teams = {} if size is None else {"team_num": size}
+        return {"matching": PRESET, **teams, **data}
+
+    @model_validator(mode="after")
+    def _goes_by_one_rule(self) -> Self:
+        """Refuse a preset beside another rule, and teams that a ladder does not play."""
+        numbers = self.numbers()
+        if numbers is None:
+            if self.matching == PRESET:
+                raise missing_preset()
+            return self
+        if self.matching != PRESET:
+            raise refuse(
+                f"{self.matching} does not go with rule.preset: {self.preset} (allowed with a"
+                f" preset: {PRESET}, which is then the default)",
+                "matching",
+                "preset",
+            )
+        sides, size = numbers.teams
+        if sides != SIDES:
+            text = f"{sides} teams, but a ladder plays one side against another"
+            raise refuse(text, "team_count", "lobby_size", "preset")
+        if self.team_num != size:
+            raise refuse(
+                f"{self.team_num} players on a team, but rule.preset {self.preset} has teams of"
+                f" {size} (allowed: {size}, which is then the default)",
+                "team_num",
+                "team_size",
+            )
+        return self
+
+
+def _size_of_teams(rule: Mapping[str, Any]) -> int | None:
+    """Return the players of a team of a preset; None where something is wrong."""
+    if rule["preset"] not in PRESETS:
+        return None
+    given = {"team_size": rule["team_size"]} if rule.get("team_size") is not None else {}
+    try:
+        return numbers_of(rule["preset"]).model_validate(given).teams[1]
+    except ValidationError:
+        return None
+
 
 HOURS = 24
 

@@ -14,6 +14,7 @@ from valmatch.draws.streams import Streams
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import announce_compilation
+from valmatch.kernels.scratch import Scratch
 from valmatch.matching.living.ladder_adapter import queue_of
 from valmatch.matching.living.queue import terms_of
 from valmatch.matching.queue import kernel_of, parameters_of, with_people
@@ -21,28 +22,29 @@ from valmatch.matching.registry import queue_rule
 from valmatch.matching.rules import ticks_per_hour
 from valmatch.matching.tickets.rolling import template_of
 from valmatch.models.ladder import loop as kernel
-from valmatch.models.ladder.factors import OF_PLAYERS, LadderFactors
+from valmatch.models.ladder.factors import OF_PLAYERS, SYSTEMS, LadderFactors, values_of
 from valmatch.models.ladder.files import newcomer_names, players_at_start, read_files, remarks
 from valmatch.models.ladder.loop import set_clocks
 from valmatch.models.ladder.measures import (
     RESPONSES,
     SCALE_MOVES,
     Standing,
+    Waits,
+    WaitSummary,
     mean_rating,
+    party_measures,
+    party_responses,
     responses,
     scale,
     scale_moves,
     standing,
 )
-from valmatch.models.ladder.parties import party_measures, party_responses
-from valmatch.models.ladder.population import DrawnPlayers, draw_population
-from valmatch.models.ladder.profile import shares_before
+from valmatch.models.ladder.population import PAIR, DrawnPlayers, draw_population, shares_before
 from valmatch.models.ladder.rating import rater_of, with_functions
-from valmatch.models.ladder.rating_factors import SYSTEMS, values_of
 from valmatch.models.ladder.rule_sets import rule_set_of
-from valmatch.models.ladder.sources import PAIR
 from valmatch.models.ladder.state import (
     CAREER,
+    LEFT,
     OF_THE_DAY,
     PLAYER,
     Behaviour,
@@ -53,12 +55,11 @@ from valmatch.models.ladder.state import (
     new_loop,
     with_larger_ring,
 )
-from valmatch.models.ladder.tables import games_table, players_table, tickets_table
-from valmatch.models.ladder.waits import Waits, WaitSummary
 from valmatch.models.model import (
     NO_FILES,
     Axes,
     Batch,
+    LargeTable,
     Model,
     Outcome,
     Record,
@@ -67,6 +68,91 @@ from valmatch.models.model import (
     Table,
 )
 from valmatch.policies import registry as policies
+
+# Tables of a ladder: its players, games and tickets.
+
+
+def players_table(names: NDArray[Any], population: DrawnPlayers, loop: Loop, drawn: bool) -> Table:
+    """Return a row for each player.
+
+    Shapes: `names` (n,).
+    """
+    players, joined = loop.players, population.joining.size
+    n = players.size
+    friends = {"group": names[population.groups]} if loop.by_size.size else {}
+    return Table(
+        "players",
+        {
+            "player": names,
+            "joined_hours": np.concatenate([np.zeros(n - joined), population.joining]),
+            "skill": players["skill"],
+            "activity": population.activities if drawn else np.full(n, np.nan),
+            "rating": players["mean"],
+            "sigma": players["sigma"] if players["sigma"].any() else np.full(n, np.nan),
+            "games": players["finished"],
+            "gone": (players["state"] == LEFT).astype(np.int64),
+            **friends,
+        },
+    )
+
+
+def games_table(
+    names: NDArray[Any], loop: Loop, log: Log, minutes: float, scratch: Scratch
+) -> Table:
+    """Return a row for each player of each match that ended, in order of ending.
+
+    Shapes: `names` (n,).
+    """
+    players = log.teams.shape[1]
+
+    def part(rows: slice) -> dict[str, NDArray[Any]]:
+        count = np.arange(rows.start, rows.stop)
+        game, place = count // players, count % players
+        matches, tickets = log.matches[game], log.tickets[log.teams[game, place]]
+        side_b = place >= players // 2
+        found = {
+            "game": game,
+            "time": matches["time"] + minutes / 60.0,
+            "player": names[tickets["player"]],
+            "team": np.where(side_b, "B", "A"),
+            "score": ((matches["a_wins"] > 0) != side_b).astype(np.int64),
+            "minutes": np.full(count.size, minutes),
+            "wait_minutes": 60.0 * (tickets["ended"] - tickets["time"]),
+            "p": np.where(side_b, 1.0, 0.0) + (1 - 2 * side_b) * matches["p"],
+            "rating_before": log.before[game, place, 0],
+            "rating_after": log.after[game, place, 0],
+            **_party(loop, tickets),
+        }
+        scratch.release()
+        return found
+
+    return LargeTable("games", players * int(loop.state["ended"][0]), part)
+
+
+def tickets_table(names: NDArray[Any], loop: Loop, log: Log, scratch: Scratch) -> Table:
+    """Return a row for each ticket of a player; one still waiting has not ended."""
+
+    def part(rows: slice) -> dict[str, NDArray[Any]]:
+        tickets = log.tickets[rows].copy()
+        scratch.release()
+        return {
+            "ticket": np.arange(rows.start, rows.stop),
+            "player": names[tickets["player"]],
+            "queued_hours": tickets["time"],
+            "rating": tickets["rating"],
+            "ended_hours": tickets["ended"],
+            "match": np.where(tickets["match"] >= 0, tickets["match"], np.nan),
+            "wait_minutes": 60.0 * (tickets["ended"] - tickets["time"]),
+            **_party(loop, tickets),
+        }
+
+    return LargeTable("tickets", int(loop.state["tickets"][0]), part, whole=("match",))
+
+
+def _party(loop: Loop, tickets: Records) -> dict[str, NDArray[Any]]:
+    """Return how many queued together, where friends may."""
+    return {"party": tickets["together"]} if loop.by_size.size else {}
+
 
 MEASURES = ("win_gap", "wait", "error")
 SCALES = (1.0, 2.0**6, 2.0**10)  # of curves: shares, minutes, points

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +11,45 @@ from scipy.special import gammaincinv, ndtri
 
 from valmatch.draws.streams import exponential_at, fill_uniforms
 from valmatch.kernels.arrays import Floats, Ints, Words
-from valmatch.kernels.compilation import at, unallocating
-from valmatch.models.ladder.sources import ACTIVITY, BOND, FRIENDS, JOINING, SKILL, SMURF
+from valmatch.kernels.compilation import at, inlined, unallocating
+
+# The sources of randomness of the model `ladder`.
+#
+# Every number is an addressed one, see `valmatch.draws.streams`: U a uniform, E an exponential
+# number. Players are numbered from 0: those at the start first, then newcomers in the order in
+# which they join. Counters begin at 0.
+#
+# ======== ========== ===================== ======================================================
+# source player counter number ======== ========== =====================
+# ====================================================== SKILL himself 0 skill: mean + skill_std
+# ndtri(U) ACTIVITY himself 0 activity: cv^2 gammaincinv(1 / cv^2, U); 1 if cv is 0 JOINING 0
+# newcomer gap before he joins: E 24 / newcomers_per_day hours SMURF himself 0 a newcomer has
+# smurf_skill if U < smurf_share SESSIONS himself session start gap before it: E / (per_day
+# activity) profile days OUTCOME the lowest his matches before the older team wins if U < p CONTINUE
+# himself his matches before he queues again if U < the probability BREAK himself his matches before
+# break: break_minutes / 60 E hours PATIENCE himself his tickets before patience: patience_minutes /
+# 60 E hours CHURN himself sessions ended before he is gone if U < churn PAIR the lower the higher
+# ticket weight U of two tickets by the policy `random` FRIENDS himself 0 size of a group that he is
+# the first of: the first whose shares sum to over U BOND the first 0 what friends have in common:
+# skill_std ndtri(U) ======== ========== =====================
+# ======================================================
+
+(
+    SKILL,
+    ACTIVITY,
+    JOINING,
+    SMURF,
+    SESSIONS,
+    OUTCOME,
+    CONTINUE,
+    BREAK,
+    PATIENCE,
+    CHURN,
+    PAIR,
+    FRIENDS,
+    BOND,
+) = range(13)
+
 
 SAME = 1e-150
 """A coefficient of variation whose square may be no number: all activities are the same."""
@@ -112,3 +150,39 @@ def _join_all(hours: float, per_day: float, place: Words, out: Floats) -> int:
             return newcomer
         out[at(newcomer)] = time
     return int(out.size)
+
+
+# Profile time, in which sessions start at the same rate all day.
+#
+# With the weights w of the hours, c[h] is the share of the day's session starts before hour h; the
+# profile time of the moment 24 day + hour is day + c[h] + (hour - h) (c[h + 1] - c[h]), h the whole
+# hours.
+
+HOURS = 24
+
+
+def shares_before(weights: Iterable[float]) -> Floats:
+    """Return the share of the session starts before each hour and before the end of the day."""
+    sums = np.array([0.0, *np.cumsum(np.array(list(weights)))])
+    return np.asarray(sums / sums[-1])
+
+
+@inlined
+def profile_time(moment: float, shares: Floats) -> float:
+    """Return the profile time of a moment (hours)."""
+    day = math.floor(moment / 24.0)
+    hour = moment - 24.0 * day
+    h = int(hour)
+    return day + shares[at(h)] + (hour - h) * (shares[at(h + 1)] - shares[at(h)])
+
+
+@inlined
+def moment_of(time: float, shares: Floats) -> float:
+    """Return the moment (hours) of a profile time: in the last hour that begins before it."""
+    day = math.floor(time)
+    share = time - day
+    h = 0
+    for k in range(1, HOURS):
+        h += int(shares[at(k)] <= share)
+    low, high = shares[at(h)], shares[at(h + 1)]
+    return 24.0 * day + (h + (share - low) / (high - low))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
 from valmatch.inputs.csv_reader import (
     SEPARATORS,
@@ -24,13 +27,215 @@ from valmatch.inputs.csv_reader import (
     read_rows,
 )
 from valmatch.inputs.files import MAX_FILE
-from valmatch.kernels.arrays import Floats
-from valmatch.models.valorant.arrivals import ArrivingPlayers
-from valmatch.models.valorant.log_clock import LogClock, Time
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.models.number_dates import check_digits, check_serial_days
+from valmatch.models.valorant.arrivals import ArrivingPlayers, Moved
 from valmatch.models.valorant.log_factors import LEFT, LogFactors
-from valmatch.models.valorant.log_span import LONGEST, far_rows, span_remarks
+from valmatch.statistics.sampling import Resampled, block_days, overlapping_degrees
+from valmatch.text.durations import MILLISECONDS, datetime_of, unit_since_1970
+from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, shown
+
+# Times of a queue log: hours, date-times, or seconds or milliseconds since 1970.
+
+Time: TypeAlias = float | datetime  # hours, or a moment in UTC
+
+HOURS, DATES = "hours since the start of the log", "date-times"
+"""What the times of a log may be, besides seconds and milliseconds since 1970."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+HOUR = timedelta(hours=1)
+
+ALLOWED = f"{HOURS}, seconds or milliseconds since 1970, or date-times such as 2026-03-07T18:30"
+
+SPRING = timedelta(hours=2)  # more than a clock goes back when daylight saving ends
+
+
+class LogClock:
+    """Reads the times of one log, all of one kind, that of the first."""
+
+    def __init__(self, zone: str | None) -> None:
+        self._zone: tzinfo | None = ZoneInfo(zone) if zone else None
+        self._kind = ""
+        self._first: datetime | None = None
+        self._offsets: set[timedelta | None] = set()
+        # what hours are counted from: the midnight before the first row. None where the log has
+        # hours itself
+        self.midnight: datetime | None = None
+
+    @property
+    def dated(self) -> bool:
+        """Whether times are moments, as far as the log has been read."""
+        return self._kind not in ("", HOURS)
+
+    def read(self, row: Row, column: str) -> Time:
+        """Return the time in a cell."""
+        text = row.cells[column].strip()
+        number = real_number(text)
+        date_time = datetime_of(text) if number is None else None
+        if number is None and date_time is None:
+            what = shown(text) if text else "empty"
+            raise row.wrong(
+                column,
+                f"{what} (allowed: a finite number of {HOURS}, a date-time such as"
+                " 2026-03-07T18:30:00+01:00, or seconds or milliseconds since 1970)",
+            )
+        kind = DATES if number is None else unit_since_1970(number) or HOURS
+        if number is not None and (kind == HOURS or not self._kind):
+            check_digits(row, column, number, ALLOWED)
+        if kind != (self._kind or kind):
+            what = f"{shown(text)} (allowed: {self._kind}, as in the rows above)"
+            raise row.wrong(column, what, f"not {self._kind}")
+        if number is not None and kind == HOURS:
+            if number < 0:
+                what = f"{number!r} is negative (allowed: hours >= 0)"
+                raise row.wrong(column, what, "negative")
+            self._kind = kind
+            return number
+        try:
+            found = (
+                self._utc(row, column, date_time) if date_time else _since_1970(number or 0.0, kind)
+            )
+        except OverflowError:
+            what = f"{shown(text)} (allowed: years 1 to 9999)"
+            raise row.wrong(column, what, "no year from 1 to 9999") from None
+        self._kind = kind
+        return found
+
+    def _utc(self, row: Row, column: str, date_time: datetime) -> datetime:
+        """Return a date-time in UTC; one without a zone is read in that of the log.
+
+        Offsets may differ, as they do in summer and winter: each says which moment it is.
+        """
+        first = self._first = self._first or date_time
+        if self._zone is None and (date_time.tzinfo is None) != (first.tzinfo is None):
+            has, others = ("no zone", "have one") if first.tzinfo else ("a zone", "have none")
+            raise row.wrong(
+                column,
+                f"{shown(row.cells[column].strip())} has {has}, the rows above {others} (allowed:"
+                f" date-times all with or all without a zone; {option('log.zone=Europe/Berlin')}"
+                " says which zone those without are in)",
+                has,
+            )
+        if date_time.tzinfo is None:
+            date_time = date_time.replace(tzinfo=self._zone or UTC)
+        else:
+            self._offsets.add(date_time.utcoffset())
+        return date_time.astimezone(UTC)
+
+    def check_order(self, row: Row, column: str, time: Time, before: Time) -> None:
+        """Refuse a time before that of the row above."""
+        if time >= before:  # type: ignore[operator]
+            return
+        cell = row.cells[column].strip()
+        sort = option("log.sort=True")
+        if isinstance(time, float):
+            raise row.wrong(
+                column,
+                f"{time!r} is before the row above ({before!r}); sort the file by {column}, or"
+                f" {sort} does",
+            )
+        back = ""
+        if self._first is not None and self._first.tzinfo is None and before - time < SPRING:  # type: ignore[operator]
+            back = "; if the clock went back (daylight saving), write times with their zone"
+        raise row.wrong(
+            column,
+            f"{shown(cell)} is before the row above; {sort} sorts the rows{back}",
+        )
+
+    def since_any(self, times: Sequence[Time]) -> Floats:
+        """Return times as hours from whenever; at least one."""
+        if not self.dated:
+            return np.array(times, dtype=np.float64)
+        return np.array([(time - EPOCH) / HOUR for time in times])  # type: ignore[operator]
+
+    def hours(self, times: Sequence[Time]) -> list[float]:
+        """Return times as hours, of moments those from midnight before the first; at least one."""
+        if not self.dated:
+            return [float(time) for time in times]  # type: ignore[arg-type]
+        date_times = [time for time in times if isinstance(time, datetime)]
+        try:
+            local = min(date_times).astimezone(self._zone or self._offset())
+        except OverflowError:  # a midnight of the year 0
+            local = min(date_times)
+        self.midnight = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+        start = self.midnight.astimezone(UTC)
+        return [(date_time - start) / HOUR for date_time in date_times]
+
+    def check_hours(self, first: Row, column: str, hours: Floats) -> None:
+        """Refuse a log whose hours look like the days of a spreadsheet."""
+        if not self.dated:
+            check_serial_days(first, column, hours, ALLOWED)
+
+    @property
+    def moved(self) -> bool:
+        """Whether offsets change, as they do to and from summer time, and no zone says when."""
+        return self._zone is None and len(self._offsets) > 1
+
+    def _offset(self) -> tzinfo:
+        offset = self._first.utcoffset() if self._first else None
+        return timezone(offset) if offset is not None else UTC
+
+
+def _since_1970(number: float, kind: str) -> datetime:
+    unit = timedelta(milliseconds=1) if kind == MILLISECONDS else timedelta(seconds=1)
+    return EPOCH + number * unit
+
+
+# The time that a queue log spans: rows far from all others, long gaps, long logs.
+
+DAY_HOURS, YEAR = 24.0, 24.0 * 365.25
+"""Hours."""
+
+LONGEST = 20  # years that a log may span
+
+LONG, LATE = 3, 10
+"""Years from which on a log is long, or begins late."""
+
+GAP = 30  # days without any arrival that are remarked upon
+
+
+def far_rows(hours: Floats) -> list[int]:
+    """Return which rows of a log that spans too much are far from its middle one.
+
+    What is left then spans no more than `LONGEST` years.
+
+    Examples
+    --------
+    >>> far_rows(np.array([0.5, 9e6, 1.0, 1.5]))
+    [1]
+    """
+    if np.ptp(hours) <= LONGEST * YEAR:
+        return []
+    middle = np.partition(hours, (hours.size - 1) // 2)[(hours.size - 1) // 2]
+    return [int(row) for row in np.flatnonzero(np.abs(hours - middle) > LONGEST * YEAR / 2.0)]
+
+
+def span_remarks(hours: Floats) -> Iterator[str]:
+    """Yield what is unusual about the times of a log, in order of arrival.
+
+    Shapes: `hours` (n,).
+    """
+    first, last = float(hours[0]), float(hours[-1])
+    if first > LATE * YEAR:
+        yield (
+            f"the first arrival is {first / YEAR:,.1f} years after hour 0 (hours are counted from"
+            " the start of the log)"
+        )
+    if last - first > LONG * YEAR:
+        yield f"the log spans {(last - first) / YEAR:,.1f} years"
+    gaps = np.diff(hours)
+    if gaps.size and gaps.max() > GAP * DAY_HOURS:
+        place = int(gaps.argmax())
+        many = int((gaps > GAP * DAY_HOURS).sum())
+        others = f", the longest of {many:,} gaps of more than {GAP} days" if many > 1 else ""
+        yield (
+            f"nobody arrives for {gaps[place] / DAY:,.1f} days from hour {hours[place]:,.1f} on"
+            f"{others}"
+        )
+
 
 VECTOR = ("elo", "kd", "wr")
 
@@ -340,3 +545,141 @@ def _id(row: Row, column: str) -> str:
         what = shown(player) if player else "empty"
         raise row.wrong(column, f"{what} (allowed: 1 to {MAX_ID} characters)")
     return player
+
+
+# Hours of a dated log as the clocks of its time zone count them.
+
+DAY = 24
+
+SECONDS_AN_HOUR = 3600
+
+
+def wall_hours(midnight: datetime | None, hours: Ints) -> Ints:
+    """Return hours since a midnight as clocks on the wall count them.
+
+    They differ from the time that has passed where clocks have been put forward or back since
+    then, which only a zone with a name knows.
+    """
+    if midnight is None or isinstance(midnight.tzinfo, timezone) or not hours.size:
+        return hours
+    begin = midnight.astimezone(UTC)
+
+    def offset(hour: int) -> int:
+        """Return by how many seconds clocks have been put forward since the midnight."""
+        try:
+            there = (begin + timedelta(hours=hour)).astimezone(midnight.tzinfo)
+        except OverflowError:  # after the year 9999
+            return 0
+        moved = (there.utcoffset() or timedelta()) - (midnight.utcoffset() or timedelta())
+        return round(moved.total_seconds())
+
+    days, day = np.unique(hours // DAY, return_inverse=True)
+    at = {d: offset(DAY * d) for first in days.tolist() for d in (first, first + 1)}
+    seconds = np.array([at[d] for d in days.tolist()])[day.reshape(hours.shape)]
+    for number, d in enumerate(days.tolist()):
+        if at[d] != at[d + 1]:
+            own = day.reshape(hours.shape) == number
+            seconds[own] = [offset(hour) for hour in hours[own].tolist()]
+    return hours + seconds // SECONDS_AN_HOUR
+
+
+# Resamples of a queue log: blocks of it, drawn with replacement and put one after the other.
+#
+# A moving-block bootstrap (Künsch 1989). A block may be drawn from any day, but stays at its hour
+# of the day, so that the days of a resample have the rush hours of the log; who arrives together in
+# a block stays together. Replication 0 is the log itself. Of logs of weeks, blocks have several
+# days unless told otherwise: of blocks of a day, mean waits vary too little.
+
+BLOCKS = 2  # source of randomness: which blocks are drawn
+
+
+class _Place(NamedTuple):
+    """A place of a block in a resample."""
+
+    # start, hours: where it begins, and how long it is
+    start: int
+    hours: int
+    origins: range  # where the blocks of the log begin that may stand there
+
+
+class BlockResampling:
+    """Draws resamples of a log, each as long as the log."""
+
+    def __init__(
+        self, log: QueueLog, block_hours: int | None, horizon: float | None, path: Path
+    ) -> None:
+        self._players = log.players
+        times = log.players.times
+        begin, end = math.floor(times[0]), math.floor(times[-1]) + 1
+        self.horizon = float(end) if horizon is None else horizon  # end of the run
+        end = max(end, math.ceil(self.horizon))
+        if end - begin > LONGEST * YEAR + DAY:
+            raise InputError(
+                f"{path}: factors.horizon: {self.horizon:g} is {(end - begin) / YEAR:,.0f} years"
+                f" after the first arrival (allowed with log.resample: {LONGEST} years)"
+            )
+        days = (end - begin) / DAY
+        # what to know of how the log is resampled, one line each
+        self.remarks: tuple[str, ...] = ()
+        if block_hours is None:
+            block_hours = DAY * block_days(days)
+            self.remarks = (Note(f"{path}: resampled by blocks of {block_hours} hours"),)
+        self._places = [
+            _place(start, min(block_hours, end - start), begin, end)
+            for start in range(begin, end, block_hours)
+        ]
+        pools = {place.start % DAY: len(place.origins) for place in self._places}
+        apart = [float(size) for size in pools.values()]
+        degrees = max(1.0, sum(apart) - len(apart))
+        if block_hours > DAY:
+            # They overlap, and say less than as many that do not.
+            apart = [(end - begin) / block_hours]
+            degrees = overlapping_degrees(days, block_hours / DAY)
+        if max(apart) < 2.0:
+            raise InputError(
+                f"{path}: factors.log.resample: blocks of {block_hours} hours can be put together"
+                f" in one way only (the log has {end - begin} hours; allowed: a log of two days or"
+                " more, and blocks of half of it or less)"
+            )
+        # what the replications are samples of
+        self.sampling = Resampled(
+            candidates=sum(apart) / len(apart), degrees=degrees, block_hours=block_hours
+        )
+
+    def draw(self, streams: Streams, replication: int) -> tuple[ArrivingPlayers, Ints]:
+        """Return the players of a replication, and which players of the log they are.
+
+        The blocks depend on seed and replication alone.
+        """
+        moved = None
+        if replication == 0:
+            found, which = self._players.times, np.arange(self._players.times.size)
+        else:
+            found, which, moved = self._resampled(streams, replication)
+        inside = found < self.horizon
+        found, which = found[inside], which[inside]
+        of, departures = self._players, self._players.departures
+        if departures.size:
+            departures = found + (departures - of.times)[which]
+        vectors = of.vectors[which] if of.vectors.size else of.vectors
+        return ArrivingPlayers(found, of.ratings[which], vectors, departures, moved), which
+
+    def _resampled(self, streams: Streams, replication: int) -> tuple[Floats, Ints, Moved]:
+        """Return the arrivals of a resample, which players of the log they are, and its blocks."""
+        uniforms = streams.stream(replication, BLOCKS).random(len(self._places))
+        times, rows, shifts = [], [], []
+        for place, uniform in zip(self._places, uniforms.tolist(), strict=True):
+            origin = place.origins[int(uniform * len(place.origins))]
+            low, high = np.searchsorted(self._players.times, (origin, origin + place.hours))
+            times.append(self._players.times[low:high] + float(place.start - origin))
+            rows.append(np.arange(low, high))
+            shifts.append(origin - place.start)
+        first = self._places[0]
+        moved = Moved(first.start, first.hours, np.array(shifts, np.int64))
+        return np.concatenate(times), np.concatenate(rows), moved
+
+
+def _place(start: int, hours: int, begin: int, end: int) -> _Place:
+    """Return a place with the beginnings of all blocks at the same hour of some day of the log."""
+    first = begin + (start - begin) % DAY
+    return _Place(start, hours, range(first, end - hours + 1, DAY))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from valmatch.draws.streams import Streams
-from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import announce_compilation
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.compilation import announce_compilation, expanded, inlined, unallocating
 from valmatch.models.model import (
     NO_FILES,
     NOT_NEGATIVE,
@@ -24,15 +25,321 @@ from valmatch.models.model import (
     Table,
 )
 from valmatch.models.zonestats.factors import ZoneStatsFactors
-from valmatch.models.zonestats.population import (
-    LOG,
-    ROUND,
-    GameRules,
-    RandomNumbers,
-    new_seats,
-    play,
-)
+from valmatch.ratings.zonestats import adjust, score_per_hour
 from valmatch.ratings.zonestats_cap import EVERY_PLAYER
+
+# The games of a population with latent skills, rated one after the other by ZoneStats.
+
+ROUND = ("contests", "log_loss", "skill_log_loss", "hits", "rating_error")
+"""Columns of a round: sums over its contests, then the rating error at its end."""
+
+LOG = (
+    "player",
+    "team",
+    "enabled",
+    "score",
+    "minutes",
+    "rating",
+    "adjustment",
+    "score_per_hour",
+    "rating_offset",
+    "scale",
+    "capped",
+    "rank_after",
+)
+"""Columns of the log: one row a player in a game, with the rating before it."""
+
+CONTESTS, LOG_LOSS, SKILL_LOG_LOSS, HITS, RATING_ERROR = range(len(ROUND))
+
+
+class GameRules(NamedTuple):
+    """The factors that the kernel needs, by their names.
+
+    `every_player`: whether the cap is every player's own; `per_hour`: whether SPH is compared;
+    `joint`: whether contests count by the time that both players were in the game at once.
+    """
+
+    t: float
+    game_mult: float
+    max_game_length: float
+    initial_rating: float
+    every_player: bool
+    per_hour: bool
+    joint: bool
+    true_spread: float
+    tie_chance: float
+    game_minutes: float
+    late_chance: float
+    latest_join: float
+    early_chance: float
+    earliest_leave: float
+    error_bound: float
+
+
+class RandomNumbers(NamedTuple):
+    """The random numbers of a replication with G games of m players."""
+
+    skills: Floats  # (n_players,); standard normals
+    picks: Floats  # (G, m); in [0, 1): who plays
+    noise: Floats  # (G, m) float64, standard exponentials by which score rates are divided
+    # joins, leaves: (G, m); in [0, 1): when a player joins and leaves
+    joins: Floats
+    leaves: Floats
+    ties: Floats  # (G,); in [0, 1): which games are ties
+
+
+class Seats(NamedTuple):
+    """Room for the m players of a game."""
+
+    order: Ints  # (n_players,); all players; the first m of them play
+    teams: Ints  # (m,)
+    # scores, rates, minutes, joins: (m,)
+    scores: Floats
+    rates: Floats
+    minutes: Floats
+    joins: Floats
+
+
+class Rated(NamedTuple):
+    """The rated players of a game, or room for them."""
+
+    # seats, players, teams: (n,)
+    seats: Ints
+    players: Ints
+    teams: Ints
+    # ratings, rates, minutes, joins, offsets, adjustments: (n,)
+    ratings: Floats
+    rates: Floats
+    minutes: Floats
+    joins: Floats
+    offsets: Floats
+    adjustments: Floats
+
+
+def new_seats(n_players: int, n_teams: int, team_size: int) -> tuple[Seats, Rated]:
+    """Return room for the games of a population."""
+    seats = n_teams * team_size
+    order, teams = np.arange(n_players), np.arange(seats) // team_size
+    whole, numbers = np.empty((3, seats), np.int64), np.empty((10, seats))
+    return Seats(order, teams, *numbers[:4]), Rated(*whole, *numbers[4:])
+
+
+@inlined
+def _log_loss(lead: float, outcome: float) -> float:
+    """Return the loss of the logistic prediction of a lead in units of the spread.
+
+    It is -outcome ln p - (1 - outcome) ln(1 - p) with p = 1 / (1 + exp(-lead)), finite however
+    wrong the prediction.
+    """
+    return max(lead, 0.0) + math.log1p(math.exp(-abs(lead))) - outcome * lead
+
+
+@inlined
+def _rest(rules: GameRules, join: float) -> float:
+    """Return the share of a game that is left when a player joins.
+
+    A uniform number below a probability is, divided by it, uniform again.
+    """
+    if join < rules.late_chance:
+        return 1.0 - rules.latest_join * (join / rules.late_chance)
+    return 1.0
+
+
+@inlined
+def _minutes(rules: GameRules, rest: float, leave: float) -> float:
+    """Return the minutes in the game of a player who joins with this share of it left, > 0."""
+    if leave < rules.early_chance:
+        share = leave / rules.early_chance
+        rest *= 1.0 - (1.0 - rules.earliest_leave) * share
+    # Rounding can make a share of the largest number below 1 a whole.
+    return rules.game_minutes * max(rest, 1e-12)
+
+
+@unallocating
+def seat_players(picks: Floats, order: Ints) -> None:
+    """Put m players, every set and order equally likely, in front (Fisher and Yates).
+
+    Shapes: `picks` (m,); `order` (n_players,).
+    """
+    for k in range(picks.size):
+        other = k + int(picks[k] * (order.size - k))
+        player = order[other]
+        order[other] = order[k]
+        order[k] = player
+
+
+@expanded
+def _score(rules: GameRules, draws: RandomNumbers, game: int, skills: Floats, seats: Seats) -> None:
+    """Let the seated players play.
+
+    The score per hour is exp(skill / true_spread) over a standard exponential, so that its
+    logarithm has Gumbel noise: of any two players, each is ahead with the logistic probability.
+    """
+    tie = draws.ties[game] < rules.tie_chance
+    for k in range(seats.teams.size):
+        rest = _rest(rules, draws.joins[game, k])
+        minutes = _minutes(rules, rest, draws.leaves[game, k])
+        lead = (skills[seats.order[k]] - rules.initial_rating) / rules.true_spread
+        score = 0.0 if tie else math.exp(lead) / draws.noise[game, k] * minutes
+        seats.minutes[k] = minutes
+        if rules.joint:
+            seats.joins[k] = rules.game_minutes * (1.0 - rest)
+        seats.scores[k] = score
+        seats.rates[k] = score_per_hour(score, minutes) if rules.per_hour else score
+
+
+@expanded
+def _rated(seats: Seats, ratings: Floats, joint: bool, room: Rated) -> Rated:
+    """Return the rated players of a game, in `room`; when they joined only if that counts."""
+    n = 0
+    for k in range(seats.teams.size):
+        player = seats.order[k]
+        if player < ratings.size:
+            room.seats[n], room.players[n], room.teams[n] = k, player, seats.teams[k]
+            room.ratings[n], room.rates[n] = ratings[player], seats.rates[k]
+            room.minutes[n] = seats.minutes[k]
+            if joint:
+                room.joins[n] = seats.joins[k]
+            n += 1
+    return Rated(
+        room.seats[:n],
+        room.players[:n],
+        room.teams[:n],
+        room.ratings[:n],
+        room.rates[:n],
+        room.minutes[:n],
+        room.joins[: n if joint else 0],
+        room.offsets[:n],
+        room.adjustments[:n],
+    )
+
+
+@expanded
+def _judge(rules: GameRules, skills: Floats, rated: Rated, sums: Floats) -> None:
+    """Add the predictions of a game from the ratings before it, contest by contest, to `sums`."""
+    for i in range(rated.teams.size):
+        skill = skills[rated.players[i]]
+        for j in range(i + 1, rated.teams.size):
+            if rated.teams[i] == rated.teams[j]:
+                continue
+            ahead = rated.rates[i] - rated.rates[j]
+            outcome = 1.0 if ahead > 0.0 else 0.0 if ahead < 0.0 else 0.5
+            lead = (rated.ratings[i] - rated.ratings[j]) / rules.t
+            true_lead = (skill - skills[rated.players[j]]) / rules.true_spread
+            sums[CONTESTS] += 1.0
+            sums[LOG_LOSS] += _log_loss(lead, outcome)
+            sums[SKILL_LOG_LOSS] += _log_loss(true_lead, outcome)
+            if lead == 0.0:
+                sums[HITS] += 0.5
+            else:
+                sums[HITS] += outcome if lead > 0.0 else 1.0 - outcome
+
+
+@expanded
+def _apply(rated: Rated, errors: Floats, ratings: Floats) -> float:
+    """Add the adjustments of a game to ratings and errors; return what the squares gain."""
+    gain = 0.0
+    for k in range(rated.players.size):
+        player, change = rated.players[k], rated.adjustments[k]
+        gain += change * (2.0 * errors[player] + change)
+        errors[player] += change
+        ratings[player] += change
+    return gain
+
+
+@expanded
+def _start(rules: GameRules, skills: Floats, errors: Floats, ratings: Floats) -> float:
+    """Give everybody the rating of the start and its error; return the sum of their squares."""
+    total, squares = 0.0, 0.0
+    for player in range(ratings.size):
+        ratings[player] = rules.initial_rating
+        errors[player] = rules.initial_rating - skills[player]
+        total += errors[player]
+    mean = total / ratings.size
+    for player in range(ratings.size):
+        errors[player] -= mean  # the games sum to zero, so that the means stay aligned
+        squares += errors[player] * errors[player]
+    return squares
+
+
+@unallocating
+def play(
+    rules: GameRules,
+    draws: RandomNumbers,
+    skills: Floats,
+    seats: Seats,
+    room: Rated,
+    errors: Floats,
+    ratings: Floats,
+    rounds: Floats,
+    log: Floats,
+) -> int:
+    """Play and rate all games of a replication; the first players are those who are rated.
+
+    Shapes: `skills` (n_players,); `errors` (n_enabled,); `ratings` (n_enabled,).
+    """
+    n_games, n_seats, n_players = draws.ties.size, seats.teams.size, skills.size
+    for player in range(n_players):
+        seats.order[player] = player
+    squares = _start(rules, skills, errors, ratings)
+    limit = ratings.size * rules.error_bound**2
+    for row in range(rounds.shape[0]):
+        for column in range(rounds.shape[1]):
+            rounds[row, column] = 0.0
+    settled = 0 if squares <= limit else 1
+    for game in range(n_games):
+        seat_players(draws.picks[game], seats.order)
+        _score(rules, draws, game, skills, seats)
+        rated = _rated(seats, ratings, rules.joint, room)
+        current = rounds[game * n_seats // n_players]
+        _judge(rules, skills, rated, current)
+        scale = adjust(
+            rated.ratings,
+            rated.rates,
+            rated.minutes,
+            rated.joins,
+            rated.teams,
+            rules.t,
+            rules.game_mult,
+            rules.max_game_length,
+            rules.every_player,
+            rated.offsets,
+            rated.adjustments,
+        )
+        squares += _apply(rated, errors, ratings)
+        if log.shape[0] > 0:
+            _note(seats, rated, scale, ratings, log[game])
+        current[RATING_ERROR] = math.sqrt(max(squares, 0.0) / ratings.size)
+        if squares > limit:
+            settled = game + 2
+    return settled
+
+
+@expanded
+def _note(seats: Seats, rated: Rated, scale: float, ratings: Floats, rows: Floats) -> None:
+    """Write the players of a game to the log; of those who are not rated there is less to say."""
+    for k in range(seats.teams.size):
+        rows[k, 0] = seats.order[k]
+        rows[k, 1] = seats.teams[k]
+        rows[k, 2] = 0.0
+        rows[k, 3] = seats.scores[k]
+        rows[k, 4] = seats.minutes[k]
+        for column in range(5, rows.shape[1]):
+            rows[k, column] = np.nan
+        rows[k, 7] = score_per_hour(seats.scores[k], seats.minutes[k])
+    for k in range(rated.seats.size):
+        seat, own = rated.seats[k], ratings[rated.players[k]]
+        rank = 1
+        for player in range(ratings.size):
+            rank += ratings[player] > own
+        rows[seat, 2] = 1.0
+        rows[seat, 5] = rated.ratings[k]
+        rows[seat, 6] = rated.adjustments[k]
+        rows[seat, 8] = rated.offsets[k]
+        rows[seat, 9] = scale
+        rows[seat, 10] = scale < 1.0
+        rows[seat, 11] = rank
+
 
 SKILLS, PICKS, NOISE, JOINS, LEAVES, TIES = range(6)
 """Sources of randomness."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from valmatch.errors import InputError, option
-from valmatch.models.extensions import Extended
+from valmatch.models.registry import Extended
 from valmatch.optimization.solvers.own import SolverFactory, own_steps
 from valmatch.optimization.solvers.search import (
     Search,

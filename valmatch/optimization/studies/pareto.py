@@ -16,8 +16,8 @@ from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
 from valmatch.execution.run_options import RunKeywords, split
 from valmatch.inputs import arguments
-from valmatch.models.missing_response import no_response
 from valmatch.models.model import ANY, Model
+from valmatch.models.registry import no_response
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.nondominated import nondominated
 from valmatch.optimization.problem import Constraint, Problem, Term
