@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from valmatch.models.curves import Prior
 from valmatch.models.opponent.model import (
     BELIEFS,
     MEASURES,
+    Course,
     Draws,
-    Start,
-    Trajectory,
     path_by,
 )
 from valmatch.policies.knowledge import Knowledge, workspace
@@ -32,9 +32,9 @@ def test_sample_path(benchmark: BenchmarkFixture, policy: str, prior: str, print
     known = Knowledge(player, N_GAMES, *beliefs, truths, NOISE, 0.99, printed, workspace(N_PLAYERS))
     arguments = (
         known,
-        Start(np.zeros(N_PLAYERS) if prior == "equal" else means, variances),
+        Prior(np.zeros(N_PLAYERS) if prior == "equal" else means, variances),
         Draws(rng.normal(size=(N_GAMES, 2)), rng.random(N_GAMES)),
-        Trajectory(
+        Course(
             np.empty(N_GAMES, dtype=np.int64),
             np.empty((len(BELIEFS), N_GAMES)),
             np.empty((len(MEASURES), N_GAMES)),

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from tests.oracles import knowledge_gradient as oracle_kg
 from valmatch.kernels.arrays import Floats
+from valmatch.models.curves import Prior
 from valmatch.models.opponent.model import (
     BELIEFS,
     MEASURES,
+    Course,
     Draws,
-    Start,
-    Trajectory,
     path_by,
 )
 from valmatch.policies import lookahead_search as kg
@@ -95,8 +95,8 @@ def play(
     uniforms = np.random.default_rng(0).random(n_games)
     state = player, n_games, np.empty(n_players), np.empty(n_players), truths
     known = Knowledge(*state, NOISE, gamma, as_printed, workspace(n_players), margin, kappa)
-    out = Trajectory(opponents, beliefs, measures)
-    (kernel or path_by(policy))(known, Start(means, variances), Draws(noise, uniforms), out)
+    out = Course(opponents, beliefs, measures)
+    (kernel or path_by(policy))(known, Prior(means, variances), Draws(noise, uniforms), out)
     return opponents, beliefs, measures
 
 
@@ -375,7 +375,7 @@ def test_a_path_obeys_the_model(policy: str, printed: bool, margin: float) -> No
             "normalised_quality": draw_quality_normalised(*before, NOISE),
             "draw_fraction": float(abs(lead) < margin),
         }
-        assert dict(zip(MEASURES, measures[:, game], strict=True)) == pytest.approx(
+        assert dict(zip(MEASURES.names, measures[:, game], strict=True)) == pytest.approx(
             expected, rel=1e-15
         )
 

@@ -1,58 +1,93 @@
-"""Prior distribution of unknown values, before anything is observed."""
+"""What models of curves share: measures game by game, and values that are drawn from a prior."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Protocol
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
+from valmatch.models.model import Axes, Inputs, Model, Outcome, Record, Responses, Table
+from valmatch.models.opponent.factors import PriorFactors
 
-MEANS, VARIANCES = 0, 1
-"""Sources of randomness; those of a sample path follow them."""
 
-
-class PriorFactors(Protocol):
-    """The factors of models whose values are drawn from normal distributions."""
-
-    @property
-    def prior_mean_variance(self) -> float:
-        """Variance of the prior means."""
+class Measured(Protocol):
+    """What happened in a replication."""
 
     @property
-    def prior_variance_range(self) -> tuple[float, ...]:
-        """Least and largest prior variance."""
+    def measures(self) -> Floats:
+        """The curves, of the shape of the axes, in the units of the measures."""
 
-    @property
-    def prior_means(self) -> tuple[float, ...] | None:
-        """The prior means, None where they are drawn."""
 
-    @property
-    def prior_variances(self) -> tuple[float, ...] | None:
-        """The prior variances, None where they are drawn."""
+Course = TypeVar("Course", bound=Measured)
 
-    @property
-    def prior_draw(self) -> str:
-        """Whether they are drawn once per "seed" or once per "path"."""
 
-    @property
-    def prior(self) -> str:
-        """Whether beliefs start "informative", with the prior means, or "equal", with 0."""
+class CurveModel(Model[Inputs], Generic[Inputs, Course]):
+    """A model with the curve of each measure under each policy, and responses made of them."""
+
+    axes: Axes
+
+    @abstractmethod
+    def play(self, inputs: Inputs, logged: bool) -> Course:
+        """Return what comes of these inputs, with a log where one is wanted."""
+
+    @abstractmethod
+    def summary(self, inputs: Inputs, course: Course) -> Mapping[str, float]:
+        """Return the responses by name."""
+
+    @abstractmethod
+    def tables(self, inputs: Inputs, course: Course) -> Sequence[Table]:
+        """Return what happened, a table for each kind of event."""
+
+    def run(self, inputs: Inputs) -> Outcome:
+        """Return the responses, and the curves in units of their scales."""
+        course = self.play(inputs, logged=False)
+        scales = np.array(self.axes.scales)[:, np.newaxis]
+        return Outcome(self.summary(inputs, course), course.measures / scales)
+
+    def record(self, inputs: Inputs) -> Record:
+        """Return the responses with everything that happened."""
+        course = self.play(inputs, logged=True)
+        return Record(self.summary(inputs, course), self.tables(inputs, course))
+
+
+def axes_of(
+    policies: Sequence[str], measures: Responses, games: int, sizes: Mapping[str, float]
+) -> Axes:
+    """Return the axes of measures whose values are about as large as their unit has it."""
+    scales = [2.0 ** math.ceil(math.log2(sizes[measure.unit])) for measure in measures]
+    return Axes(policies, measures.names, games, scales)
+
+
+MEANS, VARIANCES, VALUES = 0, 1, 2
+"""Sources of randomness; those of a model follow them."""
+
+PRIOR = (
+    "prior_mean_variance",
+    "prior_variance_range",
+    "prior_means",
+    "prior_variances",
+    "prior_draw",
+)
+"""The factors that a prior is drawn by."""
 
 
 class Prior(NamedTuple):
-    """The normal distributions that values are drawn from."""
+    """The normal distributions that values are drawn from, or that are believed in."""
 
     # means, variances: (n,); of all players or alternatives in order of index
     means: Floats
     variances: Floats
 
 
-def believed_means(factors: PriorFactors, prior: Prior) -> Floats:
-    """Return the means that are believed at the start."""
-    return prior.means if factors.prior == "informative" else np.zeros(prior.means.size)
+def believed(factors: PriorFactors, prior: Prior) -> Prior:
+    """Return what is believed at the start."""
+    informative = factors.prior == "informative"
+    return prior if informative else prior._replace(means=np.zeros(prior.means.size))
 
 
 def draw_prior(factors: PriorFactors, size: int, streams: Streams, replication: int) -> Prior:
@@ -69,6 +104,12 @@ def draw_prior(factors: PriorFactors, size: int, streams: Streams, replication: 
     else:
         variances = np.array(factors.prior_variances, dtype=np.float64)
     return Prior(means, variances)
+
+
+def draw_values(prior: Prior, streams: Streams, replication: int) -> Floats:
+    """Return the true values of a path."""
+    normals = streams.stream(replication, VALUES).standard_normal(prior.means.size)
+    return np.asarray(prior.means + np.sqrt(prior.variances) * normals)
 
 
 def spread(factors: PriorFactors) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
@@ -59,6 +59,8 @@ class Part(NamedTuple):
 ANY, NOT_NEGATIVE, SHARE = UNLIMITED, (0.0, math.inf), (0.0, 1.0)
 """Limits of responses: of any number, of waits and counts, of shares."""
 
+WIN_GAP = (0.0, 0.5)  # limits of |p - 1/2|
+
 
 @dataclass(frozen=True)
 class Response:
@@ -72,6 +74,8 @@ class Response:
         Unit, "" where it is a count or a share.
     meaning : str
         What it is, in one line.
+    limits : tuple of float
+        The least and the largest value that it can have; intervals end there.
     whole : bool
         Whether it is a whole number.
     window : Window or None
@@ -80,18 +84,22 @@ class Response:
         The response, a whole number, that it is a share of; "" for none.
     part : Part or None
         The part of the players or of the day that it is taken over; None for all.
-    limits : tuple of float
-        The least and the largest value that it can have; intervals end there.
     """
 
     name: str
     unit: str
     meaning: str
+    limits: tuple[float, float] = ANY
     whole: bool = False
     window: Window | None = None
     share_of: str = ""
     part: Part | None = None
-    limits: tuple[float, float] = ANY
+
+
+def of_part(measure: Response, division: str, name: str, meaning: str) -> Response:
+    """Return the response that is a measure of one part of what is divided, see `Part`."""
+    part = Part(measure.name, division, name)
+    return replace(measure, name=f"{measure.name}.{name}", meaning=meaning, part=part)
 
 
 NO_FILES: Mapping[str, Path] = MappingProxyType({})

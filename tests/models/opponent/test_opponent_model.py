@@ -24,8 +24,7 @@ from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.opponent.model import (
     MEASURES,
     OpponentModel,
-    _summarize,
-    player_of_rank,
+    by_rank,
     window_edges,
 )
 
@@ -285,8 +284,7 @@ def test_a_run_leaves_its_inputs_as_they_are() -> None:
 
 def test_rank_is_by_mean_with_ties_to_the_lower_index() -> None:
     means = np.array([1.0, 5.0, 1.0, -2.0, 5.0])
-    assert [player_of_rank(means, rank) for rank in (1, 2, 3, 4, 5)] == [1, 4, 0, 2, 3]
-    assert (player_of_rank(means, "top"), player_of_rank(means, "bottom")) == (1, 3)
+    assert by_rank(means).tolist() == [1, 4, 0, 2, 3]
 
 
 def test_rank_may_be_by_skill_path_by_path() -> None:
@@ -433,7 +431,7 @@ def test_ties_at_random_fall_on_everybody() -> None:
     for path in range(3_000):
         inputs = study.draw(Streams(5), path)
         for row, each in enumerate((study, mixed)):
-            firsts[row, each._play(inputs).opponents[0, 0]] += 1
+            firsts[row, each.play(inputs).opponents[0, 0]] += 1
     assert sorted(firsts[0])[:4] == [0, 0, 0, 0]
     others = np.sort(firsts[1])[1:]
     assert np.sort(firsts[1])[0] == 0
@@ -457,7 +455,7 @@ def test_nobody_beats_the_oracle() -> None:
     study = model(n_opponents=9, n_games=60, policies=ALL)
     outcome = study.run(study.draw(Streams(1), 0))
     assert outcome.curves is not None
-    true_draws = outcome.curves[:, MEASURES.index("true_draw_probability")]
+    true_draws = outcome.curves[:, MEASURES.names.index("true_draw_probability")]
     assert np.all(true_draws <= true_draws[ALL.index("oracle")])
     assert true_draws[ALL.index("random")].mean() < true_draws[ALL.index("draw_chance")].mean()
 
@@ -499,7 +497,7 @@ def test_the_unit_of_skill_does_not_matter() -> None:
     ],
 )
 def test_windows_end_with_the_games(n_games: int, edges: list[int]) -> None:
-    assert window_edges(n_games).tolist() == edges
+    assert window_edges(n_games) == edges
     names = [r.name for r in model(n_games=n_games, policies=("oracle",)).responses]
     assert len(names) == 1 + len(MEASURES) * (len(edges) - 1)
     assert f"win_fraction.oracle.{edges[-2] + 1}-{n_games}" in names
@@ -519,21 +517,12 @@ def test_responses_are_means_over_windows() -> None:
         mine = games["policy"] == policy
         total = games["expected_quality"][mine].sum()
         assert values.pop(f"expected_quality.{policy}") == pytest.approx(total, rel=1e-13)
-        for measure in MEASURES:
+        for measure in MEASURES.names:
             for low, high in ((0, 100), (100, 200), (200, 230)):
                 mean = games[measure][mine][low:high].mean()
                 value = values.pop(f"{measure}.{policy}.{low + 1}-{high}")
                 assert value == pytest.approx(mean, rel=1e-12, abs=1e-14)
     assert not values
-
-
-def test_the_summary_kernel_agrees_with_its_twin() -> None:
-    measures = np.random.default_rng(1).normal(size=(3, len(MEASURES), 250))
-    edges, size = window_edges(250), 3 * (1 + 3 * len(MEASURES))
-    compiled, twin = np.empty(size), np.empty(size)
-    _summarize(measures, edges, 4, compiled)
-    _summarize.py_func(measures, edges, 4, twin)  # type: ignore[attr-defined]
-    assert np.array_equal(compiled, twin)
 
 
 def test_simulate_writes_games_and_players(tmp_path: Path) -> None:
@@ -614,7 +603,7 @@ def test_summary_has_windows_and_paired_differences(tmp_path: Path) -> None:
             assert min(arms) == pytest.approx(2.022691 * error, rel=1e-6)
             assert (max(arms) > 1.000001 * min(arms)) == ("skewed" in facts["remarks"])
 
-    for measure in MEASURES:
+    for measure in MEASURES.names:
         total = ["total"] if measure == "expected_quality" else []
         for games in [*total, "1-100", "101-120"]:
             own = {policy: column(policy, measure, games) for policy in policies}

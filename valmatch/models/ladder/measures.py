@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import at, unallocating
 from valmatch.models.ladder.state import LEFT
-from valmatch.models.model import NOT_NEGATIVE, SHARE, Part, Response, Responses
+from valmatch.models.model import NOT_NEGATIVE, SHARE, WIN_GAP, Part, Response, Responses
 
 # The waits of the matched players of a ladder in memory that does not grow with their number.
 #
@@ -120,103 +120,70 @@ _BY_BINS = f"; of more than {KEPT:,} within {100 * ERROR:.2g} %"
 
 RESPONSES = Responses(
     Response(
-        "true_team_diff",
-        "points",
-        "mean over matches of |mean skill - mean skill|",
-        limits=NOT_NEGATIVE,
+        "true_team_diff", "points", "mean over matches of |mean skill - mean skill|", NOT_NEGATIVE
     ),
-    Response(
-        "team_diff", "points", "the same of the ratings that the rule sees", limits=NOT_NEGATIVE
-    ),
-    Response(
-        "true_player_diff", "points", "mean over teams of max - min skill", limits=NOT_NEGATIVE
-    ),
-    Response(
-        "player_diff", "points", "the same of the ratings that the rule sees", limits=NOT_NEGATIVE
-    ),
-    Response(
-        "win_gap",
-        "",
-        "mean over matches of |p - 1/2|, p by true skill; 0 is fair",
-        limits=(0.0, 0.5),
-    ),
-    Response("fair_share", "", "share of matches with |p - 1/2| <= 0.1", limits=SHARE),
-    Response("stomp_share", "", "share of matches with |p - 1/2| >= 0.4", limits=SHARE),
-    Response("avg_wait_time", "minutes", "mean wait of matched players", limits=NOT_NEGATIVE),
-    Response(
-        "wait_p50", "minutes", f"median wait of matched players{_BY_BINS}", limits=NOT_NEGATIVE
-    ),
+    Response("team_diff", "points", "the same of the ratings that the rule sees", NOT_NEGATIVE),
+    Response("true_player_diff", "points", "mean over teams of max - min skill", NOT_NEGATIVE),
+    Response("player_diff", "points", "the same of the ratings that the rule sees", NOT_NEGATIVE),
+    Response("win_gap", "", "mean over matches of |p - 1/2|, p by true skill; 0 is fair", WIN_GAP),
+    Response("fair_share", "", "share of matches with |p - 1/2| <= 0.1", SHARE),
+    Response("stomp_share", "", "share of matches with |p - 1/2| >= 0.4", SHARE),
+    Response("avg_wait_time", "minutes", "mean wait of matched players", NOT_NEGATIVE),
+    Response("wait_p50", "minutes", f"median wait of matched players{_BY_BINS}", NOT_NEGATIVE),
     *(
         Response(
             f"wait_p{percent}",
             "minutes",
             f"{percent}th percentile of the wait of matched players{_BY_BINS}",
-            limits=NOT_NEGATIVE,
+            NOT_NEGATIVE,
         )
         for percent in PERCENTILES[1:]
     ),
-    Response("abandoned_fraction", "", "share of the tickets that ended by patience", limits=SHARE),
-    Response("log_loss", "", "log loss of the rating system's predictions", limits=NOT_NEGATIVE),
+    Response("abandoned_fraction", "", "share of the tickets that ended by patience", SHARE),
+    Response("log_loss", "", "log loss of the rating system's predictions", NOT_NEGATIVE),
     Response(
-        "skill_log_loss",
-        "",
-        "log loss of p, the best that any prediction can do",
-        limits=NOT_NEGATIVE,
+        "skill_log_loss", "", "log loss of p, the best that any prediction can do", NOT_NEGATIVE
     ),
     Response(
         "rating_error",
         "points",
         "root mean square of (rating - its mean) - (skill - its)",
-        limits=NOT_NEGATIVE,
+        NOT_NEGATIVE,
     ),
     Response("rating_slope", "", "slope of rating on skill by least squares"),
-    Response("scale_stretch", "", "sd(rating) / sd(skill)", limits=NOT_NEGATIVE),
-    Response(
-        "rank_correlation", "", "Spearman correlation of rating and skill", limits=(-1.0, 1.0)
-    ),
+    Response("scale_stretch", "", "sd(rating) / sd(skill)", NOT_NEGATIVE),
+    Response("rank_correlation", "", "Spearman correlation of rating and skill", (-1.0, 1.0)),
     Response(
         "calibration",
         "",
         "rating_error squared / mean variance of the belief (systems with a deviation)",
-        limits=NOT_NEGATIVE,
+        NOT_NEGATIVE,
     ),
     Response("drift_per_day", "points per day", "drift of the mean rating after the warm-up"),
+    Response("newcomer_win_gap", "", "win gap of players in their first ten games", WIN_GAP),
+    Response("newcomer_wait", "minutes", "wait of players in their first ten games", NOT_NEGATIVE),
     Response(
-        "newcomer_win_gap", "", "win gap of players in their first ten games", limits=(0.0, 0.5)
-    ),
-    Response(
-        "newcomer_wait", "minutes", "wait of players in their first ten games", limits=NOT_NEGATIVE
-    ),
-    Response(
-        "joined_win_gap",
-        "",
-        "newcomer_win_gap of players who joined after the start",
-        limits=(0.0, 0.5),
+        "joined_win_gap", "", "newcomer_win_gap of players who joined after the start", WIN_GAP
     ),
     Response(
         "joined_wait",
         "minutes",
         "newcomer_wait of players who joined after the start",
-        limits=NOT_NEGATIVE,
+        NOT_NEGATIVE,
     ),
+    Response("joined_first_wait", "minutes", "wait for the very first game of those", NOT_NEGATIVE),
     Response(
-        "joined_first_wait", "minutes", "wait for the very first game of those", limits=NOT_NEGATIVE
+        "games_per_player_day", "games per day", "games of an active player a day", NOT_NEGATIVE
     ),
-    Response(
-        "games_per_player_day",
-        "games per day",
-        "games of an active player a day",
-        limits=NOT_NEGATIVE,
-    ),
-    Response("n_matches", "", "matches", whole=True, limits=NOT_NEGATIVE),
-    Response("n_tickets", "", "tickets that ended", whole=True, limits=NOT_NEGATIVE),
-    Response("active_players", "", "different players in matches", whole=True, limits=NOT_NEGATIVE),
+    Response("n_matches", "", "matches", NOT_NEGATIVE, whole=True),
+    Response("n_tickets", "", "tickets that ended", NOT_NEGATIVE, whole=True),
+    Response("active_players", "", "different players in matches", NOT_NEGATIVE, whole=True),
     Response(
         "dropped_sessions",
         "",
         "session starts of players who were not away",
+        NOT_NEGATIVE,
         whole=True,
-        limits=NOT_NEGATIVE,
     ),
 )
 
@@ -379,15 +346,11 @@ def scale_moves(stretches: Sequence[float]) -> bool:
 # Responses of a ladder in which friends queue together: of parties, and of their ratings.
 
 OF_SIZES = (
-    Response("player_share", "", "share of the players of matches", limits=SHARE),
-    Response("avg_wait_time", "minutes", "mean wait of matched players", limits=NOT_NEGATIVE),
-    Response(
-        "abandoned_fraction", "", "share of players whose ticket ended by patience", limits=SHARE
-    ),
-    Response(
-        "win_gap", "", "mean over players of |p - 1/2| of the match, by true skill", limits=(0, 0.5)
-    ),
-    Response("win_prob", "", "mean over players of the chance to win, by true skill", limits=SHARE),
+    Response("player_share", "", "share of the players of matches", SHARE),
+    Response("avg_wait_time", "minutes", "mean wait of matched players", NOT_NEGATIVE),
+    Response("abandoned_fraction", "", "share of players whose ticket ended by patience", SHARE),
+    Response("win_gap", "", "mean over players of |p - 1/2| of the match, by true skill", (0, 0.5)),
+    Response("win_prob", "", "mean over players of the chance to win, by true skill", SHARE),
 )
 """What is measured of players by the size of the party that they queue in."""
 
@@ -402,7 +365,7 @@ RATING_ERROR = Response(
     "points",
     "root mean square of (rating - the mean of all) - (skill - the mean of all) at the end, of"
     " players in groups of friends of this size",
-    limits=NOT_NEGATIVE,
+    NOT_NEGATIVE,
 )
 """What is measured of players by the size of their group of friends."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -58,7 +59,50 @@ Rank = Annotated[
 ]
 
 
-class OpponentFactors(Factors):
+class PriorFactors(Factors):
+    """Factors of models that draw values from a prior and compare policies on them."""
+
+    if TYPE_CHECKING:
+        prior: str
+        prior_mean_variance: float
+        prior_variance_range: tuple[float, ...]
+        prior_means: tuple[float, ...] | None
+        prior_variances: tuple[float, ...] | None
+        prior_draw: str
+
+    @classmethod
+    def _values(cls, factors: Mapping[str, Any]) -> tuple[int, str] | None:
+        """Return how many values there are, in words too; None where that is wrong itself."""
+        raise NotImplementedError
+
+    @field_validator("prior_variance_range", check_fields=False)
+    @classmethod
+    def _ordered(cls, limits: tuple[float, ...]) -> tuple[float, ...]:
+        if limits[0] > limits[1]:
+            low, high = map(plain_number, limits)
+            raise refuse(f"the least variance {low} is above the largest, {high}")
+        return limits
+
+    @field_validator("prior_means", "prior_variances", check_fields=False)
+    @classmethod
+    def _one_per_value(
+        cls, values: tuple[float, ...] | None, info: ValidationInfo
+    ) -> tuple[float, ...] | None:
+        count, words = cls._values(info.data) or (None, "")
+        if None not in (values, count) and len(values or ()) != count:
+            raise refuse(f"{len(values or ())} values for {words}")
+        return values
+
+    @field_validator("policies", check_fields=False)
+    @classmethod
+    def _distinct(cls, policies: tuple[str, ...]) -> tuple[str, ...]:
+        for k, policy in enumerate(policies):
+            if policy in policies[:k]:
+                raise refuse(f"{policy} is named twice (each policy once)")
+        return policies
+
+
+class OpponentFactors(PriorFactors):
     """One simulation study of opponent selection for player 0.
 
     Meanings and defaults are those of section 4 of "May the best man win: simulation optimization
@@ -154,26 +198,12 @@ class OpponentFactors(Factors):
         " paper.",
     )
 
-    @field_validator("prior_variance_range")
     @classmethod
-    def _ordered(cls, limits: tuple[float, ...]) -> tuple[float, ...]:
-        if limits[0] > limits[1]:
-            low, high = map(plain_number, limits)
-            raise refuse(f"the least variance {low} is above the largest, {high}")
-        return limits
-
-    @field_validator("prior_means", "prior_variances")
-    @classmethod
-    def _one_per_player(
-        cls, values: tuple[float, ...] | None, info: ValidationInfo
-    ) -> tuple[float, ...] | None:
-        opponents = info.data.get("n_opponents")
-        if values is not None and opponents is not None and len(values) != opponents + 1:
-            raise refuse(
-                f"{len(values)} values for {opponents + 1} players (n_opponents {opponents} and"
-                " player 0)"
-            )
-        return values
+    def _values(cls, factors: Mapping[str, Any]) -> tuple[int, str] | None:
+        opponents = factors.get("n_opponents")
+        if opponents is None:
+            return None
+        return opponents + 1, f"{opponents + 1} players (n_opponents {opponents} and player 0)"
 
     @field_validator("rank")
     @classmethod
@@ -195,11 +225,3 @@ class OpponentFactors(Factors):
                 " a draw (allowed: 0, or update corrected)"
             )
         return margin
-
-    @field_validator("policies")
-    @classmethod
-    def _distinct(cls, policies: tuple[str, ...]) -> tuple[str, ...]:
-        for k, policy in enumerate(policies):
-            if policy in policies[:k]:
-                raise refuse(f"{policy} is named twice (each policy once)")
-        return policies

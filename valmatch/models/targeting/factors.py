@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, Strict, ValidationInfo, field_validator
+from pydantic import Field, Strict
 
-from valmatch.inputs.fields import Factors, Whole, factor, plain_number, refuse
-from valmatch.models.opponent.factors import Kappa, Mean, Variance, VarianceRange
+from valmatch.inputs.fields import Whole, factor
+from valmatch.models.opponent.factors import Kappa, Mean, PriorFactors, Variance, VarianceRange
 from valmatch.policies.registry import TARGET, meanings
 
 Tolerance = Annotated[float, Field(ge=1e-4, le=1e6, allow_inf_nan=False), Strict()]
@@ -18,7 +19,7 @@ else:
 Policies = Annotated[tuple[PolicyName, ...], Field(min_length=1)]
 
 
-class TargetingFactors(Factors):
+class TargetingFactors(PriorFactors):
     """One study of targeting and selection.
 
     The problem is that of section 5 of "May the best man win: simulation optimization for
@@ -84,28 +85,7 @@ class TargetingFactors(Factors):
         " draw_chance.",
     )
 
-    @field_validator("prior_variance_range")
     @classmethod
-    def _ordered(cls, limits: tuple[float, ...]) -> tuple[float, ...]:
-        if limits[0] > limits[1]:
-            low, high = map(plain_number, limits)
-            raise refuse(f"the least variance {low} is above the largest, {high}")
-        return limits
-
-    @field_validator("prior_means", "prior_variances")
-    @classmethod
-    def _one_per_alternative(
-        cls, values: tuple[float, ...] | None, info: ValidationInfo
-    ) -> tuple[float, ...] | None:
-        count = info.data.get("n_alternatives")
-        if values is not None and count is not None and len(values) != count:
-            raise refuse(f"{len(values)} values for {count} alternatives")
-        return values
-
-    @field_validator("policies")
-    @classmethod
-    def _distinct(cls, policies: tuple[str, ...]) -> tuple[str, ...]:
-        for k, policy in enumerate(policies):
-            if policy in policies[:k]:
-                raise refuse(f"{policy} is named twice (each policy once)")
-        return policies
+    def _values(cls, factors: Mapping[str, Any]) -> tuple[int, str] | None:
+        count = factors.get("n_alternatives")
+        return None if count is None else (count, f"{count} alternatives")

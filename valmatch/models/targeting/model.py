@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import announce_compilation, unallocating, variant
-from valmatch.models.curves import Prior, believed_means, draw_prior, spread
+from valmatch.models.curves import (
+    PRIOR,
+    VALUES,
+    CurveModel,
+    Prior,
+    axes_of,
+    believed,
+    draw_prior,
+    draw_values,
+    spread,
+)
 from valmatch.models.model import (
     NO_FILES,
     NOT_NEGATIVE,
     SHARE,
-    Axes,
-    Model,
-    Outcome,
-    Record,
     Response,
     Responses,
     Table,
@@ -32,16 +39,44 @@ from valmatch.policies.knowledge import place_of_largest
 from valmatch.policies.registry import TARGET, Measure, function_of
 from valmatch.policies.target import Aim, expected_quality, measured
 
-# Kernels that measure along one sample path, one for each policy.
+NOISE = VALUES + 1  # source of randomness after those of the prior and of the values
 
-MEASURES: Final = (
-    "distance",  # from the target, of the true value of the selected alternative
-    "excess_distance",  # that, less the least distance of all alternatives
-    "nearest_found",  # 1 if the selected alternative is the nearest, else 0
-    "quality",  # exp(-distance^2 / (2 tolerance^2))
-    "measured_distance",  # from the target, of the true value of the measured alternative
+MEASURES = Responses(
+    Response(
+        "distance",
+        "value",
+        "distance of the selected alternative's true value from the target",
+        NOT_NEGATIVE,
+    ),
+    Response(
+        "excess_distance",
+        "value",
+        "that distance, less that of the nearest alternative",
+        NOT_NEGATIVE,
+    ),
+    Response("nearest_found", "", "whether the selected alternative is the nearest", SHARE),
+    Response(
+        "quality", "", "exp(-distance^2 / (2 tolerance^2)) of the selected alternative", SHARE
+    ),
+    Response(
+        "measured_distance",
+        "value",
+        "distance of the measured alternative's value from the target",
+        NOT_NEGATIVE,
+    ),
 )
-"""Rows of the kernel's `measures`, each after the measurement."""
+"""What is measured after a measurement: the rows of `Course.measures`."""
+
+MARKS = (10, 20, 50, 100, 200, 500, 1000)
+"""After so many measurements there are responses, and after the last one."""
+
+
+class SamplePath(NamedTuple):
+    """The random inputs of a replication, common to all policies."""
+
+    prior: Prior  # what the values were drawn from
+    values: Floats  # (M,); True values in order of index
+    noise: Floats  # (N,); standard normals, one a measurement
 
 
 class Start(NamedTuple):
@@ -54,22 +89,21 @@ class Start(NamedTuple):
     noise: Floats  # (N,); standard normals, one a measurement, the same for every policy
 
 
-class Trajectory(NamedTuple):
-    """What happened along a path."""
+class Course(NamedTuple):
+    """What happened under a policy; under several with an axis of policies in front."""
 
-    # (2, N) int64, index of the alternative measured, and of the one selected afterwards
-    chosen: Ints
-    beliefs: Floats  # (2, N) float64, mean and variance of the measured alternative afterwards
-    measures: Floats  # (5, N) float64, rows as in `MEASURES`
+    chosen: Ints  # (2, N); the alternative measured, and the one selected afterwards
+    beliefs: Floats  # (2, N); mean and variance of the measured alternative afterwards
+    measures: Floats  # (len(MEASURES), N)
 
 
-Follow: TypeAlias = Callable[[Aim, Start, Trajectory], None]
+PathKernel: TypeAlias = Callable[[Aim, Start, Course], None]
 
 choose: Measure = function_of(TARGET["uniform"])
 """What `follow_path` chooses by; every compiled copy of it has the policy of its own."""
 
 
-def follow_path(aim: Aim, start: Start, out: Trajectory) -> None:
+def follow_path(aim: Aim, start: Start, out: Course) -> None:
     """Measure N times, each time the alternative that the policy chooses."""
     target, tolerance, noise_variance = aim.target, aim.tolerance, aim.noise_variance
     means, variances, counts, qualities = aim.means, aim.variances, aim.counts, aim.qualities
@@ -99,44 +133,9 @@ def follow_path(aim: Aim, start: Start, out: Trajectory) -> None:
 
 
 @cache
-def path_by(policy: str) -> Follow:
+def path_by(policy: str) -> PathKernel:
     """Return `follow_path` compiled for a policy of `TARGET`."""
     return unallocating(variant(follow_path, policy, choose=function_of(TARGET[policy])))
-
-
-VALUES, NOISE = 2, 3
-"""Sources of randomness after those of the prior."""
-
-MARKS = (10, 20, 50, 100, 200, 500, 1000)
-"""After so many measurements there are responses, and after the last one."""
-
-FOUND = MEASURES.index("nearest_found")
-
-MEANINGS = {
-    "distance": ("value", "distance of the selected alternative's true value from the target"),
-    "excess_distance": ("value", "that distance, less that of the nearest alternative"),
-    "nearest_found": ("", "whether the selected alternative is the nearest"),
-    "quality": ("", "exp(-distance^2 / (2 tolerance^2)) of the selected alternative"),
-    "measured_distance": ("value", "distance of the measured alternative's value from the target"),
-}
-
-SHARES = ("nearest_found", "quality")  # measures between 0 and 1
-
-
-class SamplePath(NamedTuple):
-    """The random inputs of a replication, common to all policies."""
-
-    prior: Prior  # what the values were drawn from
-    values: Floats  # (M,); True values in order of index
-    noise: Floats  # (N,); standard normals, one a measurement
-
-
-class Course(NamedTuple):
-    """What happened under each policy; rows as of `Trajectory`."""
-
-    chosen: Ints  # (policies, 2, N) int64
-    beliefs: Floats  # (policies, 2, N) float64
-    measures: Floats  # (policies, len(MEASURES), N) float64
 
 
 def marks(n_measurements: int) -> list[int]:
@@ -144,53 +143,31 @@ def marks(n_measurements: int) -> list[int]:
     return [*(mark for mark in MARKS if mark < n_measurements), n_measurements]
 
 
-def _responses(policies: Sequence[str], n_measurements: int) -> Responses:
-    """Return the responses: each measure of each policy at each mark."""
-    return Responses(
-        *(
-            Response(
-                f"{measure}.{policy}.{mark}",
-                MEANINGS[measure][0],
-                f"{MEANINGS[measure][1]}, after {mark} measurement{'s' * (mark > 1)}",
-                window=Window(policy, measure, str(mark)),
-                limits=SHARE if measure in SHARES else NOT_NEGATIVE,
-            )
-            for policy in policies
-            for measure in MEASURES
-            for mark in marks(n_measurements)
-        )
-    )
+def _responses(factors: TargetingFactors) -> Iterator[Response]:
+    """Yield the responses: each measure of each policy at each mark."""
+    for policy in factors.policies:
+        for measure in MEASURES:
+            for mark in marks(factors.n_measurements):
+                yield replace(
+                    measure,
+                    name=f"{measure.name}.{policy}.{mark}",
+                    meaning=f"{measure.meaning}, after {mark} measurement{'s' * (mark > 1)}",
+                    window=Window(policy, measure.name, str(mark)),
+                )
 
 
-def _axes(factors: TargetingFactors) -> Axes:
-    """Return the curves with scales that follow the unit of the values."""
-    size = 2.0 ** math.ceil(math.log2(spread(factors) + abs(factors.target)))
-    scales = [1.0 if measure in SHARES else size for measure in MEASURES]
-    return Axes(factors.policies, MEASURES, factors.n_measurements, scales)
-
-
-class TargetingModel(Model[SamplePath]):
+class TargetingModel(CurveModel[SamplePath, Course]):
     """Targeting and selection, for any factors."""
 
-    drawn_by = frozenset(
-        (
-            "n_alternatives",
-            "n_measurements",
-            "prior_mean_variance",
-            "prior_variance_range",
-            "prior_means",
-            "prior_variances",
-            "prior_draw",
-        )
-    )
+    drawn_by = frozenset(("n_alternatives", "n_measurements", *PRIOR))
 
     def __init__(self, factors: TargetingFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         assert not files
         self._factors = factors
-        self._at = np.array(marks(factors.n_measurements)) - 1
-        self.responses = _responses(factors.policies, factors.n_measurements)
-        self.axes: Axes | None = _axes(factors)
-        self._scales = np.array(self.axes.scales)[:, np.newaxis]
+        self._marks = np.array(marks(factors.n_measurements))
+        self.responses = Responses(*_responses(factors))
+        sizes = {"": 1.0, "value": spread(factors) + abs(factors.target)}
+        self.axes = axes_of(factors.policies, MEASURES, factors.n_measurements, sizes)
         count = factors.n_alternatives
         self._aim = Aim(
             factors.target,
@@ -205,27 +182,11 @@ class TargetingModel(Model[SamplePath]):
 
     def draw(self, streams: Streams, replication: int) -> SamplePath:
         """Return prior, values and noise; target, beliefs and policies do not enter."""
-        count, steps = self._factors.n_alternatives, self._factors.n_measurements
-        prior = draw_prior(self._factors, count, streams, replication)
-        normals = streams.stream(replication, VALUES).standard_normal(count)
-        return SamplePath(
-            prior,
-            prior.means + np.sqrt(prior.variances) * normals,
-            streams.stream(replication, NOISE).standard_normal(steps),
-        )
+        prior = draw_prior(self._factors, self._factors.n_alternatives, streams, replication)
+        noise = streams.stream(replication, NOISE).standard_normal(self._factors.n_measurements)
+        return SamplePath(prior, draw_values(prior, streams, replication), noise)
 
-    def run(self, inputs: SamplePath) -> Outcome:
-        """Return the measures at the marks, and the curves, of all policies."""
-        measures = self._follow(inputs).measures
-        return Outcome(self._summary(measures), measures / self._scales)
-
-    def record(self, inputs: SamplePath) -> Record:
-        """Return the responses with every alternative and every measurement."""
-        course = self._follow(inputs)
-        tables = (self._alternatives_table(inputs), self._measurements_table(course))
-        return Record(self._summary(course.measures), tables)
-
-    def _follow(self, inputs: SamplePath) -> Course:
+    def play(self, inputs: SamplePath, logged: bool = False) -> Course:
         """Measure as each policy chooses."""
         count, steps = len(self._factors.policies), self._factors.n_measurements
         course = Course(
@@ -233,38 +194,31 @@ class TargetingModel(Model[SamplePath]):
             np.empty((count, 2, steps)),
             np.empty((count, len(MEASURES), steps)),
         )
-        believed = believed_means(self._factors, inputs.prior)
-        start = Start(believed, inputs.prior.variances, inputs.values, inputs.noise)
+        start = Start(*believed(self._factors, inputs.prior), inputs.values, inputs.noise)
         for k, policy in enumerate(self._factors.policies):
-            follow_path = path_by(policy)
-            announce_compilation(follow_path)
-            out = Trajectory(course.chosen[k], course.beliefs[k], course.measures[k])
-            follow_path(self._aim, start, out)
+            kernel = path_by(policy)
+            announce_compilation(kernel)
+            kernel(self._aim, start, Course(*(rows[k] for rows in course)))
         return course
 
-    def _summary(self, measures: Floats) -> dict[str, float]:
-        """Return the responses by name, in the order of `_responses`."""
-        return dict(zip(self.responses.names, measures[:, :, self._at].ravel(), strict=True))
+    def summary(self, inputs: SamplePath, course: Course) -> dict[str, float]:
+        """Return the measures at the marks by name, in the order of `_responses`."""
+        values = course.measures[:, :, self._marks - 1].ravel()
+        return dict(zip(self.responses.names, values, strict=True))
 
-    def _alternatives_table(self, inputs: SamplePath) -> Table:
-        """Return one row for each alternative."""
+    def tables(self, inputs: SamplePath, course: Course) -> tuple[Table, Table]:
+        """Return one row for each alternative, and one for each policy and measurement."""
         means, variances = inputs.prior
-        return Table(
-            "alternatives",
-            {
-                "alternative": np.arange(means.size),
-                "value_mean": means,
-                "prior_mean": believed_means(self._factors, inputs.prior),
-                "prior_variance": variances,
-                "value": inputs.values,
-                "distance": np.abs(inputs.values - self._factors.target),
-            },
-        )
-
-    def _measurements_table(self, course: Course) -> Table:
-        """Return one row for each policy and measurement; beliefs are those after it."""
+        alternatives = {
+            "alternative": np.arange(means.size),
+            "value_mean": means,
+            "prior_mean": believed(self._factors, inputs.prior).means,
+            "prior_variance": variances,
+            "value": inputs.values,
+            "distance": np.abs(inputs.values - self._factors.target),
+        }
         count, _, steps = course.chosen.shape
-        columns = {
+        measurements = {
             "policy": np.repeat(self._factors.policies, steps),
             "measurement": np.tile(np.arange(1, steps + 1), count),
             "measured": course.chosen[:, 0].ravel(),
@@ -272,7 +226,7 @@ class TargetingModel(Model[SamplePath]):
             "mean": course.beliefs[:, 0].ravel(),
             "variance": course.beliefs[:, 1].ravel(),
         }
-        for k, name in enumerate(MEASURES):
+        for k, name in enumerate(MEASURES.names):
             values = course.measures[:, k].ravel()
-            columns[name] = values.astype(np.int64) if k == FOUND else values
-        return Table("measurements", columns)
+            measurements[name] = values.astype(np.int64) if name == "nearest_found" else values
+        return Table("alternatives", alternatives), Table("measurements", measurements)

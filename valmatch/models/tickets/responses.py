@@ -235,7 +235,7 @@ def _share(measure: str, of: str, name: str, meaning: str) -> Response:
 
 def _count(measure: str, of: str, name: str, meaning: str) -> Response:
     part = Part(measure, of, name)
-    return Response(f"{measure}.{name}", "", meaning, True, part=part, limits=NOT_NEGATIVE)
+    return Response(f"{measure}.{name}", "", meaning, whole=True, part=part, limits=NOT_NEGATIVE)
 
 
 def _of_group(measure: Response, by: str, name: str) -> Response:

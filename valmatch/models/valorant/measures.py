@@ -14,7 +14,7 @@ from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records
 from valmatch.matching.queue import STATISTICS
 from valmatch.matching.rules import Rules, prioritized
-from valmatch.models.model import NOT_NEGATIVE, SHARE, Part, Response
+from valmatch.models.model import NOT_NEGATIVE, SHARE, WIN_GAP, Part, Response
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.days import summarize
 from valmatch.models.valorant.factors import ValorantFactors
@@ -23,20 +23,17 @@ from valmatch.models.valorant.queue_log import DAY
 # Bands of players by rating, and what is measured of each.
 
 BAND_MEASURES = (
-    Response("matched_fraction", "", "share of its players who were matched", limits=SHARE),
-    Response("avg_wait_time", "minutes", "mean wait of its matched players", limits=NOT_NEGATIVE),
-    Response("wait_p50", "minutes", "median wait of its matched players", limits=NOT_NEGATIVE),
+    Response("matched_fraction", "", "share of its players who were matched", SHARE),
+    Response("avg_wait_time", "minutes", "mean wait of its matched players", NOT_NEGATIVE),
+    Response("wait_p50", "minutes", "median wait of its matched players", NOT_NEGATIVE),
     Response(
-        "wait_p95",
-        "minutes",
-        "95th percentile of the wait of its matched players",
-        limits=NOT_NEGATIVE,
+        "wait_p95", "minutes", "95th percentile of the wait of its matched players", NOT_NEGATIVE
     ),
     Response(
         "avg_team_diff",
         "Elo points",
         "mean over its matched players of |mean - mean| of the match",
-        limits=NOT_NEGATIVE,
+        NOT_NEGATIVE,
     ),
 )
 """What is measured of a band."""
@@ -132,19 +129,16 @@ TIME_MEASURES = (
         "avg_queue_length",
         "players",
         "time average of the number of waiting players {}",
-        limits=NOT_NEGATIVE,
+        NOT_NEGATIVE,
     ),
     Response(
-        "avg_wait_time",
-        "minutes",
-        "mean wait of matched players who arrived {}",
-        limits=NOT_NEGATIVE,
+        "avg_wait_time", "minutes", "mean wait of matched players who arrived {}", NOT_NEGATIVE
     ),
     Response(
         "prioritized_fraction",
         "",
         "share who became prioritized of the players who arrived {}",
-        limits=SHARE,
+        SHARE,
     ),
 )
 """What is measured of a part of the time, which stands where the braces are."""
@@ -261,9 +255,7 @@ PERCENTILES = (50, 90, 95)
 EVEN = 0.05  # largest distance of a predicted share of wins from one half in an even match
 
 DIFFERENCES = tuple(
-    Response(
-        f"{name}_p{percent}", "Elo points", f"{percent}th percentile of {what}", limits=NOT_NEGATIVE
-    )
+    Response(f"{name}_p{percent}", "Elo points", f"{percent}th percentile of {what}", NOT_NEGATIVE)
     for name, what in (
         ("team_diff", "|mean rating - mean rating| over matches"),
         ("player_diff", "max - min rating over matched teams"),
@@ -273,17 +265,14 @@ DIFFERENCES = tuple(
 
 FAIRNESS = (
     Response(
-        "win_gap",
-        "",
-        "mean over matches of |p - 1/2|, p by Elo with the factor spread",
-        limits=(0.0, 0.5),
+        "win_gap", "", "mean over matches of |p - 1/2|, p by Elo with the factor spread", WIN_GAP
     ),
     Response(
         "even_fraction",
         "",
         "share of matches with p from 45 to 55 %, p by Elo",
+        SHARE,
         share_of="n_matches",
-        limits=SHARE,
     ),
 )
 
@@ -293,7 +282,7 @@ PAIRS = (
         "avg_pair_diff",
         "Elo points",
         "mean over matched teams of the mean |rating - rating| of two of their players",
-        limits=NOT_NEGATIVE,
+        NOT_NEGATIVE,
     ),
 )
 
@@ -302,7 +291,7 @@ ELO = (
         "avg_elo_diff",
         "Elo points",
         "mean over matches of |mean elo - mean elo|, whatever rating the rule looks at",
-        limits=NOT_NEGATIVE,
+        NOT_NEGATIVE,
     ),
 )
 
@@ -444,19 +433,13 @@ PATIENCE = 3
 """Source of randomness: how long players wait before they give up, in units of the mean."""
 
 RESPONSES_OF_DEPARTURES = (
-    Response("abandoned", "", "players who gave up", whole=True, limits=NOT_NEGATIVE),
-    Response(
-        "abandoned_fraction",
-        "",
-        "share of players who gave up",
-        share_of="n_players",
-        limits=SHARE,
-    ),
+    Response("abandoned", "", "players who gave up", NOT_NEGATIVE, whole=True),
+    Response("abandoned_fraction", "", "share of players who gave up", SHARE, share_of="n_players"),
     Response(
         "avg_wait_abandoned",
         "minutes",
         "mean wait of players who gave up, until then",
-        limits=NOT_NEGATIVE,
+        NOT_NEGATIVE,
     ),
 )
 """Responses of a queue in which players give up."""

@@ -176,57 +176,36 @@ RESPONSES = Responses(
         "avg_team_diff",
         "Elo points",
         "mean over matches of |mean rating - mean rating|",
-        limits=NOT_NEGATIVE,
+        NOT_NEGATIVE,
     ),
     Response(
-        "avg_player_diff",
-        "Elo points",
-        "mean over matched teams of max - min rating",
-        limits=NOT_NEGATIVE,
+        "avg_player_diff", "Elo points", "mean over matched teams of max - min rating", NOT_NEGATIVE
     ),
-    Response("avg_wait_time", "minutes", "mean wait of matched players", limits=NOT_NEGATIVE),
+    Response("avg_wait_time", "minutes", "mean wait of matched players", NOT_NEGATIVE),
     Response(
-        "avg_wait_time_all",
-        "minutes",
-        "with unmatched players, up to the horizon",
-        limits=NOT_NEGATIVE,
+        "avg_wait_time_all", "minutes", "with unmatched players, up to the horizon", NOT_NEGATIVE
     ),
-    Response("wait_p50", "minutes", "median wait of matched players", limits=NOT_NEGATIVE),
+    Response("wait_p50", "minutes", "median wait of matched players", NOT_NEGATIVE),
+    Response("wait_p90", "minutes", "90th percentile of the wait of matched players", NOT_NEGATIVE),
+    Response("wait_p95", "minutes", "95th percentile of the wait of matched players", NOT_NEGATIVE),
+    Response("wait_p99", "minutes", "99th percentile of the wait of matched players", NOT_NEGATIVE),
+    Response("max_wait_time", "minutes", "longest wait of a matched player", NOT_NEGATIVE),
     Response(
-        "wait_p90", "minutes", "90th percentile of the wait of matched players", limits=NOT_NEGATIVE
+        "avg_queue_length", "players", "time average of the number of waiting players", NOT_NEGATIVE
     ),
     Response(
-        "wait_p95", "minutes", "95th percentile of the wait of matched players", limits=NOT_NEGATIVE
-    ),
-    Response(
-        "wait_p99", "minutes", "99th percentile of the wait of matched players", limits=NOT_NEGATIVE
-    ),
-    Response("max_wait_time", "minutes", "longest wait of a matched player", limits=NOT_NEGATIVE),
-    Response(
-        "avg_queue_length",
-        "players",
-        "time average of the number of waiting players",
-        limits=NOT_NEGATIVE,
-    ),
-    Response(
-        "matched_fraction",
-        "",
-        "share of players who were matched",
-        share_of="n_players",
-        limits=SHARE,
+        "matched_fraction", "", "share of players who were matched", SHARE, share_of="n_players"
     ),
     Response(
         "prioritized_fraction",
         "",
         "share of players who became prioritized",
+        SHARE,
         share_of="n_players",
-        limits=SHARE,
     ),
-    Response("n_players", "", "players who arrived", whole=True, limits=NOT_NEGATIVE),
-    Response("n_matches", "", "matches", whole=True, limits=NOT_NEGATIVE),
-    Response(
-        "unmatched", "", "players still waiting at the horizon", whole=True, limits=NOT_NEGATIVE
-    ),
+    Response("n_players", "", "players who arrived", NOT_NEGATIVE, whole=True),
+    Response("n_matches", "", "matches", NOT_NEGATIVE, whole=True),
+    Response("unmatched", "", "players still waiting at the horizon", NOT_NEGATIVE, whole=True),
 )
 
 

@@ -12,14 +12,11 @@ import numpy as np
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import announce_compilation, expanded, inlined, unallocating
+from valmatch.models.curves import CurveModel, axes_of
 from valmatch.models.model import (
     NO_FILES,
     NOT_NEGATIVE,
     SHARE,
-    Axes,
-    Model,
-    Outcome,
-    Record,
     Response,
     Responses,
     Table,
@@ -344,33 +341,28 @@ def _note(seats: Seats, rated: Rated, scale: float, ratings: Floats, rows: Float
 SKILLS, PICKS, NOISE, JOINS, LEAVES, TIES = range(6)
 """Sources of randomness."""
 
-MEASURES = ("rating_error", "log_loss")
-
 RESPONSES = Responses(
     Response(
         "rating_error",
         "points",
         "root mean square of rating minus latent skill at the end",
-        limits=NOT_NEGATIVE,
+        NOT_NEGATIVE,
     ),
     Response(
-        "mean_rating_error",
-        "points",
-        "rating error, mean over the game numbers",
-        limits=NOT_NEGATIVE,
+        "mean_rating_error", "points", "rating error, mean over the game numbers", NOT_NEGATIVE
     ),
     Response(
         "games_to_converge",
         "games",
         "games per player until the rating error is within error_bound and stays; undefined if it"
         " is outside at the end",
-        limits=NOT_NEGATIVE,
+        NOT_NEGATIVE,
     ),
     Response(
         "rank_correlation",
         "",
         "Spearman's correlation of ratings and skills at the end",
-        limits=(-1.0, 1.0),
+        (-1.0, 1.0),
     ),
     Response(
         "rating_slope", "", "points of rating per point of skill, by least squares at the end"
@@ -379,36 +371,28 @@ RESPONSES = Responses(
         "log_loss",
         "",
         "logarithmic loss of the predictions before each game, per contest",
-        limits=NOT_NEGATIVE,
+        NOT_NEGATIVE,
     ),
     Response(
-        "log_loss.late",
-        "",
-        "the same over the second half of the game numbers",
-        limits=NOT_NEGATIVE,
+        "log_loss.late", "", "the same over the second half of the game numbers", NOT_NEGATIVE
     ),
     Response(
         "skill_log_loss.late",
         "",
         "the same if skills and true_spread were known, as good as it gets without ties",
-        limits=NOT_NEGATIVE,
+        NOT_NEGATIVE,
     ),
     Response(
-        "accuracy",
-        "",
-        "share of the contests won by the favourite; even ones count half",
-        limits=SHARE,
+        "accuracy", "", "share of the contests won by the favourite; even ones count half", SHARE
     ),
+    Response("accuracy.late", "", "the same over the second half of the game numbers", SHARE),
     Response(
-        "accuracy.late", "", "the same over the second half of the game numbers", limits=SHARE
-    ),
-    Response(
-        "rating_spread",
-        "points",
-        "standard deviation of the ratings at the end",
-        limits=NOT_NEGATIVE,
+        "rating_spread", "points", "standard deviation of the ratings at the end", NOT_NEGATIVE
     ),
 )
+
+MEASURES = Responses(*(r for r in RESPONSES if r.name in ("rating_error", "log_loss")))
+"""Of these there are curves: at the end of each round, and over it."""
 
 
 def rank_correlation(a: Floats, b: Floats) -> float:
@@ -444,15 +428,18 @@ def _per_contest(loss: Floats, contests: Floats) -> Floats:
     return np.asarray(held[last])
 
 
-def _axes(factors: ZoneStatsFactors) -> Axes:
-    """Return the curves with scales that follow the factors, so that any unit will do."""
-    points = max(factors.skill_std, factors.GAME_MULT * factors.game_minutes)
-    sizes = (points, max(1.0, points / factors.T))
-    scales = [2.0 ** math.ceil(math.log2(size)) for size in sizes]
-    return Axes(("zonestats",), MEASURES, factors.games_per_player, scales)
+class Course(NamedTuple):
+    """What happened in a replication."""
+
+    skills: Floats  # (n_players,); in points
+    ratings: Floats  # (n_enabled,); at the end
+    rounds: Floats  # (games_per_player, len(ROUND))
+    settled: int  # the game after which the rating error stays within its bound; beyond the last
+    measures: Floats  # (1, len(MEASURES), games_per_player)
+    log: Floats  # (games, seats, len(LOG)); no games where none was wanted
 
 
-class ZoneStatsModel(Model[RandomNumbers]):
+class ZoneStatsModel(CurveModel[RandomNumbers, Course]):
     """A population with latent skills that plays games between teams drawn at random."""
 
     drawn_by = frozenset(("n_players", "games_per_player", "n_teams", "team_size"))
@@ -480,8 +467,9 @@ class ZoneStatsModel(Model[RandomNumbers]):
         )
         self._n_seats = factors.n_teams * factors.team_size
         self._n_games = -(-factors.n_players * factors.games_per_player // self._n_seats)
-        self.axes: Axes | None = _axes(factors)
-        self._scales = np.array(self.axes.scales)[:, np.newaxis]
+        points = max(factors.skill_std, factors.GAME_MULT * factors.game_minutes)
+        sizes = {"points": points, "": max(1.0, points / factors.T)}
+        self.axes = axes_of(("zonestats",), MEASURES, factors.games_per_player, sizes)
         self._seats, self._room = new_seats(factors.n_players, factors.n_teams, factors.team_size)
         self._errors, self._ratings = np.empty(factors.n_enabled), np.empty(factors.n_enabled)
         self._rounds = np.empty((factors.games_per_player, len(ROUND)))
@@ -498,33 +486,15 @@ class ZoneStatsModel(Model[RandomNumbers]):
             streams.stream(replication, TIES).random(self._n_games),
         )
 
-    def run(self, inputs: RandomNumbers) -> Outcome:
-        """Return the responses with the curves over the games of a player."""
-        responses = self._play(inputs, self._log(0))
-        contests, loss, _, _, error = self._rounds.T
-        curves = np.array([[error, _per_contest(loss, contests)]]) / self._scales
-        return Outcome(responses, curves)
-
-    def record(self, inputs: RandomNumbers) -> Record:
-        """Return the responses with every player and every game."""
-        log = self._log(self._n_games)
-        responses = self._play(inputs, log)
-        return Record(responses, (self._players_table(inputs, log), self._games_table(log)))
-
-    def _log(self, n_games: int) -> Floats:
-        return np.empty((n_games, self._n_seats, len(LOG)))
-
-    def _skills(self, draws: RandomNumbers) -> Floats:
-        """Return the latent skills in points."""
-        return self._factors.initial_rating + self._factors.skill_std * draws.skills
-
-    def _play(self, draws: RandomNumbers, log: Floats) -> dict[str, float]:
-        """Play all games; return the responses."""
+    def play(self, inputs: RandomNumbers, logged: bool = False) -> Course:
+        """Play and rate all games."""
+        factors = self._factors
+        skills = factors.initial_rating + factors.skill_std * inputs.skills
+        log = np.empty((self._n_games if logged else 0, self._n_seats, len(LOG)))
         announce_compilation(play)
-        skills = self._skills(draws)
         settled = play(
             self._rules,
-            draws,
+            inputs,
             skills,
             self._seats,
             self._room,
@@ -533,47 +503,44 @@ class ZoneStatsModel(Model[RandomNumbers]):
             self._rounds,
             log,
         )
-        skills = skills[: self._factors.n_enabled]
-        skill, rating = skills - skills.mean(), self._ratings - self._ratings.mean()
-        sums, late = (
-            self._rounds.sum(axis=0),
-            self._rounds[self._rounds.shape[0] // 2 :].sum(axis=0),
-        )
-        contests, loss, _, hits, _ = sums.tolist()
+        contests, loss, _, _, error = self._rounds.T
+        measures = np.array([[error, _per_contest(loss, contests)]])
+        return Course(skills, self._ratings, self._rounds, settled, measures, log)
+
+    def summary(self, inputs: RandomNumbers, course: Course) -> dict[str, float]:
+        """Return the responses by name."""
+        skills, rounds = course.skills[: self._factors.n_enabled], course.rounds
+        skill, rating = skills - skills.mean(), course.ratings - course.ratings.mean()
+        late = rounds[rounds.shape[0] // 2 :].sum(axis=0)
+        contests, loss, _, hits, _ = rounds.sum(axis=0).tolist()
         late_contests, late_loss, late_skill_loss, late_hits, _ = late.tolist()
-        converged = settled * self._n_seats / self._factors.n_players
+        converged = course.settled * self._n_seats / self._factors.n_players
         return {
             "rating_error": math.sqrt(float(np.mean((rating - skill) ** 2))),
-            "mean_rating_error": float(self._rounds[:, -1].mean()),
-            "games_to_converge": converged if settled <= self._n_games else math.nan,
-            "rank_correlation": rank_correlation(self._ratings, skills),
+            "mean_rating_error": float(rounds[:, -1].mean()),
+            "games_to_converge": converged if course.settled <= self._n_games else math.nan,
+            "rank_correlation": rank_correlation(course.ratings, skills),
             "rating_slope": float(rating @ skill) / float(skill @ skill),
             "log_loss": _share(loss, contests),
             "log_loss.late": _share(late_loss, late_contests),
             "skill_log_loss.late": _share(late_skill_loss, late_contests),
             "accuracy": _share(hits, contests),
             "accuracy.late": _share(late_hits, late_contests),
-            "rating_spread": float(self._ratings.std()),
+            "rating_spread": float(course.ratings.std()),
         }
 
-    def _players_table(self, draws: RandomNumbers, log: Floats) -> Table:
-        """Return one row for each player; who is not rated has no rating."""
-        players = log[:, :, LOG.index("player")].astype(np.int64).ravel()
-        ratings = np.full(self._factors.n_players, math.nan)
-        ratings[: self._ratings.size] = self._ratings
-        return Table(
-            "players",
-            {
-                "player": np.arange(self._factors.n_players),
-                "skill": self._skills(draws),
-                "rating": ratings,
-                "games": np.bincount(players, minlength=self._factors.n_players),
-            },
-        )
-
-    def _games_table(self, log: Floats) -> Table:
-        """Return one row for each player in each game, in the long format of game logs."""
-        columns = dict(zip(LOG, log.reshape(-1, len(LOG)).T, strict=True))
+    def tables(self, inputs: RandomNumbers, course: Course) -> tuple[Table, Table]:
+        """Return a row for each player, and one for each player in each game, as in game logs."""
+        count = self._factors.n_players
+        columns = dict(zip(LOG, course.log.reshape(-1, len(LOG)).T, strict=True))
         columns |= {n: columns[n].astype(np.int64) for n in ("player", "team", "enabled")}
-        games = np.repeat(np.arange(self._n_games), self._n_seats)
-        return Table("games", {"game": games, **columns}, whole=("capped", "rank_after"))
+        players = {
+            "player": np.arange(count),
+            "skill": course.skills,
+            # Who is not rated has no rating.
+            "rating": np.append(course.ratings, np.full(count - course.ratings.size, math.nan)),
+            "games": np.bincount(columns["player"], minlength=count),
+        }
+        games = {"game": np.repeat(np.arange(self._n_games), self._n_seats), **columns}
+        whole = ("capped", "rank_after")
+        return Table("players", players), Table("games", games, whole)
