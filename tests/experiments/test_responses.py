@@ -10,7 +10,7 @@ import pytest
 import valmatch as library
 from tests.support.command import valmatch
 from valmatch.models.registry import MODELS
-from valmatch.models.valorant.model import RESPONSES
+from valmatch.models.valorant.days import RESPONSES
 
 
 @pytest.mark.parametrize("model", list(MODELS))

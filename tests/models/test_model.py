@@ -11,7 +11,7 @@ import valmatch.models.model
 from tests.support.sectioned_model import ShotFactors, Shots
 from valmatch.kernels.compilation import njit
 from valmatch.models.model import Response, Responses, Table
-from valmatch.models.valorant.model import RESPONSES
+from valmatch.models.valorant.days import RESPONSES
 
 PAIR = Responses(Response("wait", "minutes", "mean wait"), Response("n", "", "players", whole=True))
 

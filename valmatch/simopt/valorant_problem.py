@@ -21,8 +21,9 @@ from simopt.base import (
 from valmatch.config.loading import load, shipped_configs
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
+from valmatch.models.valorant.days import RESPONSES
 from valmatch.models.valorant.factors import ValorantFactors
-from valmatch.models.valorant.model import RESPONSES, ValorantModel
+from valmatch.models.valorant.model import ValorantModel
 from valmatch.optimization import problem as valmatch_problem
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.simopt.config_problem import replication_index, within

@@ -16,8 +16,8 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
 from valmatch.models.model import Model
+from valmatch.models.valorant.days import RESPONSES
 from valmatch.models.valorant.measures import band_names, pair_diffs
-from valmatch.models.valorant.model import RESPONSES
 
 ALL = {"measure": ["differences", "pairs", "elo", "fairness", "bands"], "horizon": 6, "team_num": 3}
 LIMITS = {"bottom_10%": (0, 0.1), "10-50%": (0.1, 0.5), "50-90%": (0.5, 0.9), "90-99%": (0.9, 0.99)}

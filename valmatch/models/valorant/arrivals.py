@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +13,9 @@ from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.kernels.compilation import announce_compilation, njit, unallocating
 
-GAPS, VECTORS = 0, 1
-"""Sources of randomness: unit-rate gaps between arrivals; skill vectors."""
+GAPS, VECTORS, BLOCKS, PATIENCE = range(4)
+"""Sources of randomness: unit-rate gaps between arrivals; skill vectors; which blocks of a log are
+drawn; how long players wait before they give up, in units of the mean."""
 
 CHUNK = 16_384
 """Most players drawn at once: bounds the memory of a replication, never changes a draw."""
@@ -50,6 +51,17 @@ class ArrivingPlayers(NamedTuple):
     departures: Floats = np.empty(0)
     # what the hours of a resample of a log are; None where they are those of the log
     moved: Moved | None = None
+
+
+def impatient(
+    chunks: Iterable[ArrivingPlayers], mean: float, streams: Streams, replication: int
+) -> Iterator[ArrivingPlayers]:
+    """Yield arriving players with the hours at which they give up."""
+    players = list(chunks)
+    draws = streams.stream(replication, PATIENCE)
+    for chunk in players:
+        waits = mean / 60.0 * draws.standard_exponential(chunk.times.size)
+        yield chunk._replace(departures=chunk.times + waits)
 
 
 def joined(chunks: Sequence[ArrivingPlayers]) -> ArrivingPlayers:

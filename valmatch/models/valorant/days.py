@@ -16,6 +16,7 @@ from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import at, inlined, njit, unallocating
 from valmatch.matching.queue import LINEUP, RULE, STATISTICS, Counts, clear, driver, run
 from valmatch.matching.rules import Rules
+from valmatch.models.model import NOT_NEGATIVE, SHARE, Response, Responses
 from valmatch.models.valorant.arrivals import Law, draw_players
 from valmatch.models.valorant.controls import add_players
 
@@ -83,8 +84,50 @@ def _gather(
 
 Struct = Any  # one row of a structured array; the kernels see it as a C struct
 
-
 QUANTILES = (0.5, 0.9, 0.95, 0.99)  # of the waits of a day
+
+RESPONSES = Responses(
+    Response(
+        "avg_team_diff",
+        "Elo points",
+        "mean over matches of |mean rating - mean rating|",
+        NOT_NEGATIVE,
+    ),
+    Response(
+        "avg_player_diff", "Elo points", "mean over matched teams of max - min rating", NOT_NEGATIVE
+    ),
+    Response("avg_wait_time", "minutes", "mean wait of matched players", NOT_NEGATIVE),
+    Response(
+        "avg_wait_time_all", "minutes", "with unmatched players, up to the horizon", NOT_NEGATIVE
+    ),
+    *(
+        Response(
+            f"wait_p{100.0 * share:.0f}",
+            "minutes",
+            f"{'median' if share == 0.5 else f'{100.0 * share:.0f}th percentile of the'} wait of"
+            " matched players",
+            NOT_NEGATIVE,
+        )
+        for share in QUANTILES
+    ),
+    Response("max_wait_time", "minutes", "longest wait of a matched player", NOT_NEGATIVE),
+    Response(
+        "avg_queue_length", "players", "time average of the number of waiting players", NOT_NEGATIVE
+    ),
+    Response(
+        "matched_fraction", "", "share of players who were matched", SHARE, share_of="n_players"
+    ),
+    Response(
+        "prioritized_fraction",
+        "",
+        "share of players who became prioritized",
+        SHARE,
+        share_of="n_players",
+    ),
+    Response("n_players", "", "players who arrived", NOT_NEGATIVE, whole=True),
+    Response("n_matches", "", "matches", NOT_NEGATIVE, whole=True),
+    Response("unmatched", "", "players still waiting at the horizon", NOT_NEGATIVE, whole=True),
+)
 
 
 def order_waits(waits: Floats) -> None:

@@ -1,28 +1,251 @@
-"""Responses that are computed only where the factor `measure` asks for them."""
+"""What happened on a day, and the responses that are made of that, player by player."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records
 from valmatch.matching.queue import STATISTICS
 from valmatch.matching.rules import Rules, prioritized
-from valmatch.models.model import NOT_NEGATIVE, SHARE, WIN_GAP, Part, Response
+from valmatch.models.model import NOT_NEGATIVE, SHARE, WIN_GAP, Response, of_part
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.days import summarize
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.queue_log import DAY
 
-# Bands of players by rating, and what is measured of each.
+WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
-BAND_MEASURES = (
+PERCENTILES = (50, 90, 95)
+
+EVEN = 0.05  # largest distance of a predicted share of wins from one half in an even match
+
+HOURS_AT_ONCE = 1 << 16  # bounds the memory that is taken, whatever the horizon
+
+PartOf: TypeAlias = Callable[[Ints], Ints]
+"""Gives the number of the part of the time that each hour belongs to, counted from hour 0."""
+
+Clock: TypeAlias = Callable[[Ints], Ints]
+"""Gives for hours, counted from hour 0, those since the midnight of some Monday, by the clock."""
+
+
+@dataclass(frozen=True)
+class PlayedDay:
+    """A replication of n players and m matches."""
+
+    players: ArrivingPlayers  # who arrived
+    log: Floats  # the matches as the kernel logs them
+    rules: Rules  # of the queue
+    start: float  # hour from which on players and matches count
+    clock: Clock  # what its hours are
+
+    @cached_property
+    def hours(self) -> Floats:
+        """(m,): when matches were made."""
+        return self.log[:, 0]
+
+    @cached_property
+    def sides(self) -> tuple[Ints, Ints]:
+        """(m, team_num): the players of both teams, by number."""
+        first, second = np.split(self.log[:, 3:].astype(np.int64), 2, axis=1)
+        return first, second
+
+    @cached_property
+    def ratings(self) -> list[Floats]:
+        """(m, team_num): the ratings of both teams."""
+        return [self.players.ratings[side] for side in self.sides]
+
+    @cached_property
+    def gaps(self) -> Floats:
+        """(m,): the distance of the means of both teams."""
+        return _gaps(self.ratings)
+
+    @cached_property
+    def matched(self) -> Bools:
+        """(n,): who played."""
+        matched = np.zeros(self.players.times.size, np.bool_)
+        for side in self.sides:
+            matched[side] = True
+        return matched
+
+    @cached_property
+    def gave_up(self) -> Bools:
+        """(n,): who left without a match."""
+        if not self.players.departures.size:
+            return np.zeros(self.players.times.size, np.bool_)
+        return (self.players.departures < self.rules.horizon) & ~self.matched
+
+    @cached_property
+    def left(self) -> Floats:
+        """(n,): hours at which players left the queue, or the end."""
+        left = np.full(self.players.times.size, self.rules.horizon)
+        if self.gave_up.any():
+            left[self.gave_up] = self.players.departures[self.gave_up]
+        for side in self.sides:
+            left[side] = self.hours[:, np.newaxis]
+        return left
+
+    @cached_property
+    def waits(self) -> Floats:
+        """(n,): minutes in the queue."""
+        return np.asarray(60.0 * (self.left - self.players.times))
+
+    @cached_property
+    def prioritized(self) -> Bools:
+        """(n,): who became prioritized."""
+        return prioritized(self.players.times, self.left, self.rules)
+
+    @cached_property
+    def counted(self) -> Bools:
+        """(n,): players who arrived late enough to count."""
+        return self.players.times >= self.start
+
+    @cached_property
+    def late(self) -> Bools:
+        """(m,): matches that were made late enough to count."""
+        return self.hours >= self.start
+
+
+def _gaps(sides: Sequence[Floats]) -> Floats:
+    return np.asarray(np.abs(sides[0].mean(axis=1) - sides[1].mean(axis=1)))
+
+
+def _mean(values: Floats | Bools) -> float:
+    return float(values.mean()) if values.size else math.nan
+
+
+def fill_counted(day: PlayedDay, out: Records) -> None:
+    """Fill the responses that are always there with those of the time from the start on.
+
+    Shapes: `out` (1,).
+    """
+    ratings = [side[day.late] for side in day.ratings]
+    waits = np.sort(day.waits[day.counted & day.matched])
+    sums = np.zeros(1, STATISTICS)
+    sums["matches"], sums["matched"] = day.late.sum(), waits.size
+    sums["unmatched"] = (day.counted & ~day.matched & ~day.gave_up).sum()
+    sums["prioritized"] = day.prioritized[day.counted].sum()
+    sums["wait"], sums["longest_wait"] = waits.sum(), waits.max(initial=0.0)
+    sums["unmatched_wait"] = day.waits[day.counted & ~day.matched].sum()
+    sums["team_diff"] = _gaps(ratings).sum()
+    sums["player_diff"] = sum(np.ptp(side, axis=1).sum() for side in ratings)
+    horizon = day.rules.horizon
+    summarize(sums, waits, int(day.counted.sum()), horizon, out)
+    in_queue = np.maximum(day.left, day.start) - np.maximum(day.players.times, day.start)
+    out["avg_queue_length"] = in_queue.sum() / (horizon - day.start)
+
+
+# Groups of responses that are computed where they are asked for: what each consists of, and its
+# values in the same order, NaN where undefined.
+
+DEPARTURES = (
+    Response("abandoned", "", "players who gave up", NOT_NEGATIVE, whole=True),
+    Response("abandoned_fraction", "", "share of players who gave up", SHARE, share_of="n_players"),
+    Response(
+        "avg_wait_abandoned",
+        "minutes",
+        "mean wait of players who gave up, until then",
+        NOT_NEGATIVE,
+    ),
+)
+
+
+def _departures(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+    waits, count = day.waits[day.gave_up & day.counted], int(day.counted.sum())
+    return [float(waits.size), waits.size / count if count else math.nan, _mean(waits)]
+
+
+DIFFERENCES = tuple(
+    Response(f"{name}_p{percent}", "Elo points", f"{percent}th percentile of {what}", NOT_NEGATIVE)
+    for name, what in (
+        ("team_diff", "|mean rating - mean rating| over matches"),
+        ("player_diff", "max - min rating over matched teams"),
+    )
+    for percent in PERCENTILES
+)
+
+
+def _differences(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+    ranges = np.concatenate([np.ptp(side[day.late], axis=1) for side in day.ratings])
+    return [
+        float(np.percentile(values, percent)) if values.size else math.nan
+        for values in (day.gaps[day.late], ranges)
+        for percent in PERCENTILES
+    ]
+
+
+PAIRS = (
+    Response(
+        "avg_pair_diff",
+        "Elo points",
+        "mean over matched teams of the mean |rating - rating| of two of their players",
+        NOT_NEGATIVE,
+    ),
+)
+
+
+def _pairs(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+    return [_mean(np.concatenate([pair_diffs(side[day.late]) for side in day.ratings]))]
+
+
+def pair_diffs(teams: Floats) -> Floats:
+    """Return the mean absolute difference of two players of each team.
+
+    Of players in order of rating, the gap between the k-th and the next lies within
+    k (team_num - k) of the pairs, so that no pair has to be formed.
+
+    Shapes: `teams` (n, team_num); returns (n,).
+    """
+    team_num = teams.shape[1]
+    if team_num < 2:
+        return np.empty(0)
+    below = np.arange(1, team_num)
+    shares = below * (team_num - below) / math.comb(team_num, 2)
+    return np.asarray(np.diff(np.sort(teams, axis=1), axis=1) @ shares)
+
+
+ELO = (
+    Response(
+        "avg_elo_diff",
+        "Elo points",
+        "mean over matches of |mean elo - mean elo|, whatever rating the rule looks at",
+        NOT_NEGATIVE,
+    ),
+)
+
+
+def _elo(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+    elo = day.players.vectors[:, 0]
+    return [_mean(_gaps([elo[side[day.late]] for side in day.sides]))]
+
+
+FAIRNESS = (
+    Response(
+        "win_gap", "", "mean over matches of |p - 1/2|, p by Elo with the factor spread", WIN_GAP
+    ),
+    Response(
+        "even_fraction",
+        "",
+        "share of matches with p from 45 to 55 %, p by Elo",
+        SHARE,
+        share_of="n_matches",
+    ),
+)
+
+
+def _fairness(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+    """Return how far predictions are from one half; by Elo spread points are odds of ten to one."""
+    leads = 1.0 / (1.0 + 10.0 ** (-day.gaps[day.late] / factors.spread)) - 0.5
+    return [_mean(leads), _mean(leads <= EVEN)]
+
+
+OF_BANDS = (
     Response("matched_fraction", "", "share of its players who were matched", SHARE),
     Response("avg_wait_time", "minutes", "mean wait of its matched players", NOT_NEGATIVE),
     Response("wait_p50", "minutes", "median wait of its matched players", NOT_NEGATIVE),
@@ -36,7 +259,7 @@ BAND_MEASURES = (
         NOT_NEGATIVE,
     ),
 )
-"""What is measured of a band."""
+"""What is measured of players by their ratings."""
 
 
 def band_names(edges: Sequence[float]) -> list[str]:
@@ -62,18 +285,12 @@ def band_names(edges: Sequence[float]) -> list[str]:
     return names
 
 
-def band_responses(edges: Sequence[float]) -> list[Response]:
+def band_responses(factors: ValorantFactors) -> list[Response]:
     """Return the responses of all bands, such as ``wait_p95.top_1%``."""
     return [
-        Response(
-            f"{measure.name}.{band}",
-            measure.unit,
-            f"{measure.meaning}; by rating: {band}",
-            part=Part(measure.name, "rating", band),
-            limits=measure.limits,
-        )
-        for band in band_names(edges)
-        for measure in BAND_MEASURES
+        of_part(measure, "rating", band, f"{measure.meaning}; by rating: {band}")
+        for band in band_names(factors.bands)
+        for measure in OF_BANDS
     ]
 
 
@@ -87,44 +304,28 @@ def bands_of(ratings: Floats, edges: Sequence[float]) -> Ints:
     return np.searchsorted(inner, ratings, side="right").astype(np.int64)
 
 
-def measure_bands(
-    ratings: Floats, waits: Floats, differences: Floats, edges: Sequence[float]
-) -> dict[str, float]:
-    """Return the responses of `band_responses`; NaN where undefined.
-
-    Shapes: `ratings`, `waits`, `differences` (n,).
-    """
-    bands, matched = bands_of(ratings, edges), ~np.isnan(waits)
-    found = {}
-    for number, name in enumerate(band_names(edges)):
-        own = bands == number
-        served = own & matched
-        some, wait = bool(served.any()), waits[served]
-        values = (
-            float(matched[own].mean()) if own.any() else math.nan,
-            float(wait.mean()) if some else math.nan,
-            float(np.quantile(wait, 0.5)) if some else math.nan,
-            float(np.quantile(wait, 0.95)) if some else math.nan,
-            float(differences[served].mean()) if some else math.nan,
-        )
-        measured = zip(BAND_MEASURES, values, strict=True)
-        found.update({f"{response.name}.{name}": value for response, value in measured})
-    return found
-
-
 def empty_bands(ratings: Floats, edges: Sequence[float]) -> list[str]:
     """Return the names of the bands that hold nobody."""
     held = set(bands_of(ratings, edges).tolist())
     return [name for number, name in enumerate(band_names(edges)) if number not in held]
 
 
-# Queue and waits by the hour of the day, and by the day of the week of a dated log.
+def _bands(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+    gaps = np.full(day.players.times.size, np.nan)
+    for side in day.sides:
+        gaps[side] = day.gaps[:, np.newaxis]
+    matched, waits, gaps = day.matched[day.counted], day.waits[day.counted], gaps[day.counted]
+    bands = bands_of(day.players.ratings[day.counted], factors.bands)
+    values: list[float] = []
+    for band in range(len(factors.bands) - 1):
+        served = (bands == band) & matched
+        wait = waits[served]
+        quantiles = np.quantile(wait, (0.5, 0.95)).tolist() if wait.size else [math.nan] * 2
+        values += [_mean(matched[bands == band]), _mean(wait), *quantiles, _mean(gaps[served])]
+    return values
 
-WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
-HOURS_AT_ONCE = 1 << 16  # bounds the memory that is taken, whatever the horizon
-
-TIME_MEASURES = (
+OF_TIME = (
     Response(
         "avg_queue_length",
         "players",
@@ -143,12 +344,6 @@ TIME_MEASURES = (
 )
 """What is measured of a part of the time, which stands where the braces are."""
 
-PartOf: TypeAlias = Callable[[Ints], Ints]
-"""Gives the number of the part of the time that each hour belongs to, counted from hour 0."""
-
-Clock: TypeAlias = Callable[[Ints], Ints]
-"""Gives for hours, counted from hour 0, those since the midnight of some Monday, by the clock."""
-
 
 def hour_responses(horizon: float | None) -> list[Response]:
     """Return the responses of the hours of a day, such as ``avg_queue_length.17-18h``.
@@ -157,57 +352,71 @@ def hour_responses(horizon: float | None) -> list[Response]:
     """
     hours = DAY if horizon is None else min(DAY, math.ceil(horizon))
     return [
-        _of_part(measure, "hour", f"{hour}-{hour + 1}h", f"from hour {hour} to {hour + 1} of days")
-        for measure in TIME_MEASURES
+        of_part(
+            measure,
+            "hour",
+            f"{hour}-{hour + 1}h",
+            measure.meaning.format(f"from hour {hour} to {hour + 1} of days"),
+        )
+        for measure in OF_TIME
         for hour in range(hours)
     ]
+
+
+def _hours(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+    def part_of(hours: Ints) -> Ints:
+        return day.clock(hours) % DAY
+
+    queue = measure_hours(day.players.times, day.left, day.rules.horizon, part_of, day.start)
+    rows = _of_time(day, part_of, queue)
+    return rows[:, : len(hour_responses(factors.horizon)) // len(rows)].ravel().tolist()
 
 
 def weekday_responses() -> list[Response]:
     """Return the responses of the days of the week, such as ``avg_wait_time.monday``."""
     return [
-        _of_part(measure, "weekday", name, f"on {name.capitalize()}s")
-        for measure in TIME_MEASURES
+        of_part(measure, "weekday", name, measure.meaning.format(f"on {name.capitalize()}s"))
+        for measure in OF_TIME
         for name in WEEK
     ]
 
 
-def _of_part(measure: Response, of: str, name: str, when: str) -> Response:
-    part = Part(measure.name, of, name)
-    meaning = measure.meaning.format(when)
-    return replace(measure, name=f"{measure.name}.{name}", meaning=meaning, part=part)
+def _weekdays(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+    def part_of(hours: Ints) -> Ints:
+        return day.clock(hours) // DAY % len(WEEK)
+
+    empty, horizon = np.zeros(len(WEEK)), day.rules.horizon
+    queue = time_averages(day.players.times, day.left, horizon, part_of, int(day.start), empty)
+    return _of_time(day, part_of, queue).ravel().tolist()
 
 
-def hour_of_day(clock: Clock) -> PartOf:
-    """Return what gives the hour of the day, by a clock."""
-    return lambda hours: clock(hours) % DAY
+def _of_time(day: PlayedDay, part_of: PartOf, queue: Floats) -> Floats:
+    """Return the queue, the waits and the prioritized of parts of the time, a row each."""
+    part = part_of(np.floor(day.players.times[day.counted]).astype(np.int64))
 
+    def means(which: Bools, values: Floats | Bools) -> Floats:
+        count = np.bincount(part[which], minlength=queue.size)
+        sums = np.bincount(part[which], values[which], minlength=queue.size)
+        return np.asarray(sums / np.where(count > 0, count, math.nan))
 
-def weekday(clock: Clock) -> PartOf:
-    """Return what gives the day of the week, 0 for Monday, by a clock."""
-    return lambda hours: clock(hours) // DAY % len(WEEK)
+    matched, waits = day.matched[day.counted], day.waits[day.counted]
+    everybody = np.ones(part.size, np.bool_)
+    return np.stack([queue, means(matched, waits), means(everybody, day.prioritized[day.counted])])
 
 
 def measure_hours(
-    came: Floats, left: Floats, horizon: float, of_day: PartOf, start: int = 0
+    came: Floats, left: Floats, horizon: float, of_day: PartOf, start: float = 0
 ) -> Floats:
     """Return the time average of the queue in each hour of the day; NaN of hours that never were.
 
     Shapes: `came`, `left` (n,).
     """
     if start:
-        return time_averages(came, left, horizon, of_day, start, np.zeros(DAY))
+        return time_averages(came, left, horizon, of_day, int(start), np.zeros(DAY))
     # In the days before the first player nobody waits.
     days = int(min(came.min(initial=horizon), horizon)) // DAY
     time = np.full(DAY, float(days))
     return time_averages(came, left, horizon, of_day, DAY * days, time)
-
-
-def measure_weekdays(
-    came: Floats, left: Floats, horizon: float, of_week: PartOf, start: int = 0
-) -> Floats:
-    """Return the time average of the queue on each weekday; NaN of those that never were."""
-    return time_averages(came, left, horizon, of_week, start, np.zeros(len(WEEK)))
 
 
 def time_averages(
@@ -235,274 +444,26 @@ def _since(hours: Floats, times: Floats, sums: Floats) -> Floats:
     return np.asarray(hours * count - sums[count])
 
 
-def measure_waits(part: Ints, waits: Floats, prioritized: Floats, parts: int) -> Floats:
-    """Return the mean wait and the share of prioritized players of each part, NaN where undefined.
+class Group(NamedTuple):
+    """Responses that go together."""
 
-    Shapes: `part` (n,); `waits` (n,); `prioritized` (n,); returns (2, parts).
-    """
-    matched = ~np.isnan(waits)
-
-    def means(of: Ints, values: Floats) -> Floats:
-        count = np.bincount(of, minlength=parts)
-        sums = np.bincount(of, values, minlength=parts)
-        return np.asarray(sums / np.where(count > 0, count, math.nan))
-
-    return np.stack([means(part[matched], waits[matched]), means(part, prioritized)])
+    responses: Callable[[ValorantFactors], Sequence[Response]]
+    values: Callable[[PlayedDay, ValorantFactors], Sequence[float]]
 
 
-PERCENTILES = (50, 90, 95)
-
-EVEN = 0.05  # largest distance of a predicted share of wins from one half in an even match
-
-DIFFERENCES = tuple(
-    Response(f"{name}_p{percent}", "Elo points", f"{percent}th percentile of {what}", NOT_NEGATIVE)
-    for name, what in (
-        ("team_diff", "|mean rating - mean rating| over matches"),
-        ("player_diff", "max - min rating over matched teams"),
-    )
-    for percent in PERCENTILES
-)
-
-FAIRNESS = (
-    Response(
-        "win_gap", "", "mean over matches of |p - 1/2|, p by Elo with the factor spread", WIN_GAP
-    ),
-    Response(
-        "even_fraction",
-        "",
-        "share of matches with p from 45 to 55 %, p by Elo",
-        SHARE,
-        share_of="n_matches",
-    ),
-)
+GROUPS = {
+    "differences": Group(lambda _: DIFFERENCES, _differences),
+    "pairs": Group(lambda _: PAIRS, _pairs),
+    "elo": Group(lambda _: ELO, _elo),
+    "fairness": Group(lambda _: FAIRNESS, _fairness),
+    "bands": Group(band_responses, _bands),
+    "hours": Group(lambda factors: hour_responses(factors.horizon), _hours),
+    "weekdays": Group(lambda _: weekday_responses(), _weekdays),
+}
+"""What the factor `measure` may ask for."""
 
 
-PAIRS = (
-    Response(
-        "avg_pair_diff",
-        "Elo points",
-        "mean over matched teams of the mean |rating - rating| of two of their players",
-        NOT_NEGATIVE,
-    ),
-)
-
-ELO = (
-    Response(
-        "avg_elo_diff",
-        "Elo points",
-        "mean over matches of |mean elo - mean elo|, whatever rating the rule looks at",
-        NOT_NEGATIVE,
-    ),
-)
-
-
-class Matches(NamedTuple):
-    """The matches of a replication."""
-
-    hours: Floats  # (n,): when they were made
-    sides: tuple[Ints, Ints]  # (n, team_num): the players of both teams, by number
-
-
-def further_responses(factors: ValorantFactors) -> list[Response]:
-    """Return the responses that factors ask for besides those that are always there."""
-    found: list[Response] = []
-    for group in dict.fromkeys(factors.measure):
-        found += {
-            "differences": DIFFERENCES,
-            "pairs": PAIRS,
-            "elo": ELO,
-            "fairness": FAIRNESS,
-            "bands": band_responses(factors.bands),
-            "hours": hour_responses(factors.horizon),
-            "weekdays": weekday_responses(),
-        }[group]
-    return found
-
-
-def measure(
-    factors: ValorantFactors,
-    players: ArrivingPlayers,
-    matches: Matches,
-    until: Floats,
-    rules: Rules,
-    clock: Clock,
-) -> dict[str, float]:
-    """Return the responses of `further_responses` by name; NaN where undefined.
-
-    Shapes: `until` (n,).
-    """
-    start = factors.warm_up
-    counted, late = players.times >= start, matches.hours >= start
-    ratings = [players.ratings[side] for side in matches.sides]
-    gaps = _gaps(ratings)
-    ranges = np.concatenate([np.ptp(side[late], axis=1) for side in ratings])
-    found: dict[str, float] = {}
-    if "differences" in factors.measure:
-        for name, values in (("team_diff", gaps[late]), ("player_diff", ranges)):
-            found |= _percentiles(name, values)
-    if "pairs" in factors.measure:
-        found["avg_pair_diff"] = _mean(np.concatenate([pair_diffs(side[late]) for side in ratings]))
-    if "elo" in factors.measure:
-        elo = players.vectors[:, 0]
-        found["avg_elo_diff"] = _mean(_gaps([elo[side[late]] for side in matches.sides]))
-    if "fairness" in factors.measure:
-        found |= _fairness(gaps[late], factors.spread)
-    if not {"bands", "hours", "weekdays"} & {*factors.measure}:
-        return found
-    waits, differences = (np.full(players.times.size, np.nan) for _ in range(2))
-    left = until.copy()
-    for side in matches.sides:
-        waits[side] = 60.0 * (matches.hours[:, np.newaxis] - players.times[side])
-        differences[side] = gaps[:, np.newaxis]
-        left[side] = matches.hours[:, np.newaxis]
-    those = players.times[counted], left[counted], waits[counted]
-    if "bands" in factors.measure:
-        found |= measure_bands(
-            players.ratings[counted], waits[counted], differences[counted], factors.bands
-        )
-    if "hours" in factors.measure:
-        queue = measure_hours(players.times, left, rules.horizon, hour_of_day(clock), start)
-        rows = _by_part(queue, hour_of_day(clock), *those, rules)
-        responses = hour_responses(factors.horizon)
-        hours = len(responses) // len(rows)
-        found |= _named(responses, rows[:, :hours])
-    if "weekdays" in factors.measure:
-        queue = measure_weekdays(players.times, left, rules.horizon, weekday(clock), start)
-        rows = _by_part(queue, weekday(clock), *those, rules)
-        found |= _named(weekday_responses(), rows)
-    return found
-
-
-def pair_diffs(teams: Floats) -> Floats:
-    """Return the mean absolute difference of two players of each team.
-
-    Of players in order of rating, the gap between the k-th and the next lies within
-    k (team_num - k) of the pairs, so that no pair has to be formed.
-
-    Shapes: `teams` (n, team_num); returns (n,).
-    """
-    team_num = teams.shape[1]
-    if team_num < 2:
-        return np.empty(0)
-    below = np.arange(1, team_num)
-    shares = below * (team_num - below) / math.comb(team_num, 2)
-    return np.asarray(np.diff(np.sort(teams, axis=1), axis=1) @ shares)
-
-
-def _gaps(sides: Sequence[Floats]) -> Floats:
-    """Return the distance of the means of both teams, match by match."""
-    return np.asarray(np.abs(sides[0].mean(axis=1) - sides[1].mean(axis=1)))
-
-
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if values.size else math.nan
-
-
-def _by_part(
-    queue: Floats, part_of: PartOf, came: Floats, left: Floats, waits: Floats, rules: Rules
-) -> Floats:
-    """Return the queue, the waits and the prioritized of parts of the time, a row each."""
-    part = part_of(np.floor(came).astype(np.int64))
-    further = measure_waits(part, waits, prioritized(came, left, rules), queue.size)
-    return np.vstack([queue, further])
-
-
-def _named(responses: Sequence[Response], values: Floats) -> dict[str, float]:
-    names = [response.name for response in responses]
-    return dict(zip(names, values.ravel().tolist(), strict=True))
-
-
-def _percentiles(name: str, values: Floats) -> dict[str, float]:
-    return {
-        f"{name}_p{percent}": float(np.percentile(values, percent)) if values.size else math.nan
-        for percent in PERCENTILES
-    }
-
-
-def _fairness(gaps: Floats, spread: float) -> dict[str, float]:
-    """Return how far predictions are from one half; by Elo spread points are odds of ten to one."""
-    if not gaps.size:
-        return dict.fromkeys((response.name for response in FAIRNESS), math.nan)
-    leads = 1.0 / (1.0 + 10.0 ** (-gaps / spread)) - 0.5
-    return {"win_gap": float(leads.mean()), "even_fraction": float((leads <= EVEN).mean())}
-
-
-# Players who give up: when they do, and the responses about them.
-
-PATIENCE = 3
-"""Source of randomness: how long players wait before they give up, in units of the mean."""
-
-RESPONSES_OF_DEPARTURES = (
-    Response("abandoned", "", "players who gave up", NOT_NEGATIVE, whole=True),
-    Response("abandoned_fraction", "", "share of players who gave up", SHARE, share_of="n_players"),
-    Response(
-        "avg_wait_abandoned",
-        "minutes",
-        "mean wait of players who gave up, until then",
-        NOT_NEGATIVE,
-    ),
-)
-"""Responses of a queue in which players give up."""
-
-
-def impatient(
-    chunks: Iterable[ArrivingPlayers], mean: float, streams: Streams, replication: int
-) -> Iterator[ArrivingPlayers]:
-    """Yield arriving players with the hours at which they give up."""
-    players = list(chunks)
-    draws = streams.stream(replication, PATIENCE)
-    for chunk in players:
-        waits = mean / 60.0 * draws.standard_exponential(chunk.times.size)
-        yield chunk._replace(departures=chunk.times + waits)
-
-
-def measure_departures(
-    players: ArrivingPlayers, gave_up: Bools, counted: Bools
-) -> dict[str, float]:
-    """Return the responses about players who gave up, by name; NaN where undefined.
-
-    Shapes: `gave_up`, `counted` (n,).
-    """
-    waits: Floats = 60.0 * (players.departures - players.times)[gave_up & counted]
-    count = int(counted.sum())
-    return {
-        "abandoned": float(waits.size),
-        "abandoned_fraction": waits.size / count if count else np.nan,
-        "avg_wait_abandoned": float(waits.mean()) if waits.size else np.nan,
-    }
-
-
-# Responses of the time after a warm-up: what comes before is simulated and not counted.
-
-
-def fill_after(
-    start: float,
-    players: ArrivingPlayers,
-    matches: Matches,
-    ends: tuple[Bools, Floats],
-    rules: Rules,
-    out: Records,
-) -> None:
-    """Fill the responses that are always there with those of the time from `start` on.
-
-    Shapes: `ends` (n,); `out` (1,).
-    """
-    gave_up, until = ends
-    left, matched = until.copy(), np.zeros(until.size, np.bool_)
-    for side in matches.sides:
-        left[side], matched[side] = matches.hours[:, np.newaxis], True
-    counted, late = players.times >= start, matches.hours >= start
-    ratings = [players.ratings[side[late]] for side in matches.sides]
-    waits = 60.0 * (left - players.times)
-    of_matches = np.sort(waits[counted & matched])
-    sums = np.zeros(1, STATISTICS)
-    sums["matches"], sums["matched"] = late.sum(), of_matches.size
-    sums["unmatched"] = (counted & ~matched & ~gave_up).sum()
-    sums["prioritized"] = prioritized(players.times, left, rules)[counted].sum()
-    sums["wait"], sums["longest_wait"] = of_matches.sum(), of_matches.max(initial=0.0)
-    sums["unmatched_wait"] = waits[counted & ~matched].sum()
-    sums["team_diff"] = np.abs(ratings[0].mean(axis=1) - ratings[1].mean(axis=1)).sum()
-    sums["player_diff"] = sum(np.ptp(side, axis=1).sum() for side in ratings)
-    summarize(sums, of_matches, int(counted.sum()), rules.horizon, out)
-    in_queue = (np.maximum(left, start) - np.maximum(players.times, start)).sum()
-    out["avg_queue_length"] = in_queue / (rules.horizon - start)
+def groups_of(factors: ValorantFactors) -> list[Group]:
+    """Return what factors ask for besides the responses that are always there."""
+    departures = [Group(lambda _: DEPARTURES, _departures)] if factors.gives_up else []
+    return [*departures, *(GROUPS[name] for name in dict.fromkeys(factors.measure))]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,14 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.csv_reader import joined_names
 from valmatch.inputs.fields import Factors
-from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.departures import departures_at, run_with_departures
 from valmatch.matching.queue import clear, kernel_of, new_counts, run
 from valmatch.matching.registry import QUEUES, queue_rule
-from valmatch.matching.rules import Rules, known_team, prioritized, ticks_per_hour
+from valmatch.matching.rules import Rules, known_team, ticks_per_hour
 from valmatch.models.model import (
     NO_FILES,
-    NOT_NEGATIVE,
-    SHARE,
     Batch,
     Model,
     Outcome,
@@ -43,11 +41,13 @@ from valmatch.models.valorant.arrivals import (
     Law,
     Moved,
     QuantileArrivals,
+    impatient,
     joined,
 )
 from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.days import (
     FEW,
+    RESPONSES,
     Days,
     fill_quantiles,
     make_days,
@@ -58,14 +58,11 @@ from valmatch.models.valorant.days import (
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.log_factors import LEFT
 from valmatch.models.valorant.measures import (
-    RESPONSES_OF_DEPARTURES,
-    Matches,
+    GROUPS,
+    PlayedDay,
     empty_bands,
-    fill_after,
-    further_responses,
-    impatient,
-    measure,
-    measure_departures,
+    fill_counted,
+    groups_of,
 )
 from valmatch.models.valorant.queue_log import (
     DAY,
@@ -77,23 +74,10 @@ from valmatch.models.valorant.queue_log import (
 from valmatch.statistics.sampling import OneHistory
 from valmatch.text.terminal import Note, shown
 
-# Tables of a replication: its players, its matches.
-
-
-class Played(NamedTuple):
-    """A replication, player by player."""
-
-    players: ArrivingPlayers  # who arrived
-    log: Floats  # the matches as the kernel logs them
-    gave_up: Bools  # (n,): who left without a match
-    until: Floats  # (n,): until when those waited who did not play, in hours
-    responses: Values  # the responses
-
 
 def players_table(
-    played: Played,
+    day: PlayedDay,
     names: NDArray[Any],
-    rules: Rules,
     waiting: Iterable[tuple[int, Sequence[int]]],
     further: Mapping[str, NDArray[Any]],
 ) -> Table:
@@ -101,19 +85,15 @@ def players_table(
 
     Shapes: `names` (n,).
     """
-    players, team_num = played.players, rules.team_num
-    n = players.times.size
-    team, match, left = (np.full(n, np.nan) for _ in range(3))
-    for number, row in enumerate(played.log):
-        for k, player in enumerate(row[3:].astype(int).tolist()):
-            team[player] = row[1 + k // team_num]
-            match[player], left[player] = number, row[0]
+    players, n = day.players, day.players.times.size
+    team, match = np.full(n, np.nan), np.full(n, np.nan)
+    for number, side in enumerate(day.sides, 1):
+        team[side] = day.log[:, number, np.newaxis]
+        match[side] = np.arange(len(day.log))[:, np.newaxis]
     for order, members in waiting:
-        for player in members:
-            team[player] = order
+        team[members] = order
     vectors = players.vectors.T if players.vectors.size else np.full((3, n), np.nan)
-    seen = np.where(np.isnan(left), played.until, left)
-    gave_up = np.where(played.gave_up, played.until, np.nan)
+    departures = {LEFT: np.where(day.gave_up, day.left, np.nan)} if players.departures.size else {}
     return Table(
         "players",
         {
@@ -124,30 +104,29 @@ def players_table(
             "rating": players.ratings,
             "team": team,
             "match": match,
-            "match_hours": left,
-            **({LEFT: gave_up} if players.departures.size else {}),
-            "wait_minutes": 60.0 * (left - players.times),
-            "prioritized": prioritized(players.times, seen, rules).astype(np.int64),
+            "match_hours": np.where(day.matched, day.left, np.nan),
+            **departures,
+            "wait_minutes": np.where(day.matched, day.waits, np.nan),
+            "prioritized": day.prioritized.astype(np.int64),
         },
         whole=("team", "match"),
     )
 
 
-def matches_table(played: Played, names: NDArray[Any], team_num: int) -> Table:
+def matches_table(day: PlayedDay, names: NDArray[Any]) -> Table:
     """Return one row for each match."""
-    players, log = played.players, played.log
-    sides = sides_of(log)
     # Added one by one like the kernel adds them, so that differences agree to the last bit.
-    means = [_sums(players.ratings[side]) / team_num for side in sides]
+    sums = [np.cumsum(side, axis=1)[:, -1] for side in day.ratings]
+    means = [side / day.rules.team_num for side in sums]
     teams = [
         np.array([joined_names([*map(str, names[team].tolist())]) for team in side], str)
-        for side in sides
+        for side in day.sides
     ]
     return Table(
         "matches",
         {
-            "match": np.arange(log.shape[0]),
-            "time_hours": log[:, 0],
+            "match": np.arange(len(day.log)),
+            "time_hours": day.hours,
             "team_a": teams[0],
             "team_b": teams[1],
             "mean_a": means[0],
@@ -157,64 +136,12 @@ def matches_table(played: Played, names: NDArray[Any], team_num: int) -> Table:
     )
 
 
-def sides_of(log: Floats) -> tuple[Ints, Ints]:
-    """Return the players of both teams of each match."""
-    first, second = np.split(log[:, 3:].astype(np.int64), 2, axis=1)
-    return first, second
-
-
-def _sums(ratings: Floats) -> Floats:
-    """Return the sum of each row, added from left to right."""
-    total = np.zeros(ratings.shape[0])
-    for column in ratings.T:
-        total += column
-    return total
-
-
-RESPONSES = Responses(
-    Response(
-        "avg_team_diff",
-        "Elo points",
-        "mean over matches of |mean rating - mean rating|",
-        NOT_NEGATIVE,
-    ),
-    Response(
-        "avg_player_diff", "Elo points", "mean over matched teams of max - min rating", NOT_NEGATIVE
-    ),
-    Response("avg_wait_time", "minutes", "mean wait of matched players", NOT_NEGATIVE),
-    Response(
-        "avg_wait_time_all", "minutes", "with unmatched players, up to the horizon", NOT_NEGATIVE
-    ),
-    Response("wait_p50", "minutes", "median wait of matched players", NOT_NEGATIVE),
-    Response("wait_p90", "minutes", "90th percentile of the wait of matched players", NOT_NEGATIVE),
-    Response("wait_p95", "minutes", "95th percentile of the wait of matched players", NOT_NEGATIVE),
-    Response("wait_p99", "minutes", "99th percentile of the wait of matched players", NOT_NEGATIVE),
-    Response("max_wait_time", "minutes", "longest wait of a matched player", NOT_NEGATIVE),
-    Response(
-        "avg_queue_length", "players", "time average of the number of waiting players", NOT_NEGATIVE
-    ),
-    Response(
-        "matched_fraction", "", "share of players who were matched", SHARE, share_of="n_players"
-    ),
-    Response(
-        "prioritized_fraction",
-        "",
-        "share of players who became prioritized",
-        SHARE,
-        share_of="n_players",
-    ),
-    Response("n_players", "", "players who arrived", NOT_NEGATIVE, whole=True),
-    Response("n_matches", "", "matches", NOT_NEGATIVE, whole=True),
-    Response("unmatched", "", "players still waiting at the horizon", NOT_NEGATIVE, whole=True),
-)
-
-
 class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     """The model of the Valorant source, with the factors and responses added to it."""
 
     responses = RESPONSES
     releases_gil = True
-    measures = ("differences", "pairs", "elo", "fairness", "bands", "hours", "weekdays")
+    measures = tuple(GROUPS)
     drawn_by = frozenset(
         (
             "poisson_rate",
@@ -258,11 +185,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             )
             horizon = self._log.horizon
             players = float(self._log.players.times.size)
-            self._check_bands(arrivals)
-            self._check_patience(arrivals)
-            self._check_warm_up(arrivals)
-            self._check_weekdays(arrivals)
-            self._check_elo(arrivals)
+            for text in _faults_of_log(factors, self._log):
+                raise InputError(f"{arrivals}: factors.{text}")
             if factors.log.resample:
                 self._resampling = BlockResampling(
                     self._log, factors.log.block_hours, factors.horizon, arrivals
@@ -306,57 +230,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     def further(cls, factors: Factors) -> Sequence[Response]:
         """Return the responses that factors ask for."""
         assert isinstance(factors, ValorantFactors)
-        departures = RESPONSES_OF_DEPARTURES if factors.gives_up else ()
-        return [*departures, *further_responses(factors)]
-
-    def _check_bands(self, arrivals: Path) -> None:
-        """Refuse bands that hold none of the players of a log."""
-        assert self._log is not None
-        if "bands" in self._factors.measure:
-            empty = empty_bands(self._log.players.ratings, self._factors.bands)
-            if empty:
-                raise InputError(
-                    f"{arrivals}: factors.bands: {', '.join(empty)} hold"
-                    f"{'s' * (len(empty) == 1)} nobody (too many ratings are the same)"
-                )
-
-    def _check_patience(self, arrivals: Path) -> None:
-        """Refuse random patience where a log says who gave up."""
-        assert self._log is not None
-        if self._factors.patience_minutes is not None and self._log.players.departures.size:
-            column = self._factors.log.columns[LEFT]
-            raise InputError(
-                f"{arrivals}: factors.patience_minutes: the column {shown(column)} says who gave up"
-                " and when (allowed: null, or a log without it)"
-            )
-
-    def _check_warm_up(self, arrivals: Path) -> None:
-        """Refuse a log that ends before anything is counted."""
-        assert self._log is not None
-        if self._factors.warm_up >= self._log.horizon:
-            raise InputError(
-                f"{arrivals}: factors.warm_up: {self._factors.warm_up} hours leave nothing of a log"
-                f" of {self._log.horizon:g} hours (allowed: fewer)"
-            )
-
-    def _check_weekdays(self, arrivals: Path) -> None:
-        """Refuse days of the week of a log that has no dates."""
-        assert self._log is not None
-        if "weekdays" in self._factors.measure and self._log.midnight is None:
-            raise InputError(
-                f"{arrivals}: factors.measure: weekdays: the log has hours, which are of no weekday"
-                " (allowed: with date-times, or seconds since 1970, as arrival_hours)"
-            )
-
-    def _check_elo(self, arrivals: Path) -> None:
-        """Refuse differences in elo of a log that has ratings alone."""
-        assert self._log is not None
-        players = self._log.players
-        if "elo" in self._factors.measure and players.vectors.shape[0] < players.times.size:
-            raise InputError(
-                f"{arrivals}: factors.measure: elo: the log has ratings alone (allowed: with the"
-                " columns elo, kd and wr)"
-            )
+        groups = [group.responses(factors) for group in groups_of(factors)]
+        return [response for responses in groups for response in responses]
 
     def _clock(self, hours: Ints, moved: Moved | None) -> Ints:
         """Return the hours of a replication by the clock, from a Monday of a dated log on."""
@@ -484,60 +359,38 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     def run(self, inputs: Iterable[ArrivingPlayers]) -> Outcome:
         """Return the responses to these arrivals."""
         if self._factors.is_played_out:
-            return Outcome(self._play(inputs).responses)
+            return Outcome(self._play(inputs)[1])
         return Outcome(self._responses(self._match(inputs, self._no_log)))
 
     def record(self, inputs: Iterable[ArrivingPlayers]) -> Record:
         """Return the responses with every player and every match."""
-        played = self._play(inputs)
-        names = self._names(played.players.times.size)
+        day, responses = self._play(inputs)
+        names = self._names(day.players.times.size)
         waiting = self._rule.waiting_teams(self._queue)
-        further = self._arrival_times()
-        return Record(
-            played.responses,
-            (
-                players_table(played, names, self._rules, waiting, further),
-                matches_table(played, names, self._rules.team_num),
-            ),
-        )
+        players = players_table(day, names, waiting, self._arrival_times())
+        return Record(responses, (players, matches_table(day, names)))
 
-    def _play(self, inputs: Iterable[ArrivingPlayers]) -> Played:
-        """Return what happened in a replication, player by player and match by match."""
+    def _play(self, inputs: Iterable[ArrivingPlayers]) -> tuple[PlayedDay, Values]:
+        """Return what happened in a replication, player by player, and the responses."""
         players = joined(list(inputs))
         team_num = self._rules.team_num
         log = np.empty((players.times.size // (2 * team_num), 3 + 2 * team_num))
         count = self._match([players], log)
         log = log[: self._counts.statistics["matches"][0]]
-        matches = Matches(log[:, 0], sides_of(log))
-        gave_up, until = self._ends(players, matches)
-        warm_up = self._factors.warm_up
-        if warm_up:
+        clock = partial(self._clock, moved=players.moved)
+        day = PlayedDay(players, log, self._rules, self._factors.warm_up, clock)
+        if self._factors.warm_up:
             record = RESPONSES.record()
-            fill_after(warm_up, players, matches, (gave_up, until), self._rules, record)
+            fill_counted(day, record)
         else:
             record = self._responses(count)
-        responses: Values = record
-        found: dict[str, float] = {}
-        if self._factors.gives_up:
-            found |= measure_departures(players, gave_up, players.times >= warm_up)
-        if self._factors.measure:
-            clock = partial(self._clock, moved=players.moved)
-            found |= measure(self._factors, players, matches, until, self._rules, clock)
-        if found:
-            values = RESPONSES.row(record).tolist()
-            responses = {**dict(zip(RESPONSES.names, values, strict=True)), **found}
-        return Played(players, log, gave_up, until, responses)
-
-    def _ends(self, players: ArrivingPlayers, matches: Matches) -> tuple[Bools, Floats]:
-        """Return who gave up, and until when those waited who did not play."""
-        gave_up = np.zeros(players.times.size, np.bool_)
-        until = np.full(players.times.size, self._rules.horizon)
-        if players.departures.size:
-            gave_up = players.departures < self._rules.horizon
-            for side in matches.sides:
-                gave_up[side] = False
-            until[gave_up] = players.departures[gave_up]
-        return gave_up, until
+        groups = groups_of(self._factors)
+        if not groups:
+            return day, record
+        values = RESPONSES.row(record).tolist()
+        for group in groups:
+            values += group.values(day, self._factors)
+        return day, dict(zip(self.responses.names, values, strict=True))
 
     def _names(self, count: int) -> NDArray[Any]:
         """Return what tables call the players: their ids, or else numbers by arrival."""
@@ -621,6 +474,32 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         """Return the column of the date-times of arrivals, if they have any."""
         date_times = self._log.date_times if self._log else ()
         return {"arrival_time": self._drawn(date_times)} if date_times else {}
+
+
+def _faults_of_log(factors: ValorantFactors, log: QueueLog) -> Iterator[str]:
+    """Yield which factors do not go with what a log has."""
+    players, measure = log.players, factors.measure
+    empty = empty_bands(players.ratings, factors.bands) if "bands" in measure else []
+    if empty:
+        holds = f"hold{'s' * (len(empty) == 1)} nobody"
+        yield f"bands: {', '.join(empty)} {holds} (too many ratings are the same)"
+    if factors.patience_minutes is not None and players.departures.size:
+        yield (
+            f"patience_minutes: the column {shown(factors.log.columns[LEFT])} says who gave up and"
+            " when (allowed: null, or a log without it)"
+        )
+    if factors.warm_up >= log.horizon:
+        yield (
+            f"warm_up: {factors.warm_up} hours leave nothing of a log of {log.horizon:g} hours"
+            " (allowed: fewer)"
+        )
+    if "weekdays" in measure and log.midnight is None:
+        yield (
+            "measure: weekdays: the log has hours, which are of no weekday (allowed: with"
+            " date-times, or seconds since 1970, as arrival_hours)"
+        )
+    if "elo" in measure and players.vectors.shape[0] < players.times.size:
+        yield ("measure: elo: the log has ratings alone (allowed: with the columns elo, kd and wr)")
 
 
 def _process(factors: ValorantFactors) -> ArrivalProcess:

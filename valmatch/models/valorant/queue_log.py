@@ -29,7 +29,7 @@ from valmatch.inputs.csv_reader import (
 from valmatch.inputs.files import MAX_FILE
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.models.number_dates import check_digits, check_serial_days
-from valmatch.models.valorant.arrivals import ArrivingPlayers, Moved
+from valmatch.models.valorant.arrivals import BLOCKS, ArrivingPlayers, Moved
 from valmatch.models.valorant.log_factors import LEFT, LogFactors
 from valmatch.statistics.sampling import Resampled, block_days, overlapping_degrees
 from valmatch.text.durations import MILLISECONDS, datetime_of, unit_since_1970
@@ -589,8 +589,6 @@ def wall_hours(midnight: datetime | None, hours: Ints) -> Ints:
 # of the day, so that the days of a resample have the rush hours of the log; who arrives together in
 # a block stays together. Replication 0 is the log itself. Of logs of weeks, blocks have several
 # days unless told otherwise: of blocks of a day, mean waits vary too little.
-
-BLOCKS = 2  # source of randomness: which blocks are drawn
 
 
 class _Place(NamedTuple):
