@@ -39,6 +39,8 @@ from valmatch.text.terminal import Note, shown
 
 # Times of a queue log: hours, date-times, or seconds or milliseconds since 1970.
 
+DAY, YEAR = 24, 24.0 * 365.25  # hours
+
 Time: TypeAlias = float | datetime  # hours, or a moment in UTC
 
 HOURS, DATES = "hours since the start of the log", "date-times"
@@ -95,14 +97,14 @@ class LogClock:
             self._kind = kind
             return number
         try:
-            found = (
+            moment = (
                 self._utc(row, column, date_time) if date_time else _since_1970(number or 0.0, kind)
             )
         except OverflowError:
             what = f"{shown(text)} (allowed: years 1 to 9999)"
             raise row.wrong(column, what, "no year from 1 to 9999") from None
         self._kind = kind
-        return found
+        return moment
 
     def _utc(self, row: Row, column: str, date_time: datetime) -> datetime:
         """Return a date-time in UTC; one without a zone is read in that of the log.
@@ -186,9 +188,6 @@ def _since_1970(number: float, kind: str) -> datetime:
 
 # The time that a queue log spans: rows far from all others, long gaps, long logs.
 
-DAY_HOURS, YEAR = 24.0, 24.0 * 365.25
-"""Hours."""
-
 LONGEST = 20  # years that a log may span
 
 LONG, LATE = 3, 10
@@ -227,9 +226,9 @@ def span_remarks(hours: Floats) -> Iterator[str]:
     if last - first > LONG * YEAR:
         yield f"the log spans {(last - first) / YEAR:,.1f} years"
     gaps = np.diff(hours)
-    if gaps.size and gaps.max() > GAP * DAY_HOURS:
+    if gaps.size and gaps.max() > GAP * DAY:
         place = int(gaps.argmax())
-        many = int((gaps > GAP * DAY_HOURS).sum())
+        many = int((gaps > GAP * DAY).sum())
         others = f", the longest of {many:,} gaps of more than {GAP} days" if many > 1 else ""
         yield (
             f"nobody arrives for {gaps[place] / DAY:,.1f} days from hour {hours[place]:,.1f} on"
@@ -254,21 +253,8 @@ class QueueLog:
     ids: Sequence[str]  # their ids; none where the log has none
     date_times: Sequence[str]  # when they arrived, as the log has it; none where it has hours
     midnight: datetime | None  # what hours are counted from; None where the log has hours
-    horizon: float  # end of the run in hours
-    remarks: Sequence[str]  # what to know of how the file was read, one line each
-
-
-class _Rows(NamedTuple):
-    """What the good rows of a file say, in order of arrival; see `QueueLog`."""
-
-    times: Floats
-    ratings: Floats
-    vectors: Floats
-    ids: Sequence[str]
-    date_times: Sequence[str]
-    departures: Floats
-    midnight: datetime | None
-    remarks: Sequence[str]
+    horizon: float  # end of the run in hours; the last arrival unless it is given
+    remarks: tuple[str, ...]  # what to know of how the file was read, one line each
 
 
 class _Entry(NamedTuple):
@@ -292,24 +278,23 @@ def read_queue_log(
     Rows are in order of arrival. Where both kinds of ratings are given, `rating` holds and elo, kd,
     wr are kept for the record; so is `player`.
     """
-    rows = _rows(path, log, multipliers)
-    n = len(rows.times)
-    arrived = n if horizon is None else int(np.searchsorted(rows.times, horizon, side="left"))
-    players = ArrivingPlayers(
-        rows.times[:arrived],
-        rows.ratings[:arrived],
-        rows.vectors[:arrived],
-        rows.departures[:arrived],
-    )
-    end = float(rows.times[-1]) if horizon is None else horizon
-    remarks = [*rows.remarks]
+    whole = _whole_log(path, log, multipliers)
+    if horizon is None:
+        return whole
+    n = whole.players.times.size
+    arrived = int(np.searchsorted(whole.players.times, horizon, side="left"))
+    remarks = whole.remarks
     if arrived < n:
-        remarks.append(
-            f"{path}: {n - arrived} row{'s' * (n - arrived > 1)} at or after the horizon of {end:g}"
-            " hours left out"
+        remarks += (
+            f"{path}: {n - arrived} row{'s' * (n - arrived > 1)} at or after the horizon of"
+            f" {horizon:g} hours left out",
         )
-    date_times = rows.date_times[:arrived]
-    return QueueLog(players, rows.ids[:arrived], date_times, rows.midnight, end, remarks)
+    times, ratings, vectors, departures, _ = whole.players
+    players = ArrivingPlayers(
+        times[:arrived], ratings[:arrived], vectors[:arrived], departures[:arrived]
+    )
+    ids, date_times = whole.ids[:arrived], whole.date_times[:arrived]
+    return QueueLog(players, ids, date_times, whole.midnight, horizon, remarks)
 
 
 def has_leaving_times(path: Path, log: LogFactors) -> bool:
@@ -322,11 +307,11 @@ def has_leaving_times(path: Path, log: LogFactors) -> bool:
 
 def last_arrival(path: Path, log: LogFactors, multipliers: Sequence[float]) -> float:
     """Return the hour of the last arrival of a log."""
-    return float(_rows(path, log, multipliers).times[-1])
+    return _whole_log(path, log, multipliers).horizon
 
 
-def _rows(path: Path, log: LogFactors, multipliers: Sequence[float]) -> _Rows:
-    """Return what a file says; read once as long as it stays the same."""
+def _whole_log(path: Path, log: LogFactors, multipliers: Sequence[float]) -> QueueLog:
+    """Return a log to its last arrival; read once as long as the file stays the same."""
     try:
         stamp = path.stat().st_mtime_ns
     except OSError:
@@ -335,7 +320,7 @@ def _rows(path: Path, log: LogFactors, multipliers: Sequence[float]) -> _Rows:
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> _Rows:
+def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> QueueLog:
     """Read the whole of a file; `how` is a `LogFactors` in JSON."""
     log = LogFactors.model_validate_json(how)
     clock = LogClock(log.zone)
@@ -364,27 +349,7 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
     departures = _departures(clock, entries) if LEFT in names else np.empty(0)
     times = np.array(hours, dtype=np.float64)
     clock.check_hours(_time_cell(path, column, entries[0]), column, times)
-    remarks = bad.remarks()
-    if clock.midnight is not None:
-        since = clock.midnight.isoformat(" ", "minutes")
-        remarks.append(Note(f"{path}: hours are counted from {since}"))
-    if clock.moved:
-        remarks.append(
-            Note(
-                f"{path}: date-times have several offsets from UTC: hours of the day are those of"
-                f" the first; {option('log.zone=Europe/Berlin')}, for example, counts them by the"
-                " clocks there"
-            )
-        )
-    remarks += [f"{path}: {remark}" for remark in span_remarks(times)]
-    missed = [name for name in unused if name.lower().startswith(MISSED)]
-    for columns, why in (
-        (missed, ": in this model players come alone, wherever they are"),
-        ([name for name in unused if name not in missed], ""),
-    ):
-        if columns:
-            named = f"column{'s' * (len(columns) > 1)} {', '.join(columns)}"
-            remarks.append(Note(f"{path}: {named} not used{why}"))
+    remarks = [*bad.remarks(), *_remarks(path, clock, times, unused)]
     if departures.size:
         gave_up = int(np.isfinite(departures).sum())
         remarks.append(
@@ -393,25 +358,47 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
                 " which they give up unless they play before"
             )
         )
-    return _Rows(
+    players = ArrivingPlayers(
         times,
         np.array([entry.rating for entry in entries], dtype=np.float64),
         np.array([entry.vector for entry in entries], dtype=np.float64).reshape(-1, len(VECTOR)),
-        tuple(entry.player for entry in entries) if entries[0].player else (),
-        tuple(entry.cell for entry in entries) if clock.dated else (),
         departures,
-        clock.midnight,
-        tuple(remarks),
     )
+    ids = [entry.player for entry in entries] if entries[0].player else []
+    date_times = [entry.cell for entry in entries] if clock.dated else []
+    return QueueLog(players, ids, date_times, clock.midnight, float(times[-1]), tuple(remarks))
+
+
+def _remarks(path: Path, clock: LogClock, times: Floats, unused: Sequence[str]) -> Iterator[str]:
+    """Yield what to know of times, and of columns that nothing is read from."""
+    if clock.midnight is not None:
+        since = clock.midnight.isoformat(" ", "minutes")
+        yield Note(f"{path}: hours are counted from {since}")
+    if clock.moved:
+        yield Note(
+            f"{path}: date-times have several offsets from UTC: hours of the day are those of the"
+            f" first; {option('log.zone=Europe/Berlin')}, for example, counts them by the clocks"
+            " there"
+        )
+    for remark in span_remarks(times):
+        yield f"{path}: {remark}"
+    missed = [name for name in unused if name.lower().startswith(MISSED)]
+    for columns, why in (
+        (missed, ": in this model players come alone, wherever they are"),
+        ([name for name in unused if name not in missed], ""),
+    ):
+        if columns:
+            named = f"column{'s' * (len(columns) > 1)} {', '.join(columns)}"
+            yield Note(f"{path}: {named} not used{why}")
 
 
 def _departures(clock: LogClock, entries: Sequence[_Entry]) -> Floats:
     """Return the hours at which players give up, infinity for those who do not."""
-    found = np.full(len(entries), np.inf)
+    departures = np.full(len(entries), np.inf)
     left = {k: entry.left for k, entry in enumerate(entries) if entry.left is not None}
     # Hours of moments are counted from the midnight before the first, which is an arrival.
-    found[[*left]] = clock.hours([entries[0].time, *left.values()])[1:]
-    return found
+    departures[[*left]] = clock.hours([entries[0].time, *left.values()])[1:]
+    return departures
 
 
 def _near(
@@ -549,10 +536,6 @@ def _id(row: Row, column: str) -> str:
 
 # Hours of a dated log as the clocks of its time zone count them.
 
-DAY = 24
-
-SECONDS_AN_HOUR = 3600
-
 
 def wall_hours(midnight: datetime | None, hours: Ints) -> Ints:
     """Return hours since a midnight as clocks on the wall count them.
@@ -578,9 +561,9 @@ def wall_hours(midnight: datetime | None, hours: Ints) -> Ints:
     seconds = np.array([at[d] for d in days.tolist()])[day.reshape(hours.shape)]
     for number, d in enumerate(days.tolist()):
         if at[d] != at[d + 1]:
-            own = day.reshape(hours.shape) == number
-            seconds[own] = [offset(hour) for hour in hours[own].tolist()]
-    return hours + seconds // SECONDS_AN_HOUR
+            changing = day.reshape(hours.shape) == number
+            seconds[changing] = [offset(hour) for hour in hours[changing].tolist()]
+    return hours + seconds // 3600
 
 
 # Resamples of a queue log: blocks of it, drawn with replacement and put one after the other.
@@ -591,8 +574,8 @@ def wall_hours(midnight: datetime | None, hours: Ints) -> Ints:
 # days unless told otherwise: of blocks of a day, mean waits vary too little.
 
 
-class _Place(NamedTuple):
-    """A place of a block in a resample."""
+class _Slot(NamedTuple):
+    """Where a block stands in a resample."""
 
     # start, hours: where it begins, and how long it is
     start: int
@@ -622,18 +605,18 @@ class BlockResampling:
         if block_hours is None:
             block_hours = DAY * block_days(days)
             self.remarks = (Note(f"{path}: resampled by blocks of {block_hours} hours"),)
-        self._places = [
-            _place(start, min(block_hours, end - start), begin, end)
+        self._slots = [
+            _slot(start, min(block_hours, end - start), begin, end)
             for start in range(begin, end, block_hours)
         ]
-        pools = {place.start % DAY: len(place.origins) for place in self._places}
-        apart = [float(size) for size in pools.values()]
-        degrees = max(1.0, sum(apart) - len(apart))
+        pools = {slot.start % DAY: len(slot.origins) for slot in self._slots}
+        candidates = [float(size) for size in pools.values()]
+        degrees = max(1.0, sum(candidates) - len(candidates))
         if block_hours > DAY:
             # They overlap, and say less than as many that do not.
-            apart = [(end - begin) / block_hours]
+            candidates = [(end - begin) / block_hours]
             degrees = overlapping_degrees(days, block_hours / DAY)
-        if max(apart) < 2.0:
+        if max(candidates) < 2.0:
             raise InputError(
                 f"{path}: factors.log.resample: blocks of {block_hours} hours can be put together"
                 f" in one way only (the log has {end - begin} hours; allowed: a log of two days or"
@@ -641,7 +624,7 @@ class BlockResampling:
             )
         # what the replications are samples of
         self.sampling = Resampled(
-            candidates=sum(apart) / len(apart), degrees=degrees, block_hours=block_hours
+            candidates=sum(candidates) / len(candidates), degrees=degrees, block_hours=block_hours
         )
 
     def draw(self, streams: Streams, replication: int) -> tuple[ArrivingPlayers, Ints]:
@@ -649,35 +632,33 @@ class BlockResampling:
 
         The blocks depend on seed and replication alone.
         """
-        moved = None
-        if replication == 0:
-            found, which = self._players.times, np.arange(self._players.times.size)
-        else:
-            found, which, moved = self._resampled(streams, replication)
-        inside = found < self.horizon
-        found, which = found[inside], which[inside]
-        of, departures = self._players, self._players.departures
-        if departures.size:
-            departures = found + (departures - of.times)[which]
-        vectors = of.vectors[which] if of.vectors.size else of.vectors
-        return ArrivingPlayers(found, of.ratings[which], vectors, departures, moved), which
+        log, moved = self._players, None
+        times, rows = log.times, np.arange(log.times.size)
+        if replication > 0:
+            times, rows, moved = self._resampled(streams, replication)
+        inside = times < self.horizon
+        times, rows = times[inside], rows[inside]
+        waits = (log.departures - log.times)[rows] if log.departures.size else None
+        departures = log.departures if waits is None else times + waits
+        vectors = log.vectors[rows] if log.vectors.size else log.vectors
+        return ArrivingPlayers(times, log.ratings[rows], vectors, departures, moved), rows
 
     def _resampled(self, streams: Streams, replication: int) -> tuple[Floats, Ints, Moved]:
         """Return the arrivals of a resample, which players of the log they are, and its blocks."""
-        uniforms = streams.stream(replication, BLOCKS).random(len(self._places))
+        uniforms = streams.stream(replication, BLOCKS).random(len(self._slots))
         times, rows, shifts = [], [], []
-        for place, uniform in zip(self._places, uniforms.tolist(), strict=True):
-            origin = place.origins[int(uniform * len(place.origins))]
-            low, high = np.searchsorted(self._players.times, (origin, origin + place.hours))
-            times.append(self._players.times[low:high] + float(place.start - origin))
+        for slot, uniform in zip(self._slots, uniforms.tolist(), strict=True):
+            origin = slot.origins[int(uniform * len(slot.origins))]
+            low, high = np.searchsorted(self._players.times, (origin, origin + slot.hours))
+            times.append(self._players.times[low:high] + float(slot.start - origin))
             rows.append(np.arange(low, high))
-            shifts.append(origin - place.start)
-        first = self._places[0]
+            shifts.append(origin - slot.start)
+        first = self._slots[0]
         moved = Moved(first.start, first.hours, np.array(shifts, np.int64))
         return np.concatenate(times), np.concatenate(rows), moved
 
 
-def _place(start: int, hours: int, begin: int, end: int) -> _Place:
-    """Return a place with the beginnings of all blocks at the same hour of some day of the log."""
+def _slot(start: int, hours: int, begin: int, end: int) -> _Slot:
+    """Return a slot with the beginnings of all blocks at the same hour of some day of the log."""
     first = begin + (start - begin) % DAY
-    return _Place(start, hours, range(first, end - hours + 1, DAY))
+    return _Slot(start, hours, range(first, end - hours + 1, DAY))
