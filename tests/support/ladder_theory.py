@@ -383,7 +383,7 @@ def calibration_after_rounds(
     model = ladder({**ONE_GAME, **people, **skill, **match, **length, **rule})
     inputs = model.draw(Streams(seed), 0)
     records, ratings = model._players(inputs.population)
-    loop = new_loop(records, ratings, inputs.place, model._shares, NO_SESSIONS, 1, 1.0, 1)
+    loop = new_loop(records, ratings, inputs.rng_key, model._shares, NO_SESSIONS, 1, 1.0, 1)
     model._empty_queue(loop)
     order, log = np.random.default_rng(seed), new_log(0, 0, 1)
     for hour in range(rounds):

@@ -36,7 +36,7 @@ def played(
 ) -> tuple[PartyLadder, Record]:
     """Play a ladder in plain Python and by the kernels, with room for so many tickets at first."""
     model = LadderModel(LadderFactors.model_validate({**factors, "rule_set": rule_set}))
-    model._queue = model._rule.new(room, model._world.rules)
+    model._queue = model._rule.new(room, model._rules.queue)
     table = rule_set_of(rule_set, {}, "skill", factors["rule"]["team_num"]).table
     plain = PartyLadder(factors, draw_world(factors, seed, 0), table)
     plain.play()

@@ -139,7 +139,7 @@ def test_matches_are_those_of_the_same_tickets_known_beforehand(name: str) -> No
     assert numbers is not None
     for seed in (1, 2, 3):
         run = played(model, seed)
-        tickets, of = tickets_of(model, run, model.draw(Streams(seed), 0).place)
+        tickets, of = tickets_of(model, run, model.draw(Streams(seed), 0).rng_key)
         # Reviews of tickets known beforehand include one at the horizon.
         horizon = 24.0 * HOUR * model._factors.days - 0.25
         expected, _ = play_preset(rule.preset, numbers, tickets, 1e9, horizon)
@@ -173,7 +173,7 @@ def test_nothing_depends_on_the_room(name: str, monkeypatch: pytest.MonkeyPatch)
     model = LadderModel(factors_of(name))
     wide = played(model, 1)
     monkeypatch.setitem(model._rule.new.__globals__, "LEAST_ROOM", 4)
-    model._queue = model._rule.new(1, model._world.rules)
+    model._queue = model._rule.new(1, model._rules.queue)
     narrow = played(model, 1)
     assert model._queue.line.times.size < 1024
     assert narrow.loop.players.tobytes() == wide.loop.players.tobytes()

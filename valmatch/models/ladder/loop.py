@@ -43,7 +43,7 @@ from valmatch.models.ladder.state import (
     Behaviour,
     Log,
     Loop,
-    World,
+    LadderRules,
     cancel,
     schedule,
 )
@@ -95,7 +95,7 @@ def count_match(p: float, predicted: float, a_wins: bool, behaviour: Behaviour, 
 
 
 @expanded
-def count_players(now: float, p: float, world: World, loop: Loop, waits: Floats) -> None:
+def count_players(now: float, p: float, rules: LadderRules, loop: Loop, waits: Floats) -> None:
     """Count waits, newcomers and careers of the players of a match."""
     sums, gap = loop.state[0], abs(p - 0.5)
     for player in loop.lineup:
@@ -116,7 +116,7 @@ def count_players(now: float, p: float, world: World, loop: Loop, waits: Floats)
                 sums["joined_firsts"] += int(game == 0)
                 sums["joined_first_wait"] += wait if game == 0 else 0.0
         if game < CAREER:
-            error = (entry["mean"] - world.newcomers_rating) - (entry["skill"] - world.mean_skill)
+            error = (entry["mean"] - rules.newcomers_rating) - (entry["skill"] - rules.mean_skill)
             loop.careers_n[at(game)] += 1
             loop.careers[0, at(game)] += gap
             loop.careers[1, at(game)] += wait
@@ -159,7 +159,7 @@ NEVER = 1e12  # a profile time that no session starts after
 @driver(unallocating)
 def advance(
     until: float,
-    world: World,
+    rules: LadderRules,
     loop: Loop,
     queue: Any,  # noqa: ANN401
     waits: Floats,
@@ -167,15 +167,15 @@ def advance(
 ) -> int:
     """Let everything happen before the hour `until`."""
     return _advance(
-        until, world.rules, by_reference(world), by_reference(loop), queue, waits, by_reference(log)
+        until, rules.queue, by_reference(rules), by_reference(loop), queue, waits, by_reference(log)
     )
 
 
 @driver(apart)
 def _advance(
     until: float,
-    rules: Any,  # noqa: ANN401
-    world: World,
+    queue_rules: Any,  # noqa: ANN401
+    rules: LadderRules,
     loop: Loop,
     queue: Any,  # noqa: ANN401
     waits: Floats,
@@ -184,7 +184,7 @@ def _advance(
     """Let everything happen before an hour, see `advance`."""
     state = loop.state[0]
     while True:
-        due = RULE.next_review(rules, queue)
+        due = RULE.next_review(queue_rules, queue)
         ends = loop.ring[at(state["first"])]["end"] if state["playing"] > 0 else np.inf
         quits = loop.patient[0]["time"] if state["patient"] > 0 else np.inf
         queues = _next_queueing(loop)
@@ -194,7 +194,7 @@ def _advance(
             continue
         if now >= until:
             return DONE
-        if not RULE.has_room(rules, queue):
+        if not RULE.has_room(queue_rules, queue):
             return NO_ROOM_IN_QUEUE
         # All who wait may be matched at once, with those who come now.
         most = queue.state[0]["waiting"] + loop.by_size.size + 1
@@ -204,27 +204,27 @@ def _advance(
             return NO_ROOM_FOR_MATCHES
         newcomer = NOBODY
         if ends <= now:
-            _end_match(now, world, loop, log)
+            _end_match(now, rules, loop, log)
             continue
         if quits <= now:
             player = loop.patient[0]["player"]
-            dissolved = RULE.leave(loop.players[at(player)]["queued"], player, rules, queue)
-            _give_up(now, world, loop, log)
+            dissolved = RULE.leave(loop.players[at(player)]["queued"], player, queue_rules, queue)
+            _give_up(now, rules, loop, log)
             if not dissolved:
                 continue
             newcomer = DISSOLVED
         elif queues <= now:
-            player = _next_to_queue(world, loop)
+            player = _next_to_queue(rules, loop)
             if player == NOBODY:
                 continue
-            rating = _queue(now, player, world, loop, log)
-            newcomer = RULE.join(now, rating, player, rules, queue)
-        matches = RULE.review(now, newcomer, rules, queue)
+            rating = _queue(now, player, rules, loop, log)
+            newcomer = RULE.join(now, rating, player, queue_rules, queue)
+        matches = RULE.review(now, newcomer, queue_rules, queue)
         for match in range(matches):
-            RULE.line_up(match, rules, queue, loop.matched)
+            RULE.line_up(match, queue_rules, queue, loop.matched)
             for k in range(loop.lineup.size):
                 loop.lineup[at(k)] = loop.matched[at(k)]["player"]
-            _start_match(now, world, loop, waits, log)
+            _start_match(now, rules, loop, waits, log)
 
 
 @expanded
@@ -255,7 +255,7 @@ def _enter_start(player: int, loop: Loop) -> None:
 
 
 @apart
-def _next_to_queue(world: World, loop: Loop) -> int:
+def _next_to_queue(rules: LadderRules, loop: Loop) -> int:
     """Take the next queueing out of its book; return the player, NOBODY if the start is dropped."""
     state = loop.state[0]
     start, resume = loop.starting[0], loop.pausing[0]
@@ -284,7 +284,7 @@ def _next_to_queue(world: World, loop: Loop) -> int:
     if entry["state"] == AWAY:
         _gather(player, loop)
         return player
-    state["dropped"] += int(now >= world.behaviour.warmup)
+    state["dropped"] += int(now >= rules.behaviour.warmup)
     return NOBODY
 
 
@@ -311,7 +311,7 @@ def _expect_session(player: int, loop: Loop) -> None:
         more = start < loop.sessions.firsts[at(player + 1)]
         loop.starts[at(player)] = loop.sessions.times[at(start)] if more else np.inf
         return
-    gap = exponential_at(loop.place, SESSIONS, player, number)
+    gap = exponential_at(loop.rng_key, SESSIONS, player, number)
     entry["clock"] += gap / entry["rate"]
     never = entry["clock"] > NEVER
     loop.starts[at(player)] = np.inf if never else moment_of(entry["clock"], loop.shares)
@@ -332,11 +332,11 @@ def set_clocks(joining: Floats, loop: Loop) -> None:
 
 
 @apart
-def _queue(now: float, player: int, world: World, loop: Loop, log: Log) -> float:
+def _queue(now: float, player: int, rules: LadderRules, loop: Loop, log: Log) -> float:
     """Give a player and who comes along their tickets; return the rating that the rule sees."""
-    behaviour, state, entry = world.behaviour, loop.state[0], loop.players[at(player)]
+    behaviour, state, entry = rules.behaviour, loop.state[0], loop.players[at(player)]
     if behaviour.patience < np.inf:
-        wait = behaviour.patience * exponential_at(loop.place, PATIENCE, player, entry["tickets"])
+        wait = behaviour.patience * exponential_at(loop.rng_key, PATIENCE, player, entry["tickets"])
         state["patient"] = schedule(
             now + wait, player, state["patient"], loop.patient, loop.patient_places
         )
@@ -367,14 +367,14 @@ def _give_ticket(now: float, player: int, behaviour: Behaviour, loop: Loop, log:
 @expanded
 def _cancel_patience(player: int, loop: Loop) -> None:
     """Take the end of a player's patience out of its heap."""
-    state, place = loop.state[0], int(loop.patient_places[at(player)])
-    state["patient"] = cancel(place, state["patient"], loop.patient, loop.patient_places)
+    state, index = loop.state[0], int(loop.patient_places[at(player)])
+    state["patient"] = cancel(index, state["patient"], loop.patient, loop.patient_places)
 
 
 @apart
-def _give_up(now: float, world: World, loop: Loop, log: Log) -> None:
+def _give_up(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
     """End the tickets and the session of the player whose patience ends, and of who is with him."""
-    behaviour, state = world.behaviour, loop.state[0]
+    behaviour, state = rules.behaviour, loop.state[0]
     player = loop.patient[0]["player"]
     _cancel_patience(player, loop)
     together = loop.players[at(player)]["together"]
@@ -395,23 +395,23 @@ def _end_sessions(leader: int, behaviour: Behaviour, loop: Loop) -> None:
     for player in range(leader, leader + loop.players[at(leader)]["friends"]):
         entry = loop.players[at(player)]
         if entry["leader"] == leader:
-            leaves = uniform_at(loop.place, CHURN, player, entry["sessions"]) < behaviour.churn
+            leaves = uniform_at(loop.rng_key, CHURN, player, entry["sessions"]) < behaviour.churn
             entry["state"] = LEFT if leaves else AWAY
             entry["sessions"] += 1
             entry["leader"] = player
 
 
 @apart
-def _start_match(now: float, world: World, loop: Loop, waits: Floats, log: Log) -> None:
+def _start_match(now: float, rules: LadderRules, loop: Loop, waits: Floats, log: Log) -> None:
     """Let the players of the lineup play."""
-    state, behaviour = loop.state[0], world.behaviour
+    state, behaviour = loop.state[0], rules.behaviour
     p = _win_probability(behaviour, loop)
-    predicted = predict(now, p, world.rater, loop.match, loop.rated, loop.found)
+    predicted = predict(now, p, rules.rater, loop.match, loop.rated, loop.found)
     lowest = loop.lineup[0]
     for player in loop.lineup:
         lowest = min(lowest, player)
     games = loop.players[at(lowest)]["matches"]
-    a_wins = uniform_at(loop.place, OUTCOME, lowest, games) < p
+    a_wins = uniform_at(loop.rng_key, OUTCOME, lowest, games) < p
     slot = (state["first"] + state["playing"]) % loop.ring.size
     played = loop.ring[at(slot)]
     played["end"], played["number"] = now + behaviour.minutes, state["numbered"]
@@ -420,7 +420,7 @@ def _start_match(now: float, world: World, loop: Loop, waits: Floats, log: Log) 
     count_day(now, p, loop)
     if now >= behaviour.warmup:
         count_match(p, predicted, a_wins, behaviour, loop)
-        count_players(now, p, world, loop, waits)
+        count_players(now, p, rules, loop, waits)
         if loop.by_size.size > 0:
             count_parties(now, p, loop)
     for k in range(loop.lineup.size):
@@ -448,9 +448,9 @@ def _win_probability(behaviour: Behaviour, loop: Loop) -> float:
 
 
 @apart
-def _end_match(now: float, world: World, loop: Loop, log: Log) -> None:
+def _end_match(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
     """End the match that started first: rate its players, who go on or end their session."""
-    behaviour, rater = world.behaviour, world.rater
+    behaviour, rater = rules.behaviour, rules.rater
     state, slot = loop.state[0], loop.state[0]["first"]
     a_wins, size = loop.ring[at(slot)]["a_wins"] > 0, loop.lineup.size
     for k in range(size):
@@ -490,11 +490,11 @@ def _go_on(now: float, player: int, won: bool, behaviour: Behaviour, loop: Loop)
     state, entry = loop.state[0], loop.players[at(player)]
     game = entry["matches"] - 1
     chance = behaviour.after_win if won else behaviour.after_loss
-    if uniform_at(loop.place, CONTINUE, player, game) < chance:
+    if uniform_at(loop.rng_key, CONTINUE, player, game) < chance:
         for member in range(player, player + entry["friends"]):
             if loop.players[at(member)]["leader"] == player:
                 loop.players[at(member)]["state"] = PAUSING
-        pause = behaviour.pause * exponential_at(loop.place, BREAK, player, game)
+        pause = behaviour.pause * exponential_at(loop.rng_key, BREAK, player, game)
         state["pausing"] = schedule(now + pause, player, state["pausing"], loop.pausing, None)
     else:
         _end_sessions(player, behaviour, loop)

@@ -50,7 +50,7 @@ from valmatch.models.ladder.state import (
     Behaviour,
     Log,
     Loop,
-    World,
+    LadderRules,
     new_log,
     new_loop,
     with_larger_ring,
@@ -107,9 +107,9 @@ def games_table(
 
     def part(rows: slice) -> dict[str, NDArray[Any]]:
         count = np.arange(rows.start, rows.stop)
-        game, place = count // players, count % players
-        matches, tickets = log.matches[game], log.tickets[log.teams[game, place]]
-        side_b = place >= players // 2
+        game, seat = count // players, count % players
+        matches, tickets = log.matches[game], log.tickets[log.teams[game, seat]]
+        side_b = seat >= players // 2
         found = {
             "game": game,
             "time": matches["time"] + minutes / 60.0,
@@ -119,8 +119,8 @@ def games_table(
             "minutes": np.full(count.size, minutes),
             "wait_minutes": 60.0 * (tickets["ended"] - tickets["time"]),
             "p": np.where(side_b, 1.0, 0.0) + (1 - 2 * side_b) * matches["p"],
-            "rating_before": log.before[game, place, 0],
-            "rating_after": log.after[game, place, 0],
+            "rating_before": log.before[game, seat, 0],
+            "rating_after": log.after[game, seat, 0],
             **_party(loop, tickets),
         }
         scratch.release()
@@ -163,7 +163,7 @@ class InitialState(NamedTuple):
     """The random inputs of a replication."""
 
     population: DrawnPlayers  # who plays
-    place: NDArray[np.uint64]  # (3,); where the addressed numbers of the replication lie
+    rng_key: NDArray[np.uint64]  # (3,); where the addressed numbers of the replication lie
 
 
 class Run(NamedTuple):
@@ -220,7 +220,7 @@ class LadderModel(Model[InitialState]):
         values = values_of(factors.rating, factors.rating_beta) if system else {}
         self._newcomer = system.newcomer(values) if system else [math.nan]
         self._deviation = system.deviation if system else -1
-        self._world = World(
+        self._rules = LadderRules(
             parameters_of(self._rule, options),
             _behaviour(factors),
             rater_of(system, values),
@@ -230,7 +230,7 @@ class LadderModel(Model[InitialState]):
             else float(self._given.skills.mean()),
         )
         self._shares = shares_before(factors.sessions.hourly_profile)
-        self._queue = self._rule.new(64, self._world.rules)
+        self._queue = self._rule.new(64, self._rules.queue)
         self._waits = Waits()
         self._check: Callable[[], None] = lambda: None
 
@@ -255,7 +255,7 @@ class LadderModel(Model[InitialState]):
 
     def draw(self, streams: Streams, replication: int) -> InitialState:
         """Return the players of a replication; no rule and no rating enters."""
-        people, place = self._factors.population, streams.place(replication)
+        people, rng_key = self._factors.population, streams.place(replication)
         population = draw_population(
             self._players_at_start,
             24.0 * self._factors.days,
@@ -264,11 +264,11 @@ class LadderModel(Model[InitialState]):
             (people.smurf_share, people.smurf_skill),
             self._factors.sessions.activity_cv,
             (self._factors.parties.shares, self._factors.parties.skill_correlation),
-            place,
+            rng_key,
         )
         if self._given.skills is not None:
             population.skills[: self._players_at_start] = self._given.skills
-        return InitialState(population, place)
+        return InitialState(population, rng_key)
 
     def run_many(
         self,
@@ -319,7 +319,7 @@ class LadderModel(Model[InitialState]):
         loop = new_loop(
             players,
             ratings,
-            inputs.place,
+            inputs.rng_key,
             self._shares,
             self._given.sessions,
             factors.rule.team_num,
@@ -347,7 +347,7 @@ class LadderModel(Model[InitialState]):
 
     def _empty_queue(self, loop: Loop) -> None:
         """Let nobody wait, and let the rule see the players of a replication."""
-        self._queue = with_people(self._queue, loop.players, loop.place)
+        self._queue = with_people(self._queue, loop.players, loop.rng_key)
         self._rule.reset(self._queue)
 
     def _recorded_days(self) -> list[float]:
@@ -357,14 +357,14 @@ class LadderModel(Model[InitialState]):
 
     def _go_on(self, until: float, loop: Loop, log: Log) -> Loop:
         """Let everything happen before a moment; return the loop, with room as it was asked for."""
-        rater = with_functions(self._world.rater, self._system, loop.match, loop.rated, loop.found)
-        self._world = self._world._replace(rater=rater)
+        rater = with_functions(self._rules.rater, self._system, loop.match, loop.rated, loop.found)
+        self._rules = self._rules._replace(rater=rater)
         while True:
-            found = self._advance(until, self._world, loop, self._queue, self._waits.room, log)
+            found = self._advance(until, self._rules, loop, self._queue, self._waits.room, log)
             if found == kernel.DONE:
                 return loop
             if found == kernel.NO_ROOM_IN_QUEUE:
-                self._queue = self._rule.grown(self._queue, self._world.rules)
+                self._queue = self._rule.grown(self._queue, self._rules.queue)
             elif found == kernel.NO_ROOM_FOR_WAITS:
                 loop.state["waits"] = self._waits.make_room(int(loop.state["waits"][0]))
             else:
@@ -381,7 +381,7 @@ class LadderModel(Model[InitialState]):
             players["friends"][leaders] = sizes
         players["rate"] = factors.sessions.per_day * population.activities
         ratings = np.tile(np.array(self._newcomer, np.float64), (players.size, 1))
-        known = self._world.rater.known
+        known = self._rules.rater.known
         ratings[:, 0] = population.skills if known else factors.rating.mu
         if factors.population.start == "skill":
             old = population.skills.size - population.joining.size

@@ -74,34 +74,34 @@ def draw_population(
     smurfs: tuple[float, float],
     activity_cv: float,
     friends: tuple[Sequence[float], float],
-    place: Words,
+    rng_key: Words,
 ) -> DrawnPlayers:
     """Draw the players of a replication.
 
-    Shapes: `place` (3,).
+    Shapes: `rng_key` (3,).
     """
-    joining = _joining(hours, per_day, place)
+    joining = _joining(hours, per_day, rng_key)
     n = players + joining.size
     newcomers = np.arange(n) >= players
     mean, newcomers_mean, std = skill
-    groups, normals = np.empty(0, np.int64), ndtri(_uniforms(SKILL, n, place))
+    groups, normals = np.empty(0, np.int64), ndtri(_uniforms(SKILL, n, rng_key))
     shares, correlation = friends
     if len(shares) > 1:
         groups = np.arange(n)
-        sizes = np.searchsorted(np.cumsum(shares), _uniforms(FRIENDS, n, place), side="right")
+        sizes = np.searchsorted(np.cumsum(shares), _uniforms(FRIENDS, n, rng_key), side="right")
         # Shares sum to 1 but for rounding: what has none is not chosen.
         _gather(1 + np.minimum(sizes, np.flatnonzero(shares)[-1]), players, groups)
         if correlation > 0.0:
-            common = ndtri(_uniforms(BOND, n, place))[groups]
+            common = ndtri(_uniforms(BOND, n, rng_key))[groups]
             bonded = correlation**0.5 * common + (1.0 - correlation) ** 0.5 * normals
             normals = np.where(np.bincount(groups, minlength=n)[groups] > 1, bonded, normals)
     skills = np.where(newcomers, newcomers_mean, mean) + std * normals
     share, smurfs_skill = smurfs
-    skills[newcomers & (_uniforms(SMURF, n, place) < share)] = smurfs_skill
+    skills[newcomers & (_uniforms(SMURF, n, rng_key) < share)] = smurfs_skill
     if activity_cv < SAME:
         return DrawnPlayers(skills, np.ones(n), joining, groups)
     square = activity_cv * activity_cv
-    activities = square * gammaincinv(1.0 / square, _uniforms(ACTIVITY, n, place))
+    activities = square * gammaincinv(1.0 / square, _uniforms(ACTIVITY, n, rng_key))
     return DrawnPlayers(skills, activities, joining, groups)
 
 
@@ -120,32 +120,32 @@ def _gather(sizes: Ints, players: int, groups: Ints) -> None:
         first = end
 
 
-def _uniforms(source: int, n: int, place: Words) -> Floats:
+def _uniforms(source: int, n: int, rng_key: Words) -> Floats:
     """Return the first uniform number of a source of each player."""
     out = np.empty(n)
-    fill_uniforms(place, source, 0, out)
+    fill_uniforms(rng_key, source, 0, out)
     return out
 
 
-def _joining(hours: float, per_day: float, place: Words) -> Floats:
+def _joining(hours: float, per_day: float, rng_key: Words) -> Floats:
     """Return the hours before `hours` at which newcomers join."""
     if per_day == 0.0:
         return np.empty(0)
     expected = per_day * hours / 24.0
     out = np.empty(int(expected + 6.0 * expected**0.5) + 16)
     while True:
-        n = _join_all(hours, per_day, place, out)
+        n = _join_all(hours, per_day, rng_key, out)
         if n < out.size:
             return out[:n]
         out = np.empty(2 * out.size)
 
 
 @unallocating
-def _join_all(hours: float, per_day: float, place: Words, out: Floats) -> int:
+def _join_all(hours: float, per_day: float, rng_key: Words, out: Floats) -> int:
     """Write down when newcomers join; return how many do, as far as there is room."""
     time = 0.0
     for newcomer in range(out.size):
-        time += exponential_at(place, JOINING, 0, newcomer) * 24.0 / per_day
+        time += exponential_at(rng_key, JOINING, 0, newcomer) * 24.0 / per_day
         if time >= hours:
             return newcomer
         out[at(newcomer)] = time

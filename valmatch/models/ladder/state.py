@@ -42,60 +42,60 @@ def schedule(time: float, player: int, size: int, heap: Records, places: Places 
 
 
 @inlined
-def cancel(place: int, size: int, heap: Records, places: Places | None) -> int:
-    """Take the event at a place out, 0 for the earliest; return the size of the heap."""
-    _note(heap[at(place)]["player"], NONE, places)
+def cancel(index: int, size: int, heap: Records, places: Places | None) -> int:
+    """Take the event at an index out, 0 for the earliest; return the size of the heap."""
+    _note(heap[at(index)]["player"], NONE, places)
     size -= 1
-    if place < size:
-        free = _sink(place, size, heap, places)
+    if index < size:
+        free = _sink(index, size, heap, places)
         last = heap[at(size)]
         _rise(last["time"], last["player"], free, heap, places)
     return size
 
 
 @inlined
-def _note(player: int, place: int, places: Places | None) -> None:
+def _note(player: int, index: int, places: Places | None) -> None:
     """Note where a player is, if that is kept."""
     if places is not None:
-        places[at(player)] = place
+        places[at(player)] = index
 
 
 @inlined
 def _before(time: float, player: int, other: int, heap: Records) -> bool:
-    """Return whether an event is earlier than that at the place `other`."""
+    """Return whether an event is earlier than that at the index `other`."""
     event = heap[at(other)]
     return time < event["time"] or (time == event["time"] and player < event["player"])
 
 
 @inlined
-def _rise(time: float, player: int, place: int, heap: Records, places: Places | None) -> None:
-    """Put an event at a place, or as far up from it as it is early."""
-    while place > 0:
-        parent = (place - 1) // 2
+def _rise(time: float, player: int, index: int, heap: Records, places: Places | None) -> None:
+    """Put an event at an index, or as far up from it as it is early."""
+    while index > 0:
+        parent = (index - 1) // 2
         if not _before(time, player, parent, heap):
             break
-        heap[at(place)] = heap[at(parent)]
-        _note(heap[at(place)]["player"], place, places)
-        place = parent
-    heap[at(place)]["time"], heap[at(place)]["player"] = time, player
-    _note(player, place, places)
+        heap[at(index)] = heap[at(parent)]
+        _note(heap[at(index)]["player"], index, places)
+        index = parent
+    heap[at(index)]["time"], heap[at(index)]["player"] = time, player
+    _note(player, index, places)
 
 
 @inlined
-def _sink(place: int, size: int, heap: Records, places: Places | None) -> int:
-    """Let the earliest come up from below a free place, to the bottom; return what is free then.
+def _sink(index: int, size: int, heap: Records, places: Places | None) -> int:
+    """Let the earliest come up from below a free index, to the bottom; return what is free then.
 
-    The last event takes that place and seldom rises from there, so it is not compared on the way.
+    The last event takes that index and seldom rises from there, so it is not compared on the way.
     """
-    while 2 * place + 1 < size:
-        child = 2 * place + 1
+    while 2 * index + 1 < size:
+        child = 2 * index + 1
         if child + 1 < size:
             right = heap[at(child + 1)]
             child += int(_before(right["time"], right["player"], child, heap))
-        heap[at(place)] = heap[at(child)]
-        _note(heap[at(place)]["player"], place, places)
-        place = child
-    return place
+        heap[at(index)] = heap[at(child)]
+        _note(heap[at(index)]["player"], index, places)
+        index = child
+    return index
 
 
 AWAY, QUEUED, PAUSING, PLAYING, LEFT = range(5)
@@ -222,10 +222,10 @@ class Behaviour(NamedTuple):
     conservative: bool  # the rule sees mean - 3 sigma instead of the mean
 
 
-class World(NamedTuple):
+class LadderRules(NamedTuple):
     """The rules of everything."""
 
-    rules: Any  # the numbers of the rule of the queue
+    queue: Any  # the numbers of the rule of the queue
     behaviour: Behaviour  # of players and matches
     rater: Rater  # the rating system
     # newcomers_rating, mean_skill: where the errors of a career are measured from
@@ -249,7 +249,7 @@ class Loop(NamedTuple):
 
     state: Records  # (1,)
     players: Records  # (n,)
-    place: Words  # (3,); where the addressed numbers of the replication lie
+    rng_key: Words  # (3,); where the addressed numbers of the replication lie
     shares: Floats  # (25,); see `valmatch.models.ladder.population`
     sessions: Sessions  # session starts that are given, not drawn
     starts: Floats  # (n,); hour of each player's next session start, infinite for none
@@ -289,7 +289,7 @@ class Log(NamedTuple):
 def new_loop(
     players: Records,
     ratings: Floats,
-    place: Words,
+    rng_key: Words,
     shares: Floats,
     sessions: Sessions,
     team_num: int,
@@ -302,7 +302,7 @@ def new_loop(
     return Loop(
         np.zeros(1, STATE),
         players,
-        place,
+        rng_key,
         shares,
         sessions,
         np.full(n, np.inf),

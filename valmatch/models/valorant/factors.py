@@ -314,41 +314,26 @@ class ValorantFactors(Factors):
         return bands
 
     @model_validator(mode="after")
-    def _moderate_ratings(self, info: ValidationInfo) -> ValorantFactors:
-        """Refuse factors that would draw ratings whose sums overflow."""
-        if not _trace(info):
-            _check_ratings(self)
-        return self
-
-    @model_validator(mode="after")
-    def _log_is_there(self, info: ValidationInfo) -> ValorantFactors:
-        if self.log != type(self).model_fields["log"].default and not _trace(info):
+    def _go_with_the_arrivals(self, info: ValidationInfo) -> ValorantFactors:
+        """Refuse what does not go with a queue log, or with players who are drawn."""
+        if _trace(info):
+            if self.patience_minutes is not None and self.log.resample is not None:
+                raise refuse(
+                    "resamples of a log are compared with the log itself, which must not be random"
+                    " (allowed: a log with a column left_hours, or no log.resample)",
+                    "patience_minutes",
+                    "log.resample",
+                )
+            return self
+        _check_ratings(self)
+        if self.log != type(self).model_fields["log"].default:
             raise refuse("there is no queue log to be read (allowed: with an arrivals file)", "log")
-        return self
-
-    @model_validator(mode="after")
-    def _patience_of_a_log(self, info: ValidationInfo) -> ValorantFactors:
-        if self.patience_minutes is not None and _trace(info) and self.log.resample is not None:
-            raise refuse(
-                "resamples of a log are compared with the log itself, which must not be random"
-                " (allowed: a log with a column left_hours, or no log.resample)",
-                "patience_minutes",
-                "log.resample",
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _dates_are_there(self, info: ValidationInfo) -> ValorantFactors:
-        if "weekdays" in self.measure and not _trace(info):
+        if "weekdays" in self.measure:
             raise refuse(
                 "weekdays are those of a queue log with dates (allowed: with an arrivals file)",
                 "measure",
             )
-        return self
-
-    @model_validator(mode="after")
-    def _elo_is_there(self, info: ValidationInfo) -> ValorantFactors:
-        if "elo" in self.measure and self.rating_quantiles is not None and not _trace(info):
+        if "elo" in self.measure and self.rating_quantiles is not None:
             raise refuse(
                 "elo: players drawn by rating_quantiles have ratings alone (allowed: with"
                 " mean_matrix and cov_matrix)",
@@ -358,7 +343,7 @@ class ValorantFactors(Factors):
         return self
 
     @model_validator(mode="after")
-    def _something_is_counted(self) -> ValorantFactors:
+    def _go_with_each_other(self) -> ValorantFactors:
         if self.horizon is not None and self.warm_up >= self.horizon:
             raise refuse(
                 f"{self.warm_up} hours leave nothing of the horizon of"
@@ -373,10 +358,6 @@ class ValorantFactors(Factors):
                 "warm_up",
                 "num_players",
             )
-        return self
-
-    @model_validator(mode="after")
-    def _teams_can_be_matched(self) -> ValorantFactors:
         check_teams(self.matching, self.team_num, self.team_rule)
         return self
 
