@@ -149,11 +149,11 @@ class Responses(Sequence[Response]):
         return len(self._responses)
 
     @overload
-    def __getitem__(self, place: int) -> Response: ...
+    def __getitem__(self, index: int) -> Response: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[Response, ...]: ...
-    def __getitem__(self, place: int | slice) -> Response | tuple[Response, ...]:
-        return self._responses[place]
+    def __getitem__(self, index: slice) -> tuple[Response, ...]: ...
+    def __getitem__(self, index: int | slice) -> Response | tuple[Response, ...]:
+        return self._responses[index]
 
     def __iter__(self) -> Iterator[Response]:
         return iter(self._responses)

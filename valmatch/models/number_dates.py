@@ -18,10 +18,10 @@ MOST_DAYS = 20 * 365.25  # days that such a log may span
 
 def check_digits(row: Row, column: str, number: float, allowed: str) -> None:
     """Refuse a number that is the digits of a date, such as 20260301."""
-    found = date_of_digits(number)
-    if found is None:
+    date = date_of_digits(number)
+    if date is None:
         return
-    meant = found.isoformat(" ", "minutes").removesuffix(" 00:00")
+    meant = date.isoformat(" ", "minutes").removesuffix(" 00:00")
     raise row.wrong(
         column,
         f"{shown(row.cells[column].strip())} looks like the date {meant} (allowed: {allowed})",

@@ -34,21 +34,21 @@ class Extended(Mapping[str, T], Generic[T]):
 
     def __init__(
         self,
-        own: dict[str, T],
+        entries: dict[str, T],
         group: str,
         kind: str,
         entry: Callable[[Any], T] = lambda loaded: loaded,
     ) -> None:
-        self._own, self._group, self._kind, self._entry = own, group, kind, entry
+        self._entries, self._group, self._kind, self._entry = entries, group, kind, entry
 
     @cached_property
     def _others(self) -> dict[str, EntryPoint]:
         points = entry_points(group=self._group)
-        return {point.name: point for point in points if point.name not in self._own}
+        return {point.name: point for point in points if point.name not in self._entries}
 
     def __getitem__(self, name: str) -> T:
-        if name in self._own:
-            return self._own[name]
+        if name in self._entries:
+            return self._entries[name]
         point = self._others[name]
         try:
             return self._entry(point.load())
@@ -59,19 +59,19 @@ class Extended(Mapping[str, T], Generic[T]):
             ) from error
 
     def __contains__(self, name: object) -> bool:
-        return name in self._own or name in self._others
+        return name in self._entries or name in self._others
 
     def distribution(self, name: str) -> str:
         """Return the package that brings an entry, with its version; "" for one of our own."""
-        dist = None if name in self._own else self._others[name].dist
+        dist = None if name in self._entries else self._others[name].dist
         return f"{dist.name} {dist.version}" if dist else ""
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._own
+        yield from self._entries
         yield from self._others
 
     def __len__(self) -> int:
-        return len(self._own) + len(self._others)
+        return len(self._entries) + len(self._others)
 
 
 @dataclass(frozen=True)
@@ -229,10 +229,10 @@ def load_model(name: str) -> Callable[[Factors, Mapping[str, Path]], Model[objec
     if name not in MODELS:
         raise InputError(unknown_model(name))
     module, _, attribute = MODELS[name].path.partition(":")
-    found: Callable[[Factors, Mapping[str, Path]], Model[object]] = getattr(
+    model: Callable[[Factors, Mapping[str, Path]], Model[object]] = getattr(
         importlib.import_module(module), attribute
     )
-    return found
+    return model
 
 
 def unknown_model(name: str) -> str:
@@ -249,7 +249,7 @@ def no_response(model: str, factors: Any, name: str, names: Collection[str]) -> 
     """Return what to say of a response that is not there: which group asks for it, if one does."""
     measuring: Any = load_model(model)
     for group in getattr(measuring, "measures", ()):
-        asked = factors.model_copy(update={"measure": (*factors.measure, group)})
-        if any(response.name == name for response in measuring.further(asked)):
+        changed = factors.model_copy(update={"measure": (*factors.measure, group)})
+        if any(response.name == name for response in measuring.further(changed)):
             return f"{shown(name)} is measured only on request (add measure: [{group}] to factors)"
     return f"{model} has no response {shown(name)} ({hint(name, names)})"

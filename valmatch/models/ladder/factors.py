@@ -111,23 +111,25 @@ class RatingOfAll(Factors):
 
 def _declared() -> dict[str, tuple[Parameter, Factor, tuple[str, ...]]]:
     """Return parameter, factor and systems by the names of the factors."""
-    found: dict[str, tuple[Parameter, Factor, tuple[str, ...]]] = {}
+    declared: dict[str, tuple[Parameter, Factor, tuple[str, ...]]] = {}
     for system in SYSTEMS.values():
         for parameter in system.parameters:
-            if own := parameter.factor:
-                name = own.name or parameter.name
-                first, meant, users = found.get(name, (parameter, own, ()))
-                if meant != own:
+            if declaration := parameter.factor:
+                name = declaration.name or parameter.name
+                first, meant, users = declared.get(name, (parameter, declaration, ()))
+                if meant != declaration:
                     raise ValueError(f"{system.name}: the factor {name} is another system's too")
-                found[name] = first, own, (*users, system.name)
-    return found
+                declared[name] = first, declaration, (*users, system.name)
+    return declared
 
 
-def _field(parameter: Parameter, own: Factor, systems: tuple[str, ...]) -> tuple[Any, Any]:
+def _field(parameter: Parameter, declaration: Factor, systems: tuple[str, ...]) -> tuple[Any, Any]:
     """Return type and field of a factor; points may be as few as for all factors in points."""
-    low = min(parameter.low, 1e-6) if own.unit == "points" else parameter.low
+    low = min(parameter.low, 1e-6) if declaration.unit == "points" else parameter.low
     kind = Annotated[float, Field(ge=low, le=parameter.high, allow_inf_nan=False), *Real]
-    return kind, factor(own.default, own.unit, own.meaning, {"system": systems})
+    return kind, factor(
+        declaration.default, declaration.unit, declaration.meaning, {"system": systems}
+    )
 
 
 if TYPE_CHECKING:
@@ -409,9 +411,9 @@ def _size_of_teams(rule: Mapping[str, Any]) -> int | None:
     """Return the players of a team of a preset; None where something is wrong."""
     if rule["preset"] not in PRESETS:
         return None
-    given = {"team_size": rule["team_size"]} if rule.get("team_size") is not None else {}
+    size = {"team_size": rule["team_size"]} if rule.get("team_size") is not None else {}
     try:
-        return numbers_of(rule["preset"]).model_validate(given).teams[1]
+        return numbers_of(rule["preset"]).model_validate(size).teams[1]
     except ValidationError:
         return None
 
@@ -594,8 +596,8 @@ class LadderFactors(Factors):
     @classmethod
     def _players_of_files(cls, data: Any, info: ValidationInfo) -> Any:  # noqa: ANN401
         """Leave it to the files who plays where the config has no more than the defaults."""
-        files, given = _files(info), {} if data is None else data
-        population = (given.get("population") or {}) if isinstance(given, dict) else None
+        files, sections = _files(info), {} if data is None else data
+        population = (sections.get("population") or {}) if isinstance(sections, dict) else None
         if not files or not isinstance(population, dict):
             return data
         instead: dict[str, Any] = {"players": None}
@@ -605,7 +607,7 @@ class LadderFactors(Factors):
             default = Population.model_fields[name].default
             if population.get(name, default) == default:
                 population = {**population, name: value}
-        return {**given, "population": population}
+        return {**sections, "population": population}
 
     @property
     def rating_beta(self) -> float:
@@ -617,7 +619,8 @@ class LadderFactors(Factors):
         return 1.7 * self.match.spread * math.sqrt(self.rule.team_num / 2.0)
 
     @model_validator(mode="after")
-    def _something_is_measured(self) -> Self:
+    def _go_together(self, info: ValidationInfo) -> Self:
+        population, files = self.population, _files(info)
         if self.warmup_days >= self.days:
             raise refuse(
                 f"{plain_number(self.warmup_days)} days of warm-up are not below the"
@@ -626,22 +629,13 @@ class LadderFactors(Factors):
                 "warmup_days",
                 "days",
             )
-        return self
-
-    @model_validator(mode="after")
-    def _ratings_can_start(self) -> Self:
-        if self.population.start == "skill" and self.rating.system == KNOWN:
+        if population.start == "skill" and self.rating.system == KNOWN:
             raise refuse(
                 "skill has no meaning with the rating system known, whose ratings are always the"
                 " skills (allowed with known: prior)",
                 "population.start",
                 "rating.system",
             )
-        return self
-
-    @model_validator(mode="after")
-    def _players_are_known(self, info: ValidationInfo) -> Self:
-        population, files = self.population, _files(info)
         if population.players is None and not files:
             raise refuse(
                 "null needs a file of skills or arrivals (allowed: a number >= 0)",
@@ -686,14 +680,14 @@ class LadderFactors(Factors):
         values = filled_values(self, files, given)
         if not values:
             return self
-        found = self.model_copy(update=values)
+        filled = self.model_copy(update=values)
         if self.rule.matching != "flexmatch":
-            return found
+            return filled
         source = files.get("rules", self.rule_set)
         table = read_rules(source, {name: values[name] for name in values}, None).table
         size = size_of_teams(table)
         if size is None or size == self.rule.team_num:
-            return found
+            return filled
         if "rule.team_num" in given and "team_num" in self.rule.model_fields_set:
             raise Misplaced(
                 ("rule", "team_num"), f"{self.rule.team_num}, but the rule set has teams of {size}"
@@ -701,7 +695,7 @@ class LadderFactors(Factors):
         if self.parties.largest > size:
             raise Misplaced(("parties", "shares"), _too_large(self.parties.largest, size))
         rule = self.rule.model_copy(update={"team_num": size})
-        return found.model_copy(update={"rule": rule})
+        return filled.model_copy(update={"rule": rule})
 
     def rewritten(self, files: Mapping[str, Path]) -> Mapping[str, str]:
         """Return the text of the rule set with the values of these factors, if any differs."""

@@ -35,7 +35,7 @@ UNUSED = {
 """Factors whose place a file takes."""
 
 
-class Given(NamedTuple):
+class FileContents(NamedTuple):
     """The players and the sessions that files give."""
 
     # the players at the start, by number: in the order of the skills, or in that in which the
@@ -46,7 +46,7 @@ class Given(NamedTuple):
     left_out: int = 0  # session starts at or after the horizon
 
 
-def read_files(files: Mapping[str, Path], horizon: float) -> Given:
+def read_files(files: Mapping[str, Path], horizon: float) -> FileContents:
     """Read the files of a config: ``skills``, ``arrivals``, both or none.
 
     Other columns than the wanted ones are ignored; rows may come in any order.
@@ -56,7 +56,7 @@ def read_files(files: Mapping[str, Path], horizon: float) -> Given:
         by_name = _skills(files["skills"])
         skills, numbers = np.array(list(by_name.values())), _numbered(by_name)
     if "arrivals" not in files:
-        return Given(list(numbers), skills)
+        return FileContents(list(numbers), skills)
     players, times = _starts(files["arrivals"], files.get("skills"), numbers)
     within = times < horizon
     if not within.any():
@@ -65,7 +65,7 @@ def read_files(files: Mapping[str, Path], horizon: float) -> Given:
         )
     firsts = np.searchsorted(players[within], np.arange(len(numbers) + 1))
     sessions = Sessions(times[within], firsts.astype(np.int64))
-    return Given(list(numbers), skills, sessions, int(np.count_nonzero(~within)))
+    return FileContents(list(numbers), skills, sessions, int(np.count_nonzero(~within)))
 
 
 def newcomer_names(taken: Collection[str], n: int) -> list[str]:
@@ -75,9 +75,11 @@ def newcomer_names(taken: Collection[str], n: int) -> list[str]:
     return list(islice(free, n))
 
 
-def players_at_start(factors: LadderFactors, given: Given, files: Mapping[str, Path]) -> int:
+def players_at_start(
+    factors: LadderFactors, contents: FileContents, files: Mapping[str, Path]
+) -> int:
     """Return how many players there are at the start, by the factors or by the files."""
-    players, n = factors.population.players, len(given.names)
+    players, n = factors.population.players, len(contents.names)
     if not files:
         assert players is not None
         return players
@@ -95,7 +97,9 @@ def players_at_start(factors: LadderFactors, given: Given, files: Mapping[str, P
     return n
 
 
-def remarks(factors: LadderFactors, given: Given, files: Mapping[str, Path]) -> Iterator[str]:
+def remarks(
+    factors: LadderFactors, contents: FileContents, files: Mapping[str, Path]
+) -> Iterator[str]:
     """Yield what is probably not meant with these files."""
     for key, path in files.items():
         for name in UNUSED[key]:
@@ -105,14 +109,14 @@ def remarks(factors: LadderFactors, given: Given, files: Mapping[str, Path]) -> 
                 yield f"{path}: {name} has no effect with a file of {key}"
     if "arrivals" not in files:
         return
-    if given.left_out:
-        rows = "row" if given.left_out == 1 else "rows"
+    if contents.left_out:
+        rows = "row" if contents.left_out == 1 else "rows"
         yield (
-            f"{files['arrivals']}: {given.left_out} {rows} at or after the horizon of"
+            f"{files['arrivals']}: {contents.left_out} {rows} at or after the horizon of"
             f" {24.0 * factors.days:g} hours left out"
         )
     warmup = 24.0 * factors.warmup_days
-    if given.sessions.times.max() < warmup:
+    if contents.sessions.times.max() < warmup:
         yield (
             f"{files['arrivals']}: every session starts within the warm-up of {warmup:g} hours,"
             " before anything is measured (set days and warmup_days)"
@@ -125,18 +129,18 @@ def _numbered(names: Collection[str]) -> dict[str, int]:
 
 def _skills(path: Path) -> dict[str, float]:
     """Return the skills of the players by name."""
-    found: dict[str, float] = {}
+    skills: dict[str, float] = {}
     what = "the skills of players have the columns player, and skill or rating"
     for row in _rows(path, SKILL, what):
         name, (_, column) = _name(row), row.cells
-        if name in found:
+        if name in skills:
             raise row.wrong("player", f"{shown(name)} has a row above (allowed: one row a player)")
         skill = row.number(column)
         if abs(skill) > MAX_SKILL:
             raise row.wrong(column, f"{skill!r} (allowed: a number from -1000000 to 1000000)")
-        found[name] = skill
-    _check_count(path, found)
-    return found
+        skills[name] = skill
+    _check_count(path, skills)
+    return skills
 
 
 def _starts(
@@ -198,13 +202,13 @@ def _rows(path: Path, either: Sequence[str], what: str) -> Iterator[Row]:
     return read_rows(path, choose, Dialect(separator=None), most=MAX_FILE)
 
 
-def _columns(either: Sequence[str], what: str, header: Sequence[str], place: str) -> list[str]:
+def _columns(either: Sequence[str], what: str, header: Sequence[str], position: str) -> list[str]:
     """Return the columns to read."""
     second = next((name for name in either if name in header), None)
     if "player" not in header or second is None:
         missing = " or ".join(either) if "player" in header else "player"
         # Any file might be named here: nothing of it is shown.
-        raise InputError(f"{place}: column {missing} is missing ({what})")
+        raise InputError(f"{position}: column {missing} is missing ({what})")
     return ["player", second]
 
 

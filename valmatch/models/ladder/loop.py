@@ -1,7 +1,7 @@
 """The loop of the model `ladder`: one event at a time, each the earliest of its kind.
 
 Match ends come in the order of their starts and wait in a ring; patience and the ends of breaks
-have a heap each (`event_heap`); session starts are entered into a third one an hour ahead, so
+have a heap each; session starts are entered into a third one an hour ahead, so
 that it holds few of them. At equal times: match ends, patience, queueings, becoming prioritized
 or ticks.
 
@@ -41,9 +41,9 @@ from valmatch.models.ladder.state import (
     PLAYING,
     QUEUED,
     Behaviour,
+    LadderRules,
     Log,
     Loop,
-    LadderRules,
     cancel,
     schedule,
 )
@@ -406,7 +406,7 @@ def _start_match(now: float, rules: LadderRules, loop: Loop, waits: Floats, log:
     """Let the players of the lineup play."""
     state, behaviour = loop.state[0], rules.behaviour
     p = _win_probability(behaviour, loop)
-    predicted = predict(now, p, rules.rater, loop.match, loop.rated, loop.found)
+    predicted = predict(now, p, rules.rater, loop.match, loop.rated, loop.assessment)
     lowest = loop.lineup[0]
     for player in loop.lineup:
         lowest = min(lowest, player)
@@ -455,7 +455,7 @@ def _end_match(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
     a_wins, size = loop.ring[at(slot)]["a_wins"] > 0, loop.lineup.size
     for k in range(size):
         loop.lineup[at(k)] = loop.teams[at(slot), at(k)]
-    rate(now, a_wins, rater, loop.match, loop.rated, loop.found)
+    rate(now, a_wins, rater, loop.match, loop.rated, loop.assessment)
     for k in range(size):
         _take_rating(loop.lineup[at(k)], rater, loop)
     _log_end(loop.ring[at(slot)]["number"], loop, log)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import at, unallocating
 from valmatch.models.ladder.state import LEFT
-from valmatch.models.model import NOT_NEGATIVE, SHARE, WIN_GAP, Part, Response, Responses
+from valmatch.models.model import NOT_NEGATIVE, SHARE, WIN_GAP, Response, Responses, of_part
 
 # The waits of the matched players of a ladder in memory that does not grow with their number.
 #
@@ -94,9 +94,9 @@ class Waits:
 
 def _middles(below: Ints, ranks: Floats) -> Floats:
     """Return the middles of the bins that hold the numbers of some ranks, counted from 0."""
-    found = np.searchsorted(below, ranks, side="right")
-    words = ((found + _OFFSET) << _SHIFT) + (1 << (_SHIFT - 1))
-    middles: Floats = np.where(found > 0, words.view(np.float64), 0.0)
+    bins = np.searchsorted(below, ranks, side="right")
+    words = ((bins + _OFFSET) << _SHIFT) + (1 << (_SHIFT - 1))
+    middles: Floats = np.where(bins > 0, words.view(np.float64), 0.0)
     return middles
 
 
@@ -247,20 +247,20 @@ def ranks(values: Floats) -> Floats:
 
     Those of `scipy.stats.rankdata`, in a third of its memory.
     """
-    found = np.empty(values.size)
-    _rank(values, np.argsort(values), found)
-    return found
+    out = np.empty(values.size)
+    _rank(values, np.argsort(values), out)
+    return out
 
 
 @unallocating
-def _rank(values: Floats, order: Ints, found: Floats) -> None:
+def _rank(values: Floats, order: Ints, out: Floats) -> None:
     first = 0
     while first < order.size:
         end = first + 1
         while end < order.size and values[at(order[at(end)])] == values[at(order[at(first)])]:
             end += 1
         for k in range(first, end):
-            found[at(order[at(k)])] = 0.5 * (first + end + 1)
+            out[at(order[at(k)])] = 0.5 * (first + end + 1)
         first = end
 
 
@@ -280,8 +280,8 @@ def responses(
     n, ended = int(sums["matches"]), waits.n + int(sums["abandoned"])
     newcomers, joined = sums["newcomer_games"], sums["joined_games"]
     now = standing(end)
-    found = {**scale(now), "rank_correlation": rank_correlation(now)}
-    spread = _ratio(found["rating_error"] ** 2, mean_variance(end)) if has_variance else math.nan
+    ratings = {**scale(now), "rank_correlation": rank_correlation(now)}
+    spread = _ratio(ratings["rating_error"] ** 2, mean_variance(end)) if has_variance else math.nan
     return {
         "true_team_diff": _ratio(sums["true_team_diff"], n),
         "team_diff": _ratio(sums["team_diff"], n),
@@ -298,7 +298,7 @@ def responses(
         "abandoned_fraction": _ratio(sums["abandoned"], ended),
         "log_loss": _ratio(sums["loss"], n),
         "skill_log_loss": _ratio(sums["skill_loss"], n),
-        **found,
+        **ratings,
         "calibration": spread,
         "drift_per_day": (mean_rating(end) - start) / measured_days,
         "newcomer_win_gap": _ratio(sums["newcomer_gap"], newcomers),
@@ -372,19 +372,12 @@ RATING_ERROR = Response(
 
 def party_responses(largest: int) -> list[Response]:
     """Return the responses where up to so many players queue together; none where nobody does."""
-    return list(_responses(largest)) if largest > 1 else []
-
-
-def _responses(largest: int) -> Iterator[Response]:
-    for measure in (*OF_SIZES, INFLATION, RATING_ERROR):
-        for size in range(1, largest + 1):
-            yield Response(
-                f"{measure.name}.size_{size}",
-                measure.unit,
-                f"{measure.meaning}; by size: {size}",
-                part=Part(measure.name, "size", f"size_{size}"),
-                limits=measure.limits,
-            )
+    return [
+        of_part(measure, "size", f"size_{size}", f"{measure.meaning}; by size: {size}")
+        for measure in (*OF_SIZES, INFLATION, RATING_ERROR)
+        for size in range(1, largest + 1)
+        if largest > 1
+    ]
 
 
 def party_measures(
@@ -396,7 +389,7 @@ def party_measures(
     """
     played, n = by_size["players"], by_size.size
     with np.errstate(invalid="ignore"):
-        found = {
+        measures = {
             "player_share": played / played.sum(),
             "avg_wait_time": 60.0 * by_size["wait"] / played,
             "abandoned_fraction": by_size["abandoned"] / (played + by_size["abandoned"]),
@@ -408,11 +401,11 @@ def party_measures(
     size = np.bincount(groups, minlength=players.size)[groups][rated]
     errors = errors - errors.mean() if errors.size else errors
     of_size = [errors[size == k] for k in range(1, n + 1)]
-    means = [own.mean() if own.size else np.nan for own in of_size]
-    squares = [np.mean(own**2) if own.size else np.nan for own in of_size]
-    found["inflation"], found["rating_error"] = np.array(means), np.sqrt(squares)
+    means = [error.mean() if error.size else np.nan for error in of_size]
+    squares = [np.mean(error**2) if error.size else np.nan for error in of_size]
+    measures["inflation"], measures["rating_error"] = np.array(means), np.sqrt(squares)
     return {
         f"{name}.size_{k}": float(value)
-        for name, values in found.items()
+        for name, values in measures.items()
         for k, value in enumerate(values, 1)
     }

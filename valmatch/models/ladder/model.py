@@ -48,9 +48,9 @@ from valmatch.models.ladder.state import (
     OF_THE_DAY,
     PLAYER,
     Behaviour,
+    LadderRules,
     Log,
     Loop,
-    LadderRules,
     new_log,
     new_loop,
     with_larger_ring,
@@ -110,7 +110,7 @@ def games_table(
         game, seat = count // players, count % players
         matches, tickets = log.matches[game], log.tickets[log.teams[game, seat]]
         side_b = seat >= players // 2
-        found = {
+        columns = {
             "game": game,
             "time": matches["time"] + minutes / 60.0,
             "player": names[tickets["player"]],
@@ -124,7 +124,7 @@ def games_table(
             **_party(loop, tickets),
         }
         scratch.release()
-        return found
+        return columns
 
     return LargeTable("games", players * int(loop.state["ended"][0]), part)
 
@@ -203,9 +203,9 @@ class LadderModel(Model[InitialState]):
     def __init__(self, factors: LadderFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         self._factors = factors
         of_players = {key: path for key, path in files.items() if key in OF_PLAYERS}
-        self._given = read_files(of_players, 24.0 * factors.days)
-        self._players_at_start = players_at_start(factors, self._given, of_players)
-        self.warnings = tuple(remarks(factors, self._given, of_players))
+        self._contents = read_files(of_players, 24.0 * factors.days)
+        self._players_at_start = players_at_start(factors, self._contents, of_players)
+        self.warnings = tuple(remarks(factors, self._contents, of_players))
         if factors.parties.largest > 1:
             self.responses = Responses(*RESPONSES, *self.further(factors))
         options = _options(factors)
@@ -226,8 +226,8 @@ class LadderModel(Model[InitialState]):
             rater_of(system, values),
             factors.rating.mu,
             factors.population.skill_mean
-            if self._given.skills is None
-            else float(self._given.skills.mean()),
+            if self._contents.skills is None
+            else float(self._contents.skills.mean()),
         )
         self._shares = shares_before(factors.sessions.hourly_profile)
         self._queue = self._rule.new(64, self._rules.queue)
@@ -266,8 +266,8 @@ class LadderModel(Model[InitialState]):
             (self._factors.parties.shares, self._factors.parties.skill_correlation),
             rng_key,
         )
-        if self._given.skills is not None:
-            population.skills[: self._players_at_start] = self._given.skills
+        if self._contents.skills is not None:
+            population.skills[: self._players_at_start] = self._contents.skills
         return InitialState(population, rng_key)
 
     def run_many(
@@ -302,7 +302,7 @@ class LadderModel(Model[InitialState]):
         tickets, matches = int(state["tickets"]), int(state["numbered"])
         played = self.play(inputs, new_log(tickets, matches, size, self.scratch))
         names = self._names(inputs.population)
-        population, drawn = inputs.population, not self._given.sessions.firsts.size
+        population, drawn = inputs.population, not self._contents.sessions.firsts.size
         tables = (
             players_table(names, population, played.loop, drawn),
             games_table(names, played.loop, played.log, self._factors.match.minutes, self.scratch),
@@ -321,7 +321,7 @@ class LadderModel(Model[InitialState]):
             ratings,
             inputs.rng_key,
             self._shares,
-            self._given.sessions,
+            self._contents.sessions,
             factors.rule.team_num,
             factors.match.minutes,
             factors.parties.largest,
@@ -357,15 +357,17 @@ class LadderModel(Model[InitialState]):
 
     def _go_on(self, until: float, loop: Loop, log: Log) -> Loop:
         """Let everything happen before a moment; return the loop, with room as it was asked for."""
-        rater = with_functions(self._rules.rater, self._system, loop.match, loop.rated, loop.found)
+        rater = with_functions(
+            self._rules.rater, self._system, loop.match, loop.rated, loop.assessment
+        )
         self._rules = self._rules._replace(rater=rater)
         while True:
-            found = self._advance(until, self._rules, loop, self._queue, self._waits.room, log)
-            if found == kernel.DONE:
+            reason = self._advance(until, self._rules, loop, self._queue, self._waits.room, log)
+            if reason == kernel.DONE:
                 return loop
-            if found == kernel.NO_ROOM_IN_QUEUE:
+            if reason == kernel.NO_ROOM_IN_QUEUE:
                 self._queue = self._rule.grown(self._queue, self._rules.queue)
-            elif found == kernel.NO_ROOM_FOR_WAITS:
+            elif reason == kernel.NO_ROOM_FOR_WAITS:
                 loop.state["waits"] = self._waits.make_room(int(loop.state["waits"][0]))
             else:
                 loop = with_larger_ring(loop)
@@ -393,7 +395,7 @@ class LadderModel(Model[InitialState]):
 
     def _responses(self, played: Run) -> dict[str, float]:
         factors, loop = self._factors, played.loop
-        found = responses(
+        values = responses(
             loop.state[0],
             played.waits,
             played.start,
@@ -402,12 +404,12 @@ class LadderModel(Model[InitialState]):
             self._deviation >= 0,
         )
         if loop.by_size.size:
-            found |= party_measures(loop.by_size, loop.players, played.population.groups)
-        return found
+            values |= party_measures(loop.by_size, loop.players, played.population.groups)
+        return values
 
     def _names(self, population: DrawnPlayers) -> NDArray[Any]:
         """Return what the players are called in tables: by the files, or by their numbers."""
-        known, joined = self._given.names, population.joining.size
+        known, joined = self._contents.names, population.joining.size
         if not known:
             return np.arange(population.skills.size)
         return np.array([*known, *newcomer_names(known, joined)])

@@ -45,20 +45,20 @@ def rater_of(system: System | None, values: Values) -> Rater:
     if system is None:
         return Rater(True, -1, np.zeros(1), np.zeros(1), NOWHERE, NOWHERE)
     still = {**values, **dict.fromkeys(system.drift, 0.0)}
-    numbers, stored = (np.array(system.numbers(own), np.float64) for own in (values, still))
+    numbers, stored = (np.array(system.numbers(each), np.float64) for each in (values, still))
     return Rater(False, system.deviation, numbers, stored, NOWHERE, NOWHERE)
 
 
 def with_functions(
-    rater: Rater, system: System | None, match: Games, rated: Players, found: Assessment
+    rater: Rater, system: System | None, match: Games, rated: Players, assessment: Assessment
 ) -> Rater:
     """Return a rater whose functions are compiled for what a replication keeps, once for all."""
     if system is None or rater.predict != NOWHERE:
         return rater
-    predicts, rates = (taken_by_address(one, system.verbs) for one in (_predict, _rate))
+    predicts, rates = (taken_by_address(function, system.verbs) for function in (_predict, _rate))
     return rater._replace(
-        predict=address_of(predicts, match, rated, rater.stored, found),
-        rate=address_of(rates, match, rated, rater.numbers, found),
+        predict=address_of(predicts, match, rated, rater.stored, assessment),
+        rate=address_of(rates, match, rated, rater.numbers, assessment),
     )
 
 
@@ -71,39 +71,39 @@ def new_match(team_num: int, minutes: float) -> Games:
 
 @inlined
 def predict(
-    now: float, p: float, rater: Rater, match: Games, rated: Players, found: Assessment
+    now: float, p: float, rater: Rater, match: Games, rated: Players, assessment: Assessment
 ) -> float:
     """Return the probability that side A wins by a rating system; p by the one that knows it."""
     if rater.known:
         return p
     match.times[0] = now
-    return call(rater.predict, (match, rated, rater.stored, found))
+    return call(rater.predict, (match, rated, rater.stored, assessment))
 
 
-def _predict(match: Games, rated: Players, stored: Floats, found: Assessment) -> float:
+def _predict(match: Games, rated: Players, stored: Floats, assessment: Assessment) -> float:
     """Return the probability that side A wins."""
-    strengths(0, match, rated, stored, found)
-    return float(chances(0, 1, match, stored, found)[0])
+    strengths(0, match, rated, stored, assessment)
+    return float(chances(0, 1, match, stored, assessment)[0])
 
 
 @inlined
 def rate(
-    now: float, a_wins: bool, rater: Rater, match: Games, rated: Players, found: Assessment
+    now: float, a_wins: bool, rater: Rater, match: Games, rated: Players, assessment: Assessment
 ) -> None:
     """Rate a match that ends: winners score 1, losers 0."""
     if rater.known:
         return
     match.times[0] = now
     match.points[0], match.points[1] = (1.0, 0.0) if a_wins else (0.0, 1.0)
-    call(rater.rate, (match, rated, rater.numbers, found))
+    call(rater.rate, (match, rated, rater.numbers, assessment))
 
 
-def _rate(match: Games, rated: Players, numbers: Floats, found: Assessment) -> float:
+def _rate(match: Games, rated: Players, numbers: Floats, assessment: Assessment) -> float:
     """Rate a match by the points of its sides; return whether it could be."""
     for row in range(match.players.size):
         match.rates[row] = score_per_hour(match.points[match.sides[row]], match.minutes[row])
-    strengths(0, match, rated, numbers, found)
-    open_game(0, match, found)
-    expected, _ = chances(0, 1, match, numbers, found)
-    add_scores(0, 1, expected, match, found)
-    return 1.0 if update(0, match, rated, numbers, found) else 0.0
+    strengths(0, match, rated, numbers, assessment)
+    open_game(0, match, assessment)
+    expected, _ = chances(0, 1, match, numbers, assessment)
+    add_scores(0, 1, expected, match, assessment)
+    return 1.0 if update(0, match, rated, numbers, assessment) else 0.0

@@ -30,17 +30,17 @@ def size_of_teams(table: Table) -> int | None:
 
 
 def rule_set_of(
-    source: Source | None, given: Mapping[str, Any], attribute: str, team_num: int
+    source: Source | None, values: Mapping[str, Any], attribute: str, team_num: int
 ) -> RuleSet:
     """Return the rule set of a ladder."""
-    found = read_rules(source, given, None)
-    table, where = found.table, str(source) if isinstance(source, Path) else NAMED
+    rules = read_rules(source, values, None)
+    table, where = rules.table, str(source) if isinstance(source, Path) else NAMED
     if not table.attributes:  # no rule looks at players
         table = table._replace(attributes=(Attribute(attribute, "number"),))
     if source is None:
         size = Steps((), (team_num,))
         teams = tuple(team._replace(least=size, most=size) for team in table.teams)
-        return RuleSet(table._replace(teams=teams), found.remarks)
+        return RuleSet(table._replace(teams=teams), rules.remarks)
     lines = [*_of_attribute(table, attribute, where)]
     if not lines:
         placed = _places(source)
@@ -49,12 +49,12 @@ def rule_set_of(
         lines.append(f"factors.rule.team_num: {team_num}, but {where} has teams of another size")
     if lines:
         raise InputError(*lines)
-    return RuleSet(table, found.remarks)
+    return RuleSet(table, rules.remarks)
 
 
 def _of_attribute(table: Table, attribute: str, where: str) -> Iterator[str]:
     """Yield what is wrong with the attribute that the rating is."""
-    kinds = {one.name: one.kind for one in table.attributes}
+    kinds = {declared.name: declared.kind for declared in table.attributes}
     label = f"factors.rule.skill_attribute: {shown(attribute)}"
     if attribute not in kinds:
         yield f"{label} is not declared in {where} ({hint(attribute, kinds)})"
@@ -64,12 +64,12 @@ def _of_attribute(table: Table, attribute: str, where: str) -> Iterator[str]:
 
 def _faults(table: Table, attribute: str) -> Iterator[tuple[tuple[str, int], str]]:
     """Yield what a ladder cannot go by, and where it is: a list and a place in it, -1 for all."""
-    for number, one in enumerate(table.attributes):
-        if one.name != attribute and one.default is None:
+    for number, declared in enumerate(table.attributes):
+        if declared.name != attribute and declared.default is None:
             yield (
                 ("playerAttributes", number),
-                f"{shown(one.name)} has no default, and a ladder knows nothing of players but the"
-                " rating (a default is needed)",
+                f"{shown(declared.name)} has no default, and a ladder knows nothing of players but"
+                " the rating (a default is needed)",
             )
     for number, rule in enumerate(table.rules):
         if isinstance(rule.predicate, Reached):
@@ -95,14 +95,16 @@ def _sizes(team: Team) -> str:
 def _places(source: Source) -> Callable[[tuple[str, int]], str]:
     """Return a function that says where something stands: in the file's own text by line."""
     where = str(source) if isinstance(source, Path) else NAMED
-    own = isinstance(source, Path) and not (is_yaml(source) or read_rule_file(source).is_short)
+    has_lines = isinstance(source, Path) and not (
+        is_yaml(source) or read_rule_file(source).is_short
+    )
     text = rule_text(source)
     node = read_rule_set(text).node
 
     def placed(path: tuple[str, int]) -> str:
         key, number = path
         label = key if number < 0 else f"{key}[{number}]"
-        member = node.members.get(key) if node is not None and own else None
+        member = node.members.get(key) if node is not None and has_lines else None
         if member is None:
             return f"{where}: {label}"
         place = member.node if number < 0 else member.node.items[number]

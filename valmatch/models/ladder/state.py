@@ -264,7 +264,7 @@ class Loop(NamedTuple):
     matched: Records  # (2 team_num,); the players of a match as the rule of the queue gives them
     lineup: Ints  # (2 team_num,); the players of the match that starts or ends
     match: Games  # that match, whose players are the lineup
-    found: Assessment  # what the rating system works out of it
+    assessment: Assessment  # what the rating system works out of it
     rated: Players  # what the rating system keeps of each player, and the matches that have ended
     # careers, careers_n: (3, CAREER); sums and number of win gap, wait (hours) and error by game of
     # a career

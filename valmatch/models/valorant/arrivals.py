@@ -314,8 +314,8 @@ class QuantileFunction:
             + t * t * t * (2.0 * (low - high) + first + second)
         )
         before, after = np.minimum(normals - at[0], 0.0), np.maximum(normals - at[-1], 0.0)
-        found: Floats = inside + before * self._slopes[0] + after * self._slopes[-1]
-        return found
+        ratings: Floats = inside + before * self._slopes[0] + after * self._slopes[-1]
+        return ratings
 
 
 def _slopes(at: Floats, secants: Floats) -> Floats:

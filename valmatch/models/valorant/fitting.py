@@ -167,14 +167,18 @@ def remarks_on(counts: HourlyCounts) -> Iterator[str]:
             f" mean a day ({low:.2g} to {high:.2g}, {1.0 - LEVEL:.0%} interval): the fitted day has"
             " the mean rates"
         )
-    found = {
+    dispersions = {
         "an hour": dispersion_of_hours(counts, slope),
         "a day": dispersion_of_days(counts, slope),
     }
-    said = [f"{of} is {one.ratio:.1f}" for of, one in found.items() if one and one.beyond_noise]
-    if said:
+    ratios = [
+        f"{of} is {dispersion.ratio:.1f}"
+        for of, dispersion in dispersions.items()
+        if dispersion and dispersion.beyond_noise
+    ]
+    if ratios:
         yield (
-            f"the variance of arrivals of {', of '.join(said)} times that of a Poisson process:"
+            f"the variance of arrivals of {', of '.join(ratios)} times that of a Poisson process:"
             " days of the fitted config are too much alike, its intervals too narrow (the log with"
             " log.resample=block has its own days)"
         )

@@ -227,11 +227,11 @@ def span_remarks(hours: Floats) -> Iterator[str]:
         yield f"the log spans {(last - first) / YEAR:,.1f} years"
     gaps = np.diff(hours)
     if gaps.size and gaps.max() > GAP * DAY:
-        place = int(gaps.argmax())
+        longest = int(gaps.argmax())
         many = int((gaps > GAP * DAY).sum())
         others = f", the longest of {many:,} gaps of more than {GAP} days" if many > 1 else ""
         yield (
-            f"nobody arrives for {gaps[place] / DAY:,.1f} days from hour {hours[place]:,.1f} on"
+            f"nobody arrives for {gaps[longest] / DAY:,.1f} days from hour {hours[longest]:,.1f} on"
             f"{others}"
         )
 
@@ -429,8 +429,8 @@ def _entries(
 ) -> Iterator[_Entry]:
     """Yield the good rows; fill the names of columns, and of those that nothing is read from."""
 
-    def choose(header: Sequence[str], place: str) -> list[str]:
-        names.update(_columns(place, header, log))
+    def choose(header: Sequence[str], position: str) -> list[str]:
+        names.update(_columns(position, header, log))
         unused.extend(name for name in header if name and name not in names.values())
         return list(names.values())
 
@@ -480,26 +480,26 @@ def _rating(
     return rating, vector
 
 
-def _columns(place: str, header: Sequence[str], log: LogFactors) -> dict[str, str]:
+def _columns(position: str, header: Sequence[str], log: LogFactors) -> dict[str, str]:
     """Return the names of the columns to read, by meaning."""
     try:
-        return _named_columns(place, header, log)
+        return _named_columns(position, header, log)
     except InputError:
         other = other_separator(header, SEPARATORS[log.separator])
         if not other:
             raise
         cells = "is one cell" if len(header) == 1 else f"has {len(header)} cells"
         raise InputError(
-            f"{place}: the header {cells} with {other}s in it:"
+            f"{position}: the header {cells} with {other}s in it:"
             f" {option(f'log.separator={other}')} reads it"
         ) from None
 
 
-def _named_columns(place: str, header: Sequence[str], log: LogFactors) -> dict[str, str]:
+def _named_columns(position: str, header: Sequence[str], log: LogFactors) -> dict[str, str]:
     for meaning, name in log.columns.items():
         if name not in header:
             raise InputError(
-                f"{place}: {option('log.columns')} {meaning}={name}: no column {shown(name)}"
+                f"{position}: {option('log.columns')} {meaning}={name}: no column {shown(name)}"
                 f" ({hint(name, header)})"
             )
     names: dict[str, str] = {
@@ -516,12 +516,13 @@ def _named_columns(place: str, header: Sequence[str], log: LogFactors) -> dict[s
     if "arrival_hours" not in names:
         # Any file might be named here: nothing of it is shown.
         raise InputError(
-            f"{place}: column arrival_hours is missing (a queue log has the columns arrival_hours,"
-            f" hours since its start, or date-times, and rating, or elo, kd and wr; {says})"
+            f"{position}: column arrival_hours is missing (a queue log has the columns"
+            " arrival_hours, hours since its start, or date-times, and rating, or elo, kd and wr;"
+            f" {says})"
         )
     if not {"rating", *VECTOR} & names.keys():
         missing, found = "rating, or elo, kd and wr", ", ".join(header)
-        raise InputError(f"{place}: column {missing} is missing (found: {found}; {says})")
+        raise InputError(f"{position}: column {missing} is missing (found: {found}; {says})")
     return names
 
 
