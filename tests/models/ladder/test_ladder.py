@@ -17,7 +17,6 @@ from pydantic import ValidationError
 from tests.oracles.ladder import Ladder, Match
 from tests.oracles.ladder_measures import career_curves, days, responses
 from tests.oracles.ladder_world import draw_world
-from tests.oracles.rate import logistic
 from tests.support.interpreted import interpreted
 from tests.support.ladders import NO_FILES, random_factors, random_files, with_files
 from valmatch import rate_games, simulate
@@ -28,7 +27,7 @@ from valmatch.models.ladder import population as sources
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.model import MEASURES, SCALES, LadderModel
 from valmatch.models.ladder.population import draw_population
-from valmatch.models.model import Record, Table
+from valmatch.models.model import Table
 
 CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 
@@ -168,22 +167,6 @@ def table(found: Any, name: str) -> dict[str, NDArray[Any]]:  # noqa: ANN401
     (one,) = (table for table in found.tables if table.name == name)
     assert isinstance(one, Table)
     return one.columns
-
-
-def test_elo_keeps_its_identity() -> None:
-    """The sum of squared ratings grows by what the theory of the page says, to rounding."""
-    model = small("rating.system=elo", "rule.team_num=2", "rating.K=24", "match.minutes=10")
-    found: Record = record(model, 3, 0)  # type: ignore[assignment]
-    games, players = table(found, "games"), table(found, "players")
-    before = games["rating_before"].reshape(-1, 2, 2)
-    means = before.mean(axis=2)
-    difference = means[:, 0] - means[:, 1]
-    expected = np.array([logistic(d * math.log(10.0) / 400.0) for d in difference])
-    surprise = games["score"].reshape(-1, 2, 2)[:, 0, 0] - expected
-    growth = (2 * 2 * 24 * difference * surprise + 2 * 2 * 24**2 * surprise**2).sum()
-    wanted = (players["rating"] ** 2).sum() - 1500.0**2 * players["rating"].size
-    assert games["game"].size > 1000
-    assert wanted == pytest.approx(growth, rel=1e-9)
 
 
 def test_decisions_shift_no_draw() -> None:

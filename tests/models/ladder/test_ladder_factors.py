@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pytest
+import yaml
 
-from valmatch.config.factor_paths import factor_names
 from valmatch.config.identity import config_id, identity
 from valmatch.config.loading import load
 from valmatch.config.writing import template
@@ -29,97 +28,36 @@ def refused(*overrides: str) -> str:
     return str(info.value)
 
 
+DEFAULTS = """
+days: 28
+warmup_days: 14
+rule_set: null
+rules: {}
+expansions: {}
+population: {players: 1000, skill_mean: 1500, skill_std: 300, start: prior, newcomers_per_day: 10,
+  newcomer_skill_mean: 1500, smurf_share: 0, smurf_skill: 2100}
+sessions: {per_day: 1, activity_cv: 1, continue_prob: 0.7, win_effect: 0.03, loss_effect: -0.03,
+  break_minutes: 2, patience_minutes: null, churn: 0, hourly_profile: [20, 15, 18, 20, 20, 23, 30,
+  25, 30, 20, 15, 18, 20, 20, 23, 30, 25, 30, 20, 15, 18, 20, 20, 23]}
+match: {minutes: 20, outcome: logistic, spread: 173.71779276130073, beta: 150}
+rule: {matching: team_first, team_num: 5, player_diff: 400, team_diff: 100, wait_thresh: 0.1,
+  player_slack: 400, team_slack: 100, review: arrivals, slack_scope: team, tie_break: balanced,
+  tick_seconds: 60, tolerance: 400, widening: 6000, widening_age: newest, band: 8, policy: nearest,
+  gamma: 0.95, kappa: 1, urgency: 6, reserve: 0.7, skill_attribute: skill, review_seconds: null}
+rating: {system: trueskill, mu: 1500, beta: null, match_by: mean, sigma: 300, tau: 3, K: 32,
+  scale: 400, T: 120, GAME_MULT: 2, MAX_GAME_LENGTH: 20, deviation: 350, volatility: 0.06,
+  volatility_tau: 0.5, period: 0, deviation_growth: 34.6, least_deviation: 30}
+parties: {shares: [1], skill_correlation: 0}
+"""
+
+
 def test_the_defaults() -> None:
-    assert LadderFactors().model_dump(mode="json") == {
-        "days": 28.0,
-        "warmup_days": 14.0,
-        "population": {
-            "players": 1000,
-            "skill_mean": 1500.0,
-            "skill_std": 300.0,
-            "start": "prior",
-            "newcomers_per_day": 10.0,
-            "newcomer_skill_mean": 1500.0,
-            "smurf_share": 0.0,
-            "smurf_skill": 2100.0,
-        },
-        "sessions": {
-            "per_day": 1.0,
-            "activity_cv": 1.0,
-            "hourly_profile": [20, 15, 18, 20, 20, 23, 30, 25, 30] * 2 + [20, 15, 18, 20, 20, 23],
-            "continue_prob": 0.7,
-            "win_effect": 0.03,
-            "loss_effect": -0.03,
-            "break_minutes": 2.0,
-            "patience_minutes": None,
-            "churn": 0.0,
-        },
-        "match": {
-            "minutes": 20.0,
-            "outcome": "logistic",
-            "spread": 400.0 / math.log(10.0),
-            "beta": 150.0,
-        },
-        "rule": {
-            "matching": "team_first",
-            "team_num": 5,
-            "player_diff": 400.0,
-            "team_diff": 100.0,
-            "wait_thresh": 0.1,
-            "player_slack": 400.0,
-            "team_slack": 100.0,
-            "review": "arrivals",
-            "slack_scope": "team",
-            "tie_break": "balanced",
-            "tick_seconds": 60.0,
-            "tolerance": 400.0,
-            "widening": 6000.0,
-            "widening_age": "newest",
-            "band": 8,
-            "policy": "nearest",
-            "gamma": 0.95,
-            "kappa": 1.0,
-            "urgency": 6.0,
-            "reserve": 0.7,
-            "skill_attribute": "skill",
-            "review_seconds": None,
-        },
-        "rating": {
-            "system": "trueskill",
-            "mu": 1500.0,
-            "beta": None,
-            "match_by": "mean",
-            "sigma": 300.0,
-            "tau": 3.0,
-            "K": 32.0,
-            "scale": 400.0,
-            "T": 120.0,
-            "GAME_MULT": 2.0,
-            "MAX_GAME_LENGTH": 20.0,
-            "deviation": 350.0,
-            "volatility": 0.06,
-            "volatility_tau": 0.5,
-            "period": 0.0,
-            "deviation_growth": 34.6,
-            "least_deviation": 30.0,
-        },
-        "parties": {"shares": [1.0], "skill_correlation": 0.0},
-        "rule_set": None,
-        "rules": {},
-        "expansions": {},
-    }
+    assert LadderFactors().model_dump(mode="json") == yaml.safe_load(DEFAULTS)
 
 
-@pytest.mark.slow
-def test_the_template_is_a_config_of_the_defaults(tmp_path: Any) -> None:  # noqa: ANN401
+def test_the_template_says_what_factors_are_used_with() -> None:
     text = template("ladder")
     assert max(map(len, text.splitlines())) <= 80
-    (tmp_path / "c.yaml").write_text(text)
-    config = load(tmp_path / "c.yaml")
-    assert (config.factors, config.warnings) == (LadderFactors(), ())
-    assert identity(config)["factors"] == {}
-    written = {name for name in factor_names(LadderFactors) if f"factors.{name}" in config.places}
-    assert written == set(factor_names(LadderFactors))
     joined = " ".join(line.strip(" #") for line in text.splitlines())
     assert "Most that a game can move a rating. Used with elo alone." in joined
     assert "Used with knowledge_gradient and knowledge_gradient_variance alone." in joined

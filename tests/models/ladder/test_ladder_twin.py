@@ -18,11 +18,8 @@ from tests.oracles.ladder_measures import career_curves, days, responses
 from tests.oracles.ladder_world import PATIENCE, Profile, World, draw_world
 from tests.oracles.pairs import Context, Waiting, band_matching, best_matching, policy_weight
 from tests.support.ladders import random_factors, random_world
-from valmatch.config.loading import load
-from valmatch.execution.chunks import build, record
 from valmatch.ratings.trueskill import update, win_probability
 
-NO_RULE = {"player_diff": 1e9, "team_diff": 1e9}
 ONE_GAME = {"continue_prob": 0.0, "win_effect": 0.0, "loss_effect": 0.0}
 
 
@@ -128,154 +125,7 @@ def _until(horizon: float, starts: Any) -> list[float]:  # noqa: ANN401
     return found
 
 
-def test_no_rule_shifts_a_draw() -> None:
-    sections = {"population": {"players": 40}, "sessions": {"patience_minutes": 20.0}}
-    ladders = [
-        play(factors_with({"days": 2, "warmup_days": 1, **sections, "rule": rule}), 1, 2, False)
-        for rule in ({"team_num": 1}, {"team_num": 2, "player_diff": 100.0})
-    ]
-    one, other = (ladder.history for ladder in ladders)
-    assert one != other
-    skills = [[player.skill for player in ladder.players] for ladder in ladders]
-    assert skills[0] == skills[1]
-    firsts = [
-        {ticket.player.number: ticket.time for ticket in reversed(ladder.tickets)}
-        for ladder in ladders
-    ]
-    assert firsts[0] == firsts[1]
-
-
 # Theory.
-
-
-def poisson_world(rng: np.random.Generator, rate: float, hours: float, n: int = 0) -> World:
-    """Players with one session each, at rate an hour."""
-    count = rng.poisson(rate * hours)
-    times = np.sort(rng.uniform(0.0, hours, count))
-    skills = rng.normal(1500.0, 300.0, count).tolist()
-    return World(Addressed(int(rng.integers(2**62)), n), skills, starts=[[t] for t in times])
-
-
-@pytest.mark.slow
-def test_elo_moves_the_sum_of_squares_as_it_should() -> None:
-    for seed, size in ((1, 1), (2, 3)):
-        k = 24.0
-        factors = factors_with(
-            {
-                "days": 3,
-                "warmup_days": 0,
-                "population": {"players": 60, "newcomers_per_day": 0.0},
-                "sessions": {"per_day": 4.0},
-                "rule": {"team_num": size},
-                "rating": {"system": "elo", "K": k},
-            }
-        )
-        ladder = play(factors, seed, 0, brute=False)
-        expected = 0.0
-        finished = [match for match in ladder.matches if match.after]
-        now = {player.number: 1500.0 for player in ladder.players}
-        ends = (numbers for _, kind, *numbers in ladder.history if kind == "end")
-        for number, *_ in ends:
-            match = ladder.matches[number]
-            m_a, m_b = (np.mean([now[t.player.number] for t in side]) for side in match.tickets)
-            surprise = match.a_wins - match.predicted
-            expected += 2 * size * k * (m_a - m_b) * surprise + 2 * size * (k * surprise) ** 2
-            assert match.after is not None
-            for side, beliefs in zip(match.tickets, match.after, strict=True):
-                for ticket, (rating, _) in zip(side, beliefs, strict=True):
-                    now[ticket.player.number] = rating
-        change = sum(rating**2 - 1500.0**2 for rating in now.values())
-        assert len(finished) > 100
-        assert change == pytest.approx(expected, rel=1e-9)
-        assert sum(now.values()) == pytest.approx(1500.0 * len(now), rel=1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("size", "rate", "mean_patience", "queue", "abandoned"),
-    [
-        (1, 60.0, 2.0, 60.0 / 150.0, 30.0 / 150.0),
-        (5, 60.0, 30.0, 4.6235, 0.15412),
-        (5, 21.6, 60.0, 4.6679, 0.21611),
-    ],
-)
-def test_impatient_queue(
-    size: int, rate: float, mean_patience: float, queue: float, abandoned: float
-) -> None:
-    rng = np.random.default_rng(size)
-    shares, lengths = [], []
-    for n in range(8):
-        ladder = played(
-            poisson_world(rng, rate, 24.0, n),
-            brute=False,
-            days=1,
-            warmup_days=0,
-            rule={"team_num": size, **NO_RULE},
-            sessions={**ONE_GAME, "patience_minutes": mean_patience},
-        )
-        shares.append(responses(ladder)["abandoned_fraction"])
-        ends = [24.0 if t.ended is None else t.ended for t in ladder.tickets]
-        waits = sum(end - t.time for end, t in zip(ends, ladder.tickets, strict=True))
-        lengths.append(waits / 24.0)
-    # It starts empty, which takes a few minutes of a day.
-    for values, expected in ((shares, abandoned), (lengths, queue)):
-        error = float(np.std(values, ddof=1)) / math.sqrt(len(values))  # type: ignore[arg-type]
-        assert abs(np.mean(values) - expected) < 4 * error, (np.mean(values), error)  # type: ignore[arg-type]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("tick_minutes", [None, 2.0])
-def test_mean_wait_without_a_rule(tick_minutes: float | None) -> None:
-    rng = np.random.default_rng(5)
-    waits = []
-    rule: dict[str, Any] = {"team_num": 1, **NO_RULE}
-    if tick_minutes:
-        rule = {"matching": "pairs", "tolerance": 1e9, "policy": "random", "reserve": 0.0}
-        rule["tick_seconds"] = 60.0 * tick_minutes
-    for n in range(8):
-        world = poisson_world(rng, 30.0, 24.0, n)
-        ladder = played(world, False, days=1, warmup_days=0, rule=rule, sessions=ONE_GAME)
-        waits.append(responses(ladder)["avg_wait_time"])
-    # At rate 30: (n - 1) / (2 rate) is a minute; whom a tick finds has waited half of it.
-    error = float(np.std(waits, ddof=1)) / math.sqrt(len(waits))  # type: ignore[arg-type]
-    expected = 1.0 + (tick_minutes or 0.0) / 2
-    assert abs(np.mean(waits) - expected) < 4 * error  # type: ignore[arg-type]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("review", ["arrivals", "continuous"])
-@pytest.mark.parametrize(("matching", "size"), [("team_first", 5), ("joint", 2)])
-def test_one_known_game_each_is_the_model_valorant(matching: str, size: int, review: str) -> None:
-    rule = {
-        "matching": matching,
-        "review": review,
-        "team_num": size,
-        "player_diff": 200.0,
-        "team_diff": 100.0,
-        "wait_thresh": 0.2,
-        "player_slack": 200.0,
-        "team_slack": 200.0,
-    }
-    config = load("valorant", [f"{name}={value}" for name, value in rule.items()])
-    tables = {t.name: t.columns for t in record(build(config), 1, 0).tables}
-    players, matches = tables["players"], tables["matches"]
-    starts = [[float(time)] for time in players["arrival_hours"]]
-    ratings = [float(rating) for rating in players["rating"]]
-    ladder = played(
-        World(Addressed(1, 0), ratings, starts=starts),
-        brute=False,
-        days=1,
-        warmup_days=0,
-        rule=rule,
-        rating={"system": "known"},
-        sessions=ONE_GAME,
-    )
-    expected = list(zip(matches["time_hours"], matches["team_a"], matches["team_b"], strict=True))
-    assert [
-        (m.time, *(";".join(str(t.player.number) for t in side) for side in m.tickets))
-        for m in ladder.matches
-    ] == expected
-    assert len(expected) > 30
 
 
 # Rules.

@@ -16,7 +16,6 @@ from tests.oracles import knowledge_gradient as oracle_kg
 from tests.support.command import valmatch
 from valmatch.config.config import ReplicateOptions
 from valmatch.config.loading import load, shipped_configs
-from valmatch.config.writing import template
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
 from valmatch.models.curves import draw_prior
@@ -104,56 +103,6 @@ def test_shipped_configs_are_the_figures_of_the_paper() -> None:
         assert max(map(len, shipped_configs()[name].read_text().splitlines())) <= 100
 
 
-@pytest.mark.slow
-def test_template_is_a_config_of_the_defaults(tmp_path: Path) -> None:
-    path = tmp_path / "c.yaml"
-    path.write_text(template("opponent"))
-    config = load(str(path))
-    assert config.factors == OpponentFactors()
-    assert config.factors.model_fields_set == set(OpponentFactors.model_fields)
-
-
-@pytest.mark.parametrize(
-    ("override", "message"),
-    [
-        ("noise_variance=0", "factors.noise_variance: 0 is too small (allowed: a number from 1e-"),
-        ("prior_mean_variance=-1", "factors.prior_mean_variance: -1 is too small (allowed: a"),
-        ("prior_variance_range=[0, 2]", "factors.prior_variance_range.0: 0 is too small"),
-        ("prior_variance_range=[3, 2]", "the least variance 3 is above the largest, 2"),
-        ("prior_variance_range=[2]", "a list of 1 is too short (allowed: a list of 2 numbers"),
-        ("prior_variances=[1, 0, 1, 1, 1, 1, 1]", "factors.prior_variances.1: 0 is too small"),
-        ("prior_variances=[1, 2]", "2 values for 7 players (n_opponents 6 and player 0)"),
-        ("prior_means=[1, 2]", "factors.prior_means: 2 values for 7 players"),
-        ("prior_means=[.nan]", "factors.prior_means.0: .nan is not finite"),
-        ("gamma=-0.1", "factors.gamma: -0.1 is too small (allowed: a number >= 0 and < 1)"),
-        ("gamma=1", "factors.gamma: 1 is too large (allowed: a number >= 0 and < 1)"),
-        ("kappa=-1", "factors.kappa: -1 is too small (allowed: a number from 0 to 1000)"),
-        ("draw_margin=-1", "factors.draw_margin: -1 is too small (allowed: a number from 0 to"),
-        ("rank_by=skil", "did you mean skill?"),
-        ("prior_draw=paths", "did you mean path?"),
-        ("rank=8", "factors.rank: 8 is outside the pool of 7 players (allowed: top, bottom or an"),
-        ("rank=0", "factors.rank: 0 is not a rank (allowed: top, bottom or an integer >= 1)"),
-        ("rank=true", "factors.rank: True is not a rank"),
-        ("rank=1.5", "factors.rank: 1.5 is not a rank"),
-        ("rank=botom", "'botom' is not a rank (allowed: top, bottom or an integer >= 1; did you"),
-        ("policies=[]", "factors.policies: a list of 0 is too short (allowed: a list of point_est"),
-        ("policies=[random, random]", "factors.policies: random is named twice"),
-        ("policies=[knowledge_gradent]", "did you mean knowledge_gradient?"),
-        ("update=printed", "did you mean as_printed?"),
-        ("prior=flat", "factors.prior: 'flat' is not allowed (allowed: informative or equal)"),
-        ("n_opponents=0", "factors.n_opponents: 0 is too small"),
-        ("n_games=0", "factors.n_games: 0 is too small"),
-        ("arrivals=a.csv", "arrivals: this model takes none"),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_code_2(override: str, message: str) -> None:
-    done = valmatch("simulate", "kg-fig1-top", *sets([*SMALL, override]))
-    assert (done.code, done.out) == (2, "")
-    assert len(done.err.splitlines()) == 1
-    assert done.err.startswith(f"--set {override}: ")
-    assert message in done.err
-
-
 def test_draws_are_not_printed_in_the_paper() -> None:
     done = valmatch(
         "simulate", "kg-fig1-top", *sets([*SMALL, "update=as_printed", "draw_margin=0.5"])
@@ -237,49 +186,6 @@ def test_skills_and_performances_have_the_distributions_of_the_paper() -> None:
         within(normals, 0, 1)
         within(normals**2, 1, math.sqrt(2))
     within([path.choices for path in paths], 0.5, 1 / math.sqrt(12))
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"rank": "bottom"},
-        {"rank": 3},
-        {"prior": "equal"},
-        {"policies": ("random",)},
-        {"gamma": 0.5},
-        {"update": "as_printed"},
-        {"noise_variance": 7.0},
-        {"rank_by": "skill"},
-        {"kappa": 2.0},
-        {"draw_margin": 1.0},
-        {"ties": "random"},
-    ],
-)
-def test_no_rule_moves_a_draw(changes: dict[str, object]) -> None:
-    assert not set(changes) & OpponentModel.drawn_by
-    plain, changed = model().draw(Streams(1), 3), model(**changes).draw(Streams(1), 3)
-    assert np.array_equal(plain.prior.means, changed.prior.means)
-    assert np.array_equal(plain.skills, changed.skills)
-    assert np.array_equal(plain.performances, changed.performances)
-    assert np.array_equal(plain.choices, changed.choices)
-    assert np.array_equal(plain.order, changed.order)
-
-
-def test_drawn_by_names_all_other_factors() -> None:
-    rules = {"rank", "rank_by", "prior", "policies", "gamma", "kappa", "update", "noise_variance"}
-    rules |= {"draw_margin", "ties"}
-    assert set(OpponentFactors.model_fields) == OpponentModel.drawn_by | rules
-
-
-@pytest.mark.slow
-def test_a_run_leaves_its_inputs_as_they_are() -> None:
-    study = model(n_opponents=5, n_games=30, policies=ALL)
-    inputs = study.keep(study.draw(Streams(1), 0))
-    first, again = study.run(inputs), study.run(inputs)
-    assert first.responses == again.responses
-    assert first.curves is not None
-    assert again.curves is not None
-    assert np.array_equal(first.curves, again.curves)
 
 
 def test_rank_is_by_mean_with_ties_to_the_lower_index() -> None:

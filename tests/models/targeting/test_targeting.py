@@ -176,30 +176,13 @@ def test_bold_balances_as_its_theory_has_it() -> None:
 # Random inputs
 
 
-def test_no_decision_shifts_a_draw() -> None:
+def test_more_measurements_and_policies_shift_no_draw() -> None:
     drawn = model().draw(Streams(3), 5)
-    for changes in (
-        {"target": 4.0},
-        {"tolerance": 0.2},
-        {"noise_variance": 1.0},
-        {"policies": ("bold",)},
-        {"kappa": 0.0},
-        {"prior": "equal"},
-    ):
-        other = model(**changes).draw(Streams(3), 5)
-        assert other.values.tobytes() == drawn.values.tobytes()
-        assert other.noise.tobytes() == drawn.noise.tobytes()
     longer = model(n_measurements=600).draw(Streams(3), 5)
     assert longer.noise[:500].tobytes() == drawn.noise.tobytes()
     assert longer.values.tobytes() == drawn.values.tobytes()
-    alone, among = model(policies=("ucb",)), model()
-    found = dict(
-        zip(among.responses.names, among.responses.row(among.run(drawn).responses), strict=True)
-    )
-    for name, value in zip(
-        alone.responses.names, alone.responses.row(alone.run(drawn).responses), strict=True
-    ):
-        assert found[name] == value
+    alone, among = (dict(one.run(drawn).responses) for one in (model(policies=("ucb",)), model()))
+    assert alone.items() <= among.items()
 
 
 def test_values_are_drawn_from_the_prior() -> None:
@@ -217,33 +200,6 @@ def test_values_are_drawn_from_the_prior() -> None:
 
 
 # Commands
-
-
-@pytest.mark.parametrize(
-    ("override", "message"),
-    [
-        ("tolerance=0", "factors.tolerance: 0 is too small (allowed: a number from 0.0001 to"),
-        ("noise_variance=0", "factors.noise_variance: 0 is too small"),
-        ("target=.nan", "factors.target: .nan is not finite"),
-        ("n_alternatives=0", "factors.n_alternatives: 0 is too small"),
-        ("n_measurements=0", "factors.n_measurements: 0 is too small"),
-        ("kappa=-1", "factors.kappa: -1 is too small"),
-        ("policies=[]", "factors.policies: a list of 0 is too short"),
-        ("policies=[bold, bold]", "factors.policies: bold is named twice (each policy once)"),
-        ("policies=[blod]", "did you mean bold?"),
-        ("policies=[random]", "'random' is not allowed"),
-        ("prior_variance_range=[3, 2]", "the least variance 3 is above the largest, 2"),
-        ("prior_means=[1, 2]", "factors.prior_means: 2 values for 6 alternatives"),
-        ("prior=flat", "factors.prior: 'flat' is not allowed"),
-        ("targt=1", "did you mean target?"),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_code_2(override: str, message: str) -> None:
-    done = valmatch("simulate", "targeting", *sets([*SMALL, override]))
-    assert (done.code, done.out) == (2, "")
-    assert len(done.err.splitlines()) == 1
-    assert done.err.startswith(f"--set {override}: ")
-    assert message in done.err
 
 
 def test_the_shipped_config_is_the_defaults() -> None:

@@ -208,13 +208,18 @@ def row(text: str) -> str:
         (DATES.replace("mmr", "elo"), ":1: log.columns rating=mmr: no column 'mmr'"),
         ("joined_at,account,mmr\n1,a,1\n", ": 1 player (allowed: two or more"),
         ("joined_at,account,mmr\n", ": no players (at least one row"),
+        ("arrival,rating\n0,1\n", ":1: column arrival_hours is missing (a queue log has the col"),
+        ("arrival_hours,elo,kd\n0,1,1\n", ":1: column rating, or elo, kd and wr is missing"),
+        ("arrival_hours,rating\n-1,1\n", ":2: arrival_hours: -1.0 is negative"),
+        ("arrival_hours,rating\n2,1\n1,1\n", ":3: arrival_hours: 1.0 is before the row above"),
     ],
 )
 def test_bad_logs_are_refused_in_one_line(text: str, message: str, tmp_path: Path) -> None:
     path = write(tmp_path, text)
-    found = refused(path)
-    assert found.startswith(str(path))
-    assert message in found
+    line = refused(path, **({"log.columns": {}} if text.startswith("arrival") else {}))
+    assert line.startswith(str(path))
+    assert message in line
+    assert "\n" not in line
 
 
 def test_a_clock_that_goes_back_is_named(tmp_path: Path) -> None:

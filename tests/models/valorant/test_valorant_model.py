@@ -256,38 +256,3 @@ def test_without_a_horizon_a_trace_ends_with_its_last_arrival(tmp_path: Path) ->
         ]
         == 2
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", ":1: column arrival_hours is missing (a queue log has the columns"),
-        ("arrival_hours,rating\n", "no players"),
-        (
-            "arrival,rating\n0,1\n",
-            ":1: column arrival_hours is missing (a queue log has the columns",
-        ),
-        ("arrival_hours,elo,kd\n0,1,1\n", "column rating, or elo, kd and wr is missing"),
-        ("arrival_hours,rating,rating\n0,1,1\n", ":1: column rating appears twice"),
-        ("arrival_hours,rating\n0,1\n1,x\n", ":3: rating: 'x' (allowed: a finite number)"),
-        ("arrival_hours,rating\n9:30,1\n", "a finite number of hours since the start of the log"),
-        ("arrival_hours,rating\n0,\n", ":2: rating: empty (allowed: a finite number)"),
-        ("arrival_hours,rating\n0,nan\n", ":2: rating: 'nan'"),
-        ("arrival_hours,rating\n0,1e999\n", ":2: rating: '1e999'"),
-        ("arrival_hours,rating\n0,1_0\n", ":2: rating: '1_0'"),
-        ("arrival_hours,rating\n-1,1\n", ":2: arrival_hours: -1.0 is negative"),
-        ("arrival_hours,rating\n2,1\n1,1\n", ":3: arrival_hours: 1.0 is before the row above"),
-        ("arrival_hours,rating\n0\n", ":2: the row has 1 cells (allowed: 2)"),
-        ('arrival_hours,rating\n0,"1\n', "cannot be read"),
-    ],
-)
-def test_bad_traces_are_refused_in_one_line(text: str, message: str, tmp_path: Path) -> None:
-    from valmatch.errors import InputError
-
-    path = tmp_path / "trace.csv"
-    path.write_text(text)
-    with pytest.raises(InputError) as error:
-        build(load("valorant", [f"arrivals={path}"]))
-    assert message in str(error.value)
-    assert str(error.value).startswith(str(path))
-    assert "\n" not in str(error.value)

@@ -13,18 +13,17 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, spearmanr
 
+from tests.models.test_curves import RULES
 from tests.support.command import valmatch
 from tests.support.interpreted import interpreted
 from valmatch.config.identity import config_id
 from valmatch.config.loading import load
-from valmatch.config.writing import template
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import Recorded, build, record, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Record, row_of
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.models.zonestats.model import (
-    RandomNumbers,
     ZoneStatsModel,
     rank_correlation,
     seat_players,
@@ -55,25 +54,6 @@ SOME_RATED: list[dict[str, Any]] = [
     {"n_teams": 5, "enabled_share": 0.75, "cap": "every_player", "game_minutes": 30.0},
     {"n_teams": 6, "enabled_share": 0.5, "contest_time": "joint", "late_chance": 0.8},
 ]
-RULES = {
-    "T": 33.0,
-    "GAME_MULT": 0.4,
-    "MAX_GAME_LENGTH": 9.0,
-    "initial_rating": 1500.0,
-    "cap": "every_player",
-    "compare": "score",
-    "contest_time": "joint",
-    "enabled_share": 0.5,
-    "skill_std": 20.0,
-    "true_spread": 90.0,
-    "tie_chance": 0.5,
-    "game_minutes": 33.0,
-    "late_chance": 0.9,
-    "latest_join": 0.5,
-    "early_chance": 0.7,
-    "earliest_leave": 0.5,
-    "error_bound": 10.0,
-}
 
 
 def model(**changes: Any) -> ZoneStatsModel:  # noqa: ANN401
@@ -133,77 +113,17 @@ def test_shipped_configs() -> None:
     assert set(optimize.variables) == {"T", "GAME_MULT"}
 
 
-@pytest.mark.slow
-def test_template_is_a_config_of_the_defaults(tmp_path: Path) -> None:
-    path = tmp_path / "c.yaml"
-    path.write_text(template("zonestats"))
-    config = load(str(path))
-    assert config.factors == ZoneStatsFactors()
-    assert config.factors.model_fields_set == set(ZoneStatsFactors.model_fields)
-
-
-@pytest.mark.parametrize(
-    ("override", "message"),
-    [
-        ("T=0", "factors.T: 0 is too small"),
-        ("GAME_MULT=-1", "factors.GAME_MULT: -1 is too small"),
-        ("MAX_GAME_LENGTH=.inf", "factors.MAX_GAME_LENGTH: .inf is not finite"),
-        ("team_sizes=1", "did you mean team_size?"),
-        ("n_teams=1", "factors.n_teams: 1 is too small"),
-        ("team_size=51", "2 teams of 51 need 102 players, more than n_players 100"),
-        ("tie_chance=1.5", "factors.tie_chance: 1.5 is too large"),
-        ("games_per_player=1000000", "100 players with 1000000 games each are too many"),
-        ("skill_std=6001", "skill_std 6001 is more than 50 times true_spread 120"),
-        ("cap=every_players", "did you mean every_player?"),
-        ("enabled_share=0", "factors.enabled_share: 0 is too small"),
-        ("enabled_share=0.01", "enabled_share 0.01 of 100 players leaves 1 to rate (allowed: 2"),
-        ("compare=scores", "did you mean score?"),
-        ("arrivals=a.csv", "arrivals: this model takes none"),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_code_2(override: str, message: str) -> None:
-    done = valmatch("simulate", "zonestats", "--set", override)
-    assert (done.code, done.out) == (2, "")
-    assert len(done.err.splitlines()) == 1
-    assert message in done.err
-
-
 # Random inputs
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_no_rule_moves_a_draw(name: str) -> None:
-    plain = model(**SMALL).draw(Streams(1), 3)
-    changed = model(**SMALL, **{name: RULES[name]}).draw(Streams(1), 3)
-    for before, after in zip(plain, changed, strict=True):
-        assert np.array_equal(before, after)
-
-
-def test_drawn_by_names_all_other_factors() -> None:
-    assert set(ZoneStatsFactors.model_fields) == ZoneStatsModel.drawn_by | set(RULES)
 
 
 def test_every_rule_matters() -> None:
     base = {**SMALL, "n_teams": 3, "late_chance": 0.5, "early_chance": 0.5, "error_bound": 140.0}
     _, plain = recorded(base)
-    for name, value in RULES.items():
+    for name, value in RULES["zonestats"].items():
         _, changed = recorded({**base, name: value})
         same = np.array_equal(plain.responses, changed.responses, equal_nan=True)
         ratings = [columns(full, 0)["rating"] for full in (plain, changed)]
         assert not (same and np.array_equal(*ratings)), name
-
-
-def test_a_run_leaves_its_inputs_as_they_are() -> None:
-    study = model(**SMALL, n_teams=3)
-    inputs = study.keep(study.draw(Streams(1), 0))
-    copies = RandomNumbers(*(array.copy() for array in inputs))
-    first, again = study.run(inputs), study.run(inputs)
-    rows = [row_of(study, one.responses) for one in (first, again)]
-    np.testing.assert_array_equal(rows[0], rows[1])
-    assert first.curves is not None
-    assert again.curves is not None
-    assert np.array_equal(first.curves, again.curves)
-    assert all(np.array_equal(a, b) for a, b in zip(inputs, copies, strict=True))
 
 
 def test_every_pair_of_players_is_equally_likely_to_meet() -> None:

@@ -1,0 +1,189 @@
+"""What the models of curves have in common: templates, refusals, draws that no rule moves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.command import valmatch
+from valmatch.config.loading import load
+from valmatch.config.writing import template
+from valmatch.draws.streams import Streams
+from valmatch.execution.chunks import build
+from valmatch.models.model import Model, row_of
+from valmatch.models.registry import MODELS
+
+SMALL: dict[str, dict[str, Any]] = {
+    "opponent": {"n_opponents": 6, "n_games": 12},
+    "targeting": {"n_alternatives": 6, "n_measurements": 12},
+    "zonestats": {"n_players": 12, "games_per_player": 6},
+}
+RULES: dict[str, dict[str, Any]] = {
+    "opponent": {
+        "rank": "bottom",
+        "prior": "equal",
+        "policies": ["random"],
+        "gamma": 0.5,
+        "update": "as_printed",
+        "noise_variance": 7.0,
+        "rank_by": "skill",
+        "kappa": 2.0,
+        "draw_margin": 1.0,
+        "ties": "random",
+    },
+    "targeting": {
+        "target": 4.0,
+        "tolerance": 0.2,
+        "noise_variance": 1.0,
+        "policies": ["bold"],
+        "kappa": 0.0,
+        "prior": "equal",
+    },
+    "zonestats": {
+        "T": 33.0,
+        "GAME_MULT": 0.4,
+        "MAX_GAME_LENGTH": 9.0,
+        "initial_rating": 1500.0,
+        "cap": "every_player",
+        "compare": "score",
+        "contest_time": "joint",
+        "enabled_share": 0.5,
+        "skill_std": 20.0,
+        "true_spread": 90.0,
+        "tie_chance": 0.5,
+        "game_minutes": 33.0,
+        "late_chance": 0.9,
+        "latest_join": 0.5,
+        "early_chance": 0.7,
+        "earliest_leave": 0.5,
+        "error_bound": 10.0,
+    },
+}
+"""The factors that no random number depends on."""
+
+
+def small(name: str, **changes: object) -> Model[Any]:
+    return build(load({"model": name, "factors": {**SMALL[name], **changes}}))
+
+
+def arrays(inputs: Any) -> list[Any]:  # noqa: ANN401 - tuples of arrays, and of tuples of them
+    return [a for part in inputs for a in (part if isinstance(part, tuple) else [part])]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*SMALL, "ladder"])
+def test_a_template_is_a_config_of_the_defaults(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(template(name))
+    config = load(path)
+    assert (config.factors, config.warnings) == (MODELS[name].factors(), ())
+    assert config.factors.model_fields_set == set(type(config.factors).model_fields)
+
+
+BAD = {
+    "kg-fig1-top": """
+noise_variance=0 | factors.noise_variance: 0 is too small (allowed: a number from 1e-
+prior_mean_variance=-1 | factors.prior_mean_variance: -1 is too small (allowed: a
+prior_variance_range=[0, 2] | factors.prior_variance_range.0: 0 is too small
+prior_variance_range=[3, 2] | the least variance 3 is above the largest, 2
+prior_variance_range=[2] | a list of 1 is too short (allowed: a list of 2 numbers
+prior_variances=[1, 0, 1, 1, 1, 1, 1] | factors.prior_variances.1: 0 is too small
+prior_variances=[1, 2] | 2 values for 7 players (n_opponents 6 and player 0)
+prior_means=[1, 2] | factors.prior_means: 2 values for 7 players
+prior_means=[.nan] | factors.prior_means.0: .nan is not finite
+gamma=-0.1 | factors.gamma: -0.1 is too small (allowed: a number >= 0 and < 1)
+gamma=1 | factors.gamma: 1 is too large (allowed: a number >= 0 and < 1)
+kappa=-1 | factors.kappa: -1 is too small (allowed: a number from 0 to 1000)
+draw_margin=-1 | factors.draw_margin: -1 is too small (allowed: a number from 0 to
+rank_by=skil | did you mean skill?
+prior_draw=paths | did you mean path?
+rank=8 | factors.rank: 8 is outside the pool of 7 players (allowed: top, bottom or an
+rank=0 | factors.rank: 0 is not a rank (allowed: top, bottom or an integer >= 1)
+rank=true | factors.rank: True is not a rank
+rank=1.5 | factors.rank: 1.5 is not a rank
+rank=botom | 'botom' is not a rank (allowed: top, bottom or an integer >= 1; did you
+policies=[] | factors.policies: a list of 0 is too short (allowed: a list of point_est
+policies=[random, random] | factors.policies: random is named twice
+policies=[knowledge_gradent] | did you mean knowledge_gradient?
+update=printed | did you mean as_printed?
+prior=flat | factors.prior: 'flat' is not allowed (allowed: informative or equal)
+n_opponents=0 | factors.n_opponents: 0 is too small
+n_games=0 | factors.n_games: 0 is too small
+arrivals=a.csv | arrivals: this model takes none
+""",
+    "targeting": """
+tolerance=0 | factors.tolerance: 0 is too small (allowed: a number from 0.0001 to
+noise_variance=0 | factors.noise_variance: 0 is too small
+target=.nan | factors.target: .nan is not finite
+n_alternatives=0 | factors.n_alternatives: 0 is too small
+n_measurements=0 | factors.n_measurements: 0 is too small
+kappa=-1 | factors.kappa: -1 is too small
+policies=[] | factors.policies: a list of 0 is too short
+policies=[bold, bold] | factors.policies: bold is named twice (each policy once)
+policies=[blod] | did you mean bold?
+policies=[random] | 'random' is not allowed
+prior_variance_range=[3, 2] | the least variance 3 is above the largest, 2
+prior_means=[1, 2] | factors.prior_means: 2 values for 6 alternatives
+prior=flat | factors.prior: 'flat' is not allowed
+targt=1 | did you mean target?
+""",
+    "zonestats": """
+T=0 | factors.T: 0 is too small
+GAME_MULT=-1 | factors.GAME_MULT: -1 is too small
+MAX_GAME_LENGTH=.inf | factors.MAX_GAME_LENGTH: .inf is not finite
+team_sizes=1 | did you mean team_size?
+n_teams=1 | factors.n_teams: 1 is too small
+team_size=51 | 2 teams of 51 need 102 players, more than n_players 100
+tie_chance=1.5 | factors.tie_chance: 1.5 is too large
+games_per_player=1000000 | 100 players with 1000000 games each are too many
+skill_std=6001 | skill_std 6001 is more than 50 times true_spread 120
+cap=every_players | did you mean every_player?
+enabled_share=0 | factors.enabled_share: 0 is too small
+enabled_share=0.01 | enabled_share 0.01 of 100 players leaves 1 to rate (allowed: 2
+compare=scores | did you mean score?
+arrivals=a.csv | arrivals: this model takes none
+""",
+}
+"""What is refused, and what is said of it."""
+
+
+@pytest.mark.parametrize(
+    ("config", "line"), [(config, line) for config in BAD for line in BAD[config].split("\n")[1:-1]]
+)
+def test_bad_input_is_one_line_and_exit_code_2(config: str, line: str) -> None:
+    override, message = line.split(" | ")
+    few = {"kg-fig1-top": SMALL["opponent"], "targeting": SMALL["targeting"]}.get(config, {})
+    overrides = [*(f"{name}={value}" for name, value in few.items()), override]
+    done = valmatch("simulate", config, *(w for each in overrides for w in ("--set", each)))
+    assert (done.code, done.out) == (2, "")
+    assert len(done.err.splitlines()) == 1
+    assert done.err.startswith(f"--set {override}: ")
+    assert message in done.err
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_drawn_by_names_all_but_the_rules(name: str) -> None:
+    assert set(MODELS[name].factors.model_fields) == small(name).drawn_by | set(RULES[name])
+
+
+@pytest.mark.parametrize(("name", "rule"), [(name, rule) for name in RULES for rule in RULES[name]])
+def test_no_rule_moves_a_draw(name: str, rule: str) -> None:
+    plain = small(name).draw(Streams(1), 3)
+    changed = small(name, **{rule: RULES[name][rule]}).draw(Streams(1), 3)
+    for before, after in zip(arrays(plain), arrays(changed), strict=True):
+        assert np.array_equal(before, after)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_run_leaves_its_inputs_as_they_are(name: str) -> None:
+    study = small(name)
+    inputs = study.keep(study.draw(Streams(1), 0))
+    copies = [array.copy() for array in arrays(inputs)]
+    first, again = study.run(inputs), study.run(inputs)
+    np.testing.assert_array_equal(*(row_of(study, one.responses) for one in (first, again)))
+    np.testing.assert_array_equal(first.curves, again.curves)
+    for before, after in zip(copies, arrays(inputs), strict=True):
+        assert np.array_equal(before, after)
