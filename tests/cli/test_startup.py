@@ -15,7 +15,7 @@ from tests.support.command import valmatch
 from valmatch.cli.app import MODULES
 from valmatch.config.loading import load
 from valmatch.inputs.csv_reader import GZIP, is_brief
-from valmatch.kernels.cache import cached
+from valmatch.kernels import cache
 from valmatch.kernels.plain_python import interpret, interpreted
 from valmatch.models.valorant.arrivals import arrival_times
 
@@ -221,14 +221,14 @@ def test_a_cached_kernel_is_loaded_without_all_registries() -> None:
     assert process(code) == 0
 
 
-def test_a_cache_that_works_in_another_way_is_left_alone() -> None:
+def test_a_cache_that_works_in_another_way_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     class Another:
         def load_overload(self, signature: object, context: Any) -> object:  # noqa: ANN401
             context.renew()
             return signature
 
-    kernel = SimpleNamespace(_cache=Another())
-    assert cached(kernel) is kernel
+    monkeypatch.setattr(cache, "_cache_in", lambda folder, function: Another())
+    kernel: Any = SimpleNamespace(py_func=None)
+    cache.keep(kernel, "folder")
+    assert list(vars(kernel)) == ["py_func", "_cache"]
     assert vars(kernel._cache) == {}
-    plain = SimpleNamespace()
-    assert cached(plain) is plain

@@ -183,7 +183,7 @@ def test_a_run_leaves_its_inputs_as_they_are(name: str) -> None:
     inputs = study.keep(study.draw(Streams(1), 0))
     copies = [array.copy() for array in arrays(inputs)]
     first, again = study.run(inputs), study.run(inputs)
-    np.testing.assert_array_equal(*(row_of(study, one.responses) for one in (first, again)))
+    np.testing.assert_array_equal(row_of(study, first.responses), row_of(study, again.responses))
     np.testing.assert_array_equal(first.curves, again.curves)
     for before, after in zip(copies, arrays(inputs), strict=True):
         assert np.array_equal(before, after)

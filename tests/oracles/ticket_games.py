@@ -30,7 +30,7 @@ class Server(Matchmaker):
         self.games: list[dict[str, Any]] = []
         self.backfills: list[Ticket] = []
         self.asked_by: dict[str, dict[str, Any]] = {}
-        self.places = sum(max(map(int, team.most.values)) for team in self.table.teams)  # type: ignore[arg-type]
+        self.places = sum(max(map(int, team.most.values)) for team in self.table.teams)  # type: ignore[arg-type,misc]
 
     def complete(self, match: dict[str, Any], tickets: list[Ticket], now: float) -> None:
         super().complete(match, tickets, now)

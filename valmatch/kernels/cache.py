@@ -176,8 +176,8 @@ def keep(kernel: Any, folder: str) -> None:  # noqa: ANN401 - numba has no types
     One that is not there is compiled by one process. A numba in which that is done in another way
     is left to do it.
     """
-    kernel._cache = cache = _cache_in(folder, kernel.py_func)
     with suppress(ImportError, AttributeError):
+        kernel._cache = cache = _cache_in(folder, kernel.py_func)
         from numba.core.compiler_lock import global_compiler_lock
         from numba.core.runtime.nrt import rtsys
 
@@ -212,7 +212,7 @@ def _cache_in(folder: str, function: Callable[..., object]) -> Any:  # noqa: ANN
             return cls()
 
     class Files(CompileResultCacheImpl):
-        _locator_classes = (Place,)
+        _locator_classes = [Place]  # noqa: RUF012
 
     class Cache(FunctionCache):
         _impl_class = Files
