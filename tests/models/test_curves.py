@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.case_tables import cases
 from tests.support.command import valmatch
 from valmatch.config.loading import load
 from valmatch.config.writing import template
@@ -151,10 +152,10 @@ arrivals=a.csv | arrivals: this model takes none
 
 
 @pytest.mark.parametrize(
-    ("config", "line"), [(config, line) for config in BAD for line in BAD[config].split("\n")[1:-1]]
+    ("config", "override", "message"),
+    [(config, *case) for config in BAD for case in cases(BAD[config])],
 )
-def test_bad_input_is_one_line_and_exit_code_2(config: str, line: str) -> None:
-    override, message = line.split(" | ")
+def test_bad_input_is_one_line_and_exit_code_2(config: str, override: str, message: str) -> None:
     few = {"kg-fig1-top": SMALL["opponent"], "targeting": SMALL["targeting"]}.get(config, {})
     overrides = [*(f"{name}={value}" for name, value in few.items()), override]
     done = valmatch("simulate", config, *(w for each in overrides for w in ("--set", each)))

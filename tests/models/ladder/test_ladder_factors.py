@@ -7,6 +7,7 @@ import math
 import pytest
 import yaml
 
+from tests.support.case_tables import cases
 from valmatch.config.identity import config_id, identity
 from valmatch.config.loading import load
 from valmatch.config.writing import template
@@ -82,86 +83,60 @@ def test_the_noise_that_fits_the_outcome() -> None:
     assert ladder("match.outcome=normal", "rating.beta=70").rating_beta == 70.0
 
 
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        (
-            "warmup_days=28",
-            "factors.warmup_days: 28 days of warm-up are not below the 28 days of the run, nothing"
-            " would be measured (allowed: a number >= 0 and < 28)",
-        ),
-        ("days=14", "factors.days: 14 days of warm-up are not below the 14 days of the run"),
-        ("days=0", "factors.days: 0 is too small (allowed: a number > 0 and <= 100000, in days)"),
-        (
-            "warmup_days=-1",
-            "factors.warmup_days: -1 is too small (allowed: a number >= 0, in days)",
-        ),
-        *(
-            (f"{name}={value}", f"factors.{name}: {value} is too {size} (allowed: a number from")
-            for name in ("sessions.continue_prob", "sessions.churn", "population.smurf_share")
-            for value, size in (("-0.1", "small"), ("1.01", "large"))
-        ),
-        ("sessions.win_effect=1.1", "factors.sessions.win_effect: 1.1 is too large"),
-        ("sessions.loss_effect=-1.1", "factors.sessions.loss_effect: -1.1 is too small"),
-        (
-            "sessions.hourly_profile=[1, 2]",
-            "factors.sessions.hourly_profile: a list of 2 is too short (allowed: a list of 24"
-            " numbers from 0 to 1000000000)",
-        ),
-        (
-            f"sessions.hourly_profile={[1] * 25}",
-            "factors.sessions.hourly_profile: a list of 25 is too long",
-        ),
-        ("sessions.hourly_profile.24=1", "'24' is no element of a list of 24 (0 to 23)"),
-        ("sessions.hourly_profile.23=-1", "factors.sessions.hourly_profile.23: -1 is too small"),
-        (f"sessions.hourly_profile={[0] * 24}", "every weight is 0 (at least one must be > 0)"),
-        ("sessions.patience_minutes=0", "0 is too small (allowed: a number from 0.001 to 1000000"),
-        (
-            "rating.system=elos",
-            "factors.rating.system: 'elos' is not allowed (allowed: trueskill or zonestats or elo"
-            " or glicko2 or openskill or glicko or known; did you mean elo?)",
-        ),
-        ("rule.matching=pair", "did you mean pairs?)"),
-        ("rule.policy=near", "did you mean nearest?)"),
-        ("match.outcome=probit", "(allowed: logistic or normal)"),
-        ("match.minutes=0", "factors.match.minutes: 0 is too small"),
-        (
-            "rating.system=known population.start=skill",
-            "factors.population.start: skill has no meaning with the rating system known, whose"
-            " ratings are always the skills (allowed with known: prior)",
-        ),
-        ("rule.matching=joint rule.team_num=17", "17 players on a team are too many for joint"),
-        ("rule.matching=pairs rule.band=17", "17 is too large (allowed: an integer from 1 to 16"),
-        ("rule.matching=pairs rule.gamma=1", "1 is too large (allowed: a number from 0 to 0.9999"),
-        (
-            "sessions.per_day=0 population.newcomers_per_day=0",
-            "factors.population.newcomers_per_day: nobody would ever queue: there are no"
-            " newcomers, and 1000 players with 0 sessions a day",
-        ),
-        (
-            "population.newcomers_per_day=1e6",
-            "about 2.8e+07 players would join (at most 1e+07)",
-        ),
-        (
-            "population.players=1e7 sessions.per_day=10",
-            "factors.sessions.per_day: about 2.8e+09 sessions would start (at most 1e+09)",
-        ),
-        (
-            "days=1000 rule.matching=pairs rule.tick_seconds=0.01",
-            "factors.rule.tick_seconds: about 8.6e+09 ticks in 1000 days (at most 1e+09)",
-        ),
-        ("player_diff=3", "factors.player_diff: unknown key (did you mean rule.player_diff?)"),
-        ("k=3", "factors.k: unknown key (did you mean rating.K?)"),
-        (
-            "beta=3",
-            "factors.beta: unknown key (did you mean match.beta or rule.beta or rating.beta?)",
-        ),
-        (
-            "rule=3",
-            "factors.rule: 3 is not allowed (allowed: a mapping such as {player_diff: 400})",
-        ),
-    ],
-)
+REFUSED = """
+warmup_days=28 | factors.warmup_days: 28 days of warm-up are not below the 28 days of the run,
+  nothing would be measured (allowed: a number >= 0 and < 28)
+days=14 | factors.days: 14 days of warm-up are not below the 14 days of the run
+days=0 | factors.days: 0 is too small (allowed: a number > 0 and <= 100000, in days)
+warmup_days=-1 | factors.warmup_days: -1 is too small (allowed: a number >= 0, in days)
+sessions.continue_prob=-0.1 | factors.sessions.continue_prob: -0.1 is too small (allowed: a number
+  from
+sessions.continue_prob=1.01 | factors.sessions.continue_prob: 1.01 is too large (allowed: a number
+  from
+sessions.churn=-0.1 | factors.sessions.churn: -0.1 is too small (allowed: a number from
+sessions.churn=1.01 | factors.sessions.churn: 1.01 is too large (allowed: a number from
+population.smurf_share=-0.1 | factors.population.smurf_share: -0.1 is too small (allowed: a number
+  from
+population.smurf_share=1.01 | factors.population.smurf_share: 1.01 is too large (allowed: a number
+  from
+sessions.win_effect=1.1 | factors.sessions.win_effect: 1.1 is too large
+sessions.loss_effect=-1.1 | factors.sessions.loss_effect: -1.1 is too small
+sessions.hourly_profile=[1, 2] | factors.sessions.hourly_profile: a list of 2 is too short
+  (allowed: a list of 24 numbers from 0 to 1000000000)
+sessions.hourly_profile=[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+  1] | factors.sessions.hourly_profile: a list of 25 is too long
+sessions.hourly_profile.24=1 | '24' is no element of a list of 24 (0 to 23)
+sessions.hourly_profile.23=-1 | factors.sessions.hourly_profile.23: -1 is too small
+sessions.hourly_profile=[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] |
+  every weight is 0 (at least one must be > 0)
+sessions.patience_minutes=0 | 0 is too small (allowed: a number from 0.001 to 1000000
+rating.system=elos | factors.rating.system: 'elos' is not allowed (allowed: trueskill or zonestats
+  or elo or glicko2 or openskill or glicko or known; did you mean elo?)
+rule.matching=pair | did you mean pairs?)
+rule.policy=near | did you mean nearest?)
+match.outcome=probit | (allowed: logistic or normal)
+match.minutes=0 | factors.match.minutes: 0 is too small
+rating.system=known population.start=skill | factors.population.start: skill has no meaning with
+  the rating system known, whose ratings are always the skills (allowed with known: prior)
+rule.matching=joint rule.team_num=17 | 17 players on a team are too many for joint
+rule.matching=pairs rule.band=17 | 17 is too large (allowed: an integer from 1 to 16
+rule.matching=pairs rule.gamma=1 | 1 is too large (allowed: a number from 0 to 0.9999
+sessions.per_day=0 population.newcomers_per_day=0 | factors.population.newcomers_per_day: nobody
+  would ever queue: there are no newcomers, and 1000 players with 0 sessions a day
+population.newcomers_per_day=1e6 | about 2.8e+07 players would join (at most 1e+07)
+population.players=1e7 sessions.per_day=10 | factors.sessions.per_day: about 2.8e+09 sessions
+  would start (at most 1e+09)
+days=1000 rule.matching=pairs rule.tick_seconds=0.01 | factors.rule.tick_seconds: about 8.6e+09
+  ticks in 1000 days (at most 1e+09)
+player_diff=3 | factors.player_diff: unknown key (did you mean rule.player_diff?)
+k=3 | factors.k: unknown key (did you mean rating.K?)
+beta=3 | factors.beta: unknown key (did you mean match.beta or rule.beta or rating.beta?)
+rule=3 | factors.rule: 3 is not allowed (allowed: a mapping such as {player_diff: 400})
+"""
+"""What is refused, and what is said of it."""
+
+
+@pytest.mark.parametrize(("overrides", "message"), cases(REFUSED))
 def test_bad_factors_are_one_located_line(overrides: str, message: str) -> None:
     given = overrides.split(" ") if "[" not in overrides else [overrides]
     line = refused(*given)
@@ -170,47 +145,29 @@ def test_bad_factors_are_one_located_line(overrides: str, message: str) -> None:
     assert "\n" not in line
 
 
-@pytest.mark.parametrize(
-    ("overrides", "remark"),
-    [
-        (
-            "population.skill_mean=17 population.skill_std=8",
-            "17, but newcomers have skills about 1500 (population.newcomer_skill_mean)",
-        ),
-        ("rating.K=16", "factors.rating.K: has no effect with system trueskill (used with elo)"),
-        (
-            "rating.system=elo rating.match_by=conservative",
-            "factors.rating.match_by: has no effect with system elo (used with trueskill or"
-            " glicko2 or openskill or glicko)",
-        ),
-        (
-            "rule.matching=pairs rule.team_diff=50",
-            "factors.rule.team_diff: has no effect with matching pairs (used with team_first or"
-            " joint)",
-        ),
-        (
-            "rule.widening=50",
-            "factors.rule.widening: has no effect with matching team_first (used with pairs)",
-        ),
-        (
-            "rule.matching=pairs rule.kappa=2",
-            "factors.rule.kappa: has no effect with policy nearest (used with ucb)",
-        ),
-        (
-            "match.outcome=normal match.spread=2",
-            "factors.match.spread: has no effect with outcome normal (used with logistic)",
-        ),
-        ("rule.wait_thresh=672", "(wait_thresh is in hours; is this in minutes?)"),
-        (
-            "rule.matching=joint rule.team_diff=0 rule.team_slack=0",
-            "factors.rule.team_diff: joint matching with a team_diff of 0",
-        ),
-        (
-            "rule.matching=pairs rule.policy=ucb rating.system=elo",
-            "factors.rule.policy: ucb is the same as draw_chance with the rating system elo",
-        ),
-    ],
-)
+REMARKED = """
+population.skill_mean=17 population.skill_std=8 | 17, but newcomers have skills about 1500
+  (population.newcomer_skill_mean)
+rating.K=16 | factors.rating.K: has no effect with system trueskill (used with elo)
+rating.system=elo rating.match_by=conservative | factors.rating.match_by: has no effect with
+  system elo (used with trueskill or glicko2 or openskill or glicko)
+rule.matching=pairs rule.team_diff=50 | factors.rule.team_diff: has no effect with matching pairs
+  (used with team_first or joint)
+rule.widening=50 | factors.rule.widening: has no effect with matching team_first (used with pairs)
+rule.matching=pairs rule.kappa=2 | factors.rule.kappa: has no effect with policy nearest (used
+  with ucb)
+match.outcome=normal match.spread=2 | factors.match.spread: has no effect with outcome normal
+  (used with logistic)
+rule.wait_thresh=672 | (wait_thresh is in hours; is this in minutes?)
+rule.matching=joint rule.team_diff=0 rule.team_slack=0 | factors.rule.team_diff: joint matching
+  with a team_diff of 0
+rule.matching=pairs rule.policy=ucb rating.system=elo | factors.rule.policy: ucb is the same as
+  draw_chance with the rating system elo
+"""
+"""What is accepted with a remark."""
+
+
+@pytest.mark.parametrize(("overrides", "remark"), cases(REMARKED))
 def test_what_is_probably_not_meant_is_remarked_on(overrides: str, remark: str) -> None:
     (line,) = load({"model": "ladder"}, overrides.split(" ")).warnings
     assert line.startswith(tuple(f"--set {one}: factors." for one in overrides.split(" ")))

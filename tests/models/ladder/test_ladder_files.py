@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from tests.models.ladder.test_ladder import equals_the_plain_ladder, ratings_in
+from tests.support.case_tables import cases
 from tests.support.interpreted import interpreted
 from valmatch import rate_games, replicate, simulate
 from valmatch.config.identity import config_id, resolved, restore
 from valmatch.config.loading import load
-from valmatch.config.writing import template
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build
@@ -233,18 +233,6 @@ def test_a_run_with_files_is_found_again() -> None:
     assert (again.factors, config_id(again)) == (config.factors, config_id(config))
 
 
-@pytest.mark.slow
-def test_the_template_documents_the_files() -> None:
-    text = template("ladder")
-    joined = " ".join(line.strip(" #") for line in text.splitlines())
-    assert "player and arrival_hours (or time), hours since the start of the run" in joined
-    assert "player and skill (or rating), such as the ratings.csv of valmatch rate" in joined
-    Path("arrivals.csv").write_text(SESSIONS)
-    Path("c.yaml").write_text(text.replace("# arrivals: arrivals.csv", "arrivals: arrivals.csv"))
-    config = load("c.yaml")
-    assert config.factors == load("ladder", ["arrivals=s.csv"]).factors
-
-
 def test_rows_after_the_horizon_are_left_out() -> None:
     Path("s.csv").write_text("player,time\nann,1\nbob,1.5\ncid,24\nann,24.5\n")
     (line,) = warnings(*DUELS, "arrivals=s.csv")
@@ -266,37 +254,27 @@ def test_what_has_no_effect_with_files_is_remarked_on() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        (
-            "arrivals=s.csv population.newcomers_per_day=3",
-            "--set population.newcomers_per_day=3: factors.population.newcomers_per_day: nobody"
-            " joins with a file of arrivals, whose players are there from the start (allowed: 0)",
-        ),
-        (
-            "arrivals=s.csv population.players=4",
-            "s.csv: 3 players, but population.players is 4 (allowed: 3, or null)",
-        ),
-        (
-            "arrivals=s.csv skills=r.csv population.players=0",
-            "r.csv: 3 players, but population.players is 0 (allowed: 3, or null)",
-        ),
-        (
-            "population.players=null",
-            "--set population.players=null: factors.population.players: null needs a file of"
-            " skills or arrivals (allowed: a number >= 0)",
-        ),
-        (
-            "skills=r.csv population.newcomers_per_day=0 sessions.per_day=0",
-            "--set population.newcomers_per_day=0: factors.population.newcomers_per_day: nobody"
-            " would ever queue: there are no newcomers, and the players with 0 sessions a day"
-            " (allowed: newcomers_per_day > 0, or players and per_day > 0)",
-        ),
-        ("arrivals=s.csv days=0.01 warmup_days=0", "s.csv: no session starts before the horizon"),
-        ("skills=none.csv", "--set skills=none.csv: skills: 'none.csv': no such file or directory"),
-    ],
-)
+CONTRADICTIONS = """
+arrivals=s.csv population.newcomers_per_day=3 | --set population.newcomers_per_day=3:
+  factors.population.newcomers_per_day: nobody joins with a file of arrivals, whose players are
+  there from the start (allowed: 0)
+arrivals=s.csv population.players=4 | s.csv: 3 players, but population.players is 4 (allowed: 3,
+  or null)
+arrivals=s.csv skills=r.csv population.players=0 | r.csv: 3 players, but population.players is 0
+  (allowed: 3, or null)
+population.players=null | --set population.players=null: factors.population.players: null needs a
+  file of skills or arrivals (allowed: a number >= 0)
+skills=r.csv population.newcomers_per_day=0 sessions.per_day=0 | --set
+  population.newcomers_per_day=0: factors.population.newcomers_per_day: nobody would ever queue:
+  there are no newcomers, and the players with 0 sessions a day (allowed: newcomers_per_day > 0,
+  or players and per_day > 0)
+arrivals=s.csv days=0.01 warmup_days=0 | s.csv: no session starts before the horizon
+skills=none.csv | --set skills=none.csv: skills: 'none.csv': no such file or directory
+"""
+"""What is refused, and what is said of it."""
+
+
+@pytest.mark.parametrize(("overrides", "message"), cases(CONTRADICTIONS))
 def test_contradictions_are_refused_in_one_line(overrides: str, message: str) -> None:
     assert refused(*overrides.split(" ")).startswith(message)
 
@@ -335,6 +313,14 @@ def test_other_models_take_no_skills() -> None:
         ("player,arrival_hours\nann,nan\n", ":2: arrival_hours: 'nan' (allowed: a finite"),
         ("player,time\nann,\n", ":2: time: empty (allowed: a finite number of hours since the"),
         ("player,time\nann,-0.5\n", ":2: time: -0.5 is negative (allowed: hours >= 0)"),
+        (
+            "player,time\nann,20260301\n",
+            ":2: time: '20260301' looks like the date 2026",
+        ),
+        (
+            "player,time\nann,45292.5\nann,45293\n",
+            ":2: time: '45292.5' looks like 2024-01-01",
+        ),
         ("player,time\n ,1\n", ":2: player: empty (allowed: a name of 1 to 100 characters)"),
         (f"player,time\n{'x' * 101},1\n", ":2: player: 'xxx"),
         (
@@ -371,17 +357,3 @@ def test_bad_sessions_are_refused_in_one_line(text: str, message: str) -> None:
 def test_bad_skills_are_refused_in_one_line(text: str, message: str) -> None:
     Path("r.csv").write_text(text)
     assert refused(*DUELS, "arrivals=s.csv", "skills=r.csv").startswith(f"r.csv{message}")
-
-
-@pytest.mark.parametrize(
-    ("times", "what"),
-    [
-        (("20260301", "20260302"), "s.csv:2: time: '20260301' looks like the date 2026-03-01 ("),
-        (("45292.5", "45293"), "s.csv:2: time: '45292.5' looks like 2024-01-01 12:00, as spread"),
-    ],
-)
-def test_dates_that_look_like_hours_are_named(times: tuple[str, str], what: str) -> None:
-    Path("s.csv").write_text("player,time\n" + "".join(f"ann,{time}\n" for time in times))
-    found = refused("arrivals=s.csv")
-    assert found.startswith(what)
-    assert "(allowed: hours since the start of the run)" in found

@@ -16,7 +16,6 @@ from tests.oracles.ladder_measures import days, responses
 from tests.oracles.ladder_parties import PartyLadder
 from tests.oracles.ladder_world import draw_world
 from tests.support.ladder_rule_sets import random_ladder
-from valmatch import replicate
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
@@ -243,18 +242,6 @@ def test_no_rule_shifts_a_draw_of_friends(tmp_path: Path) -> None:
     place = one.responses.names.index("n_matches")
     together = np.var(paired[0][:, place] - paired[1][:, place])
     assert 0.0 < together < 0.5 * np.var(paired[0][:, place] - apart[:, place])
-
-
-@pytest.mark.slow
-def test_any_number_of_workers_gives_the_same_bytes(tmp_path: Path) -> None:
-    config = load("ladder-parties", ["days=3", "warmup_days=1", "population.players=200"])
-    texts = []
-    for workers in (1, 2):
-        folder = tmp_path / str(workers)
-        replicate(config, 6, 3, workers=workers, out=folder)
-        texts.append((folder / "replications.csv").read_bytes())
-    assert texts[0] == texts[1]
-    assert b"inflation.size_3" in texts[0]
 
 
 def refused(*overrides: str) -> str:

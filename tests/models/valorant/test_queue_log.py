@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import tracemalloc
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.command import Outcome, valmatch
+from tests.support.command import valmatch
 from valmatch.cli.options import measure_levels
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
@@ -162,17 +161,6 @@ def test_every_command_takes_the_options(tmp_path: Path) -> None:
         assert made.err.count("column region not used") == 1
 
 
-def test_the_same_in_a_config(tmp_path: Path) -> None:
-    write(tmp_path, DATES.replace(",", ";"))
-    config = tmp_path / "mine.yaml"
-    config.write_text(
-        "model: valorant\narrivals: log.csv\nfactors:\n  team_num: 1\n  log:\n"
-        "    columns: {arrival_hours: joined_at, rating: mmr, player: account}\n"
-        "    separator: ;\n"
-    )
-    assert simulate(load(config))["players"]["arrival_hours"].tolist() == HOURS
-
-
 def row(text: str) -> str:
     return DATES + text
 
@@ -205,6 +193,10 @@ def row(text: str) -> str:
         (row("2026-03-08T09:00:00+01:00,a\n"), ":6: the row has 2 cells (allowed: 4)"),
         ("joined_at,account,mmr\n1e17,a,1\n1e17,a,1\n", ":2: joined_at: '1e17' (allowed: years 1"),
         (DATES.replace(",", ";"), ":1: the header is one cell with semicolons in it"),
+        (
+            "joined_at;mmr;a,b;account\n1;1;1;1\n",
+            "the header has 2 cells with semicolons in it",
+        ),
         (DATES.replace("mmr", "elo"), ":1: log.columns rating=mmr: no column 'mmr'"),
         ("joined_at,account,mmr\n1,a,1\n", ": 1 player (allowed: two or more"),
         ("joined_at,account,mmr\n", ": no players (at least one row"),
@@ -249,18 +241,6 @@ def test_nothing_reads_a_log_that_is_not_there() -> None:
 def test_bad_rows_alone_are_no_log(tmp_path: Path) -> None:
     path = write(tmp_path, "joined_at,account,mmr\nnever,a,1\n")
     assert "1 bad row, the first: " in refused(path, **{"log.skip_bad_rows": True})
-
-
-def test_bad_input_writes_nothing(tmp_path: Path) -> None:
-    path = write(tmp_path, row("tomorrow,ann,1,eu\n"))
-    out = tmp_path / "out"
-    made: Outcome = valmatch(
-        "simulate", "valorant", "--set", f"arrivals={path}", "--columns", NAMED, "--out", out
-    )
-    assert made.code == 2
-    assert made.err.startswith(f"{path}:6: joined_at: 'tomorrow'")
-    assert made.err.endswith("; --skip-bad-rows leaves bad rows out\n")
-    assert not out.exists()
 
 
 def test_ids_do_not_change_what_happens(tmp_path: Path) -> None:
@@ -494,19 +474,6 @@ def test_a_column_with_a_comma_is_read(tmp_path: Path) -> None:
     )  # fmt: skip
     assert made.code == 0, made.err
     assert json.loads(made.out)["responses"]["avg_team_diff"] == 100.0
-
-
-def test_a_packed_log_is_read_and_other_files_are_named(tmp_path: Path) -> None:
-    path = write(tmp_path, DATES)
-    expected = players(path)["arrival_hours"]
-    packed = gzip.compress(path.read_bytes())
-    path.write_bytes(packed)
-    assert players(path)["arrival_hours"] == expected == HOURS
-    for content, what in ((b"PAR1....", "a Parquet file"), (b"PK\x03\x04", "a zip archive")):
-        path.write_bytes(content)
-        assert refused(path).startswith(f"{path}: cannot be read: it is {what} (allowed: CSV")
-    path = write(tmp_path, "joined_at;mmr;a,b;account\n1;1;1;1\n")
-    assert "the header has 2 cells with semicolons in it: log.separator=semicolon" in refused(path)
 
 
 @pytest.mark.parametrize("rating", ["1e308", "-1000001", "1000001"])

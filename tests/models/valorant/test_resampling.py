@@ -11,7 +11,6 @@ import pytest
 
 import valmatch as library
 from tests.support.command import valmatch
-from valmatch.config.identity import config_id
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, record
@@ -219,43 +218,3 @@ def test_the_summary_says_how_intervals_are_made(log: Path, tmp_path: Path) -> N
     for plain in ({"arrivals": str(log), **RULES}, {"horizon": 2}):
         made = library.replicate(library.load("valorant", plain), 2)
         assert "sampling" not in made.summary()
-
-
-def test_configs_that_do_not_resample_keep_their_ids(log: Path) -> None:
-    plain = {"arrivals": str(log), **RULES}
-    ids = {
-        hours: config_id(library.load("valorant", {**plain, "log.block_hours": hours}))
-        for hours in (None, 24, 6)
-    }
-    # A day was the default: who wrote it down had the id of who did not.
-    assert ids[None] == ids[24] == config_id(library.load("valorant", plain)) != ids[6]
-    resampled = [config_id(library.load("valorant", factors(log, h))) for h in (None, 24, 6)]
-    assert len({*resampled, *ids.values()}) == 5
-
-
-def as_before(folder: Path) -> None:
-    """Let the manifest of a folder be what it was while blocks had 24 hours by default."""
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["config"]["factors"]["log"]["block_hours"] = 24
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-
-
-def test_folders_of_the_former_default_stay_usable_unless_resampled(
-    log: Path, tmp_path: Path
-) -> None:
-    plain = library.load("valorant", {"arrivals": str(log), **RULES, "log.sort": True})
-    one, other = (tmp_path / name for name in "ab")
-    for folder, shard in ((one, "0/2"), (other, "1/2")):
-        library.replicate(plain, 2, shard=shard, out=folder)
-    as_before(one)
-    assert gather([one, other]).replications.indices == [0, 1]
-    library.replicate(plain, 2, shard="0/2", out=one, resume=True)
-    resampled = library.load("valorant", factors(log, None))
-    folder = tmp_path / "resampled"
-    library.replicate(resampled, 2, out=folder)
-    as_before(folder)
-    said = "the default of factors.log.block_hours was 24, now None"
-    with pytest.raises(InputError, match=said):
-        library.replicate(resampled, 3, out=folder, resume=True)
-    with pytest.raises(InputError, match=said):
-        gather([folder])

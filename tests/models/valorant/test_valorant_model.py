@@ -195,9 +195,10 @@ def test_rate_multiplier_scales_arrivals() -> None:
     assert abs(one.mean - 5180) <= 4 * math.sqrt(5180 / 30)
 
 
-def test_a_long_day_in_chunks_equals_the_record_made_at_once() -> None:
-    # 52,000 players come in several chunks, which `record` joins.
-    model = build(load("valorant", ["rate_multiplier=100"]))
+@pytest.mark.parametrize("horizon", ["24", "null num_players=40000"])
+def test_a_long_day_in_chunks_equals_the_record_made_at_once(horizon: str) -> None:
+    # Tens of thousands of players come in several chunks, which `record` joins.
+    model = build(load("valorant", f"rate_multiplier=100 horizon={horizon}".split()))
     np.testing.assert_array_equal(run(model, 1, [0]).responses[0], record(model, 1, 0).responses)
 
 
@@ -216,12 +217,6 @@ def test_a_counted_day_ends_with_its_last_arrival(review: str, tmp_path: Path) -
         for row in (rows[k], made.responses):
             np.testing.assert_array_equal(row, logged.responses)
         assert list(players["prioritized"]) == list(logged.tables[0].columns["prioritized"])
-
-
-def test_a_counted_day_in_chunks_equals_the_record_made_at_once() -> None:
-    overrides = ["num_players=40000", "horizon=null", "rate_multiplier=100"]
-    model = build(load("valorant", overrides))
-    np.testing.assert_array_equal(run(model, 1, [0]).responses[0], record(model, 1, 0).responses)
 
 
 def test_waiting_room_grows_with_the_pool() -> None:

@@ -19,7 +19,7 @@ from tests.support.interpreted import interpreted
 from valmatch.config.identity import config_id
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
-from valmatch.execution.chunks import Recorded, build, record, run
+from valmatch.execution.chunks import Recorded, record, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Record, row_of
 from valmatch.models.zonestats.factors import ZoneStatsFactors
@@ -32,7 +32,7 @@ from valmatch.ratings import zonestats
 
 SMALL = {"n_players": 12, "games_per_player": 6}
 KINDS: list[dict[str, Any]] = [
-    {},
+    *({"error_bound": bound, "GAME_MULT": 4.0} for bound in (1e-3, 30.0, 60.0, 90.0, 1000.0)),
     {"n_teams": 2, "team_size": 3, "tie_chance": 0.3},
     {"n_teams": 5, "late_chance": 1.0, "early_chance": 1.0, "earliest_leave": 0.5},
     {"n_teams": 3, "team_size": 2, "compare": "score", "T": 60.0, "MAX_GAME_LENGTH": 7.0},
@@ -340,23 +340,6 @@ def error(rating: Any, skill: Any) -> float:  # noqa: ANN401
     return float(np.std(rating - skill))
 
 
-@pytest.mark.parametrize("bound", [1e-3, 30.0, 60.0, 90.0, 1000.0])
-def test_convergence_is_the_last_crossing_of_the_bound(bound: float) -> None:
-    changes = {"n_players": 10, "games_per_player": 60, "GAME_MULT": 4.0, "error_bound": bound}
-    _, full = recorded(changes, seed=8)
-    skill, games = columns(full, 0)["skill"], columns(full, 1)
-    rating = np.full(10, 500.0)
-    outside = [error(rating, skill) > bound]
-    for k in range(0, games["player"].size, 2):
-        rating[games["player"][k : k + 2]] += games["adjustment"][k : k + 2]
-        outside.append(error(rating, skill) > bound)
-    got = named(full.responses)["games_to_converge"]
-    if outside[-1]:
-        assert math.isnan(got)
-    else:
-        assert got == max((k + 1 for k, out in enumerate(outside) if out), default=0) * 2 / 10
-
-
 @pytest.mark.slow
 def test_kernels_agree_exactly_with_plain_python() -> None:
     assert interpreted(__name__, "summary") == repr(summary())
@@ -484,20 +467,6 @@ def test_recorded_games_rate_to_the_same_ratings(share: float, cap: str, tmp_pat
         rows = [row for row in csv.DictReader(file) if row["games"] != "0" and row["rating"]]
     assert len(rows) == 100 * share
     assert {row["player"]: float(row["rating"]) for row in rows} == pytest.approx(rated, abs=1e-9)
-
-
-def test_replicate_writes_curves(tmp_path: Path) -> None:
-    sets = [word for key, value in SMALL.items() for word in ("--set", f"{key}={value}")]
-    done = valmatch("replicate", "zonestats", "-n", 3, *sets, "--out", tmp_path)
-    assert done.code == 0, done.err
-    with (tmp_path / "curves.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    keys = [(row["policy"], row["measure"], row["game"]) for row in rows]
-    measures = ("rating_error", "log_loss")
-    assert keys == [("zonestats", m, str(game)) for m in measures for game in range(1, 7)]
-    study = build(load("zonestats", [f"{key}={value}" for key, value in SMALL.items()]))
-    finals = run(study, 1, range(3)).responses[:, 0]
-    assert float(rows[5]["mean"]) == pytest.approx(finals.mean(), rel=1e-6)
 
 
 @pytest.mark.slow

@@ -18,9 +18,6 @@ MEANINGS = ("arrival_hours", "rating", "elo", "kd", "wr", "player", LEFT)
 
 Text = Annotated[str, Strict()]
 
-_FORMER_DEFAULT = 24
-"""Length of blocks in the configs of runs that were made while every log had this one."""
-
 
 def _named(separator: object) -> object:
     """Return the name of a separator that is given as itself."""
@@ -78,13 +75,6 @@ class LogFactors(Factors):
         if share != MOST and not info.data.get("skip_bad_rows", True):
             raise refuse("no rows are left out (allowed: with skip_bad_rows: true)")
         return share
-
-    @field_validator("block_hours")
-    @classmethod
-    def _of_no_blocks(cls, hours: int | None, info: ValidationInfo) -> int | None:
-        """Forget the former default where nothing is resampled: folders of then stay usable."""
-        unused = "resample" in info.data and info.data["resample"] is None
-        return None if unused and hours == _FORMER_DEFAULT else hours
 
     @field_validator("columns")
     @classmethod
