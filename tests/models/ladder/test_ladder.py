@@ -169,17 +169,35 @@ def table(found: Any, name: str) -> dict[str, NDArray[Any]]:  # noqa: ANN401
     return one.columns
 
 
-def test_decisions_shift_no_draw() -> None:
+@pytest.mark.parametrize(
+    ("shared", "one", "other"),
+    [
+        ("rule.team_num=5", "rule.player_diff=100", "rule.player_diff=800"),
+        pytest.param(
+            "rule.matching=flexmatch rule.team_num=2 parties.shares=[0.5,0.5]",
+            *("rule.review_seconds=1", "rule.review_seconds=900"),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "rule.matching=preset rule.team_num=1 rule.preset=lichess rating.system=glicko2",
+            *("rule.wave_seconds=10", "rule.wave_seconds=600"),
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_decisions_shift_no_draw(shared: str, one: str, other: str) -> None:
     """Sessions that both rules let happen start at the same moments, with the same skills."""
-    one, other = (record(small(f"rule.player_diff={d}"), 5, 0) for d in (100, 800))
-    mine, theirs = (table(found, "players") for found in (one, other))
+    models = [small(*shared.split(" "), rule) for rule in (one, other)]
+    drawn = [repr(model.draw(Streams(5), 0).population) for model in models]
+    assert drawn[0] == drawn[1]
+    mine, theirs = (table(record(model, 5, 0), "players") for model in models)
     for name in ("joined_hours", "skill", "activity"):
         assert (mine[name] == theirs[name]).all()
-    paired = [run(small(f"rule.player_diff={d}"), 5, range(12)).responses for d in (100, 800)]
-    apart = run(small("rule.player_diff=800"), 6, range(12)).responses
-    place = small().responses.names.index("n_matches")
-    together = np.var(paired[0][:, place] - paired[1][:, place])
-    assert together < 0.5 * np.var(paired[0][:, place] - apart[:, place])
+    paired = [run(model, 5, range(12)).responses for model in models]
+    apart = run(models[1], 6, range(12)).responses
+    column = models[0].responses.names.index("n_matches")
+    together = np.var(paired[0][:, column] - paired[1][:, column])
+    assert 0.0 < together < 0.5 * np.var(paired[0][:, column] - apart[:, column])
 
 
 def test_nobody_plays_in_two_places() -> None:

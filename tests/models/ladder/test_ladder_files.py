@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from pathlib import Path
 
@@ -186,21 +185,6 @@ def test_replications_with_files_still_differ() -> None:
     assert len(set(waits.tolist())) > 1
     shared = replicate(config, n=6, workers=2).values
     np.testing.assert_array_equal(replicate(config, n=6).values, shared)
-
-
-@pytest.mark.slow
-def test_a_real_log_is_rated_and_its_ratings_play() -> None:
-    rng = np.random.default_rng(3)
-    with Path("log.csv").open("w") as file:
-        csv.writer(file).writerows(
-            [("winner", "loser"), *(rng.permutation(12)[:2].tolist() for _ in range(80))]
-        )
-    rate_games("log.csv", "elo", out="rated")
-    found = played("skills=rated/ratings.csv", "sessions.per_day=4", "population.start=skill")
-    skills = ratings_in(Path("rated/ratings.csv"), "rating")
-    players = found["players"]
-    assert dict(zip(players["player"], players["skill"], strict=True)).items() >= skills.items()
-    assert found.summary()["responses"]["n_matches"] > 5
 
 
 # How files and factors go together.

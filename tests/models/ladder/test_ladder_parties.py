@@ -19,7 +19,7 @@ from tests.support.ladder_rule_sets import random_ladder
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
-from valmatch.execution.chunks import build, run
+from valmatch.execution.chunks import build
 from valmatch.matching import flexmatch
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.model import LadderModel
@@ -219,29 +219,6 @@ def test_groups_have_their_shares_and_friends_their_correlation() -> None:
     found = np.corrcoef(one, other)[0, 1]
     assert abs(np.arctanh(found) - np.arctanh(0.6)) < 4.0 / np.sqrt(duos.size - 3)
     assert stats.kstest(population.skills[:old:7], "norm", (1500.0, 300.0)).pvalue > 1e-3
-
-
-@pytest.mark.slow
-def test_no_rule_shifts_a_draw_of_friends(tmp_path: Path) -> None:
-    """The same groups, skills and sessions; differences vary less than between other seeds."""
-    path = rule_file(
-        tmp_path,
-        teams=[{"name": name, "minPlayers": 2, "maxPlayers": 2} for name in ("red", "blue")],
-    )
-    shared = ("rule.matching=flexmatch", f"rules={path}", "parties.shares=[0.5, 0.5]")
-    config = load("ladder", [*SMALL, *shared])
-    wider = load("ladder", [*SMALL, *shared, "rules.Close.maxDistance=400"])
-    one, other = (build(each) for each in (config, wider))
-    drawn = []
-    for model in (one, other):
-        assert isinstance(model, LadderModel)
-        drawn.append(repr(model.draw(Streams(3), 0).population))
-    assert drawn[0] == drawn[1]
-    paired = [run(model, 3, range(12)).responses for model in (one, other)]
-    apart = run(other, 4, range(12)).responses
-    place = one.responses.names.index("n_matches")
-    together = np.var(paired[0][:, place] - paired[1][:, place])
-    assert 0.0 < together < 0.5 * np.var(paired[0][:, place] - apart[:, place])
 
 
 def refused(*overrides: str) -> str:

@@ -183,25 +183,6 @@ def test_nothing_depends_on_the_room(name: str, monkeypatch: pytest.MonkeyPatch)
     assert again.log.tickets.tobytes() == wide.log.tickets.tobytes()
 
 
-@pytest.mark.slow
-def test_numbers_never_shift_what_players_draw() -> None:
-    runs = []
-    for changes in ({}, {"wave_seconds": 40}):
-        rule = {"preset": "lichess", **changes}
-        model = LadderModel(factors_of("lichess", rule=rule))
-        runs.append(played(model, 4))
-    one, other = runs
-    assert one.population.skills.tobytes() == other.population.skills.tobytes()
-    assert one.population.joining.tobytes() == other.population.joining.tobytes()
-    firsts = []
-    for run in runs:
-        log = run.log.tickets[: run.loop.state["tickets"][0]]
-        players, first = np.unique(log["player"], return_index=True)
-        firsts.append(dict(zip(players.tolist(), log["time"][first].tolist(), strict=True)))
-    assert firsts[0] == firsts[1]
-    assert one.log.teams.tobytes() != other.log.teams.tobytes()
-
-
 def written(path: Any, text: str) -> str:  # noqa: ANN401
     """Write a config of a ladder; return its path."""
     path.write_text(f"model: ladder\nfactors:\n{text}\n", encoding="utf-8")

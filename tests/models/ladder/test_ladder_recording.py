@@ -39,10 +39,3 @@ def test_files_are_the_same_wherever_the_log_is_kept(
     assert list((tmp_path / "b").glob(".*")) == list((tmp_path / "a").glob(".*"))
     waits = in_files["tickets"]
     assert np.isnan(waits["match"]).any()  # some gave up, or wait still
-
-
-def test_games_stand_in_the_order_of_their_ends() -> None:
-    run = valmatch.simulate(valmatch.load("ladder", SMALL))
-    games = run["games"]
-    assert (np.diff(games["time"]) >= 0).all()
-    assert games["game"].tolist() == sorted(games["game"].tolist())

@@ -225,33 +225,3 @@ def test_a_replication_is_written(tmp_path: Path) -> None:
     assert saved["distance.bold.12"] == float(
         [r for r in steps if r["policy"] == "bold"][-1]["distance"]
     )
-
-
-@pytest.mark.slow
-def test_commands_work_by_the_model(tmp_path: Path) -> None:
-    out = tmp_path / "means"
-    done = valmatch("replicate", "targeting", *sets(SMALL), "-n", 8, "--out", out)
-    assert done.code == 0, done.err
-    paired = rows(out / "paired.csv")
-    assert {row["policy"] for row in paired} | {row["other"] for row in paired} == {*TARGET}
-    swept = tmp_path / "swept"
-    done = valmatch(
-        "replicate", "targeting", *sets(SMALL), "-n", 4, "--sweep", "target=0,3", "--out", swept
-    )
-    assert done.code == 0, done.err
-    done = valmatch("compare", "targeting", *sets(["target=2"]), "-n", 4)
-    assert done.code == 0, done.err
-    assert "target: 0.0 -> 2.0" in done.out
-    assert "\ndistance.bold.10 " in done.out
-    tuned = tmp_path / "tuned.yaml"
-    tuned.write_text(
-        "model: targeting\nfactors: {n_alternatives: 6, n_measurements: 12, policies: [ucb]}\n"
-        "optimize:\n  variables:\n    kappa: {low: 0, high: 4, start: 1}\n"
-        "  objective:\n    far: {response: distance.ucb.12}\n  budget: 100\n"
-    )
-    done = valmatch("optimize", tuned, "--out", tmp_path / "best")
-    assert done.code in (0, 3), done.err
-    pytest.importorskip("matplotlib")
-    for folder in (out, swept, tmp_path / "best"):
-        done = valmatch("plot", folder)
-        assert done.code == 0, done.err

@@ -65,14 +65,6 @@ def test_fractional_horizon_cuts_the_last_hour() -> None:
     assert abs(last.mean() - 10.0) <= 4 * math.sqrt(10.0 / 2000)
 
 
-def test_times_ascend_and_lie_before_the_horizon() -> None:
-    for k in range(200):
-        times = day(4, k).times
-        assert (np.diff(times) >= 0).all()
-        assert times[0] >= 0
-        assert times[-1] < 4.0
-
-
 def test_skills_have_the_given_moments() -> None:
     vectors = np.concatenate([day(5, k).vectors for k in range(1500)])
     n = len(vectors)

@@ -146,7 +146,8 @@ def test_they_are_what_the_tables_say(matching: str, tmp_path: Path) -> None:
 
 def test_they_change_nothing_else() -> None:
     plain = build(library.load("valorant", {"horizon": 6, "team_num": 3}))
-    asked = build(library.load("valorant", ALL))
+    further = {**ALL, "measure": [*ALL["measure"], "hours"]}  # type: ignore[misc]
+    asked = build(library.load("valorant", further))
     before = run(plain, 1, range(5)).responses
     found = run(asked, 1, range(5)).responses
     assert before.tobytes() == found[:, : len(RESPONSES)].tobytes()
