@@ -1,4 +1,4 @@
-"""Worlds of columns: equal to those of the same tickets as objects."""
+"""Tables of tickets: equal to those of the same tickets one by one."""
 
 from __future__ import annotations
 
@@ -9,19 +9,24 @@ import numpy as np
 import pytest
 
 from valmatch.draws.streams import Streams
-from valmatch.matching.tickets.building import added, world_of
+from valmatch.matching.tickets.building import added
 from valmatch.matching.tickets.columns import (
-    Columns,
     Lists,
+    Maps,
     Texts,
-    play_columns,
-    world_of_columns,
+    Tickets,
+    Values,
+    filled,
+    has_value,
+    objects_of,
+    tickets_of,
+    values_of,
 )
 from valmatch.matching.tickets.layout import COMPLETED
-from valmatch.matching.tickets.playing import STATUSES, play
+from valmatch.matching.tickets.playing import STATUSES, play, play_columns
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
-from valmatch.rule_sets.worlds import Player, Service, Ticket
+from valmatch.rule_sets.worlds import Service
 
 RULES: dict[str, Any] = {
     "ruleLanguageVersion": "1.0",
@@ -70,7 +75,7 @@ def table() -> Table:
     return reading.table
 
 
-def random_columns(seed: int, n: int = 60) -> Columns:
+def random_columns(seed: int, n: int = 60) -> Tickets:
     """Return random tickets; numbers are whole, so that sums are exact."""
     random = np.random.default_rng(seed)
     sizes = random.integers(1, 4, n)
@@ -78,14 +83,17 @@ def random_columns(seed: int, n: int = 60) -> Columns:
     of = np.repeat(np.arange(n), sizes)
     answers = np.where(random.random((n, 3)) < 0.2, np.nan, random.integers(0, 8, (n, 3)))
     cancels = np.where(random.random(n) < 0.2, random.integers(0, 200, n), np.inf)
-    return Columns(
+    return Tickets(
         np.sort(random.integers(0, 800, n) / 8.0),
         cancels,
         sizes,
         {
             "skill": random.integers(0, 12, players).astype(np.float64),
             "mode": Texts(random.integers(0, 2, n)[of], ("ranked", "casual")),
-            "roles": Lists(random.random((players, 2)) < 0.5, ("tank", "medic")),
+            "roles": Lists.of(
+                [role for role, has in zip(("tank", "medic"), row, strict=True) if has]
+                for row in random.random((players, 2)) < 0.5
+            ),
             "unseen": np.zeros(players),
         },
         ("us", "eu"),
@@ -93,32 +101,6 @@ def random_columns(seed: int, n: int = 60) -> Columns:
         answers,
         Streams(5).place(0),
     )
-
-
-def as_objects(columns: Columns) -> list[Ticket]:
-    """Return the tickets of columns."""
-    skill, mode, roles = (columns.values[name] for name in ("skill", "mode", "roles"))
-    assert isinstance(skill, np.ndarray)
-    assert isinstance(mode, Texts)
-    assert isinstance(roles, Lists)
-    tickets, first = [], 0
-    for k, size in enumerate(columns.sizes.tolist()):
-        players = []
-        for p in range(first, first + size):
-            pairs = zip(roles.texts, roles.has[p], strict=True)
-            attributes: dict[str, object] = {
-                "skill": float(skill[p]),
-                "mode": mode.texts[mode.codes[p]],
-                "roles": tuple(text for text, has in pairs if has),
-            }
-            latency = dict(zip(columns.regions, columns.latencies[p].tolist(), strict=True))
-            players.append(Player(f"p{p}", attributes, latency))
-        answers = tuple(None if np.isnan(a) else (float(a), True) for a in columns.answers[k])
-        cancel = None if np.isinf(columns.cancels[k]) else float(columns.cancels[k])
-        time = float(columns.times[k])
-        tickets.append(Ticket(f"t{k}", time, tuple(players), cancel, False, answers))
-        first += size
-    return tickets
 
 
 SERVICES = [
@@ -133,7 +115,7 @@ def test_columns_are_played_like_objects(service: Service) -> None:
     matched = 0
     for seed in range(12):
         columns = random_columns(seed)
-        outcome = play(table(), as_objects(columns), service, "pass")
+        outcome = play(table(), objects_of(columns), service, "pass")
         played = play_columns(table(), columns, service, "pass")
         assert [STATUSES.get(int(one), "") for one in played.statuses] == outcome.statuses
         assert played.ends.tolist() == outcome.times
@@ -142,8 +124,10 @@ def test_columns_are_played_like_objects(service: Service) -> None:
         for number, match in enumerate(outcome.matches):
             own = played.matches == number
             assert sorted(played.tickets[own].tolist()) == match.tickets
-            ids = {f"p{p}" for team in match.teams for p in [int(name[1:]) for name in team]}
-            assert len(ids) == columns.sizes[match.tickets].sum()
+            assert (
+                len({name for team in match.teams for name in team})
+                == columns.sizes[match.tickets].sum()
+            )
             sizes = columns.sizes[played.tickets[own]]
             teams = np.bincount(played.teams[own], sizes, len(match.teams))
             assert teams.tolist() == [len(team) for team in match.teams]
@@ -163,25 +147,50 @@ def test_nobody_comes() -> None:
     assert (played.times.size, played.statuses.size) == (0, 0)
 
 
-def test_arrays_are_those_of_objects() -> None:
-    columns = random_columns(2)
-    made = world_of_columns(table(), columns, SERVICES[0], "pass")
-    twin = world_of(table(), as_objects(columns), SERVICES[0], "pass", counted=False)
-    for name in ("tickets", "home", "answers", "sorts", "batch_values"):
-        mine, other = getattr(made, name), getattr(twin, name)
-        if name == "batch_values":  # of texts only the order matters
-            mine, other = (np.argsort(one, axis=1, kind="stable") for one in (mine, other))
-        fields = mine.dtype.names or (...,)
-        for field in set(fields) - {"camp"}:  # whose numbers are those of texts
-            np.testing.assert_array_equal(mine[field], other[field], err_msg=name)
-    np.testing.assert_array_equal(made.sort_values[..., -1], twin.sort_values[..., -1])
+VALUES: list[tuple[str, list[object]]] = [
+    ("text", ["a", None, "b", "a"]),
+    ("texts", [("a", "b"), None, (), ("b",)]),
+    ("map", [{"x": 1.0}, None, {}, {"y": 2.0, "x": 0.0}]),
+]
+
+
+@pytest.mark.parametrize(("kind", "given"), VALUES)
+def test_values_of_players_are_taken_and_filled(kind: str, given: list[object]) -> None:
+    values: Values = values_of(kind, given)
+    assert isinstance(values, Texts | Lists | Maps)
+    assert values.tolist() == given
+    assert has_value(values).tolist() == [True, False, True, True]
+    order = np.array([3, 3, 1, 0])
+    assert values.take(order).tolist() == [given[k] for k in order]
+    others = values_of(kind, given[::-1])
+    assert filled(values, others).tolist() == [given[0], given[2], *given[2:]]
+
+
+def test_a_table_is_what_it_was_made_of() -> None:
+    columns = random_columns(2)._replace(ids=None)
+    again = tickets_of(objects_of(columns), table(), columns.place)
+    taken = columns.take(np.arange(60))
+    for own in (again, taken):
+        assert objects_of(own) == objects_of(columns._replace(values=own.values))
+        for name in ("skill", "mode", "roles"):
+            assert own.values[name].tolist() == columns.values[name].tolist()
+    twice = objects_of(columns.take(np.array([1, 0, 1])))
+    assert [one.time for one in twice] == columns.times[[1, 0, 1]].tolist()
+    assert [len(one.players) for one in twice] == columns.sizes[[1, 0, 1]].tolist()
+    assert twice[0].players[0].attributes == twice[2].players[0].attributes
+    (first, second) = objects_of(columns.take(np.array([1, 0])))
+    assert (
+        first.players[0].attributes
+        == objects_of(columns.take(np.array([1])))[0].players[0].attributes
+    )
+    assert (first.time, second.time) == tuple(columns.times[[1, 0]])
 
 
 @pytest.mark.slow
 def test_tickets_may_be_proposed_many_times() -> None:
     # More than twice as often as there are tickets, for which a queue of objects has room.
     n = 400
-    columns = Columns(
+    columns = Tickets(
         np.arange(n, dtype=np.float64) / 8.0,
         np.full(n, np.inf),
         np.ones(n, np.int64),

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.matching.test_ticket_columns import RULES, as_objects, random_columns
+from tests.matching.test_ticket_columns import RULES, random_columns
 from tests.oracles.ticket_games import Server
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.tickets import games
-from valmatch.matching.tickets.columns import Columns
+from valmatch.matching.tickets.columns import Tickets, objects_of
 from valmatch.matching.tickets.games import Serving, play_with_games
 from valmatch.matching.tickets.playing import STATUSES
 from valmatch.rule_sets.flexmatch import read_rule_set
@@ -37,7 +37,7 @@ def rule_set(sorts: bool, priority: str, age: str) -> dict[str, Any]:
     }
 
 
-def as_world(rules: dict[str, Any], columns: Columns, service: Service) -> dict[str, Any]:
+def as_world(rules: dict[str, Any], columns: Tickets, service: Service) -> dict[str, Any]:
     """Return the JSON of a world of columns."""
     config = {
         "requestTimeoutSeconds": service.timeout,
@@ -46,29 +46,15 @@ def as_world(rules: dict[str, Any], columns: Columns, service: Service) -> dict[
         **({"acceptanceTimeoutSeconds": service.acceptance} if service.acceptance else {}),
     }
     tickets = [
-        {
-            "id": one.id,
-            "time": one.time,
-            "cancel": one.cancel,
-            "answers": [None if a is None else list(a) for a in one.answers],
-            "players": [
-                {
-                    "id": player.id,
-                    "latency": dict(player.latency),
-                    "attributes": {
-                        name: list(value) if isinstance(value, tuple) else value
-                        for name, value in player.attributes.items()
-                    },
-                }
-                for player in one.players
-            ],
-        }
-        for one in as_objects(columns)
+        {**one._asdict(), "players": [{**p._asdict(), "team": None} for p in one.players]}
+        for one in objects_of(columns)
     ]
+    for one in tickets:
+        del one["running"]
     return {"ruleSet": rules, "config": config, "tickets": tickets}
 
 
-def random_stays(columns: Columns, seed: int) -> Floats:
+def random_stays(columns: Tickets, seed: int) -> Floats:
     """Return which part of the match players stay: most to the end."""
     random = np.random.default_rng(seed)
     players = int(columns.sizes.sum())
@@ -131,11 +117,12 @@ def check_games(
     for seed in range(seeds):
         columns = random_columns(seed)
         stays = random_stays(columns, seed)
+        people = [player.id for one in objects_of(columns) for player in one.players]
         twin = Server(
             as_world(rules, columns, service),
             40.0,
             leavers,
-            {f"p{k}": stay for k, stay in enumerate(stays.tolist())},
+            dict(zip(people, stays.tolist(), strict=True)),
         )
         answers = twin.played()
         serving = Serving(40.0, leavers, stays)
@@ -143,7 +130,7 @@ def check_games(
             table, columns, service, "pass", serving, 0.0 if counted else None
         )
         ends = [
-            answers["tickets"].get(f"t{k}", {"status": "", "time": 0.0})
+            answers["tickets"].get(str(k), {"status": "", "time": 0.0})
             for k in range(columns.times.size)
         ]
         assert [STATUSES.get(int(one), "") for one in played.statuses] == [
@@ -160,7 +147,7 @@ def check_games(
         for number, one in enumerate(asked):
             mine = zip(backfills.members[of == number], backfills.teams[of == number], strict=True)
             names = [team.name for team in table.teams]
-            assert {(f"p{p}", names[team]) for p, team in mine} == {
+            assert {(people[p], names[team]) for p, team in mine} == {
                 (player.id, player.team) for player in one.players
             }
             assert twin.games[backfills.matches[number]] is twin.asked_by[one.id]

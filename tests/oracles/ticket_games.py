@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.support.plain_matchmaker import Matchmaker
 from valmatch.matching.plain_tickets.pool import Pool
+from valmatch.models.tickets.matches import places_of
 from valmatch.rule_sets.worlds import Player, Ticket
 
 
@@ -30,7 +31,7 @@ class Server(Matchmaker):
         self.games: list[dict[str, Any]] = []
         self.backfills: list[Ticket] = []
         self.asked_by: dict[str, dict[str, Any]] = {}
-        self.places = sum(max(map(int, team.most.values)) for team in self.table.teams)  # type: ignore[arg-type,misc]
+        self.places = places_of(self.table)
 
     def complete(self, match: dict[str, Any], tickets: list[Ticket], now: float) -> None:
         super().complete(match, tickets, now)

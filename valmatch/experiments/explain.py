@@ -26,8 +26,7 @@ from valmatch.matching.plain_tickets.pool import Pool, Proposal
 from valmatch.matching.tickets.building import missing
 from valmatch.matching.tickets.driving import play as play_kernel
 from valmatch.matching.tickets.playing import Outcome, play
-from valmatch.models.tickets.model import TicketsModel
-from valmatch.models.tickets.worlds import TicketWorld
+from valmatch.models.tickets.model import TicketsModel, TicketWorld
 from valmatch.rule_sets.types import OF_PREDICATE
 from valmatch.rule_sets.world_reading import WorldReading, read_world
 from valmatch.rule_sets.worlds import SEARCHES, Search, Ticket

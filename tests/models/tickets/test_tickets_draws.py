@@ -10,9 +10,8 @@ import pytest
 
 from tests.oracles.ticket_draws import tickets
 from valmatch.draws.streams import Streams
-from valmatch.matching.tickets.columns import Lists, Texts
+from valmatch.matching.tickets.columns import Lists, Texts, Tickets
 from valmatch.models.tickets.factors import TicketsFactors, round_trips
-from valmatch.models.tickets.matches import Drawn
 from valmatch.models.tickets.population import draw_answers, draw_tickets
 
 GIVEN: dict[str, Any] = {
@@ -31,7 +30,7 @@ GIVEN: dict[str, Any] = {
 }
 
 
-def drawn_by(given: dict[str, Any], seed: int = 3, replication: int = 2) -> Drawn:
+def drawn_by(given: dict[str, Any], seed: int = 3, replication: int = 2) -> Tickets:
     """Return the tickets of some factors."""
     factors = TicketsFactors.model_validate(given)
     trips = round_trips(tuple(factors.regions.shares), None)
@@ -55,15 +54,16 @@ def test_tickets_are_those_of_the_plain_twin() -> None:
     assert (drawn.latencies == np.concatenate([one.latencies for one in twin])).all()
     expected = [[math.nan if a is None else a for a in one.answers] for one in twin]
     np.testing.assert_allclose(answers, expected, rtol=1e-12)
-    mode, roles = drawn.attributes["mode"], drawn.attributes["roles"]
+    mode, roles = drawn.values["mode"], drawn.values["roles"]
     assert isinstance(mode, Texts)
     assert isinstance(roles, Lists)
     modes = [one for ticket in twin for one in ticket.attributes["mode"]]
     assert [mode.texts[code] for code in mode.codes] == modes
-    lists = [[text for text, has in zip(roles.texts, row, strict=True) if has] for row in roles.has]
-    assert lists == [one for ticket in twin for one in ticket.attributes["roles"]]
+    assert [list(one or ()) for one in roles.tolist()] == [
+        one for ticket in twin for one in ticket.attributes["roles"]
+    ]
     levels = np.concatenate([one.attributes["level"] for one in twin])
-    assert drawn.attributes["level"] == pytest.approx(levels, rel=1e-12)
+    assert drawn.values["level"] == pytest.approx(levels, rel=1e-12)
 
 
 def test_tickets_come_by_the_profile() -> None:

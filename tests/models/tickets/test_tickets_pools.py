@@ -13,13 +13,13 @@ from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.plain_tickets.searching import Search
-from valmatch.matching.tickets.columns import Columns, Texts, play_columns
-from valmatch.models.tickets.matches import Drawn
+from valmatch.matching.tickets.columns import Tickets, objects_of
+from valmatch.matching.tickets.playing import play_columns
 from valmatch.models.tickets.model import TicketsModel
 from valmatch.models.tickets.pools import _Again, blocking, search_gap
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
-from valmatch.rule_sets.worlds import SEARCHES, Player, Service, Ticket
+from valmatch.rule_sets.worlds import SEARCHES, Service
 
 
 def sums_to(total: float) -> Table:
@@ -42,9 +42,9 @@ def sums_to(total: float) -> Table:
     return table
 
 
-def single_tickets(times: list[float], values: Floats) -> Columns:
+def single_tickets(times: list[float], values: Floats) -> Tickets:
     """Return single players with a number each."""
-    return Columns(
+    return Tickets(
         np.array(times),
         np.full(len(times), np.inf),
         np.ones(len(times), np.int64),
@@ -79,25 +79,6 @@ def test_without_matches_there_is_no_gap() -> None:
     assert np.isnan(search_gap(table, columns, service, 0.0))
 
 
-def tickets_of(drawn: Drawn, centres: tuple[str, ...]) -> list[Ticket]:
-    """Return drawn tickets as plain Python takes them."""
-    mode = drawn.attributes["mode"]
-    assert isinstance(mode, Texts)
-    players = [
-        Player(
-            f"p{k}",
-            {"skill": float(drawn.seen[k]), "mode": mode.texts[mode.codes[k]]},
-            dict(zip(centres, drawn.latencies[k].tolist(), strict=True)),
-        )
-        for k in range(drawn.of.size)
-    ]
-    ends = np.cumsum(drawn.sizes)
-    return [
-        Ticket(f"t{k}", float(time), tuple(players[end - size : end]))
-        for k, (time, size, end) in enumerate(zip(drawn.times, drawn.sizes, ends, strict=True))
-    ]
-
-
 @pytest.mark.parametrize("search", SEARCHES)
 def test_pools_have_the_matches_that_plain_python_finds(search: str) -> None:
     loose = {"rules.CloseSkill.maxDistance": 300, "rules.FairTeamSkill.maxDistance": 90}
@@ -112,8 +93,8 @@ def test_pools_have_the_matches_that_plain_python_finds(search: str) -> None:
     moments = [300.0 + 40.0 * k for k in range(count)]
     recent = [(drawn.times <= now) & (drawn.times > now - service.timeout) for now in moments]
     pools = [np.flatnonzero(own)[-size:] for own in recent]
-    again = _Again(table, model._columns(drawn), service)
-    pool = Pool(table, tickets_of(drawn, tuple(model._trips.centres)), service, chosen)
+    again = _Again(table, drawn, service)
+    pool = Pool(table, objects_of(drawn), service, chosen)
     total = 0
     for own, now, found in zip(pools, moments, again.matched(pools, moments, chosen), strict=True):
         left, expected = own.tolist(), []

@@ -11,8 +11,8 @@ from valmatch.config.loading import load as load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.matching.living.registry import PRESETS, numbers_of
+from valmatch.matching.tickets.columns import Tickets
 from valmatch.matching.tickets.layout import COMPLETED
-from valmatch.models.tickets.matches import Drawn
 from valmatch.models.tickets.matchmaking import users_by_ticket
 from valmatch.models.tickets.measures import repeated
 from valmatch.models.tickets.model import TicketsModel
@@ -25,7 +25,7 @@ def model_of(name: str, *overrides: str) -> TicketsModel:
     return TicketsModel(config.factors, files)  # type: ignore[arg-type]
 
 
-def drawn(model: TicketsModel, seed: int = 1) -> Drawn:
+def drawn(model: TicketsModel, seed: int = 1) -> Tickets:
     """Return the tickets of a replication."""
     return model.draw(Streams(seed), 0)
 
@@ -157,7 +157,7 @@ def test_a_rule_never_shifts_a_draw() -> None:
 def test_what_is_seen_is_off_by_the_deviation() -> None:
     inputs = drawn(model_of("shieldbattery", "hours=400", "ratings.newcomers=0.3"))
     off = inputs.seen - inputs.skills
-    new = inputs.attributes["newcomer"] > 0.0  # type: ignore[operator]
+    new = inputs.values["newcomer"] > 0.0  # type: ignore[operator]
     for own, deviation in ((new, 300.0), (~new, 80.0)):
         spread = off[own].std()
         assert abs(spread - deviation) <= 4.0 * deviation / (2.0 * own.sum()) ** 0.5

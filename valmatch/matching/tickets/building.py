@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
+from valmatch.matching.tickets.columns import (
+    Lists,
+    Maps,
+    Texts,
+    Tickets,
+    Values,
+    filled,
+    has_value,
+    tickets_of,
+    values_of,
+)
 from valmatch.matching.tickets.layout import (
     AGGREGATE,
     AND,
@@ -74,6 +85,7 @@ from valmatch.matching.tickets.layout import (
 )
 from valmatch.rule_sets.table import (
     Aggregate,
+    Attribute,
     Combined,
     Compared,
     Counted,
@@ -626,12 +638,19 @@ def world_of(
     search: Search,
     counted: bool = True,
 ) -> World:
-    """Return the arrays of a world."""
+    """Return the arrays of a world whose tickets are given one by one."""
+    place = Streams(service.seed).place(service.replication)
+    return arrays_of(table, tickets_of(tickets, table, place), service, search, counted)[0]
+
+
+def arrays_of(
+    table: Table, tickets: Tickets, service: Service, search: Search, counted: bool
+) -> tuple[World, TallyArrays]:
+    """Return the arrays of a world, and how those of tallies were made."""
     texts: dict[str, int] = {}
     rules = rule_arrays(table, texts)
-    records, home = _tickets(table, tickets)
-    parts, members = _parts(records, home)
-    cells, items = _cells(table, tickets, texts)
+    made = _Arrays(table, tickets, texts)
+    cells, items = made.cells()
     facts = Facts(
         rules.rules,
         rules.aggregates,
@@ -639,16 +658,17 @@ def world_of(
         rules.steps,
         cells,
         items,
-        _spreads(table, tickets, texts),
-        _pings(table, tickets),
+        made.spreads(),
+        made.pings(),
     )
+    records, home = made.tickets()
+    parts, members = _parts(records, home)
     tallies = tallies_of(table, rules, facts, members, counted, search == "exhaustive")
     options = _options(table, service, search)
     options["counted"] = counted
     options["common"], options["swift"] = tallies.common, tallies.swift
-    sorts, sort_values = _sorts(table, tickets)
     records["camp"] = tallies.camps
-    return World(
+    world = World(
         options,
         facts._replace(links=tallies.links),
         _teams(table, rules),
@@ -658,13 +678,14 @@ def world_of(
         tallies.own,
         tallies.own_marks,
         tallies.order,
-        sorts,
-        sort_values,
-        _batch_values(table, tickets),
-        _answers(tickets),
+        np.array([(one.from_anchor, one.descending) for one in made.sorts], SORT),
+        made.sort_values(),
+        made.batch_values(),
+        made.answers(),
         np.array(table.waits, np.float64),
-        Streams(service.seed).place(service.replication),
+        tickets.place,
     )
+    return world, tallies
 
 
 def _options(table: Table, service: Service, search: Search) -> Records:
@@ -690,22 +711,155 @@ def _teams(table: Table, rules: RuleArrays) -> Records:
     return teams
 
 
-def _tickets(table: Table, tickets: Sequence[Ticket]) -> tuple[Records, Ints]:
-    """Return the tickets, and of players of games that run the teams."""
-    names = [team.name for team in table.teams]
-    records = np.zeros(len(tickets), TICKET)
-    home: list[int] = []
-    answers = 0
-    for record, ticket in zip(records, tickets, strict=True):
-        record["time"] = ticket.time
-        record["cancel"] = np.inf if ticket.cancel is None else ticket.cancel
-        record["first"], record["players"] = len(home), len(ticket.players)
-        record["running"] = ticket.running
-        record["matchable"] = not missing(table, ticket)
-        record["first_answer"], record["answers"] = answers, len(ticket.answers)
-        answers += len(ticket.answers)
-        home += [names.index(one.team) if ticket.running else NONE for one in ticket.players]
-    return records, np.array(home, np.int64)
+class _Arrays:
+    """Makes the arrays of a table of tickets."""
+
+    def __init__(self, table: Table, tickets: Tickets, texts: dict[str, int]) -> None:
+        self._table, self._tickets, self._texts = table, tickets, texts
+        self._of, self._firsts = tickets.of, tickets.firsts
+        # of each attribute what players have, with its default; the numbers, or those of texts; NaN
+        # for none
+        self._own = [self._values(attribute) for attribute in table.attributes]
+        self._numbers = [self._numbered(own) for own in self._own]
+        predicates = [rule.predicate for rule in table.rules]
+        # the orders of an anchor's others, first the most important
+        self.sorts = [one for one in predicates if isinstance(one, Ordered)]
+        if table.search.balance is not None:
+            self.sorts.append(Ordered(table.search.balance, True, False, "", "avg"))
+        self._spreads = [one for one in predicates if isinstance(one, Spread)]
+        self._reached = [one for one in predicates if isinstance(one, Reached)]
+
+    def _values(self, attribute: Attribute) -> Values:
+        """Return what players have of an attribute, or its default."""
+        given, n = self._tickets.values.get(attribute.name), self._of.size
+        if given is not None and (attribute.default is None or has_value(given).all()):
+            return given
+        default = values_of(attribute.kind, [attribute.default]).take(np.zeros(n, np.int64))
+        return default if given is None else filled(given, default)
+
+    def _numbered(self, own: Values) -> Floats:
+        if isinstance(own, Texts):
+            return np.array([*map(self._code, own.texts), np.nan])[own.codes]
+        return own if isinstance(own, np.ndarray) else np.full(self._of.size, np.nan)
+
+    def _code(self, text: str) -> float:
+        """Return the number of a text."""
+        return float(self._texts.setdefault(text, len(self._texts)))
+
+    def tickets(self) -> tuple[Records, Ints]:
+        """Return the tickets, and of players of games that run the teams."""
+        given, n = self._tickets, self._firsts.size
+        records = np.zeros(n, TICKET)
+        records["time"], records["cancel"] = given.times, given.cancels
+        records["first"], records["players"] = self._firsts, given.sizes
+        records["matchable"] = ~given.lacks(self._table.attributes)
+        proposals = given.answers.shape[1]
+        records["first_answer"], records["answers"] = proposals * np.arange(n), proposals
+        if given.teams is None:
+            return records, np.full(self._of.size, NONE)
+        records["running"] = given.teams[self._firsts] != NONE
+        return records, given.teams
+
+    def cells(self) -> tuple[Records, Floats]:
+        """Return values of all players, and what is in their lists; the last column are ids."""
+        cells = np.zeros((len(self._own) + 1, self._of.size), CELL)
+        items, first = [np.empty(0)], 0
+        for cell, own, numbers in zip(cells, self._own, self._numbers, strict=False):
+            cell["value"] = numbers
+            if isinstance(own, Lists):
+                cell["end"] = first + np.cumsum(own.lengths)
+                cell["first"] = cell["end"] - own.lengths
+                items.append(np.array([*map(self._code, own.texts)], np.float64)[own.items])
+                first += own.items.size
+        ids = self._tickets.ids
+        every = np.arange(len(self._texts), len(self._texts) + self._of.size)
+        cells[-1]["value"] = every if ids is None else self._numbered(ids)
+        return cells, np.concatenate(items)
+
+    def _of_party(self, values: Floats, party: Party | Literal["sum"]) -> Floats:
+        """Return of players' values, a row or several, those that stand for their tickets."""
+        if values.ndim > 1:
+            columns = [self._of_party(column, party) for column in values.T]
+            return np.array(columns).reshape(values.shape[1], self._firsts.size).T
+        if party in ("avg", "sum"):  # added in the order of the players, as `added` does
+            sums = np.bincount(self._of, values, self._firsts.size)
+            return np.asarray(sums / self._tickets.sizes if party == "avg" else sums, np.float64)
+        function = np.minimum if party == "min" else np.maximum
+        return function.reduceat(values, self._firsts) if self._firsts.size else values[:0]
+
+    def spreads(self) -> Floats:
+        """Return the values of tickets that rules of spreads compare."""
+        spreads = np.full((len(self._spreads), self._firsts.size), np.nan)
+        for row, rule in zip(spreads, self._spreads, strict=True):
+            own = self._numbers[rule.attribute]
+            row[:] = self._of_party(own, rule.party)
+            if isinstance(self._own[rule.attribute], Texts):
+                least, most = self._of_party(own, "min"), self._of_party(own, "max")
+                row[:] = np.where(least == most, least, np.nan)
+        return spreads
+
+    def pings(self) -> Records:
+        """Return what stands for each ticket in each region, by rule; regions in order."""
+        order = np.argsort(np.array(self._tickets.regions, np.str_), kind="stable")
+        latencies = self._tickets.latencies[:, order]
+        pings = np.zeros((len(self._reached), self._firsts.size, order.size), PING)
+        for row, rule in zip(pings, self._reached, strict=True):
+            row["ping"] = self._of_party(latencies, "max" if rule.each else rule.party)
+            row["low"] = self._of_party(latencies, "min" if rule.each else rule.party)
+            row["total"] = self._of_party(latencies, "sum")
+            row["least"] = self._of_party(latencies, "min")
+        return pings
+
+    def sort_values(self) -> Floats:
+        """Return the values of tickets by key, and which key counts for each of them as anchor.
+
+        Of a map the values of a party are of those players who have the key; of keys with the same
+        value the one that comes first in the alphabet counts.
+        """
+        found = [self._sorted_by(rule) for rule in self.sorts]
+        most = max((values.shape[1] for values in found), default=1)
+        every = np.full((len(found), self._firsts.size, max(most, 1) + 1), np.nan)
+        for row, rule, values in zip(every, self.sorts, found, strict=True):
+            row[:, : values.shape[1]] = values
+            none = np.isnan(values).all(axis=1)
+            signed = -values if rule.key == "highest" else values
+            keys = np.where(np.isnan(values), np.inf, signed)
+            row[:, -1] = np.where(none, NONE, keys.argmin(axis=1) if keys.shape[1] else NONE)
+        return every
+
+    def _sorted_by(self, rule: Ordered) -> Floats:
+        """Return the values of tickets that an order looks at, by key."""
+        own = self._own[rule.attribute]
+        if not isinstance(own, Maps):
+            return self._of_party(self._numbers[rule.attribute], rule.party)[:, np.newaxis]
+        gone = np.isnan(own.numbers)
+        if rule.party != "avg":
+            far = np.inf if rule.party == "min" else -np.inf
+            values = self._of_party(np.where(gone, far, own.numbers), rule.party)
+            return np.where(np.isinf(values), np.nan, values)
+        sums = self._of_party(np.where(gone, 0.0, own.numbers), "sum")
+        counts = self._of_party(~gone * 1.0, "sum")
+        return sums / np.where(counts > 0.0, counts, np.nan)
+
+    def batch_values(self) -> Floats:
+        """Return by what the pool is sorted before it is cut: averages, or places of texts."""
+        rows = []
+        places = np.argsort(np.argsort(np.array(list(self._texts), np.str_), kind="stable"))
+        for number in self._table.search.batch_order:
+            own = self._numbers[number]
+            if isinstance(self._own[number], Texts):
+                own = np.append(places, 0)[np.where(np.isnan(own), -1, own).astype(np.int64)] * 1.0
+            is_text = isinstance(self._own[number], Texts)
+            rows.append(self._of_party(own, "min" if is_text else "avg"))
+        return np.array(rows, np.float64).reshape(len(rows), self._firsts.size)
+
+    def answers(self) -> Records:
+        """Return all answers to proposals."""
+        seconds = self._tickets.answers.ravel()
+        answers = np.zeros(seconds.size, ANSWER)
+        answers["seconds"] = np.where(seconds < 0.0, -1.0 - seconds, seconds)
+        answers["accepts"] = seconds >= 0.0
+        return answers
 
 
 def _parts(records: Records, home: Ints) -> tuple[Records, Members]:
@@ -734,143 +888,12 @@ def missing(table: Table, ticket: Ticket) -> list[str]:
     ]
 
 
-def _value(table: Table, player: Any, number: int) -> Any:  # noqa: ANN401
-    """Return an attribute of a player, or its default; None if it has neither."""
-    attribute = table.attributes[number]
-    return player.attributes.get(attribute.name, attribute.default)
-
-
-def _cells(
-    table: Table, tickets: Sequence[Ticket], texts: dict[str, int]
-) -> tuple[Records, Floats]:
-    """Return values of all players, and what is in their lists; the last column are their ids."""
-    players = [player for ticket in tickets for player in ticket.players]
-    cells = np.zeros((len(table.attributes) + 1, len(players)), CELL)
-    cells["value"] = np.nan
-    items: list[int] = []
-    for number, attribute in enumerate(table.attributes):
-        for cell, player in zip(cells[number], players, strict=True):
-            value = _value(table, player, number)
-            if attribute.kind == "number" and value is not None:
-                cell["value"] = value
-            elif attribute.kind == "text" and value is not None:
-                cell["value"] = texts.setdefault(value, len(texts))
-            elif attribute.kind == "texts":
-                cell["first"] = len(items)
-                items += [texts.setdefault(text, len(texts)) for text in value or ()]
-                cell["end"] = len(items)
-    cells[-1]["value"] = [texts.setdefault(player.id, len(texts)) for player in players]
-    return cells, np.array(items, np.float64)
-
-
-def _spreads(table: Table, tickets: Sequence[Ticket], texts: dict[str, int]) -> Floats:
-    """Return the values of tickets that rules of spreads compare."""
-    rules = [rule.predicate for rule in table.rules if isinstance(rule.predicate, Spread)]
-    spreads = np.full((len(rules), len(tickets)), np.nan)
-    for row, rule in enumerate(rules):
-        for k, ticket in enumerate(tickets):
-            own = [_value(table, player, rule.attribute) for player in ticket.players]
-            if None in own:
-                continue
-            if isinstance(own[0], str):
-                if len(set(own)) == 1:
-                    spreads[row, k] = texts[own[0]]
-            else:
-                spreads[row, k] = OF_PARTY[rule.party](own)
-    return spreads
-
-
-def _regions(tickets: Sequence[Ticket]) -> list[str]:
-    """Return all regions that somebody reports."""
-    return sorted(
-        {region for one in tickets for player in one.players for region in player.latency}
-    )
-
-
-def _pings(table: Table, tickets: Sequence[Ticket]) -> Records:
-    """Return what stands for each ticket in each region, by rule."""
-    regions = _regions(tickets)
-    rules = [rule.predicate for rule in table.rules if isinstance(rule.predicate, Reached)]
-    pings = np.zeros((len(rules), len(tickets), len(regions)), PING)
-    pings["ping"] = np.nan
-    for row, rule in enumerate(rules):
-        for k, ticket in enumerate(tickets):
-            for column, region in enumerate(regions):
-                own = [one.latency[region] for one in ticket.players if region in one.latency]
-                if len(own) == len(ticket.players):
-                    pings[row, k, column] = *ping_of(own, rule), added(own), min(own)
-    return pings
-
-
 def ping_of(own: Sequence[float], rule: Reached) -> tuple[float, float]:
     """Return the highest and the lowest number that counts of a ticket, given its players'."""
     if rule.each:
         return max(own), min(own)
     value = OF_PARTY[rule.party](own)
     return value, value
-
-
-def _sorts(table: Table, tickets: Sequence[Ticket]) -> tuple[Records, Floats]:
-    """Return the orders of an anchor's others, first the most important."""
-    rules = [rule.predicate for rule in table.rules if isinstance(rule.predicate, Ordered)]
-    if table.search.balance is not None:
-        rules.append(Ordered(table.search.balance, True, False, "", "avg"))
-    sorts = np.zeros(len(rules), SORT)
-    found = [_sort_values(table, tickets, rule) for rule in rules]
-    most = max((values.shape[1] for values, _ in found), default=1)
-    every = np.full((len(rules), len(tickets), most + 1), np.nan)
-    for row, (rule, (values, own)) in enumerate(zip(rules, found, strict=True)):
-        sorts[row]["from_anchor"], sorts[row]["descending"] = rule.from_anchor, rule.descending
-        every[row, :, : values.shape[1]], every[row, :, -1] = values, own
-    return sorts, every
-
-
-def _sort_values(
-    table: Table, tickets: Sequence[Ticket], rule: Ordered
-) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the values of tickets by key, and which key counts for each of them as anchor.
-
-    Of a map the values of a party are of those players who have the key; of keys with the same
-    value the one that comes first in the alphabet counts.
-    """
-    party = OF_PARTY[rule.party]
-    lists = [
-        [_value(table, player, rule.attribute) for player in ticket.players] for ticket in tickets
-    ]
-    if not rule.key:
-        values = np.array([[np.nan if None in own else party(own)] for own in lists])
-        return values.reshape(-1, 1), np.where(np.isnan(values.reshape(-1)), NONE, 0)
-    names = sorted({key for own in lists for one in own for key in one or ()})
-    values = np.full((len(tickets), max(len(names), 1)), np.nan)
-    keys = np.full(len(tickets), NONE, np.int64)
-    for k, own in enumerate(lists):
-        for column, name in enumerate(names):
-            numbers = [one[name] for one in own if one and name in one]
-            values[k, column] = party(numbers) if numbers else np.nan
-        if not np.isnan(values[k]).all():
-            least = np.nanargmin(values[k]) if rule.key == "lowest" else np.nanargmax(values[k])
-            keys[k] = least
-    return values, keys
-
-
-def _batch_values(table: Table, tickets: Sequence[Ticket]) -> Floats:
-    """Return by what the pool is sorted before it is cut: averages, or places of smallest texts."""
-    rows = []
-    for number in table.search.batch_order:
-        own = [[_value(table, player, number) for player in ticket.players] for ticket in tickets]
-        if table.attributes[number].kind == "number":
-            rows.append([np.nan if None in one else added(one) / len(one) for one in own])
-        else:
-            texts = ["" if None in one else min(one) for one in own]
-            places = {text: place for place, text in enumerate(sorted(set(texts)))}
-            rows.append([places[text] for text in texts])
-    return np.array(rows, np.float64).reshape(len(rows), len(tickets))
-
-
-def _answers(tickets: Sequence[Ticket]) -> Records:
-    """Return all answers to proposals."""
-    every = [answer or (np.nan, False) for ticket in tickets for answer in ticket.answers]
-    return np.array(every, ANSWER)
 
 
 KEPT_TICKETS = 2**22  # most tickets of matches that are kept between two times that an anchor looks

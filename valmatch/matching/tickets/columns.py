@@ -1,125 +1,294 @@
-"""Worlds of drawn tickets: the arrays made of columns, without an object for each player."""
+"""The table of tickets: columns over tickets and over their players, whoever makes it.
+
+Logs, worlds and drawn tickets are such tables; `valmatch.matching.tickets.building` makes the
+kernels' arrays of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from valmatch.errors import RunError
-from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
-from valmatch.matching.tickets.building import (
-    Members,
-    TallyArrays,
-    queue_of,
-    rule_arrays,
-    tallies_of,
-    world_of,
-)
-from valmatch.matching.tickets.driving import play as play_kernel
-from valmatch.matching.tickets.layout import (
-    ANSWER,
-    CELL,
-    MADE,
-    NONE,
-    PING,
-    TICKET,
-    Facts,
-    World,
-)
-from valmatch.matching.tickets.searching import MOST_CANDIDATES, MOST_TRIED
-from valmatch.rule_sets.table import Attribute, Ordered, Party, Reached, Spread, Table
-from valmatch.rule_sets.worlds import Search, Service
+from valmatch.kernels.arrays import Bools, Floats, Ints, Words
+from valmatch.matching.tickets.layout import NONE
+from valmatch.rule_sets.table import Attribute, Table
+from valmatch.rule_sets.worlds import Player, Ticket
 
 
 class Texts(NamedTuple):
     """Texts of players."""
 
-    codes: Ints  # (players,); which of the texts each player has
+    codes: Ints  # (players,); which of the texts each player has; -1 for none
     texts: Sequence[str]
+
+    @classmethod
+    def of(cls, values: Iterable[str | None], texts: Sequence[str] = ()) -> Texts:
+        """Return the texts of players, None for none; those named come first."""
+        places = {text: place for place, text in enumerate(texts)}
+        codes = [-1 if one is None else places.setdefault(one, len(places)) for one in values]
+        return cls(np.array(codes, np.int64), list(places))
+
+    @property
+    def known(self) -> Bools:
+        """Who has one."""
+        return np.asarray(self.codes >= 0)
+
+    def take(self, players: Ints) -> Texts:
+        """Return those of some players."""
+        return self._replace(codes=self.codes[players])
+
+    def tolist(self) -> list[str | None]:
+        """Return the text of each player."""
+        every = [*self.texts, None]
+        return [every[code] for code in self.codes.tolist()]
 
 
 class Lists(NamedTuple):
     """Lists of texts of players."""
 
-    has: Bools  # (players, items); whether a text is in the list of a player
+    sizes: Ints  # (players,); how many texts are in the list of each; -1 for no list
+    items: Ints  # which texts, list after list
     texts: Sequence[str]
 
+    @classmethod
+    def of(cls, values: Iterable[Sequence[str] | None], texts: Sequence[str] = ()) -> Lists:
+        """Return the lists of players, None for none; texts that are named come first."""
+        places = {text: place for place, text in enumerate(texts)}
+        sizes, items = [], []
+        for one in values:
+            sizes.append(-1 if one is None else len(one))
+            items += [places.setdefault(text, len(places)) for text in one or ()]
+        return cls(np.array(sizes, np.int64), np.array(items, np.int64), list(places))
 
-class Columns(NamedTuple):
+    @property
+    def known(self) -> Bools:
+        """Who has one."""
+        return np.asarray(self.sizes >= 0)
+
+    @property
+    def lengths(self) -> Ints:
+        """How many texts each player has."""
+        return np.maximum(self.sizes, 0)
+
+    def take(self, players: Ints) -> Lists:
+        """Return those of some players."""
+        return self._replace(
+            sizes=self.sizes[players], items=self.items[inner_of(self.lengths, players)]
+        )
+
+    def holders(self, text: int) -> Bools:
+        """Return who has a text, given by its number."""
+        of = np.repeat(np.arange(self.sizes.size), self.lengths)
+        return np.bincount(of[self.items == text], minlength=self.sizes.size) > 0
+
+    def tolist(self) -> list[tuple[str, ...] | None]:
+        """Return the list of each player."""
+        names = [self.texts[item] for item in self.items.tolist()]
+        ends = np.cumsum(self.lengths).tolist()
+        return [
+            None if size < 0 else tuple(names[end - size : end])
+            for size, end in zip(self.sizes.tolist(), ends, strict=True)
+        ]
+
+
+class Maps(NamedTuple):
+    """Numbers by name of players."""
+
+    numbers: Floats  # (players, names); NaN where a player has no such name
+    texts: Sequence[str]  # the names, sorted
+    known: Bools  # (players,); who has a map
+
+    @classmethod
+    def of(cls, values: Iterable[Mapping[str, float] | None], texts: Sequence[str] = ()) -> Maps:
+        """Return the maps of players, None for none."""
+        rows = list(values)
+        names = sorted({*texts, *(name for one in rows if one for name in one)})
+        numbers = [[(one or {}).get(name, np.nan) for name in names] for one in rows]
+        known = np.array([one is not None for one in rows], np.bool_)
+        return cls(np.array(numbers, np.float64).reshape(len(rows), len(names)), names, known)
+
+    def take(self, players: Ints) -> Maps:
+        """Return those of some players."""
+        return self._replace(numbers=self.numbers[players], known=self.known[players])
+
+    def tolist(self) -> list[dict[str, float] | None]:
+        """Return the map of each player."""
+        return [
+            {name: one for name, one in zip(self.texts, row, strict=True) if one == one}
+            if has
+            else None
+            for row, has in zip(self.numbers.tolist(), self.known.tolist(), strict=True)
+        ]
+
+
+Values: TypeAlias = "Floats | Texts | Lists | Maps"
+"""What players have of an attribute: numbers, of which NaN is none; texts; lists; maps."""
+
+KINDS: dict[str, type[Texts | Lists | Maps]] = {"text": Texts, "texts": Lists, "map": Maps}
+
+
+def values_of(kind: str, values: Iterable[Any]) -> Values:
+    """Return values of players of a kind of the table of rules, None for none."""
+    if kind != "number":
+        return KINDS[kind].of(values)
+    return np.array([np.nan if one is None else one for one in values], np.float64)
+
+
+def has_value(values: Values) -> Bools:
+    """Return which players have a value."""
+    return ~np.isnan(values) if isinstance(values, np.ndarray) else values.known
+
+
+def filled(values: Values, others: Values) -> Values:
+    """Return values with others, of the same kind, in place of those that players lack."""
+    if isinstance(values, np.ndarray):
+        return np.where(np.isnan(values), cast(Floats, others), values)
+    pairs = zip(values.tolist(), others.tolist(), strict=True)
+    every: list[Any] = [second if first is None else first for first, second in pairs]
+    return type(values).of(every, cast(Texts, others).texts)
+
+
+def inner_of(sizes: Ints, outer: Ints) -> Ints:
+    """Return the numbers of the players of some tickets, in their order; sizes are of all.
+
+    Likewise of whatever else stands together.
+    """
+    own = sizes[outer]
+    firsts = (np.cumsum(sizes) - sizes)[outer]
+    return np.repeat(firsts - (np.cumsum(own) - own), own) + np.arange(own.sum())
+
+
+NO_NUMBERS, NO_COUNTS = np.empty(0), np.empty(0, np.int64)
+
+
+class Tickets(NamedTuple):
     """Tickets in order of time; the players of a ticket stand together, in the same order."""
 
     # times, cancels: (tickets,); seconds; infinity where a ticket is never cancelled
     times: Floats
     cancels: Floats
     sizes: Ints  # (tickets,); players of each
-    # by attribute: numbers of players, `Texts` or `Lists`; what is not there has its default
-    values: Mapping[str, Floats | Texts | Lists]
+    # by attribute; what is not there, or what a player lacks, has its default
+    values: Mapping[str, Values]
     regions: Sequence[str]
-    latencies: Floats  # (players, regions)
-    # (tickets, proposals); after how many seconds a ticket accepts each proposal; NaN for never
+    latencies: Floats  # (players, regions); milliseconds; NaN where a player reports none
+    # (tickets, proposals); after how many seconds a ticket accepts each proposal; NaN for never; of
+    # a refusal -1 less its seconds
     answers: Floats
-    place: Words  # (3,); where the random numbers of batches lie
-    # (tickets,); which tickets lack a value without which they cannot be matched; None: no one of
-    # them
-    lacks: Bools | None = None
+    place: Words  # (3,); where the random numbers lie
+    ids: Texts | None = None  # of players; None: all differ
+    teams: Ints | None = None  # (players,); of games that run, else NONE; None: nobody plays
+    # Of those that are drawn: (tickets,) the number of the home region; (players,) true skills, and
+    # what the matchmaker sees of them.
+    homes: Ints = NO_COUNTS
+    skills: Floats = NO_NUMBERS
+    seen: Floats = NO_NUMBERS
 
+    @property
+    def of(self) -> Ints:
+        """Ticket of each player, from 0 on; made anew each time, as a long run has many players."""
+        return np.repeat(np.arange(self.sizes.size), self.sizes)
 
-def _players_of(sizes: Ints, tickets: Ints) -> Ints:
-    """Return the numbers of the players of some tickets, in their order; sizes are of all."""
-    own = sizes[tickets]
-    firsts = (np.cumsum(sizes) - sizes)[tickets]
-    return np.repeat(firsts - (np.cumsum(own) - own), own) + np.arange(own.sum())
+    @property
+    def firsts(self) -> Ints:
+        """The first player of each ticket."""
+        return np.asarray(np.cumsum(self.sizes) - self.sizes)
 
+    @property
+    def places(self) -> Ints:
+        """Place in the party of each player; made anew each time too."""
+        return np.arange(int(self.sizes.sum())) - np.repeat(self.firsts, self.sizes)
 
-def _part_of_values(
-    values: Mapping[str, Floats | Texts | Lists], people: Ints
-) -> dict[str, Floats | Texts | Lists]:
-    """Return what some players have of each attribute."""
-    part: dict[str, Floats | Texts | Lists] = {}
-    for name, own in values.items():
-        if isinstance(own, Texts):
-            part[name] = own._replace(codes=own.codes[people])
-        elif isinstance(own, Lists):
-            part[name] = own._replace(has=own.has[people])
-        else:
-            part[name] = own[people]
-    return part
-
-
-def chosen_columns(columns: Columns, tickets: Ints, times: Floats) -> Columns:
-    """Return some tickets at other times, with no answers; one may be there more than once.
-
-    Shapes: `tickets` (n,); `times` (n,).
-    """
-    people = _players_of(columns.sizes, tickets)
-    return columns._replace(
-        times=times,
-        cancels=np.full(times.size, np.inf),
-        sizes=columns.sizes[tickets],
-        values=_part_of_values(columns.values, people),
-        latencies=columns.latencies[people],
-        answers=np.empty((times.size, 0)),
-        lacks=None if columns.lacks is None else columns.lacks[tickets],
-    )
-
-
-def too_many(tickets: int) -> RunError:
-    """Return what is said where an exhaustive search would have to look at too many tickets.
-
-    If there are not too many of them, there are too many ways to let them play.
-    """
-    if tickets <= MOST_TRIED:
-        return RunError(
-            f"the search exhaustive judges up to {MOST_CANDIDATES:,} candidates for an anchor, and"
-            f" {tickets} tickets can play in more ways (fewer teams, fewer tickets at once by a"
-            " shorter request timeout, or the search pass)"
+    def take(self, tickets: Ints) -> Tickets:
+        """Return what the matchmaker sees of some tickets; one may be there more than once."""
+        people = inner_of(self.sizes, tickets)
+        return Tickets(
+            self.times[tickets],
+            self.cancels[tickets],
+            self.sizes[tickets],
+            {name: own.take(people) for name, own in self.values.items()},
+            self.regions,
+            self.latencies[people],
+            self.answers[tickets],
+            self.place,
+            None if self.ids is None else self.ids.take(people),
+            None if self.teams is None else self.teams[people],
         )
-    return RunError(
-        f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
-        f" once, and there are {tickets}"
+
+    def lacks(self, attributes: Sequence[Attribute]) -> Bools:
+        """Return which tickets have a player without a value that has no default."""
+        lacks = np.zeros(self.times.size, np.bool_)
+        for one in attributes:
+            own = self.values.get(one.name)
+            if one.default is None:
+                lacks[slice(None) if own is None else self.of[~has_value(own)]] = True
+        return lacks
+
+
+def tickets_of(objects: Sequence[Ticket], table: Table, place: Words) -> Tickets:
+    """Return tickets of a log or a world, as the matchmaker sees them."""
+    players = [player for one in objects for player in one.players]
+    regions = sorted({region for player in players for region in player.latency})
+    latencies = [[one.latency.get(region, np.nan) for region in regions] for one in players]
+    names = [team.name for team in table.teams]
+    teams = [
+        names.index(player.team) if one.running else NONE
+        for one in objects
+        for player in one.players
+    ]
+    most = max((len(one.answers) for one in objects), default=0)
+    # Who says nothing of a proposal accepts at once.
+    answers = [[*map(_seconds, one.answers), *[0.0] * (most - len(one.answers))] for one in objects]
+    return Tickets(
+        np.array([one.time for one in objects], np.float64),
+        np.array([np.inf if one.cancel is None else one.cancel for one in objects], np.float64),
+        np.array([len(one.players) for one in objects], np.int64),
+        {
+            one.name: values_of(one.kind, [player.attributes.get(one.name) for player in players])
+            for one in table.attributes
+        },
+        regions,
+        np.array(latencies, np.float64).reshape(len(players), len(regions)),
+        np.array(answers, np.float64).reshape(len(objects), most),
+        place,
+        Texts.of([player.id for player in players]),
+        np.array(teams, np.int64),
     )
+
+
+def _seconds(answer: tuple[float, bool] | None) -> float:
+    if answer is None:
+        return np.nan
+    return answer[0] if answer[1] else -1.0 - answer[0]
+
+
+def objects_of(tickets: Tickets) -> tuple[Ticket, ...]:
+    """Return drawn tickets one by one; their ids are their numbers, as in ``tickets.csv``."""
+    attributes: list[dict[str, object]] = [{} for _ in range(int(tickets.sizes.sum()))]
+    for name, own in tickets.values.items():
+        for player, value, has in zip(attributes, own.tolist(), has_value(own), strict=True):
+            if has:
+                player[name] = value
+    latencies = [
+        {name: ping for name, ping in zip(tickets.regions, row, strict=True) if ping == ping}
+        for row in tickets.latencies.tolist()
+    ]
+    found = []
+    rows = zip(tickets.times, tickets.cancels, tickets.sizes, tickets.firsts, strict=True)
+    for number, (time, cancel, size, first) in enumerate(rows):
+        ids = [str(number)] if size == 1 else [f"{number}.{k}" for k in range(1, size + 1)]
+        players = tuple(
+            Player(name, attributes[first + k], latencies[first + k]) for k, name in enumerate(ids)
+        )
+        answers = tuple(
+            None if seconds != seconds else (seconds, True)
+            for seconds in tickets.answers[number].tolist()
+        )
+        leaves = None if np.isinf(cancel) else float(cancel)
+        found.append(Ticket(str(number), float(time), players, leaves, False, answers))
+    return tuple(found)
 
 
 class Played(NamedTuple):
@@ -141,251 +310,3 @@ class Played(NamedTuple):
     # is not counted
     held: Ints
     refused: Ints
-
-
-def play_columns(
-    table: Table,
-    columns: Columns,
-    service: Service,
-    search: Search,
-    counted_from: float | None = None,
-) -> Played:
-    """Play drawn tickets."""
-    world = world_of_columns(table, columns, service, search, counted_from is not None)
-    if counted_from is not None:
-        world.options["counted_from"] = counted_from
-    queue = queue_of(world)
-    crowd = play_kernel(world, queue)
-    if crowd:
-        raise too_many(crowd)
-    matches = queue.matches[queue.lists[MADE, : queue.state[0]["completed"]]]
-    of = np.repeat(np.arange(matches.size), matches["tickets"])
-    starts = (np.cumsum(matches["tickets"]) - matches["tickets"])[of]
-    tickets, teams = queue.matched[:, matches["first"][of] + np.arange(of.size) - starts]
-    judged = queue.seats.judged[: len(table.rules)]
-    return Played(
-        np.ascontiguousarray(queue.slots["status"]),
-        np.ascontiguousarray(queue.slots["end"]),
-        matches["time"].copy(),
-        matches["proposed"].copy(),
-        tickets,
-        of,
-        teams,
-        matches["proposed"][of],
-        np.zeros(of.size, np.bool_),
-        judged["held"].copy(),
-        judged["refused"].copy(),
-    )
-
-
-def world_of_columns(
-    table: Table, columns: Columns, service: Service, search: Search, counted: bool = False
-) -> World:
-    """Return the arrays of a world of drawn tickets."""
-    return arrays_of_columns(table, columns, service, search, counted)[0]
-
-
-def arrays_of_columns(
-    table: Table, columns: Columns, service: Service, search: Search, counted: bool
-) -> tuple[World, TallyArrays]:
-    """Return the arrays of a world of drawn tickets, and how those of tallies were made."""
-    texts: dict[str, int] = {}
-    rules = rule_arrays(table, texts)
-    made = _Columns(table, columns, texts)
-    cells, items = made.cells()
-    facts = Facts(
-        rules.rules,
-        rules.aggregates,
-        rules.links,
-        rules.steps,
-        cells,
-        items,
-        made.spreads(),
-        made.pings(),
-    )
-    tickets = made.tickets()
-    members, every = Members(tickets, []), search == "exhaustive"
-    tallies = tallies_of(table, rules, facts, members, counted, every)
-    empty = world_of(table, (), service, search, counted)
-    empty.options["common"], empty.options["swift"] = tallies.common, tallies.swift
-    tickets["camp"] = tallies.camps
-    world = empty._replace(
-        facts=facts._replace(links=tallies.links),
-        tickets=tickets,
-        home=np.full(made.players, NONE, np.int64),
-        own=tallies.own,
-        own_marks=tallies.own_marks,
-        order=tallies.order,
-        sort_values=made.sort_values(),
-        batch_values=made.batch_values(),
-        answers=made.answers(),
-        place=columns.place,
-    )
-    return world, tallies
-
-
-class _Columns:
-    """Makes the arrays of a world of columns."""
-
-    def __init__(self, table: Table, columns: Columns, texts: dict[str, int]) -> None:
-        self._table, self._columns, self._texts = table, columns, texts
-        self.players = int(columns.sizes.sum())  # how many players there are
-        # (tickets,); the first player of each ticket
-        self.firsts = np.cumsum(columns.sizes) - columns.sizes
-        # of each attribute the numbers of players, or of their texts; NaN where there are none
-        self.own = [self._numbers(attribute) for attribute in table.attributes]
-
-    def _numbers(self, attribute: Attribute) -> Floats:
-        """Return the numbers of players of an attribute, or those of their texts."""
-        given = self._columns.values.get(attribute.name)
-        if isinstance(given, Texts):
-            return np.array([self._code(text) for text in given.texts], np.float64)[given.codes]
-        if isinstance(given, np.ndarray):
-            return given
-        default = attribute.default
-        if attribute.kind == "text" and default is not None:
-            default = self._code(str(default))
-        number = default if isinstance(default, int | float) else np.nan
-        return np.full(self.players, number, np.float64)
-
-    def _code(self, text: str) -> int:
-        """Return the number of a text."""
-        return self._texts.setdefault(text, len(self._texts))
-
-    def _missing(self) -> bool:
-        """Return whether an attribute has neither values nor a default: nobody can be matched."""
-        return any(
-            attribute.default is None and attribute.name not in self._columns.values
-            for attribute in self._table.attributes
-        )
-
-    def tickets(self) -> Records:
-        """Return the tickets."""
-        columns = self._columns
-        records = np.zeros(columns.times.size, TICKET)
-        records["time"], records["cancel"] = columns.times, columns.cancels
-        records["first"], records["players"] = self.firsts, columns.sizes
-        records["matchable"] = not self._missing()
-        if columns.lacks is not None:
-            records["matchable"][columns.lacks] = 0
-        proposals = columns.answers.shape[1]
-        records["first_answer"] = proposals * np.arange(columns.times.size)
-        records["answers"] = proposals
-        return records
-
-    def cells(self) -> tuple[Records, Floats]:
-        """Return values of all players, and what is in their lists; the last column are ids."""
-        cells = np.zeros((len(self.own) + 1, self.players), CELL)
-        cells["value"] = np.nan
-        items: list[Floats] = [np.empty(0)]
-        for cell, own, attribute in zip(cells, self.own, self._table.attributes, strict=False):
-            if attribute.kind == "texts":
-                first = sum(part.size for part in items)
-                ends, part = self._list_items(attribute)
-                cell["end"] = first + ends
-                cell["first"] = first + np.concatenate(([0], ends[:-1]))[: self.players]
-                items.append(part)
-            elif attribute.kind != "map":
-                cell["value"] = own
-        cells[-1]["value"] = len(self._texts) + np.arange(self.players)
-        return cells, np.concatenate(items)
-
-    def _list_items(self, attribute: Attribute) -> tuple[Ints, Floats]:
-        """Return where the list of each player ends, and the items of all."""
-        given = self._columns.values.get(attribute.name)
-        if isinstance(given, Lists):
-            codes = np.array([self._code(text) for text in given.texts], np.float64)
-            _, items = np.nonzero(given.has)
-            return np.cumsum(given.has.sum(axis=1)), codes[items]
-        default = cast("Sequence[str]", attribute.default or ())
-        codes = np.array([self._code(text) for text in default], np.float64)
-        return codes.size * np.arange(1, self.players + 1), np.tile(codes, self.players)
-
-    def _of_party(self, values: Any, party: Party) -> Any:  # noqa: ANN401 - players, or by region
-        """Return of players' values those that stand for their tickets."""
-        if not self.firsts.size:
-            return values[:0]
-        if party == "avg":
-            sums = np.add.reduceat(values, self.firsts)
-            return sums / self._columns.sizes.reshape(-1, *[1] * (values.ndim - 1))
-        function = np.minimum if party == "min" else np.maximum
-        return function.reduceat(values, self.firsts)
-
-    def spreads(self) -> Floats:
-        """Return the values of tickets that rules of spreads compare."""
-        rules = [rule.predicate for rule in self._table.rules if isinstance(rule.predicate, Spread)]
-        spreads = np.full((len(rules), self.firsts.size), np.nan)
-        for row, rule in zip(spreads, rules, strict=True):
-            own = self.own[rule.attribute]
-            if self._table.attributes[rule.attribute].kind == "text":
-                least = self._of_party(own, "min")
-                row[:] = np.where(least == self._of_party(own, "max"), least, np.nan)
-            else:
-                row[:] = self._of_party(own, rule.party)
-        return spreads
-
-    def pings(self) -> Records:
-        """Return what stands for each ticket in each region, by rule; regions in order."""
-        order = np.argsort(np.array(self._columns.regions, np.str_), kind="stable")
-        latencies = self._columns.latencies[:, order]
-        rules = [
-            rule.predicate for rule in self._table.rules if isinstance(rule.predicate, Reached)
-        ]
-        pings = np.zeros((len(rules), self.firsts.size, order.size), PING)
-        for row, rule in zip(pings, rules, strict=True):
-            row["ping"] = self._of_party(latencies, "max" if rule.each else rule.party)
-            row["low"] = self._of_party(latencies, "min" if rule.each else rule.party)
-            row["total"] = np.add.reduceat(latencies, self.firsts) if self.firsts.size else 0.0
-            row["least"] = self._of_party(latencies, "min")
-        return pings
-
-    def sort_values(self) -> Floats:
-        """Return the values of tickets by key, and which key counts for each of them as anchor."""
-        rules = [
-            rule.predicate for rule in self._table.rules if isinstance(rule.predicate, Ordered)
-        ]
-        if self._table.search.balance is not None:
-            rules.append(Ordered(self._table.search.balance, True, False, "", "avg"))
-        maps = [self._map(rule) for rule in rules]
-        most = max((len(values) for values in maps), default=1)
-        every = np.full((len(rules), self.firsts.size, most + 1), np.nan)
-        for row, rule, values in zip(every, rules, maps, strict=True):
-            if not rule.key:
-                row[:, 0] = self._of_party(self.own[rule.attribute], rule.party)
-                row[:, -1] = np.where(np.isnan(row[:, 0]), NONE, 0)
-                continue
-            row[:, : len(values)] = values
-            row[:, -1] = NONE
-            if values:
-                best = min(values) if rule.key == "lowest" else max(values)
-                row[:, -1] = values.index(best)
-        return every
-
-    def _map(self, rule: Ordered) -> list[float]:
-        """Return the values of a map, which everybody has by default; of numbers one place."""
-        if not rule.key:
-            return [0.0]
-        default = self._table.attributes[rule.attribute].default
-        given = cast("dict[str, float]", default or {})
-        return [float(given[key]) for key in sorted(given)]
-
-    def batch_values(self) -> Floats:
-        """Return by what the pool is sorted before it is cut: averages, or places of texts."""
-        rows = []
-        places = np.argsort(np.argsort(np.array(list(self._texts), np.str_), kind="stable"))
-        for number in self._table.search.batch_order:
-            own = self.own[number]
-            if self._table.attributes[number].kind == "number":
-                rows.append(self._of_party(own, "avg"))
-            elif np.isnan(own).any():
-                rows.append(np.zeros(self.firsts.size))
-            else:
-                rows.append(self._of_party(places[own.astype(np.int64)].astype(np.float64), "min"))
-        return np.array(rows, np.float64).reshape(len(rows), self.firsts.size)
-
-    def answers(self) -> Records:
-        """Return all answers to proposals."""
-        answers = np.zeros(self._columns.answers.size, ANSWER)
-        answers["seconds"] = self._columns.answers.ravel()
-        answers["accepts"] = ~np.isnan(answers["seconds"])
-        return answers

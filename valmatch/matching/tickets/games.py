@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import apart, internal, njit
 from valmatch.kernels.references import by_reference
-from valmatch.matching.tickets.building import TallyArrays, queue_of
-from valmatch.matching.tickets.columns import Columns, Played, arrays_of_columns, too_many
+from valmatch.matching.tickets.building import TallyArrays, arrays_of, queue_of
+from valmatch.matching.tickets.columns import Played, Tickets
 from valmatch.matching.tickets.driving import finish, next_moment, pass_moment
 from valmatch.matching.tickets.layout import MADE, NONE, PROPOSED, WAITING, Queue, World
+from valmatch.matching.tickets.playing import too_many
 from valmatch.rule_sets.table import Ordered, Party, Reached, Spread, Table
 from valmatch.rule_sets.worlds import Search, Service
 
@@ -469,7 +470,7 @@ NO_BACKFILLS = Backfills(
 
 def play_with_games(
     table: Table,
-    columns: Columns,
+    tickets: Tickets,
     service: Service,
     search: Search,
     serving: Serving,
@@ -477,14 +478,14 @@ def play_with_games(
 ) -> tuple[Played, Backfills]:
     """Play drawn tickets with the games that they begin, whose servers ask for players.
 
-    Other parameters are those of `valmatch.matching.tickets.columns.play_columns`. Reviews are by
+    Other parameters are those of `valmatch.matching.tickets.playing.play_columns`. Reviews are by
     the clock.
     """
     counted = counted_from is not None
-    drawn, tallies = arrays_of_columns(table, columns, service, search, counted)
+    drawn, tallies = arrays_of(table, tickets, service, search, counted)
     if counted_from is not None:
         drawn.options["counted_from"] = counted_from
-    queue, games = queue_of(drawn), _games(table, columns, service, search, serving, drawn, tallies)
+    queue, games = queue_of(drawn), _games(table, tickets, service, search, serving, drawn, tallies)
     world, more = drawn, BACKFILLS
     while True:
         world, queue, games = _with_room(more, world, queue, games)
@@ -500,7 +501,7 @@ def play_with_games(
 
 def _games(
     table: Table,
-    columns: Columns,
+    tickets: Tickets,
     service: Service,
     search: Search,
     serving: Serving,
@@ -508,16 +509,15 @@ def _games(
     tallies: TallyArrays,
 ) -> Games:
     """Return games before the first one, with no room for backfill tickets."""
-    players = int(columns.sizes.sum())
-    alone = columns._replace(
+    players = int(tickets.sizes.sum())
+    alone = tickets._replace(
         times=np.zeros(players),
         cancels=np.full(players, np.inf),
         sizes=np.ones(players, np.int64),
         answers=np.empty((players, 0)),
-        lacks=None,
     )
     counted = bool(drawn.options[0]["counted"])
-    singles, _ = arrays_of_columns(table, alone, service, search, counted)
+    singles, _ = arrays_of(table, alone, service, search, counted)
     options, state = np.zeros(1, GAMES_OPTIONS), np.zeros(1, GAMES_STATE)
     options["seconds"], options["leavers"] = serving.seconds, serving.leavers
     options["places"] = drawn.teams["ever"].sum()
@@ -529,7 +529,7 @@ def _games(
         _rows(drawn),
         _rows(singles),
         _parties(table, tallies),
-        np.repeat(np.arange(room), columns.sizes),
+        tickets.of,
         serving.stays,
         np.zeros(room, GAME),
         np.zeros(players, SEATED),

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from valmatch.errors import RunError
 from valmatch.kernels.arrays import Ints, Records
-from valmatch.matching.tickets.building import queue_of, world_of
-from valmatch.matching.tickets.columns import too_many
+from valmatch.matching.tickets.building import arrays_of, queue_of, world_of
+from valmatch.matching.tickets.columns import Played, Tickets
 from valmatch.matching.tickets.driving import play as play_kernel
 from valmatch.matching.tickets.layout import (
     CANCELLED,
@@ -19,6 +22,7 @@ from valmatch.matching.tickets.layout import (
     TIMED_OUT,
     Queue,
 )
+from valmatch.matching.tickets.searching import MOST_CANDIDATES, MOST_TRIED
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.worlds import Search, Service, Ticket
 
@@ -54,6 +58,58 @@ class Outcome:
     statuses: list[str]  # of each ticket how it ended, "" if it joined after the horizon
     times: list[float]  # when
     judged: Records  # of each rule how often it held, or was unknown, and refused
+
+
+def too_many(tickets: int) -> RunError:
+    """Return what is said where an exhaustive search would have to look at too many tickets.
+
+    If there are not too many of them, there are too many ways to let them play.
+    """
+    if tickets <= MOST_TRIED:
+        return RunError(
+            f"the search exhaustive judges up to {MOST_CANDIDATES:,} candidates for an anchor, and"
+            f" {tickets} tickets can play in more ways (fewer teams, fewer tickets at once by a"
+            " shorter request timeout, or the search pass)"
+        )
+    return RunError(
+        f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
+        f" once, and there are {tickets}"
+    )
+
+
+def play_columns(
+    table: Table,
+    tickets: Tickets,
+    service: Service,
+    search: Search,
+    counted_from: float | None = None,
+) -> Played:
+    """Play drawn tickets."""
+    world, _ = arrays_of(table, tickets, service, search, counted_from is not None)
+    if counted_from is not None:
+        world.options["counted_from"] = counted_from
+    queue = queue_of(world)
+    crowd = play_kernel(world, queue)
+    if crowd:
+        raise too_many(crowd)
+    matches = queue.matches[queue.lists[MADE, : queue.state[0]["completed"]]]
+    of = np.repeat(np.arange(matches.size), matches["tickets"])
+    starts = (np.cumsum(matches["tickets"]) - matches["tickets"])[of]
+    chosen, teams = queue.matched[:, matches["first"][of] + np.arange(of.size) - starts]
+    judged = queue.seats.judged[: len(table.rules)]
+    return Played(
+        np.ascontiguousarray(queue.slots["status"]),
+        np.ascontiguousarray(queue.slots["end"]),
+        matches["time"].copy(),
+        matches["proposed"].copy(),
+        chosen,
+        of,
+        teams,
+        matches["proposed"][of],
+        np.zeros(of.size, np.bool_),
+        judged["held"].copy(),
+        judged["refused"].copy(),
+    )
 
 
 def play(

@@ -14,8 +14,8 @@ import numpy as np
 
 from valmatch.kernels.arrays import Ints
 from valmatch.kernels.compilation import inlined, internal
-from valmatch.matching.tickets.building import ROUNDING, queue_of
-from valmatch.matching.tickets.columns import Columns, world_of_columns
+from valmatch.matching.tickets.building import ROUNDING, arrays_of, queue_of
+from valmatch.matching.tickets.columns import Tickets
 from valmatch.matching.tickets.layout import LINE, NEW, NONE, SPREAD, WAITING, Queue, World
 from valmatch.rule_sets.table import Ordered, Party, Spread, Table
 from valmatch.rule_sets.worlds import Service
@@ -45,7 +45,7 @@ class Template(NamedTuple):
 def template_of(table: Table, attribute: str, largest: int) -> Template:
     """Return what is known of tickets before they come."""
     sizes = np.arange(1, largest + 1)
-    columns = Columns(
+    tickets = Tickets(
         np.zeros(largest),
         np.full(largest, np.inf),
         sizes,
@@ -57,7 +57,7 @@ def template_of(table: Table, attribute: str, largest: int) -> Template:
     )
     service = Service(timeout=np.inf, horizon=np.inf, review=None)
     # No camps, which are numbered for tickets that are all known: as for an exhaustive search.
-    world = world_of_columns(table, columns, service, "exhaustive")
+    world, _ = arrays_of(table, tickets, service, "exhaustive", False)
     world.options["exhaustive"] = 0
     skill = [one.name for one in table.attributes].index(attribute)
     aggregates = world.facts.aggregates

@@ -10,12 +10,12 @@ import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.matching.living.queue import PresetReport
-from valmatch.matching.tickets.columns import Lists, Played, Texts
+from valmatch.matching.tickets.columns import Lists, Played, Texts, Tickets
 from valmatch.matching.tickets.games import Backfills
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT
 from valmatch.models.model import Table
 from valmatch.models.tickets.factors import HOURS, TicketsFactors
-from valmatch.models.tickets.matches import Drawn, Matches
+from valmatch.models.tickets.matches import Matches
 from valmatch.models.tickets.population import HOUR
 from valmatch.models.tickets.responses import BY, DECILES, QUARTERS, groups, values_of_law
 from valmatch.statistics.exact_sums import sums_of
@@ -80,7 +80,7 @@ class Replication(NamedTuple):
     """What is measured."""
 
     factors: TicketsFactors
-    drawn: Drawn  # the tickets
+    drawn: Tickets  # the tickets
     played: Played  # what came of them
     matches: Matches
     # (tickets,); why no match can ever take a ticket: the number of a reason, from 0; -1 where one
@@ -115,20 +115,20 @@ def masks(found: Replication, of: str) -> Iterator[Bools]:
     n = drawn.times.size
     for name, law in factors.attributes.items():
         # A log may have further values; those of the law come first.
-        values, known = drawn.attributes[name], len(values_of_law(law))
+        values, known = drawn.values[name], len(values_of_law(law))
         if isinstance(values, Texts):
             for code in range(known):
                 yield _any(drawn.of, values.codes == code, n)
         elif isinstance(values, Lists):
-            for has in values.has.T[:known]:
-                yield _any(drawn.of, has, n)
-        else:
+            for code in range(known):
+                yield _any(drawn.of, values.holders(code), n)
+        elif isinstance(values, np.ndarray):
             quarters = _ranked(np.bincount(drawn.of, values, n) / drawn.sizes, QUARTERS)
             for number in range(QUARTERS):
                 yield quarters == number
 
 
-def group_of(factors: TicketsFactors, of: str, drawn: Drawn) -> Ints:
+def group_of(factors: TicketsFactors, of: str, drawn: Tickets) -> Ints:
     """Return the number of the group of each ticket, by what puts each into one group."""
     if of == "sizes":
         return drawn.sizes - 1

@@ -6,7 +6,7 @@ what the log says of another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,17 +14,16 @@ import numpy as np
 
 from valmatch.errors import InputError, in_lines
 from valmatch.inputs.files import read_text
-from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.matching.tickets.columns import Lists, Texts
+from valmatch.kernels.arrays import Floats
+from valmatch.matching.tickets.columns import Tickets, filled, has_value, tickets_of
 from valmatch.models.tickets.factors import MOST_PLAYERS
-from valmatch.models.tickets.matches import Drawn
 from valmatch.models.tickets.population import PROPOSALS, Logged
 from valmatch.rule_sets.event_log import is_event_log
 from valmatch.rule_sets.files import as_remarks, in_line
 from valmatch.rule_sets.table import Attribute, Table
 from valmatch.rule_sets.ticket_table import read_table
 from valmatch.rule_sets.world_reading import read_lines
-from valmatch.rule_sets.worlds import Player, Ticket
+from valmatch.rule_sets.worlds import Ticket
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, shown
 
@@ -56,6 +55,7 @@ class TicketLog:
         table: Table,
         declared: Sequence[Attribute],
         centres: Sequence[str],
+        homes: Sequence[str],
         horizon: float,
     ) -> None:
         known = {attribute.name for attribute in table.attributes}
@@ -74,13 +74,13 @@ class TicketLog:
         notes = [Note(f"{path}: {_after_the_end(late, horizon, len(every))}")] if late else []
         self.remarks = (*remarks, *notes)
         self._check(tickets, centres)
-        players = [player for one in tickets for player in one.players]
+        logged = tickets_of(tickets, table._replace(attributes=attributes), np.zeros(3, np.uint64))
         # attributes that some player has
-        self.given = {name for player in players for name in player.attributes}
+        self.given = {name for name, own in logged.values.items() if has_value(own).any()}
         self.logged = Logged(
-            np.array([one.time for one in tickets], np.float64),
-            np.array([len(one.players) for one in tickets], np.int64),
-            lambda drawn: _laid_over(drawn, tickets, players, attributes, tuple(centres)),
+            logged.times,
+            logged.sizes,
+            lambda drawn: _laid_over(drawn, logged, homes),
             lambda drawn: _answers(drawn, tickets),
         )
 
@@ -113,92 +113,34 @@ def _after_the_end(late: int, horizon: float, every: int = 0) -> str:
     return f"{late:,} of {every:,} tickets {'comes' if late == 1 else 'come'} {end}"
 
 
-def _laid_over(
-    drawn: Drawn,
-    tickets: Sequence[Ticket],
-    players: Sequence[Player],
-    attributes: Sequence[Attribute],
-    centres: Sequence[str],
-) -> Drawn:
-    """Return drawn tickets with what a log says of them."""
-    values, missing = dict(drawn.attributes), dict[str, Bools]()
-    for attribute in attributes:
-        name, kind = attribute.name, attribute.kind
-        has = np.array([name in player.attributes for player in players], np.bool_)
-        if not has.any() or kind == "map":
-            continue
-        own = [player.attributes.get(name) for player in players]
-        values[name] = _MERGED[kind](own, has, values.get(name))
-        if name not in drawn.attributes:
-            missing[name] = ~has
-    cancels = drawn.cancels.copy()
-    for number, ticket in enumerate(tickets):
-        if ticket.cancel is not None:
-            cancels[number] = ticket.cancel
-    latencies, homes = _latencies(drawn, tickets, players, centres)
-    return drawn._replace(
-        cancels=cancels, attributes=values, missing=missing, latencies=latencies, homes=homes
-    )
+def _laid_over(drawn: Tickets, logged: Tickets, homes: Sequence[str]) -> Tickets:
+    """Return drawn tickets with what a log says of them.
 
-
-def _numbers(own: Sequence[object], has: Bools, law: Floats | None) -> Floats:
-    given = np.array([value if isinstance(value, float) else np.nan for value in own])
-    return given if law is None else np.where(has, given, law)
-
-
-def _texts(own: Sequence[object], has: Bools, law: Texts | None) -> Texts:
-    texts = list(law.texts) if law else []
-    places = {text: place for place, text in enumerate(texts)}
-    codes = np.zeros(has.size, np.int64) if law is None else law.codes.copy()
-    for player in np.flatnonzero(has).tolist():
-        codes[player] = places.setdefault(str(own[player]), len(places))
-    return Texts(codes, list(places))
-
-
-def _lists(own: Sequence[object], has: Bools, law: Lists | None) -> Lists:
-    places = {text: place for place, text in enumerate(law.texts if law else ())}
-    for value in own:
-        for text in value if isinstance(value, tuple) else ():
-            places.setdefault(text, len(places))
-    found = np.zeros((has.size, len(places)), np.bool_)
-    if law is not None:
-        found[:, : law.has.shape[1]] = law.has
-    for player in np.flatnonzero(has).tolist():
-        value = own[player]
-        found[player] = False
-        for text in value if isinstance(value, tuple) else ():
-            found[player, places[text]] = True
-    return Lists(found, list(places))
-
-
-_MERGED: Mapping[str, Callable[..., Floats | Texts | Lists]] = {
-    "number": _numbers,
-    "text": _texts,
-    "texts": _lists,
-}
-
-
-def _latencies(
-    drawn: Drawn, tickets: Sequence[Ticket], players: Sequence[Player], centres: Sequence[str]
-) -> tuple[Floats, Ints]:
-    """Return latencies, NaN where a player has some and not this one, and home regions.
-
-    A home is the data centre with the least mean latency where all players of a ticket have some
-    and a home is called so, else it is as drawn.
+    Whose players have some latencies has no others. A home is the data centre with the least mean
+    latency where all players of a ticket have some and a home is called so, else it is as drawn.
     """
-    latencies, homes = drawn.latencies.copy(), drawn.homes.copy()
-    for number, player in enumerate(players):
-        if player.latency:
-            latencies[number] = [player.latency.get(region, np.nan) for region in centres]
-    first = 0
-    for number, ticket in enumerate(tickets):
-        own = latencies[first : first + len(ticket.players)].sum(axis=0)
-        first += len(ticket.players)
-        if all(player.latency for player in ticket.players) and not np.isnan(own).all():
-            home = centres[int(np.nanargmin(own))]
-            if home in drawn.regions:
-                homes[number] = drawn.regions.index(home)
-    return latencies, homes
+    values = dict(drawn.values)
+    for name, own in logged.values.items():
+        if has_value(own).any():
+            values[name] = filled(own, values[name]) if name in values else own
+    cancels = np.where(np.isinf(logged.cancels), drawn.cancels, logged.cancels)
+    latencies = np.full_like(drawn.latencies, np.nan)
+    for place, region in enumerate(logged.regions):
+        latencies[:, drawn.regions.index(region)] = logged.latencies[:, place]
+    silent = np.isnan(latencies).all(axis=1)
+    latencies[silent] = drawn.latencies[silent]
+    sums = np.stack([np.bincount(drawn.of, one, drawn.sizes.size) for one in latencies.T], axis=1)
+    nearest = np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)
+    places = [homes.index(one) if one in homes else -1 for one in drawn.regions]
+    home = np.array(places, np.int64)[nearest]
+    said = np.bincount(drawn.of, silent, drawn.sizes.size) == 0
+    at = said & ~np.isnan(sums).all(axis=1) & (home >= 0)
+    return drawn._replace(
+        cancels=cancels,
+        values=values,
+        latencies=latencies,
+        homes=np.where(at, home, drawn.homes),
+    )
 
 
 def _answers(drawn: Floats, tickets: Sequence[Ticket]) -> Floats:

@@ -2,57 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple, cast
 
 import numpy as np
 
-from valmatch.kernels.arrays import Bools, Floats, Ints, Shorts, Words
-from valmatch.matching.tickets.columns import Lists, Played, Texts
+from valmatch.kernels.arrays import Bools, Floats, Ints, Shorts
+from valmatch.matching.tickets.columns import Played, Tickets
 from valmatch.rule_sets.table import Table, Team
-
-# Tickets that are drawn: their columns.
-
-
-class Drawn(NamedTuple):
-    """Tickets of a replication in order of time, in which they are numbered, and their players."""
-
-    # times, cancels: (tickets,); seconds; infinity where a ticket is never cancelled
-    times: Floats
-    cancels: Floats
-    # sizes, homes: (tickets,); players; number of the home region
-    sizes: Ints
-    homes: Ints
-    # skills, seen: (players,); True skills, and what the matchmaker sees
-    skills: Floats
-    seen: Floats
-    # (players, data centres); whole milliseconds; NaN where a player of a log has none
-    latencies: Floats
-    attributes: Mapping[str, Floats | Texts | Lists]  # what the matchmaker sees, by name
-    missing: Mapping[str, Bools]  # by attribute which players have no value, where not all have one
-    regions: tuple[str, ...]  # names of homes
-    place: Words  # (3,); where the random numbers of the replication lie
-
-    @property
-    def of(self) -> Ints:
-        """Ticket of each player, from 0 on; made anew each time, as a long run has many players."""
-        return tickets_of_players(self.sizes)
-
-    @property
-    def places(self) -> Ints:
-        """Place in the party of each player; made anew each time too."""
-        return places_of_players(self.sizes)
-
-
-def tickets_of_players(sizes: Ints) -> Ints:
-    """Return the ticket of each player, from 0 on."""
-    return np.repeat(np.arange(sizes.size), sizes)
-
-
-def places_of_players(sizes: Ints) -> Ints:
-    """Return the place of each player in the party."""
-    firsts = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.arange(firsts.size) - firsts
 
 
 class Matches(NamedTuple):
@@ -84,12 +40,12 @@ class Matches(NamedTuple):
     match: Ints  # (tickets,); -1 for none
 
 
-def matches_of(drawn: Drawn, played: Played, table: Table, spread: float) -> Matches:
+def matches_of(drawn: Tickets, played: Played, table: Table, spread: float) -> Matches:
     """Return the matches of a replication."""
     n, teams = played.times.size, len(table.teams)
     tickets, sizes = played.tickets, drawn.sizes[played.tickets]
     # Numbers of players are short ones, as a long run has many of them.
-    firsts = (np.cumsum(drawn.sizes) - drawn.sizes)[tickets]
+    firsts = drawn.firsts[tickets]
     people = np.repeat((firsts - (np.cumsum(sizes) - sizes)).astype(np.int32), sizes)
     people += np.arange(people.size, dtype=np.int32)
     of = np.repeat(played.matches.astype(np.int32), sizes)
@@ -145,7 +101,7 @@ def most_players(team: Team) -> int:
     return int(max(cast("tuple[float, ...]", team.most.values)))
 
 
-def _ages(drawn: Drawn, played: Played, oldest: bool) -> Floats:
+def _ages(drawn: Tickets, played: Played, oldest: bool) -> Floats:
     """Return the ages of matches when they were proposed."""
     born = np.full(played.times.size, np.inf if oldest else -np.inf)
     function = np.minimum if oldest else np.maximum

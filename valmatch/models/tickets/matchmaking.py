@@ -7,9 +7,8 @@ import numpy as np
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching.living.queue import ANY, People, PresetInput, PresetReport, play_preset
 from valmatch.matching.living.registry import Numbers
-from valmatch.matching.tickets.columns import Lists, Played
+from valmatch.matching.tickets.columns import Lists, Played, Tickets
 from valmatch.models.tickets.factors import RoundTrips
-from valmatch.models.tickets.matches import Drawn
 from valmatch.models.tickets.population import BELIEFS, DEVIATION, GAMES, HIGH, LOW, NEW, USER
 from valmatch.rule_sets.table import Search, Steps, Table, Team
 from valmatch.rule_sets.worlds import Service
@@ -29,7 +28,7 @@ class PresetMatchmaker:
         self.table = table_of(*numbers.teams)  # its teams, without any rule
         self._between = between_centres(trips)
 
-    def play(self, drawn: Drawn, service: Service) -> tuple[Played, PresetReport]:
+    def play(self, drawn: Tickets, service: Service) -> tuple[Played, PresetReport]:
         """Let the rule match tickets."""
         tickets = PresetInput(
             drawn.times,
@@ -63,20 +62,20 @@ def between_centres(trips: RoundTrips) -> Floats:
     return np.asarray(np.fmin(between, between.T))
 
 
-def users_by_ticket(drawn: Drawn) -> Ints:
+def users_by_ticket(drawn: Tickets) -> Ints:
     """Return the number of the user of each ticket, its own where nobody comes twice."""
-    users = drawn.attributes.get(USER)
+    users = drawn.values.get(USER)
     if not isinstance(users, np.ndarray):
         return np.arange(drawn.times.size)
-    return users[np.cumsum(drawn.sizes) - drawn.sizes].astype(np.int64)
+    return users[drawn.firsts].astype(np.int64)
 
 
-def people_of(drawn: Drawn, between: Floats) -> People:
+def people_of(drawn: Tickets, between: Floats) -> People:
     """Return what a rule knows of the players of tickets."""
-    firsts = np.cumsum(drawn.sizes) - drawn.sizes
+    firsts = drawn.firsts
 
     def numbers(name: str, default: float) -> Floats:
-        found = drawn.attributes.get(name)
+        found = drawn.values.get(name)
         if not isinstance(found, np.ndarray):
             return np.full(drawn.of.size, default)
         return np.where(np.isnan(found), default, found)
@@ -104,11 +103,12 @@ def people_of(drawn: Drawn, between: Floats) -> People:
     )
 
 
-def _picks(drawn: Drawn, firsts: Ints) -> Ints:
+def _picks(drawn: Tickets, firsts: Ints) -> Ints:
     """Return the map picks of tickets as bits, -1 of those without."""
-    given = drawn.attributes.get(MAPS)
+    given = drawn.values.get(MAPS)
     if not isinstance(given, Lists):
         return np.full(firsts.size, -1)
-    has = given.has[firsts][:, :MOST_PICKS]
-    bits = (has.astype(np.int64) << np.arange(has.shape[1])).sum(axis=1)
-    return np.where(has.any(axis=1), bits, -1)
+    bits = np.zeros(firsts.size, np.int64)
+    for number in range(min(len(given.texts), MOST_PICKS)):
+        bits |= given.holders(number)[firsts].astype(np.int64) << number
+    return np.where(bits > 0, bits, -1)

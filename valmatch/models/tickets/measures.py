@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
-from typing import cast
+from collections.abc import Collection, Iterator
 
 import numpy as np
 from scipy.special import expit
 
 from valmatch.draws.streams import fill_uniforms_of
 from valmatch.kernels.arrays import Bools, Floats, Ints, Shorts
-from valmatch.matching.tickets.columns import Lists, Texts
+from valmatch.matching.tickets.columns import Tickets
 from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE, Part, Response
 from valmatch.models.tickets.factors import LEAVES, STAYS, TicketsFactors
@@ -28,7 +27,7 @@ from valmatch.models.tickets.groups import (
     time_average,
     worst_percentile,
 )
-from valmatch.models.tickets.matches import Drawn, most_players
+from valmatch.models.tickets.matches import most_players
 from valmatch.models.tickets.matchmaking import users_by_ticket
 from valmatch.models.tickets.population import HOUR
 from valmatch.models.tickets.responses import OF_GROUPS, REASONS, groups, passed_waits, rule_names
@@ -37,7 +36,7 @@ from valmatch.rule_sets.table import Reached, Steps, Table
 # Matches as they run: who leaves, who joins in their place, how full and how fair they are.
 
 
-def draw_stays(factors: TicketsFactors, drawn: Drawn) -> Floats:
+def draw_stays(factors: TicketsFactors, drawn: Tickets) -> Floats:
     """Return which part of what is left of the match each player stays; infinity: all."""
     players, share = drawn.skills.size, factors.match.leave_prob
     if share == 0.0 and factors.match.backfill == "none":
@@ -378,54 +377,16 @@ def lacking(table: Table, given: Collection[str]) -> list[str]:
     return [one.name for one in table.attributes if one.default is None and one.name not in given]
 
 
-def unmatchable(table: Table, given: Collection[str], drawn: Drawn, timeout: float) -> Ints:
+def unmatchable(table: Table, drawn: Tickets, timeout: float) -> Ints:
     """Return why no match can ever take each ticket, as the number of one of `REASONS`.
 
     Shapes: returns (tickets,).
     """
     why = np.full(drawn.times.size, -1)
     why[_too_far(table, drawn, timeout)] = LATENCY
-    why[tickets_lacking(table, drawn)] = VALUE
-    if lacking(table, given):
-        why[:] = VALUE
+    why[drawn.lacks(table.attributes)] = VALUE
     why[drawn.sizes > largest_team(table)] = PARTY
     return why
-
-
-def tickets_lacking(table: Table, drawn: Drawn) -> Bools:
-    """Return which tickets have a player without a value that has no default."""
-    lacks = np.zeros(drawn.times.size, np.bool_)
-    for attribute in table.attributes:
-        if attribute.name in drawn.missing and attribute.default is None:
-            lacks[drawn.of[drawn.missing[attribute.name]]] = True
-    return lacks
-
-
-def seen_by(table: Table, drawn: Drawn) -> dict[str, Floats | Texts | Lists]:
-    """Return what the matchmaker sees of players, with defaults for what they lack."""
-    values = dict(drawn.attributes)
-    for attribute in table.attributes:
-        gone, own = drawn.missing.get(attribute.name), values.get(attribute.name)
-        default = attribute.default
-        if gone is None or default is None:
-            continue
-        if isinstance(own, Texts):
-            texts = [*own.texts, str(default)]
-            values[attribute.name] = Texts(np.where(gone, len(own.texts), own.codes), texts)
-        elif isinstance(own, Lists):
-            values[attribute.name] = _with_default(own, gone, cast("tuple[str, ...]", default))
-        elif own is not None:
-            values[attribute.name] = np.where(gone, cast(float, default), own)
-    return values
-
-
-def _with_default(own: Lists, gone: Bools, default: Sequence[str]) -> Lists:
-    """Return lists in which some players have those of the default."""
-    texts = list(dict.fromkeys([*own.texts, *default]))
-    has = np.zeros((gone.size, len(texts)), np.bool_)
-    has[:, : len(own.texts)] = own.has
-    has[gone] = [text in default for text in texts]
-    return Lists(has, texts)
 
 
 def first_limit(table: Table) -> float:
@@ -440,7 +401,7 @@ def _limits(table: Table) -> list[tuple[Reached, Steps]]:
     return [(one, one.most) for one in rules if isinstance(one, Reached) and one.most is not None]
 
 
-def _too_far(table: Table, drawn: Drawn, timeout: float) -> Bools:
+def _too_far(table: Table, drawn: Tickets, timeout: float) -> Bools:
     """Return which tickets are over a limit in all data centres, whenever they are matched."""
     far = np.zeros(drawn.times.size, np.bool_)
     for rule, limit in _limits(table):
@@ -450,9 +411,9 @@ def _too_far(table: Table, drawn: Drawn, timeout: float) -> Bools:
     return far
 
 
-def _pings(rule: Reached, drawn: Drawn) -> Floats:
+def _pings(rule: Reached, drawn: Tickets) -> Floats:
     """Return what stands for each ticket in each data centre."""
-    firsts = np.cumsum(drawn.sizes) - drawn.sizes
+    firsts = drawn.firsts
     if not firsts.size:
         return np.empty((0, drawn.latencies.shape[1]))
     if rule.party == "avg" and not rule.each:

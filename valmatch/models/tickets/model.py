@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.living.queue import PresetReport
-from valmatch.matching.tickets.columns import Columns, Played, play_columns
+from valmatch.matching.tickets.columns import Played, Tickets, objects_of
 from valmatch.matching.tickets.driving import play
 from valmatch.matching.tickets.games import (
     NO_BACKFILLS,
@@ -25,7 +25,7 @@ from valmatch.matching.tickets.games import (
     play_with_games,
 )
 from valmatch.matching.tickets.layout import COMPLETED
-from valmatch.matching.tickets.playing import STATUSES
+from valmatch.matching.tickets.playing import STATUSES, play_columns
 from valmatch.matching.tickets.searching import MOST_TRIED
 from valmatch.models.model import (
     NO_FILES,
@@ -40,7 +40,7 @@ from valmatch.models.model import (
 from valmatch.models.tickets.factors import Group, Kind, TicketsFactors, kind_of, round_trips
 from valmatch.models.tickets.groups import Replication, groups_table
 from valmatch.models.tickets.logged import TicketLog
-from valmatch.models.tickets.matches import Drawn, matches_of, places_of
+from valmatch.models.tickets.matches import matches_of, places_of
 from valmatch.models.tickets.matchmaking import PRESET_SEES, PresetMatchmaker
 from valmatch.models.tickets.measures import (
     draw_stays,
@@ -49,8 +49,6 @@ from valmatch.models.tickets.measures import (
     largest_team,
     measure,
     preset_responses,
-    seen_by,
-    tickets_lacking,
     unmatchable,
 )
 from valmatch.models.tickets.pools import Blocking, blocking, search_gap
@@ -64,9 +62,9 @@ from valmatch.models.tickets.population import (
 )
 from valmatch.models.tickets.responses import REASONS, RESPONSES, further_responses
 from valmatch.models.tickets.rule_file import read_rules
-from valmatch.models.tickets.worlds import TicketWorld, tickets_of
+from valmatch.rule_sets import table as rule_table
 from valmatch.rule_sets.table import Attribute, Valued
-from valmatch.rule_sets.worlds import FEW, Service
+from valmatch.rule_sets.worlds import FEW, Search, Service, Ticket
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, shown
 
@@ -181,7 +179,7 @@ def backfills_table(found: Replication) -> Table:
     )
 
 
-def _means(drawn: Drawn, values: Floats) -> Floats:
+def _means(drawn: Tickets, values: Floats) -> Floats:
     """Return the mean over the players of each ticket."""
     return np.asarray(np.bincount(drawn.of, values, drawn.sizes.size) / drawn.sizes)
 
@@ -197,7 +195,16 @@ CALLED: dict[Valued, str] = {
 }
 
 
-class TicketsModel(Model[Drawn]):
+class TicketWorld(NamedTuple):
+    """What a rule set is played on."""
+
+    table: rule_table.Table
+    tickets: tuple[Ticket, ...]  # their ids are their numbers, as in ``tickets.csv``
+    service: Service
+    search: Search
+
+
+class TicketsModel(Model[Tickets]):
     """Parties with latencies and wishes, matched by a rule set."""
 
     responses = RESPONSES
@@ -247,8 +254,10 @@ class TicketsModel(Model[Drawn]):
         self._log: TicketLog | None = None
         if "arrivals" in files:
             declared = [Attribute(name, kind) for name, kind in self._kinds().items()]
-            centres, end = self._trips.centres, self._service.horizon
-            self._log = TicketLog(files["arrivals"], self._table, declared, centres, end)
+            trips, end = self._trips, self._service.horizon
+            self._log = TicketLog(
+                files["arrivals"], self._table, declared, trips.centres, trips.homes, end
+            )
         from_log = self._log.remarks if self._log else ()
         self.warnings = (*rules.remarks, *from_log, *self._remarks())
 
@@ -320,18 +329,18 @@ class TicketsModel(Model[Drawn]):
                 " review takes seconds"
             )
 
-    def draw(self, streams: Streams, replication: int) -> Drawn:
+    def draw(self, streams: Streams, replication: int) -> Tickets:
         """Return the tickets of a replication; no rule enters."""
         return draw_tickets(self._factors, self._trips, streams.place(replication), self._logged())
 
     def _logged(self) -> Logged | None:
         return self._log.logged if self._log else None
 
-    def run(self, inputs: Drawn) -> Outcome:
+    def run(self, inputs: Tickets) -> Outcome:
         """Return the responses."""
         return Outcome(self._responses(self.play(inputs)))
 
-    def record(self, inputs: Drawn) -> Record:
+    def record(self, inputs: Tickets) -> Record:
         """Return the responses with every ticket, match and group."""
         found = self.play(inputs)
         blocked = self._blocking(found)
@@ -356,7 +365,7 @@ class TicketsModel(Model[Drawn]):
         announce_compilation(play if self._factors.match.backfill == "none" else play_games)
         return super().run_many(streams, replications, controls, check)
 
-    def play(self, inputs: Drawn) -> Replication:
+    def play(self, inputs: Tickets) -> Replication:
         """Let a rule set match the tickets of a replication."""
         if self._preset:
             played, report = self._preset.play(inputs, self._service)
@@ -367,7 +376,7 @@ class TicketsModel(Model[Drawn]):
 
     def _found(
         self,
-        drawn: Drawn,
+        drawn: Tickets,
         played: Played,
         stays: Floats,
         backfills: Backfills = NO_BACKFILLS,
@@ -380,7 +389,7 @@ class TicketsModel(Model[Drawn]):
             drawn,
             played,
             matches_of(drawn, played, self._table, factors.match.spread),
-            unmatchable(self._table, self._given(), drawn, timeout),
+            unmatchable(self._table, drawn, timeout),
             first_limit(self._table),
             places_of(self._table),
             stays,
@@ -388,7 +397,7 @@ class TicketsModel(Model[Drawn]):
             report,
         )
 
-    def world(self, inputs: Drawn, seed: int, replication: int) -> TicketWorld:
+    def world(self, inputs: Tickets, seed: int, replication: int) -> TicketWorld:
         """Return the tickets of a replication as a world, which can be looked at one by one."""
         match = self._factors.match
         if self._preset:
@@ -404,48 +413,37 @@ class TicketsModel(Model[Drawn]):
                 " --set match.backfill=none, and explain that folder)"
             )
         service = self._service._replace(seed=seed, replication=replication)
-        tickets = tickets_of(inputs, self._trips.centres, self._columns(inputs).answers)
+        tickets = objects_of(self._answered(inputs))
         return TicketWorld(self._table, tickets, service, self._factors.service.search)
 
-    def _by_rule_set(self, inputs: Drawn, stays: Floats) -> tuple[Played, Backfills]:
+    def _by_rule_set(self, inputs: Tickets, stays: Floats) -> tuple[Played, Backfills]:
         """Return what comes of tickets by a rule set, and of backfill tickets."""
-        factors, columns = self._factors, self._columns(inputs)
+        factors, tickets = self._factors, self._answered(inputs)
         counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
         search = factors.service.search
         if factors.match.backfill == "none":
-            played = play_columns(self._table, columns, self._service, search, counted)
+            played = play_columns(self._table, tickets, self._service, search, counted)
             return played, NO_BACKFILLS
         leavers = factors.match.backfill == "manual"
         serving = Serving(60.0 * factors.match.minutes, leavers, stays)
-        return play_with_games(self._table, columns, self._service, search, serving, counted)
+        return play_with_games(self._table, tickets, self._service, search, serving, counted)
 
-    def _columns(self, inputs: Drawn) -> Columns:
-        """Return what the matchmaker sees of the tickets."""
-        factors = self._factors
-        answers = np.empty((inputs.times.size, 0))
-        if factors.service.acceptance_seconds is not None:
-            answers = draw_answers(factors, inputs, self._logged())
-        return Columns(
-            inputs.times,
-            inputs.cancels,
-            inputs.sizes,
-            seen_by(self._table, inputs),
-            self._trips.centres,
-            inputs.latencies,
-            answers,
-            inputs.place,
-            tickets_lacking(self._table, inputs),
-        )
+    def _answered(self, inputs: Tickets) -> Tickets:
+        """Return the tickets with their answers to proposals, if there are any."""
+        if self._factors.service.acceptance_seconds is None:
+            return inputs
+        answers = draw_answers(self._factors, inputs, self._logged())
+        return inputs._replace(answers=answers)
 
     def _blocking(self, found: Replication) -> Blocking:
         """Return who blocks whom."""
-        columns, start = self._columns(found.drawn), found.window[0]
-        return blocking(self._table, columns, self._service, found.played, start)
+        start = found.window[0]
+        return blocking(self._table, found.drawn, self._service, found.played, start)
 
     def _responses(self, found: Replication, blocked: Blocking | None = None) -> dict[str, float]:
         values = measure(found)
         if "pools" in self._factors.measure:
-            world = self._table, self._columns(found.drawn), self._service
+            world = self._table, found.drawn, self._service
             values["search_gap"] = search_gap(*world, found.window[0])
             values["blocked_by"] = (blocked or self._blocking(found)).share
         return values

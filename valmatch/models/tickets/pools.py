@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Ints
-from valmatch.matching.tickets.columns import Columns, Played, chosen_columns, play_columns
+from valmatch.matching.tickets.columns import Played, Tickets
+from valmatch.matching.tickets.playing import play_columns
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.worlds import FEW, SEARCHES, Search, Service
 
@@ -35,35 +36,35 @@ class Blocking(NamedTuple):
     blockers: list[tuple[int, int]]
 
 
-def search_gap(table: Table, columns: Columns, service: Service, start: float) -> float:
+def search_gap(table: Table, tickets: Tickets, service: Service, start: float) -> float:
     """Return the share of the players whom an exhaustive search matches that a pass leaves out.
 
     Of pools of the latest tickets, as if there had been no review before.
     """
-    again = _Again(table, columns, service)
+    again = _Again(table, tickets, service)
     now = _moments(start, service, SMALL_LOOKS)
-    came = [columns.times.searchsorted(t, side="right") for t in now]
-    live = [columns.times.searchsorted(t - service.timeout, side="right") for t in now]
+    came = [tickets.times.searchsorted(t, side="right") for t in now]
+    live = [tickets.times.searchsorted(t - service.timeout, side="right") for t in now]
     latest = [np.arange(max(end - FEW, first), end) for end, first in zip(came, live, strict=True)]
     matched = [
-        sum(int(columns.sizes[own].sum()) for own in again.matched(latest, now, search))
+        sum(int(tickets.sizes[own].sum()) for own in again.matched(latest, now, search))
         for search in SEARCHES
     ]
     return 1.0 - matched[0] / matched[1] if matched[1] else math.nan
 
 
 def blocking(
-    table: Table, columns: Columns, service: Service, played: Played, start: float
+    table: Table, tickets: Tickets, service: Service, played: Played, start: float
 ) -> Blocking:
     """Return who blocks whom; a ticket of a proposal that fails counts as waiting meanwhile."""
     until = played.ends.copy()
     until[played.tickets] = played.asked
     left_over = [
-        (np.flatnonzero((columns.times <= t) & (until > t))[:MOST], t)
+        (np.flatnonzero((tickets.times <= t) & (until > t))[:MOST], t)
         for t in _moments(start, service, LOOKS)
     ]
     several = [(pool, t) for pool, t in left_over if pool.size > 1]
-    blockers = _blockers(_Again(table, columns, service), several)
+    blockers = _blockers(_Again(table, tickets, service), several)
     return Blocking(
         sum(map(bool, blockers)) / len(several) if several else math.nan,
         sorted({pair for own in blockers for pair in own}),
@@ -102,24 +103,28 @@ def _blockers(again: _Again, pools: Sequence[tuple[Ints, float]]) -> list[list[t
 class _Again:
     """Looks at pools for one review each."""
 
-    def __init__(self, table: Table, columns: Columns, service: Service) -> None:
-        self._table, self._columns, self._service = table, columns, service
+    def __init__(self, table: Table, tickets: Tickets, service: Service) -> None:
+        self._table, self._tickets, self._service = table, tickets, service
 
     def matched(
         self, pools: Sequence[Ints], moments: Sequence[float], search: Search
     ) -> list[Ints]:
         """Return the tickets of each pool that have a match after one review at its moment."""
         sizes = np.array([pool.size for pool in pools], np.int64)
-        tickets = np.concatenate([*pools, np.empty(0, np.int64)]).astype(np.int64)
+        chosen = np.concatenate([*pools, np.empty(0, np.int64)]).astype(np.int64)
         of = np.repeat(np.arange(sizes.size), sizes)
         # A pool that is left over times out before the next one has its review.
         apart = 2.0 * self._service.timeout
-        ages = np.asarray(moments, np.float64)[of] - self._columns.times[tickets]
-        columns = chosen_columns(self._columns, tickets, apart * (of + 1) - ages)
+        ages = np.asarray(moments, np.float64)[of] - self._tickets.times[chosen]
+        tickets = self._tickets.take(chosen)._replace(
+            times=apart * (of + 1) - ages,
+            cancels=np.full(of.size, np.inf),
+            answers=np.empty((of.size, 0)),
+        )
         service = self._service._replace(
             horizon=apart * (sizes.size + 1), review=apart, acceptance=None
         )
-        played = play_columns(self._table, columns, service, search)
-        has_match = np.zeros(tickets.size, np.bool_)
+        played = play_columns(self._table, tickets, service, search)
+        has_match = np.zeros(chosen.size, np.bool_)
         has_match[played.tickets] = True
-        return [tickets[has_match & (of == number)] for number in range(sizes.size)]
+        return [chosen[has_match & (of == number)] for number in range(sizes.size)]

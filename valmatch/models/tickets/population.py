@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from valmatch.draws.streams import fill_uniforms_of
 from valmatch.kernels.arrays import Floats, Ints, Words
-from valmatch.matching.tickets.columns import Lists, Texts
+from valmatch.matching.tickets.columns import Lists, Texts, Tickets, Values
 from valmatch.models.tickets.factors import (
     ACCEPTS,
     ANSWER,
@@ -34,7 +34,6 @@ from valmatch.models.tickets.factors import (
     TicketsFactors,
     kind_of,
 )
-from valmatch.models.tickets.matches import Drawn, places_of_players, tickets_of_players
 
 # Times at which tickets come: a Poisson process whose rate changes by the hour of a day.
 
@@ -158,13 +157,13 @@ class Logged(NamedTuple):
 
     times: Floats  # (tickets,); seconds
     sizes: Ints  # (tickets,); players
-    laid_over: Callable[[Drawn], Drawn]  # returns drawn tickets with what the log says of them
+    laid_over: Callable[[Tickets], Tickets]  # returns drawn tickets with what the log says of them
     answered: Callable[[Floats], Floats]  # returns drawn answers with those of the log
 
 
 def draw_tickets(
     factors: TicketsFactors, trips: RoundTrips, place: Words, log: Logged | None = None
-) -> Drawn:
+) -> Tickets:
     """Draw the tickets of a replication; no rule enters.
 
     Shapes: `place` (3,).
@@ -174,7 +173,7 @@ def draw_tickets(
     drawn, error = _draw(factors, trips, place, log.times, log.sizes)
     seen = drawn.seen
     drawn = log.laid_over(drawn)
-    given = drawn.attributes[factors.skill.attribute]
+    given = drawn.values[factors.skill.attribute]
     assert isinstance(given, np.ndarray)
     # What a log has of a skill is what the matchmaker sees.
     skills = np.where(given == seen, drawn.skills, given - error)
@@ -187,15 +186,17 @@ def _draw(
     place: Words,
     times: Floats,
     sizes: Ints | None = None,
-) -> tuple[Drawn, Floats | float]:
+) -> tuple[Tickets, Floats | float]:
     """Draw tickets, and how far what is seen of their players is off."""
     tickets = times.size
     if sizes is None:
         sizes = 1 + _chosen(factors.parties.shares, _uniforms(SIZE, tickets, place))
     regions = factors.regions.shares
     homes = _chosen(tuple(regions.values()), _uniforms(HOME, tickets, place))
-    own = tickets_of_players(sizes)
-    people = _People(own, own, places_of_players(sizes), place)
+    none = np.empty((tickets, 0))
+    drawn = Tickets(times, times, sizes, {}, trips.centres, none, none, place, homes=homes)
+    own = drawn.of
+    people = _People(own, own, drawn.places, place)
     users = people._replace(of=users_of(factors.ratings, people))
     skills = _skills(factors, sizes, people, users)
     beliefs = draw_beliefs(factors.ratings, users) if factors.ratings.any_given() else {}
@@ -207,7 +208,7 @@ def _draw(
     if beliefs:
         beliefs |= {USER: users.of.astype(np.float64)}
         beliefs |= draw_ranges(factors.ratings, users, seen)
-    attributes: dict[str, Floats | Texts | Lists] = dict(beliefs)
+    attributes: dict[str, Values] = dict(beliefs)
     attributes |= {
         name: _attribute(law, ATTRIBUTE + number, tickets, people)
         for number, (name, law) in enumerate(factors.attributes.items())
@@ -215,18 +216,8 @@ def _draw(
     latencies = _latencies(factors.regions.spread, trips.milliseconds, homes, people)
     cancels = times + _patience(factors, tickets, place)
     attributes[factors.skill.attribute] = seen
-    drawn = Drawn(
-        times,
-        cancels,
-        sizes,
-        homes,
-        skills,
-        seen,
-        latencies,
-        attributes,
-        {},
-        tuple(regions),
-        place,
+    drawn = drawn._replace(
+        cancels=cancels, values=attributes, latencies=latencies, skills=skills, seen=seen
     )
     return drawn, error
 
@@ -302,7 +293,7 @@ def _patience(factors: TicketsFactors, tickets: int, place: Words) -> Floats:
 
 def _attribute(
     law: Mapping[str, float | dict[str, float]], source: int, tickets: int, people: _People
-) -> Floats | Texts | Lists:
+) -> Values:
     """Return what players have of an attribute."""
     kind = kind_of(law)
     if kind == "numbers":
@@ -318,10 +309,11 @@ def _attribute(
         people.uniforms(source, MOST_ITEMS * people.places + item) < probability
         for item, probability in enumerate(items.values())
     ]
-    return Lists(np.stack(columns, axis=1), list(items))
+    has = np.stack(columns, axis=1)
+    return Lists(has.sum(axis=1), np.nonzero(has)[1], list(items))
 
 
-def draw_answers(factors: TicketsFactors, drawn: Drawn, log: Logged | None = None) -> Floats:
+def draw_answers(factors: TicketsFactors, drawn: Tickets, log: Logged | None = None) -> Floats:
     """Return after how many seconds tickets accept each proposal, NaN for never.
 
     A ticket accepts with the last of its players, if all do.
@@ -329,7 +321,7 @@ def draw_answers(factors: TicketsFactors, drawn: Drawn, log: Logged | None = Non
     service, own, places = factors.service, drawn.of, drawn.places
     people = _People(own, own, places, drawn.place)
     answers = np.empty((drawn.times.size, PROPOSALS))
-    firsts = np.cumsum(drawn.sizes) - drawn.sizes
+    firsts = drawn.firsts
     for proposal in range(PROPOSALS) if drawn.times.size else ():
         counters = ROOM * proposal + places
         seconds = -service.answer_seconds * np.log(people.uniforms(ANSWER, counters))
