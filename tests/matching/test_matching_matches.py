@@ -75,6 +75,7 @@ def test_best_pairs_are_those_of_networkx() -> None:
         best = networkx.max_weight_matching(graph)
         total = sum(graph.edges[pair]["weight"] for pair in best)
         found = matching.best_pairs(weights)
+        assert matching.best_pairs(np.where(weights < 0, -0.01, weights / 7 * 1e-12)) == found
         assert sum(graph.edges[pair]["weight"] for pair in found) == total
         assert len({k for pair in found for k in pair}) == 2 * len(found)
 
@@ -99,5 +100,19 @@ def test_what_cannot_be_matched_is_said(
 def test_more_than_a_rule_takes_is_said() -> None:
     with pytest.raises(ValueError, match="joint takes teams of up to 16"):
         matching.best_match([0.0], [1500.0], matching.ranges(17))
-    with pytest.raises(ValueError, match="columns from 1 to 16"):
-        matching.best_pairs(np.zeros((3, 17)))
+    for wrong in (np.zeros((3, 17)), [[np.nan]], [[2**59]], [["a"]]):
+        with pytest.raises(ValueError, match="columns from 1 to 16"):
+            matching.best_pairs(wrong)
+
+
+@pytest.mark.parametrize("horizon", [np.inf, np.nan])
+def test_numbers_of_ranges_that_are_none_are_refused_by_name(horizon: float) -> None:
+    with pytest.raises(ValueError, match="horizon: a finite number is wanted"):
+        matching.ranges(horizon=horizon)
+    with pytest.raises(ValueError, match="player_diff: a number or infinity is wanted"):
+        matching.ranges(player_diff=np.nan)
+
+
+def test_waits_may_be_longer_than_a_day() -> None:
+    ratings, rules = [1500.0, 1510.0, 1900.0], matching.ranges(1, team_diff=50.0)
+    assert matching.best_match([900.0, 0.5, 30.0], ratings, rules) == ((1,), (0,))

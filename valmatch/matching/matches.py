@@ -80,6 +80,12 @@ def ranges(
     """
     if team_num < 1:
         raise ValueError(f"team_num: a team has at least one player, not {team_num}")
+    limits = {"player_diff": player_diff, "team_diff": team_diff, "wait_thresh": wait_thresh}
+    slacks = {"player_slack": player_slack, "team_slack": team_slack, "horizon": horizon}
+    for name, value in {**limits, **slacks}.items():
+        if math.isnan(value) or (name in slacks and math.isinf(value)):
+            allowed = "a finite number" if name in slacks else "a number or infinity"
+            raise ValueError(f"{name}: {allowed} is wanted, not {value}")
     large = 1e9  # in the place of infinity, so that sums of ratings and slack stay finite
     return Rules(
         team_num=team_num,
@@ -176,6 +182,9 @@ def best_match(
     waited, skills = _row(waits, "waits"), _row(ratings, "ratings")
     oldest = np.argsort(-waited, kind="stable")
     arrivals = waited.max(initial=0.0) - waited[oldest]
+    days_end = max(rules.horizon, waited.max(initial=0.0))
+    ticks_an_hour = min(rules.ticks_per_hour, ticks_per_hour(days_end, max(rules.team_num, 1)))
+    rules = rules._replace(horizon=days_end, ticks_per_hour=ticks_an_hour)
     _check(arrivals, skills, rules, "joint")
     long = prioritized(arrivals, waited.max(initial=0.0), rules)
     ticks = (arrivals * rules.ticks_per_hour + 0.5).astype(np.int64)
@@ -192,9 +201,10 @@ def best_pairs(weights: ArrayLike) -> list[tuple[int, int]]:
 
     Parameters
     ----------
-    weights : (n, band) array_like of int
-        Of the pair of player i and player i + 1 + k at [i, k], at most 2**58; negative where they
-        cannot be matched. `band` is at most 16.
+    weights : (n, band) array_like
+        Of the pair of player i and player i + 1 + k at [i, k]: integers up to 2**58, or real
+        numbers, of which those below 2**-57 of the largest count as 0; negative where they cannot
+        be matched. `band` is at most 16.
 
     Returns
     -------
@@ -205,13 +215,23 @@ def best_pairs(weights: ArrayLike) -> list[tuple[int, int]]:
     --------
     >>> best_pairs([[5, 1], [9, 1], [5, -1], [-1, -1]])
     [(0, 1), (2, 3)]
+    >>> best_pairs([[0.4, 0.9], [0.4, -1.0], [-1.0, -1.0]])
+    [(0, 2)]
     """
-    given = np.array(weights, np.int64, ndmin=2)
-    n, band = given.shape
-    if not 1 <= band <= WIDEST_BAND or (given > MOST).any():
+    numbers = np.array(weights, ndmin=2)
+    n, band = numbers.shape
+    real = numbers.dtype.kind == "f"
+    wrong = numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all()
+    if wrong or not 1 <= band <= WIDEST_BAND or (not real and (numbers > MOST).any()):
         raise ValueError(
-            f"weights: columns from 1 to {WIDEST_BAND} and numbers up to 2**58 are allowed"
+            f"weights: columns from 1 to {WIDEST_BAND} of finite numbers, integers up to 2**58, are"
+            " allowed"
         )
+    if real:  # as integers, whose sums are exact: scaled by a power of two, which rounds nothing
+        _, exponent = math.frexp(numbers.max(initial=0.0))
+        scaled = np.rint(np.ldexp(np.maximum(numbers, 0.0), MOST.bit_length() - 1 - exponent))
+        numbers = np.where(numbers < 0.0, -1.0, scaled)
+    given = numbers.astype(np.int64)
     places = np.arange(n)[:, np.newaxis] + 1 + np.arange(band)
     given[places >= n] = -1
     gains = np.zeros((4, 2**band), np.int64)
