@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
+from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.columns import (
     Lists,
     Maps,
@@ -22,67 +23,7 @@ from valmatch.matching.tickets.columns import (
     tickets_of,
     values_of,
 )
-from valmatch.matching.tickets.layout import (
-    AGGREGATE,
-    AND,
-    ANSWER,
-    AS_ONE,
-    AT_LEAST,
-    AT_MOST,
-    AVG,
-    BY_TEAM,
-    CAMP,
-    CELL,
-    COMBINED,
-    COMMON,
-    COMPARED,
-    COUNT,
-    COUNTED,
-    EQUAL,
-    FLATTEN,
-    GROWING,
-    HOLDERS,
-    INTERSECTION,
-    JUDGED,
-    KEPT,
-    LESS,
-    LIST,
-    MATCH,
-    MAX,
-    MEDIAN,
-    MIN,
-    MORE,
-    NESTED,
-    NONE,
-    NOT,
-    OPTIONS,
-    OR,
-    ORDERED,
-    OTHER,
-    OVER_TEAMS,
-    OVERLAP,
-    PART,
-    PING,
-    REACHED,
-    RULE,
-    SLOT,
-    SORT,
-    SPREAD,
-    STAT,
-    STATE,
-    STDDEV,
-    STEP,
-    SUM,
-    TEAM,
-    TICKET,
-    WITHIN,
-    XOR,
-    Facts,
-    Queue,
-    Seats,
-    Tallies,
-    World,
-)
+from valmatch.matching.tickets.layout import Facts, Queue, Seats, Tallies, World
 from valmatch.rule_sets.table import (
     Aggregate,
     Attribute,
@@ -104,37 +45,37 @@ from valmatch.rule_sets.worlds import Search, Service, Ticket
 # The arrays of the rules of a table.
 
 KINDS: dict[type[Predicate], int] = {
-    Within: WITHIN,
-    Compared: COMPARED,
-    Counted: COUNTED,
-    Reached: REACHED,
-    Spread: SPREAD,
-    Combined: COMBINED,
-    Ordered: ORDERED,
+    Within: t.WITHIN,
+    Compared: t.COMPARED,
+    Counted: t.COUNTED,
+    Reached: t.REACHED,
+    Spread: t.SPREAD,
+    Combined: t.COMBINED,
+    Ordered: t.ORDERED,
 }
 FUNCTIONS = {
-    "min": MIN,
-    "max": MAX,
-    "avg": AVG,
-    "median": MEDIAN,
-    "sum": SUM,
-    "stddev": STDDEV,
-    "count": COUNT,
-    "flatten": FLATTEN,
-    "set_intersection": INTERSECTION,
+    "min": t.MIN,
+    "max": t.MAX,
+    "avg": t.AVG,
+    "median": t.MEDIAN,
+    "sum": t.SUM,
+    "stddev": t.STDDEV,
+    "count": t.COUNT,
+    "flatten": t.FLATTEN,
+    "set_intersection": t.INTERSECTION,
 }
 OPERATIONS = {
-    "<": LESS,
-    "<=": AT_MOST,
-    "=": EQUAL,
-    "!=": OTHER,
-    ">": MORE,
-    ">=": AT_LEAST,
-    "common": COMMON,
-    "holders": HOLDERS,
-    "overlap": OVERLAP,
+    "<": t.LESS,
+    "<=": t.AT_MOST,
+    "=": t.EQUAL,
+    "!=": t.OTHER,
+    ">": t.MORE,
+    ">=": t.AT_LEAST,
+    "common": t.COMMON,
+    "holders": t.HOLDERS,
+    "overlap": t.OVERLAP,
 }
-OPERATORS = {"and": AND, "or": OR, "xor": XOR, "not": NOT}
+OPERATORS = {"and": t.AND, "or": t.OR, "xor": t.XOR, "not": t.NOT}
 
 OPEN = {"count", "sum"}  # functions that say nothing of a match that is not complete
 
@@ -173,15 +114,17 @@ class _Lists:
     def stepped(self, steps: Steps | None) -> int:
         """Return the row of a step function: what holds at each age of the table."""
         if steps is None:
-            return NONE
+            return t.NONE
         entries = []
         for number, value in enumerate(steps.values):
             if isinstance(value, Aggregate):
                 entries.append((0.0, self.aggregate(value), number))
             elif isinstance(value, str):
-                entries.append((float(self.texts.setdefault(value, len(self.texts))), NONE, number))
+                entries.append(
+                    (float(self.texts.setdefault(value, len(self.texts))), t.NONE, number)
+                )
             else:
-                entries.append((float(value), NONE, number))
+                entries.append((float(value), t.NONE, number))
         ages = (-np.inf, *self.table.waits)
         self.steps.append([entries[bisect_right(steps.waits, age)] for age in ages])
         return len(self.steps) - 1
@@ -190,8 +133,8 @@ class _Lists:
 def rule_arrays(table: Table, texts: dict[str, int]) -> RuleArrays:
     """Return the arrays of the rules, and the sizes of the teams."""
     lists = _Lists(table, texts)
-    rules = np.zeros(len(table.rules), RULE)
-    rows = {SPREAD: 0, REACHED: 0}
+    rules = np.zeros(len(table.rules), t.RULE)
+    rows = {t.SPREAD: 0, t.REACHED: 0}
     for record, rule in zip(rules, table.rules, strict=True):
         _fill_rule(record, rule, lists)
         if record["kind"] in rows:
@@ -200,7 +143,7 @@ def rule_arrays(table: Table, texts: dict[str, int]) -> RuleArrays:
     teams = [(lists.stepped(team.least), lists.stepped(team.most)) for team in table.teams]
     aggregates = _aggregates(lists)
     links = np.array(lists.links, np.int64)
-    steps = np.array(lists.steps, STEP).reshape(len(lists.steps), len(table.waits) + 1)
+    steps = np.array(lists.steps, t.STEP).reshape(len(lists.steps), len(table.waits) + 1)
     return RuleArrays(rules, aggregates, links, steps, teams, lists.aggregates)
 
 
@@ -214,18 +157,18 @@ def _fill_rule(record: Any, rule: Rule, lists: _Lists) -> None:  # noqa: ANN401
     reference = getattr(predicate, "reference", None)
     for key in ("least", "most", "spread"):
         record[key] = lists.stepped(getattr(predicate, key, None))
-    record["reference"] = NONE
+    record["reference"] = t.NONE
     if isinstance(reference, Steps):
         record["reference"] = lists.stepped(reference)
     referred = reference.values if isinstance(reference, Steps) else ()
     every = [*measures, *(value for value in referred if isinstance(value, Aggregate))]
     record["unknown"] = any(OPEN & set(one.functions) for one in every)
-    record["final"] = record["unknown"] or record["kind"] == COMBINED or not rule.alone
+    record["final"] = record["unknown"] or record["kind"] == t.COMBINED or not rule.alone
     if isinstance(rule.predicate, Compared):
         record["operation"] = OPERATIONS[rule.predicate.operation]
     elif isinstance(rule.predicate, Counted):
         record["operation"] = OPERATIONS[rule.predicate.counts]
-        if record["operation"] == HOLDERS and record["least"] != NONE:
+        if record["operation"] == t.HOLDERS and record["least"] != t.NONE:
             record["final"] = True
     elif isinstance(rule.predicate, Reached):
         record["operation"] = rule.predicate.reference == "min"
@@ -237,11 +180,11 @@ def _fill_rule(record: Any, rule: Rule, lists: _Lists) -> None:  # noqa: ANN401
 
 def _aggregates(lists: _Lists) -> Records:
     """Return the aggregates."""
-    records = np.zeros(len(lists.aggregates), AGGREGATE)
+    records = np.zeros(len(lists.aggregates), t.AGGREGATE)
     for record, one in zip(records, lists.aggregates, strict=True):
         record["first_team"], record["teams"] = lists.linked(one.teams), len(one.teams)
         record["grouped"], record["of_teams"] = one.grouped, one.source == "teams"
-        record["source"] = NONE
+        record["source"] = t.NONE
         if isinstance(one.source, int):
             record["source"] = one.source
             record["lists"] = lists.table.attributes[one.source].kind == "texts"
@@ -321,12 +264,12 @@ class _Columns:
         if key not in self.numbers:
             self.numbers[key] = len(self.stats)
             self.stats.append(self._stat(values(), of_tickets))
-            self.spreads.append(NONE)
+            self.spreads.append(t.NONE)
         return self.numbers[key]
 
     def _stat(self, values: Floats, of_tickets: bool) -> Records:
         members = self.members
-        record = np.zeros(members.tickets.size + len(members.parts), STAT)
+        record = np.zeros(members.tickets.size + len(members.parts), t.STAT)
         record["players"] = members.of_players(np.ones(self.facts.cells.shape[1], np.int64), np.add)
         if of_tickets:
             record["low"] = record["high"] = members.of_tickets(values)
@@ -350,7 +293,7 @@ class _Columns:
             self.sets[key] = len(self.marks)
             of = self.members.of_tickets if of_tickets else self._common
             self.marks.append(of(bits()).astype(np.uint64))
-            self.limits.append((NONE, np.nan))
+            self.limits.append((t.NONE, np.nan))
         return self.sets[key]
 
     def _common(self, bits: Words) -> NDArray[np.generic]:
@@ -371,7 +314,7 @@ class _Columns:
         own = [items[first:end] for first, end in zip(cells["first"], cells["end"], strict=True)]
         every = np.unique(np.concatenate([*own, np.zeros(0)]))
         if every.size > BITS:
-            return NONE
+            return t.NONE
 
         def bits() -> Words:
             places = [np.searchsorted(every, one).astype(np.uint64) for one in own]
@@ -395,7 +338,7 @@ class _Columns:
         """Return the first column of sets of regions within limits, NONE if there are too many."""
         pings = self.facts.pings[row]["ping"]
         if pings.shape[1] > BITS:
-            return NONE
+            return t.NONE
         weights = np.uint64(1) << np.arange(pings.shape[1], dtype=np.uint64)
 
         def bits(limit: float) -> Words:
@@ -436,7 +379,7 @@ def tallies_of(
             (common if _is_common(record, rule, columns) else seated).append(number)
         elif not rule.alone or not (record["unknown"] or isinstance(rule.predicate, Ordered)):
             rest.append(number)
-    common.sort(key=lambda one: rules.rules[one]["kind"] not in (REACHED, SPREAD))
+    common.sort(key=lambda one: rules.rules[one]["kind"] not in (t.REACHED, t.SPREAD))
     order = [*common, *seated, *rest]
     swift = len(common) + len(seated)
     if counted:
@@ -444,7 +387,7 @@ def tallies_of(
         common = [number for number in order if set(range(number + 1)) <= set(common)]
         swift = 0
     rows = members.tickets.size + len(members.parts)
-    own = np.zeros((rows, len(columns.stats)), STAT)
+    own = np.zeros((rows, len(columns.stats)), t.STAT)
     marks = np.zeros((rows, len(columns.marks)), np.uint64)
     for k, stat in enumerate(columns.stats):
         own[:, k] = stat
@@ -466,18 +409,18 @@ def tallies_of(
 
 def _describe(record: np.void, aggregate: Aggregate, columns: _Columns) -> None:
     """Note which column an aggregate is of and how it is got from it, where tallies have it."""
-    record["column"], record["inner"], record["outer"] = NONE, NONE, NONE
+    record["column"], record["inner"], record["outer"] = t.NONE, t.NONE, t.NONE
     if not isinstance(aggregate.source, int):
         return
     functions = list(aggregate.functions)
-    shape = BY_TEAM if aggregate.grouped else AS_ONE
+    shape = t.BY_TEAM if aggregate.grouped else t.AS_ONE
     if functions and functions[0] == "flatten":
-        shape = AS_ONE
+        shape = t.AS_ONE
         del functions[0]
     kind = columns.table.attributes[aggregate.source].kind
-    if shape == BY_TEAM and len(functions) == 2:
-        shape = OVER_TEAMS
-    most = {"number": 2 if shape == OVER_TEAMS else 1}.get(kind, 0)
+    if shape == t.BY_TEAM and len(functions) == 2:
+        shape = t.OVER_TEAMS
+    most = {"number": 2 if shape == t.OVER_TEAMS else 1}.get(kind, 0)
     if kind == "map" or len(functions) > most or not set(functions) <= set(SIMPLE):
         return
     record["column"] = (columns.texts if kind == "texts" else columns.values)(aggregate.source)
@@ -486,9 +429,9 @@ def _describe(record: np.void, aggregate: Aggregate, columns: _Columns) -> None:
     if numbers:
         record["inner"], record["outer"] = numbers[0], numbers[-1]
     if "avg" in functions and columns.largest[record["column"]] > HUGE:
-        record["column"] = NONE
+        record["column"] = t.NONE
     teams = len(columns.table.teams)
-    whole = shape == AS_ONE and len(set(aggregate.teams)) == teams
+    whole = shape == t.AS_ONE and len(set(aggregate.teams)) == teams
     places = [teams] if whole else list(aggregate.teams)
     record["first_place"], record["places"] = columns.linked(places), len(places)
 
@@ -504,10 +447,10 @@ def _measures(record: np.void, columns: _Columns) -> Records:
 
 def _referred(record: np.void, columns: _Columns) -> Records:
     """Return the aggregates that a rule refers to, at whatever age."""
-    if record["reference"] == NONE:
+    if record["reference"] == t.NONE:
         return columns.rules.aggregates[:0]
     numbers = np.unique(columns.rules.steps[record["reference"]]["aggregate"])
-    return columns.rules.aggregates[numbers[numbers != NONE]]
+    return columns.rules.aggregates[numbers[numbers != t.NONE]]
 
 
 def _camp(record: np.void, rule: Rule, columns: _Columns) -> int | None:
@@ -526,7 +469,7 @@ def _camp(record: np.void, rule: Rule, columns: _Columns) -> int | None:
         return None
     for one in _measures(record, columns):
         kinds = ("number", "text")
-        plain = one["column"] != NONE and one["inner"] == NONE and not one["lists"]
+        plain = one["column"] != t.NONE and one["inner"] == t.NONE and not one["lists"]
         if plain and _is_of_all(one, columns) and len(predicate.measures) == 1:
             source = columns.table.attributes[int(one["source"])].kind
             return int(one["column"]) if source in kinds else None
@@ -536,7 +479,7 @@ def _camp(record: np.void, rule: Rule, columns: _Columns) -> int | None:
 def _is_of_all(aggregate: np.void, columns: _Columns) -> bool:
     """Return whether an aggregate is of all teams as if they were one."""
     place = columns.links[int(aggregate["first_place"])]
-    return bool(aggregate["shape"] == AS_ONE and place == len(columns.table.teams))
+    return bool(aggregate["shape"] == t.AS_ONE and place == len(columns.table.teams))
 
 
 def _is_common(record: np.void, rule: Rule, columns: _Columns) -> bool:
@@ -556,7 +499,7 @@ def _is_tallied(record: np.void, rule: Rule, columns: _Columns) -> bool:
             limits = [float(value) for value in predicate.most.values]  # type: ignore[arg-type]
         record["column"] = columns.regions(int(record["row"]), limits)
         record["partly"] = predicate.spread is not None
-        return bool(record["column"] != NONE)
+        return bool(record["column"] != t.NONE)
     if isinstance(predicate, Spread):
         if columns.table.attributes[predicate.attribute].kind != "number":
             return False
@@ -567,12 +510,12 @@ def _is_tallied(record: np.void, rule: Rule, columns: _Columns) -> bool:
     if not isinstance(predicate, Within | Compared):
         return False
     measures, referred = _measures(record, columns), _referred(record, columns)
-    if (measures["column"] == NONE).any() or measures["lists"].any():
+    if (measures["column"] == t.NONE).any() or measures["lists"].any():
         return False
-    single = (referred["shape"] != BY_TEAM) & (referred["inner"] != NONE)
-    if (referred["column"] == NONE).any() or not single.all():
+    single = (referred["shape"] != t.BY_TEAM) & (referred["inner"] != t.NONE)
+    if (referred["column"] == t.NONE).any() or not single.all():
         return False
-    raw = measures["inner"] == NONE
+    raw = measures["inner"] == t.NONE
     if isinstance(predicate, Compared) and predicate.reference is None:
         return predicate.operation == "=" and bool(raw.all())
     record["partly"] = raw.any() and (
@@ -580,7 +523,7 @@ def _is_tallied(record: np.void, rule: Rule, columns: _Columns) -> bool:
         if isinstance(predicate, Within)
         else predicate.operation == "!="
     )
-    averages = [one for one in (*measures, *referred) if AVG in (one["inner"], one["outer"])]
+    averages = [one for one in (*measures, *referred) if t.AVG in (one["inner"], one["outer"])]
     largest = [columns.largest[int(one["column"])] for one in averages]
     record["slack"] = ROUNDING * max(largest, default=0.0)
     return True
@@ -589,12 +532,12 @@ def _is_tallied(record: np.void, rule: Rule, columns: _Columns) -> bool:
 def _is_counted(record: np.void, rule: Rule, predicate: Counted, columns: _Columns) -> bool:
     """Return whether tallies may tell the verdict on a rule that counts texts or their holders."""
     measures = _measures(record, columns)
-    if not measures["lists"].all() or (measures["column"] == NONE).any():
+    if not measures["lists"].all() or (measures["column"] == t.NONE).any():
         return False
     if predicate.counts == "common":
         return True
     reference = predicate.reference
-    if record["operation"] != HOLDERS or not isinstance(reference, Steps):
+    if record["operation"] != t.HOLDERS or not isinstance(reference, Steps):
         return False
     is_text = len(reference.values) == 1 and isinstance(reference.values[0], str)
     if not is_text or np.unique(measures["source"]).size > 1:
@@ -612,7 +555,7 @@ def _camps(values: Records) -> Ints:
     if values.shape[1] and values.shape[0]:
         _, found = np.unique(values["low"], axis=0, return_inverse=True)
         camps = found.reshape(-1).astype(np.int64)
-        camps[(values["low"] != values["high"]).any(axis=1)] = NONE
+        camps[(values["low"] != values["high"]).any(axis=1)] = t.NONE
     return camps
 
 
@@ -678,7 +621,7 @@ def arrays_of(
         tallies.own,
         tallies.own_marks,
         tallies.order,
-        np.array([(one.from_anchor, one.descending) for one in made.sorts], SORT),
+        np.array([(one.from_anchor, one.descending) for one in made.sorts], t.SORT),
         made.sort_values(),
         made.batch_values(),
         made.answers(),
@@ -690,7 +633,7 @@ def arrays_of(
 
 def _options(table: Table, service: Service, search: Search) -> Records:
     """Return how matches are searched for, and when."""
-    options = np.zeros(1, OPTIONS)
+    options = np.zeros(1, t.OPTIONS)
     options["oldest"] = table.oldest
     options["exhaustive"] = search == "exhaustive"
     options["batch_size"] = service.batch_size or 0
@@ -704,7 +647,7 @@ def _options(table: Table, service: Service, search: Search) -> Records:
 
 def _teams(table: Table, rules: RuleArrays) -> Records:
     """Return the teams with their step functions."""
-    teams = np.zeros(len(table.teams), TEAM)
+    teams = np.zeros(len(table.teams), t.TEAM)
     for record, team, (least, most) in zip(teams, table.teams, rules.teams, strict=True):
         record["least"], record["most"] = least, most
         record["ever"] = max(cast("tuple[float, ...]", team.most.values))
@@ -749,20 +692,20 @@ class _Arrays:
     def tickets(self) -> tuple[Records, Ints]:
         """Return the tickets, and of players of games that run the teams."""
         given, n = self._tickets, self._firsts.size
-        records = np.zeros(n, TICKET)
+        records = np.zeros(n, t.TICKET)
         records["time"], records["cancel"] = given.times, given.cancels
         records["first"], records["players"] = self._firsts, given.sizes
         records["matchable"] = ~given.lacks(self._table.attributes)
         proposals = given.answers.shape[1]
         records["first_answer"], records["answers"] = proposals * np.arange(n), proposals
         if given.teams is None:
-            return records, np.full(self._of.size, NONE)
-        records["running"] = given.teams[self._firsts] != NONE
+            return records, np.full(self._of.size, t.NONE)
+        records["running"] = given.teams[self._firsts] != t.NONE
         return records, given.teams
 
     def cells(self) -> tuple[Records, Floats]:
         """Return values of all players, and what is in their lists; the last column are ids."""
-        cells = np.zeros((len(self._own) + 1, self._of.size), CELL)
+        cells = np.zeros((len(self._own) + 1, self._of.size), t.CELL)
         items, first = [np.empty(0)], 0
         for cell, own, numbers in zip(cells, self._own, self._numbers, strict=False):
             cell["value"] = numbers
@@ -802,7 +745,7 @@ class _Arrays:
         """Return what stands for each ticket in each region, by rule; regions in order."""
         order = np.argsort(np.array(self._tickets.regions, np.str_), kind="stable")
         latencies = self._tickets.latencies[:, order]
-        pings = np.zeros((len(self._reached), self._firsts.size, order.size), PING)
+        pings = np.zeros((len(self._reached), self._firsts.size, order.size), t.PING)
         for row, rule in zip(pings, self._reached, strict=True):
             row["ping"] = self._of_party(latencies, "max" if rule.each else rule.party)
             row["low"] = self._of_party(latencies, "min" if rule.each else rule.party)
@@ -824,7 +767,7 @@ class _Arrays:
             none = np.isnan(values).all(axis=1)
             signed = -values if rule.key == "highest" else values
             keys = np.where(np.isnan(values), np.inf, signed)
-            row[:, -1] = np.where(none, NONE, keys.argmin(axis=1) if keys.shape[1] else NONE)
+            row[:, -1] = np.where(none, t.NONE, keys.argmin(axis=1) if keys.shape[1] else t.NONE)
         return every
 
     def _sorted_by(self, rule: Ordered) -> Floats:
@@ -856,7 +799,7 @@ class _Arrays:
     def answers(self) -> Records:
         """Return all answers to proposals."""
         seconds = self._tickets.answers.ravel()
-        answers = np.zeros(seconds.size, ANSWER)
+        answers = np.zeros(seconds.size, t.ANSWER)
         answers["seconds"] = np.where(seconds < 0.0, -1.0 - seconds, seconds)
         answers["accepts"] = seconds >= 0.0
         return answers
@@ -875,7 +818,7 @@ def _parts(records: Records, home: Ints) -> tuple[Records, Members]:
             parts.append((team, len(own), len(records) + len(parts)))
             of_parts.append((int(number), own))
         record["parts"] = len(parts) - record["first_part"]
-    return np.array(parts, PART), Members(records, of_parts)
+    return np.array(parts, t.PART), Members(records, of_parts)
 
 
 def missing(table: Table, ticket: Ticket) -> list[str]:
@@ -925,10 +868,10 @@ def queue_of(world: World) -> Queue:
     """
     tickets, most = world.tickets.size, int(world.teams["ever"].sum())
     kept = max(min(tickets, KEPT_TICKETS // (most + 1)), 1)
-    state, slots = np.zeros(1, STATE), np.zeros(tickets, SLOT)
+    state, slots = np.zeros(1, t.STATE), np.zeros(tickets, t.SLOT)
     state["next_end"] = np.inf
-    records = np.zeros(kept, KEPT)
-    records["anchor"] = NONE
+    records = np.zeros(kept, t.KEPT)
+    records["anchor"] = t.NONE
     room = max(tickets, 1)
     return Queue(
         state,
@@ -938,15 +881,15 @@ def queue_of(world: World) -> Queue:
         Tallies(
             world.own,
             world.own_marks,
-            np.zeros((world.own.shape[1], world.teams.size + 1), STAT),
+            np.zeros((world.own.shape[1], world.teams.size + 1), t.STAT),
             np.zeros((world.own_marks.shape[1], world.teams.size + 1), np.uint64),
         ),
         world.order.copy(),
         np.arange(world.teams.size),
-        np.zeros(world.tickets["camp"].max(initial=0) + 1, CAMP),
+        np.zeros(world.tickets["camp"].max(initial=0) + 1, t.CAMP),
         records,
         np.zeros((kept, most + 1), np.int64),
-        np.zeros(room, MATCH),
+        np.zeros(room, t.MATCH),
         np.zeros((2, max(room_of_proposals(world), 1)), np.int64),
     )
 
@@ -957,12 +900,12 @@ def _seats(world: World, most: int) -> Seats:
     lists, longest = most + teams + 1, int((cells["end"] - cells["first"]).max(initial=1))
     rules = world.facts.rules
     return Seats(
-        np.zeros(1, GROWING),
+        np.zeros(1, t.GROWING),
         np.zeros((6, most + 1), np.int64),
         np.zeros(teams, np.int64),
         np.zeros((teams, int(world.teams["ever"].max(initial=1))), np.int64),
-        np.zeros(max(rules.size, int(rules["parts"].max(initial=0))), JUDGED),
-        np.zeros(2, NESTED),
+        np.zeros(max(rules.size, int(rules["parts"].max(initial=0))), t.JUDGED),
+        np.zeros(2, t.NESTED),
         np.zeros((2, lists * (longest + 1))),
-        np.zeros((2, lists), LIST),
+        np.zeros((2, lists), t.LIST),
     )

@@ -11,20 +11,8 @@ import numpy as np
 
 from valmatch.kernels.compilation import apart, inlined, internal, njit
 from valmatch.kernels.references import by_reference
-from valmatch.matching.tickets.layout import (
-    CANCELLED,
-    COMPLETED,
-    ENDED,
-    LINE,
-    MADE,
-    NEW,
-    PENDING,
-    SEARCHING,
-    TIMED_OUT,
-    WAITING,
-    Queue,
-    World,
-)
+from valmatch.matching.tickets import layout as t
+from valmatch.matching.tickets.layout import Queue, World
 from valmatch.matching.tickets.searching import review
 
 
@@ -67,8 +55,8 @@ def pass_moment(now: float, later: bool, world: World, queue: Queue) -> bool:
 def finish(world: World, queue: Queue) -> None:
     """Note at the horizon who waits still."""
     for ticket in range(queue.state[0]["joined"]):
-        if queue.slots[ticket]["status"] < COMPLETED:
-            _end(ticket, SEARCHING, world.options[0]["horizon"], queue)
+        if queue.slots[ticket]["status"] < t.COMPLETED:
+            _end(ticket, t.SEARCHING, world.options[0]["horizon"], queue)
 
 
 @internal
@@ -90,7 +78,7 @@ def next_moment(now: float, world: World, queue: Queue) -> float:
     if state["joined"] < world.tickets.size:
         moment = world.tickets[state["joined"]]["time"]
     for k in range(state["proposals"]):
-        moment = min(moment, queue.matches[queue.lists[PENDING, k]]["time"])
+        moment = min(moment, queue.matches[queue.lists[t.PENDING, k]]["time"])
     if state["waiting"]:
         moment = min(moment, state["next_end"])
     if options["review"] == 0.0:
@@ -105,7 +93,7 @@ def _next_wait(now: float, world: World, queue: Queue) -> float:
     """Return the next moment at which a ticket that waits passes a wait."""
     moment = np.inf
     for k in range(queue.state[0]["waiting"]):
-        time = world.tickets[queue.lists[LINE, k]]["time"]
+        time = world.tickets[queue.lists[t.LINE, k]]["time"]
         for i in range(world.waits.size):
             if time + world.waits[i] > now:
                 moment = min(moment, time + world.waits[i])
@@ -128,7 +116,7 @@ def _is_due(now: float, changed: bool, later: bool, world: World, queue: Queue) 
     if changed or not later:
         return changed
     for k in range(state["waiting"]):
-        time = world.tickets[queue.lists[LINE, k]]["time"]
+        time = world.tickets[queue.lists[t.LINE, k]]["time"]
         for i in range(world.waits.size):
             if time + world.waits[i] == now:
                 return True
@@ -139,7 +127,7 @@ def _is_due(now: float, changed: bool, later: bool, world: World, queue: Queue) 
 def _end(ticket: int, status: int, now: float, queue: Queue) -> None:
     """Note how and when a ticket has ended."""
     queue.slots[ticket]["status"], queue.slots[ticket]["end"] = status, now
-    queue.lists[ENDED, queue.state[0]["ended"]] = ticket
+    queue.lists[t.ENDED, queue.state[0]["ended"]] = ticket
     queue.state[0]["ended"] += 1
 
 
@@ -156,21 +144,21 @@ def _let_leave(now: float, world: World, queue: Queue) -> None:
     state, timeout = queue.state[0], world.options[0]["timeout"]
     if now < state["next_end"]:
         return
-    for status in (CANCELLED, TIMED_OUT):
+    for status in (t.CANCELLED, t.TIMED_OUT):
         waiting = 0
         for k in range(state["waiting"]):
-            ticket = queue.lists[LINE, k]
+            ticket = queue.lists[t.LINE, k]
             record = world.tickets[ticket]
-            until = record["cancel"] if status == CANCELLED else record["time"] + timeout
+            until = record["cancel"] if status == t.CANCELLED else record["time"] + timeout
             if until <= now:
                 _end(ticket, status, now, queue)
             else:
-                queue.lists[LINE, waiting] = ticket
+                queue.lists[t.LINE, waiting] = ticket
                 waiting += 1
         state["waiting"] = waiting
     state["next_end"] = np.inf
     for k in range(state["waiting"]):
-        state["next_end"] = min(state["next_end"], _until(queue.lists[LINE, k], world))
+        state["next_end"] = min(state["next_end"], _until(queue.lists[t.LINE, k], world))
 
 
 @internal
@@ -184,7 +172,7 @@ def _let_join(now: float, world: World, queue: Queue) -> bool:
         state["joined"] += 1
         joined = True
         if world.tickets[ticket]["cancel"] <= now:
-            _end(ticket, CANCELLED, now, queue)
+            _end(ticket, t.CANCELLED, now, queue)
         else:
             _line_up(ticket, world, queue)
     return joined
@@ -195,11 +183,11 @@ def _line_up(ticket: int, world: World, queue: Queue) -> None:
     """Let a ticket wait, in its place by age."""
     state = queue.state[0]
     place = state["waiting"]
-    while place > 0 and queue.lists[LINE, place - 1] > ticket:
-        queue.lists[LINE, place] = queue.lists[LINE, place - 1]
+    while place > 0 and queue.lists[t.LINE, place - 1] > ticket:
+        queue.lists[t.LINE, place] = queue.lists[t.LINE, place - 1]
         place -= 1
-    queue.lists[LINE, place] = ticket
-    queue.slots[ticket]["status"], queue.slots[ticket]["news"] = WAITING, NEW
+    queue.lists[t.LINE, place] = ticket
+    queue.slots[ticket]["status"], queue.slots[ticket]["news"] = t.WAITING, t.NEW
     state["waiting"] += 1
     state["next_end"] = min(state["next_end"], _until(ticket, world))
 
@@ -227,7 +215,7 @@ def _settle(before: int, now: float, world: World, queue: Queue) -> None:
     state, limit = queue.state[0], world.options[0]["acceptance"]
     kept = before
     for k in range(before, state["proposals"]):
-        number = queue.lists[PENDING, k]
+        number = queue.lists[t.PENDING, k]
         match = queue.matches[number]
         longest, refused, silent = 0.0, np.inf, False
         for i in range(match["tickets"]):
@@ -246,7 +234,7 @@ def _settle(before: int, now: float, world: World, queue: Queue) -> None:
         if match["accepted"] and wait == 0.0:
             _complete(number, now, queue)
         else:
-            queue.lists[PENDING, kept] = number
+            queue.lists[t.PENDING, kept] = number
             kept += 1
     state["proposals"] = kept
 
@@ -255,14 +243,14 @@ def _settle(before: int, now: float, world: World, queue: Queue) -> None:
 def _complete(number: int, now: float, queue: Queue) -> None:
     """Note that a match is made."""
     match, state = queue.matches[number], queue.state[0]
-    queue.lists[MADE, state["completed"]] = number
+    queue.lists[t.MADE, state["completed"]] = number
     state["completed"] += 1
     match["time"] = now
     # By age.
     last = -1
     for _ in range(match["tickets"]):
         chosen = _next_of(number, last, queue)
-        _end(chosen, COMPLETED, now, queue)
+        _end(chosen, t.COMPLETED, now, queue)
         last = chosen
 
 
@@ -286,10 +274,10 @@ def _end_proposals(now: float, world: World, queue: Queue) -> bool:
     """
     state, returned, kept = queue.state[0], False, 0
     for k in range(state["proposals"]):
-        number = queue.lists[PENDING, k]
+        number = queue.lists[t.PENDING, k]
         match = queue.matches[number]
         if match["time"] > now:
-            queue.lists[PENDING, kept] = number
+            queue.lists[t.PENDING, kept] = number
             kept += 1
             continue
         if match["accepted"]:
@@ -303,6 +291,6 @@ def _end_proposals(now: float, world: World, queue: Queue) -> bool:
                 _line_up(last, world, queue)
                 returned = True
             else:
-                _end(last, CANCELLED, now, queue)
+                _end(last, t.CANCELLED, now, queue)
     state["proposals"] = kept
     return returned

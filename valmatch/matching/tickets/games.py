@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import apart, internal, njit
 from valmatch.kernels.references import by_reference
+from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.building import TallyArrays, arrays_of, queue_of
 from valmatch.matching.tickets.columns import Played, Tickets
 from valmatch.matching.tickets.driving import finish, next_moment, pass_moment
-from valmatch.matching.tickets.layout import MADE, NONE, PROPOSED, WAITING, Queue, World
+from valmatch.matching.tickets.layout import Queue, World
 from valmatch.matching.tickets.playing import too_many
 from valmatch.rule_sets.table import Ordered, Party, Reached, Spread, Table
 from valmatch.rule_sets.worlds import Search, Service
@@ -169,7 +170,7 @@ def _look(world: World, queue: Queue, games: Games) -> None:
     """See what has changed about games, and let tickets come up to the next review."""
     own, until = games.state[0], _next_review(world, queue)
     while own["made"] < queue.state[0]["completed"]:
-        _note_match(queue.lists[MADE, own["made"]], world, queue, games)
+        _note_match(queue.lists[t.MADE, own["made"]], world, queue, games)
         own["made"] += 1
     while own["arrived"] < games.arrivals.tickets.size:
         if games.arrivals.tickets[own["arrived"]]["time"] > until:
@@ -184,7 +185,7 @@ def _look(world: World, queue: Queue, games: Games) -> None:
         if game["next_leave"] <= own["now"]:
             _let_go(number, own["now"], games)
         row = game["ticket"]
-        if row != NONE and queue.slots[row]["status"] > PROPOSED:
+        if row != t.NONE and queue.slots[row]["status"] > t.PROPOSED:
             game["changed"] = 1
         if game["changed"]:
             _look_at(number, until, world, queue, games)
@@ -198,12 +199,12 @@ def _look_at(number: int, until: float, world: World, queue: Queue, games: Games
     """
     game = games.games[number]
     row = game["ticket"]
-    if row != NONE and queue.slots[row]["status"] == PROPOSED:
+    if row != t.NONE and queue.slots[row]["status"] == t.PROPOSED:
         return
-    if row != NONE and queue.slots[row]["status"] == WAITING:
+    if row != t.NONE and queue.slots[row]["status"] == t.WAITING:
         world.tickets[row]["cancel"] = until
         queue.state[0]["next_end"] = min(queue.state[0]["next_end"], until)
-    game["ticket"], game["changed"] = NONE, 0
+    game["ticket"], game["changed"] = t.NONE, 0
     places = games.options[0]["places"]
     if 0 < game["players"] < places and until <= world.options[0]["horizon"]:
         _ask(number, until, world, games)
@@ -213,20 +214,20 @@ def _look_at(number: int, until: float, world: World, queue: Queue, games: Games
 def _note_match(match: int, world: World, queue: Queue, games: Games) -> None:
     """Begin a game with the tickets of a match, or let those join that it was short of."""
     record, own = queue.matches[match], games.state[0]
-    number = NONE
+    number = t.NONE
     for k in range(record["first"], record["first"] + record["tickets"]):
         of = games.of_row[queue.matched[0, k]]
         if of < 0:
             number = -1 - of
-    if number == NONE:
+    if number == t.NONE:
         number = own["games"]
         own["games"] += 1
         begun = games.games[number]
         begun["start"] = record["time"]
         begun["end"] = record["time"] + games.options[0]["seconds"]
-        begun["next_leave"], begun["first"], begun["last"] = np.inf, NONE, NONE
+        begun["next_leave"], begun["first"], begun["last"] = np.inf, t.NONE, t.NONE
     games.of_match[match] = number
-    games.games[number]["changed"], games.games[number]["ticket"] = 1, NONE
+    games.games[number]["changed"], games.games[number]["ticket"] = 1, t.NONE
     for k in range(record["first"], record["first"] + record["tickets"]):
         of = games.of_row[queue.matched[0, k]]
         if of < 0:
@@ -240,10 +241,10 @@ def _note_match(match: int, world: World, queue: Queue, games: Games) -> None:
 def _seat(player: int, team: int, now: float, number: int, games: Games) -> None:
     """Let a player join a game."""
     game, seated = games.games[number], games.seated[player]
-    seated["next"], seated["team"], seated["game"] = NONE, team, number
+    seated["next"], seated["team"], seated["game"] = t.NONE, team, number
     left = max(game["end"] - now, 0.0)
     seated["leaves"] = now + games.stays[player] * left if games.stays[player] < 1.0 else np.inf
-    if game["first"] == NONE:
+    if game["first"] == t.NONE:
         game["first"] = player
     else:
         games.seated[game["last"]]["next"] = player
@@ -257,16 +258,16 @@ def _seat(player: int, team: int, now: float, number: int, games: Games) -> None
 def _let_go(number: int, now: float, games: Games) -> None:
     """Take those out of a game who have left."""
     game = games.games[number]
-    player, before = game["first"], NONE
+    player, before = game["first"], t.NONE
     game["next_leave"], game["changed"] = np.inf, 1
-    while player != NONE:
+    while player != t.NONE:
         seated = games.seated[player]
         if seated["leaves"] > now:
             game["next_leave"] = min(game["next_leave"], seated["leaves"])
             before = player
         else:
             game["players"] -= 1
-            if before == NONE:
+            if before == t.NONE:
                 game["first"] = seated["next"]
             else:
                 games.seated[before]["next"] = seated["next"]
@@ -306,7 +307,7 @@ def _ask(number: int, now: float, world: World, games: Games) -> None:
     games.of_row[row] = -1 - number
     game["ticket"] = row
     player = game["first"]
-    while player != NONE:
+    while player != t.NONE:
         place = own["players"]
         games.members[place] = player
         for column in range(world.facts.cells.shape[0]):
@@ -323,7 +324,7 @@ def _ask(number: int, now: float, world: World, games: Games) -> None:
     record["camp"] = games.arrivals.tickets[games.ticket_of[game["first"]]]["camp"]
     record["first_part"], record["parts"] = own["parts"], 0
     _of_players(row, begin, world, games)
-    _tally(row, row, NONE, begin, world, games)
+    _tally(row, row, t.NONE, begin, world, games)
     for team in range(world.teams.size):
         count = 0
         for k in range(begin, own["players"]):
@@ -363,7 +364,7 @@ def _of_players(row: int, begin: int, world: World, games: Games) -> None:
         if parties.sorts[sort] != FIRST:
             value = _stands_for(parties.sorts[sort], own_values[:, 0], members)
             world.sort_values[sort, row, 0] = value
-            world.sort_values[sort, row, last] = NONE if np.isnan(value) else 0
+            world.sort_values[sort, row, last] = t.NONE if np.isnan(value) else 0
     for sort in range(parties.batches.size):
         world.batch_values[sort, row] = _stands_for(
             parties.batches[sort], singles.batch_values[sort], members
@@ -399,7 +400,7 @@ def _tally(place: int, row: int, team: int, begin: int, world: World, games: Gam
         world.own_marks[place, column] = np.uint64(2**64 - 1)
     for k in range(begin, games.state[0]["players"]):
         player = games.members[k]
-        if team != NONE and games.seated[player]["team"] != team:
+        if team != t.NONE and games.seated[player]["team"] != team:
             continue
         for column in range(world.own.shape[1]):
             stat, own = world.own[place, column], singles.own[player, column]
@@ -410,13 +411,13 @@ def _tally(place: int, row: int, team: int, begin: int, world: World, games: Gam
         for column in range(world.own_marks.shape[1]):
             world.own_marks[place, column] &= singles.own_marks[player, column]
     for column in range(world.own.shape[1]):
-        if parties.stat_rows[column] != NONE:
+        if parties.stat_rows[column] != t.NONE:
             stat = world.own[place, column]
             stat["low"] = stat["high"] = world.facts.spreads[parties.stat_rows[column], row]
             stat["total"] = 0.0
     for column in range(world.own_marks.shape[1]):
         rule = parties.mark_rows[column]
-        if rule != NONE:
+        if rule != t.NONE:
             marks, limit = np.uint64(0), parties.mark_limits[column]
             for region in range(world.facts.pings.shape[2]):
                 if world.facts.pings[rule, row, region]["ping"] <= limit:
@@ -646,7 +647,7 @@ def _parts_moved(values: Values, parts: int, more: int, teams: int) -> Values:
 
 def _played(drawn: int, rules: int, queue: Queue, games: Games) -> Played:
     """Return what came of drawn tickets; a match that others joined later is one."""
-    made = queue.lists[MADE, : queue.state[0]["completed"]]
+    made = queue.lists[t.MADE, : queue.state[0]["completed"]]
     matches = queue.matches[made]
     own = games.of_match[made]
     first = np.unique(own, return_index=True)[1]  # each match begins before others join it

@@ -6,39 +6,9 @@ import numpy as np
 
 from valmatch.kernels.arrays import Ints
 from valmatch.kernels.compilation import inlined, internal
+from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.judging import refuses, verdict_on
-from valmatch.matching.tickets.layout import (
-    AS_ONE,
-    AT_MOST,
-    BEST,
-    BEST_TEAMS,
-    BY_TEAM,
-    COMMON,
-    COUNTED,
-    EQUAL,
-    FALSE,
-    LESS,
-    MAX,
-    MEMBERS,
-    MIN,
-    MORE,
-    NONE,
-    OTHER,
-    OVER_TEAMS,
-    REACHED,
-    SPREAD,
-    SUM,
-    TEAMS,
-    TRUE,
-    UNDECIDED,
-    UNKNOWN,
-    WITHIN,
-    Facts,
-    Queue,
-    Seats,
-    Tallies,
-    World,
-)
+from valmatch.matching.tickets.layout import Facts, Queue, Seats, Tallies, World
 
 # Kernels that tell from tallies whether one more ticket would break a rule.
 #
@@ -101,11 +71,11 @@ def _reduced(function: int, low: float, high: float, total: float, number: int) 
     """Return a function of values, NaN of none."""
     if number == 0:
         return np.nan
-    if function == MIN:
+    if function == t.MIN:
         return low
-    if function == MAX:
+    if function == t.MAX:
         return high
-    return total if function == SUM else total / number
+    return total if function == t.SUM else total / number
 
 
 @internal
@@ -113,7 +83,7 @@ def _single(aggregate: np.void, joins: tuple[int, int], links: Ints, tallies: Ta
     """Return the value of an aggregate that is one number."""
     first, end = aggregate["first_place"], aggregate["first_place"] + aggregate["places"]
     column, inner = aggregate["column"], aggregate["inner"]
-    if aggregate["shape"] == AS_ONE:
+    if aggregate["shape"] == t.AS_ONE:
         low, high, total, players = _of_places(column, first, end, joins, links, tallies)
         return _reduced(inner, low, high, total, players)
     low, high, total, number = np.inf, -np.inf, 0.0, 0
@@ -130,28 +100,28 @@ def _single(aggregate: np.void, joins: tuple[int, int], links: Ints, tallies: Ta
 def _held(value: float, reference: float, rule: np.void, least: float, most: float) -> int:
     """Return the verdict on a measured number."""
     slack = rule["slack"]
-    if rule["kind"] == WITHIN:
+    if rule["kind"] == t.WITHIN:
         distance = abs(value - reference)
         if distance > most + slack or distance < least - slack:
-            return FALSE
+            return t.FALSE
         near = slack > 0.0 and (distance > most - slack or distance < least + slack)
-        return UNDECIDED if near else TRUE
+        return t.UNDECIDED if near else t.TRUE
     if slack > 0.0 and abs(value - reference) <= slack:
-        return UNDECIDED
+        return t.UNDECIDED
     operation = rule["operation"]
-    if operation == LESS:
+    if operation == t.LESS:
         holds = value < reference
-    elif operation == AT_MOST:
+    elif operation == t.AT_MOST:
         holds = value <= reference
-    elif operation == EQUAL:
+    elif operation == t.EQUAL:
         holds = value == reference
-    elif operation == OTHER:
+    elif operation == t.OTHER:
         holds = value != reference
-    elif operation == MORE:
+    elif operation == t.MORE:
         holds = value > reference
     else:
         holds = value >= reference
-    return TRUE if holds else FALSE
+    return t.TRUE if holds else t.FALSE
 
 
 @internal
@@ -159,35 +129,35 @@ def tell(number: int, age: int, ticket: int, seat: int, facts: Facts, tallies: T
     """Judge a rule on the match that is tried with one more ticket, which is not complete."""
     rule = facts.rules[number]
     least, most = 0.0, np.inf
-    if rule["least"] != NONE:
+    if rule["least"] != t.NONE:
         least = facts.steps[rule["least"], age]["value"]
-    if rule["most"] != NONE:
+    if rule["most"] != t.NONE:
         most = facts.steps[rule["most"], age]["value"]
-    verdict, kind = TRUE, rule["kind"]
-    if kind == REACHED:
+    verdict, kind = t.TRUE, rule["kind"]
+    if kind == t.REACHED:
         column = rule["column"]
-        if rule["most"] != NONE:
+        if rule["most"] != t.NONE:
             column += facts.steps[rule["most"], age]["entry"]
         place = tallies.marks.shape[1] - 1
         if tallies.marks[column, place] & tallies.own_marks[ticket, column] == 0:
-            verdict = FALSE
-    elif kind == SPREAD:
+            verdict = t.FALSE
+    elif kind == t.SPREAD:
         stat = tallies.stats[rule["column"], tallies.stats.shape[1] - 1]
         own = tallies.own[ticket, rule["column"]]
         if not max(stat["high"], own["high"]) - min(stat["low"], own["low"]) <= most:
-            verdict = FALSE
+            verdict = t.FALSE
     else:
         for k in range(rule["measures"]):
             aggregate = facts.aggregates[facts.links[rule["first_measure"] + k]]
-            if kind == COUNTED:
+            if kind == t.COUNTED:
                 one = _counted(rule, aggregate, least, most, (ticket, seat), facts.links, tallies)
             else:
                 one = _measured(rule, aggregate, age, least, most, (ticket, seat), facts, tallies)
-            if one == FALSE:
-                verdict = FALSE
+            if one == t.FALSE:
+                verdict = t.FALSE
                 break
             verdict = max(verdict, one)
-    return UNDECIDED if verdict == TRUE and rule["partly"] else verdict
+    return t.UNDECIDED if verdict == t.TRUE and rule["partly"] else verdict
 
 
 @inlined
@@ -203,37 +173,37 @@ def _measured(
 ) -> int:
     """Judge one aggregate of a rule that compares numbers."""
     reference = np.nan
-    if rule["reference"] != NONE:
+    if rule["reference"] != t.NONE:
         entry = facts.steps[rule["reference"], age]
         reference = entry["value"]
-        if entry["aggregate"] != NONE:
+        if entry["aggregate"] != t.NONE:
             referred = facts.aggregates[entry["aggregate"]]
             reference = _single(referred, joins, facts.links, tallies)
         if np.isnan(reference):
-            return TRUE
-    shape, verdict = aggregate["shape"], TRUE
-    if shape == OVER_TEAMS:
+            return t.TRUE
+    shape, verdict = aggregate["shape"], t.TRUE
+    if shape == t.OVER_TEAMS:
         value = _single(aggregate, joins, facts.links, tallies)
-        return TRUE if np.isnan(value) else _held(value, reference, rule, least, most)
+        return t.TRUE if np.isnan(value) else _held(value, reference, rule, least, most)
     first, places = aggregate["first_place"], aggregate["places"]
-    step = 1 if shape == BY_TEAM else places
+    step = 1 if shape == t.BY_TEAM else places
     for k in range(first, first + places, step):
         low, high, total, players = _of_places(
             aggregate["column"], k, k + step, joins, facts.links, tallies
         )
         if players == 0:
             continue
-        if aggregate["inner"] != NONE:
+        if aggregate["inner"] != t.NONE:
             low = _reduced(aggregate["inner"], low, high, total, players)
             high = low
-        if rule["reference"] == NONE:
-            one = TRUE if low == high else FALSE
+        if rule["reference"] == t.NONE:
+            one = t.TRUE if low == high else t.FALSE
         else:
             one = _held(low, reference, rule, least, most)
-            if one != FALSE and low != high:
+            if one != t.FALSE and low != high:
                 one = _either(one, _held(high, reference, rule, least, most))
-        if one == FALSE:
-            return FALSE
+        if one == t.FALSE:
+            return t.FALSE
         verdict = max(verdict, one)
     return verdict
 
@@ -241,7 +211,7 @@ def _measured(
 @inlined
 def _either(one: int, other: int) -> int:
     """Return what is to be said of two values, of which the first is not refused."""
-    return FALSE if other == FALSE else max(one, other)
+    return t.FALSE if other == t.FALSE else max(one, other)
 
 
 @inlined
@@ -256,12 +226,12 @@ def _counted(
 ) -> int:
     """Judge one aggregate of a rule that counts common texts, or players who have a text."""
     first, places = aggregate["first_place"], aggregate["places"]
-    step = 1 if aggregate["shape"] == BY_TEAM else places
+    step = 1 if aggregate["shape"] == t.BY_TEAM else places
     for k in range(first, first + places, step):
-        if rule["operation"] != COMMON:
+        if rule["operation"] != t.COMMON:
             _, _, total, _ = _of_places(rule["column"], k, k + step, joins, links, tallies)
             if total > most:
-                return FALSE
+                return t.FALSE
             continue
         common = _common(aggregate["column"], k, k + step, joins, links, tallies)
         if common != NOBODY:
@@ -270,8 +240,8 @@ def _counted(
                 common &= common - np.uint64(1)
                 count += 1
             if count > most or count < least:
-                return FALSE
-    return TRUE
+                return t.FALSE
+    return t.TRUE
 
 
 @inlined
@@ -294,7 +264,7 @@ def begin(queue: Queue) -> None:
     """Begin an empty match."""
     growing = queue.seats.growing[0]
     growing["tickets"], growing["players"], growing["running"] = 0, 0, 0
-    growing["age"], growing["full"], growing["best"] = NONE, 0, 0
+    growing["age"], growing["full"], growing["best"] = t.NONE, 0, 0
     for team in range(queue.seats.sizes.size):
         queue.seats.sizes[team] = 0
     clear(queue.tallies)
@@ -316,14 +286,14 @@ def age_with(own: int, oldest: int, seats: Seats) -> int:
 def seat(ticket: int, team: int, age: int, world: World, seats: Seats) -> None:
     """Add a ticket to a team, which has room; of a game that runs to the teams of its players."""
     growing, record = seats.growing[0], world.tickets[ticket]
-    seats.tried[MEMBERS, growing["tickets"]] = ticket
-    seats.tried[TEAMS, growing["tickets"]] = team
+    seats.tried[t.MEMBERS, growing["tickets"]] = ticket
+    seats.tried[t.TEAMS, growing["tickets"]] = team
     growing["tickets"] += 1
     growing["players"] += record["players"]
     growing["running"] += record["running"]
     growing["age"] = age
     for player in range(record["first"], record["first"] + record["players"]):
-        home = team if team != NONE else world.home[player]
+        home = team if team != t.NONE else world.home[player]
         seats.players[home, seats.sizes[home]] = player
         seats.sizes[home] += 1
 
@@ -333,19 +303,19 @@ def unseat(age: int, world: World, seats: Seats) -> None:
     """Take the ticket out that was added last; the match then has another age."""
     growing = seats.growing[0]
     growing["tickets"] -= 1
-    record = world.tickets[seats.tried[MEMBERS, growing["tickets"]]]
-    team = seats.tried[TEAMS, growing["tickets"]]
+    record = world.tickets[seats.tried[t.MEMBERS, growing["tickets"]]]
+    team = seats.tried[t.TEAMS, growing["tickets"]]
     growing["players"] -= record["players"]
     growing["running"] -= record["running"]
     growing["age"] = age
     for player in range(record["first"], record["first"] + record["players"]):
-        seats.sizes[team if team != NONE else world.home[player]] -= 1
+        seats.sizes[team if team != t.NONE else world.home[player]] -= 1
 
 
 @inlined
 def tally(ticket: int, team: int, world: World, queue: Queue) -> None:
     """Add a ticket to the tallies; of a game that runs its players on each team."""
-    if team != NONE:
+    if team != t.NONE:
         add(ticket, team, queue.tallies)
         return
     record = world.tickets[ticket]
@@ -431,7 +401,7 @@ def take(ticket: int, age: int, start: int, world: World, queue: Queue) -> bool:
     if not running:
         _order_teams(age, world, queue)
     for k in range(1 if running else queue.filling.size):
-        team = NONE if running else queue.filling[k]
+        team = t.NONE if running else queue.filling[k]
         if running:
             has_room = fits(ticket, age, world, queue.seats)
         else:
@@ -463,20 +433,20 @@ def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Q
     for k in range(start, queue.order.size):
         number = queue.order[k]
         rule, judged = facts.rules[number], queue.seats.judged[number]
-        verdict = UNKNOWN
+        verdict = t.UNKNOWN
         if not rule["unknown"]:
-            verdict = UNDECIDED
-            if rule["tallied"] and team != NONE:
+            verdict = t.UNDECIDED
+            if rule["tallied"] and team != t.NONE:
                 verdict = tell(number, age, ticket, team, facts, queue.tallies)
-            if verdict == UNDECIDED:
+            if verdict == t.UNDECIDED:
                 if queue.seats.growing[0]["tickets"] == tickets:
                     seat(ticket, team, age, world, queue.seats)
                 verdict = verdict_on(number, age, True, facts, queue.seats)
         judged["verdict"] = verdict
         if counted:
-            judged["refused"] += int(verdict == FALSE)
-            judged["held"] += int(verdict != FALSE)
-        if verdict == FALSE and rule["alone"]:
+            judged["refused"] += int(verdict == t.FALSE)
+            judged["held"] += int(verdict != t.FALSE)
+        if verdict == t.FALSE and rule["alone"]:
             if not counted:
                 _advance(k, options["common"], options["swift"], queue)
             return True
@@ -497,8 +467,8 @@ def _look(world: World, queue: Queue) -> None:
     if is_valid(not world.options[0]["counted"], world, seats):
         growing["best"] = growing["tickets"]
         for i in range(growing["tickets"]):
-            seats.tried[BEST, i] = seats.tried[MEMBERS, i]
-            seats.tried[BEST_TEAMS, i] = seats.tried[TEAMS, i]
+            seats.tried[t.BEST, i] = seats.tried[t.MEMBERS, i]
+            seats.tried[t.BEST_TEAMS, i] = seats.tried[t.TEAMS, i]
     growing["full"] = int(room_of(growing["age"], world, seats) <= 0)
 
 

@@ -12,41 +12,8 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import inlined, internal
-from valmatch.matching.tickets.layout import (
-    AND,
-    AT_MOST,
-    AVG,
-    COMBINED,
-    COMMON,
-    COMPARED,
-    COUNT,
-    COUNTED,
-    EQUAL,
-    FALSE,
-    FLATTEN,
-    HOLDERS,
-    INTERSECTION,
-    LESS,
-    MAX,
-    MEASURED,
-    MEDIAN,
-    MEMBERS,
-    MIN,
-    MORE,
-    NONE,
-    NOT,
-    OR,
-    OTHER,
-    REACHED,
-    REFERRED,
-    SPREAD,
-    SUM,
-    TRUE,
-    UNKNOWN,
-    WITHIN,
-    Facts,
-    Seats,
-)
+from valmatch.matching.tickets import layout as t
+from valmatch.matching.tickets.layout import Facts, Seats
 
 # Kernels that compute aggregates of a match: functions of nested lists of its players' values.
 
@@ -79,7 +46,7 @@ def _fill_values(
     for k in range(aggregate["teams"]):
         team = facts.links[aggregate["first_team"] + k]
         for i in range(seats.sizes[team]):
-            if aggregate["source"] != NONE:
+            if aggregate["source"] != t.NONE:
                 items[count] = facts.cells[aggregate["source"], seats.players[team, i]]["value"]
             else:
                 items[count] = 0.0
@@ -112,13 +79,13 @@ def _apply(function: int, size: Records, items: Floats, lists: Records) -> None:
     """Replace a nested list by a function of it."""
     if size["undefined"]:
         size["depth"] -= 1
-    elif function == FLATTEN:
+    elif function == t.FLATTEN:
         if size["depth"] == 3:
             size["outer"] = 0
         else:
             size["lists"] = 0
         size["depth"] -= 1
-    elif function == INTERSECTION:
+    elif function == t.INTERSECTION:
         _intersect(size, items, lists)
     else:
         _reduce(function, size, items, lists)
@@ -156,19 +123,19 @@ def _of_list(function: int, start: int, end: int, items: Floats) -> float:
             number += 1
             total += items[k]
             low, high = min(low, items[k]), max(high, items[k])
-    if function == COUNT:
+    if function == t.COUNT:
         return float(number)
-    if function == SUM:
+    if function == t.SUM:
         return total
     if number == 0:
         return np.nan
-    if function == MIN:
+    if function == t.MIN:
         return low
-    if function == MAX:
+    if function == t.MAX:
         return high
-    if function == AVG:
+    if function == t.AVG:
         return total / number
-    if function == MEDIAN:
+    if function == t.MEDIAN:
         return _median(start, end, number, items)
     mean, squares = total / number, 0.0
     for k in range(start, end):
@@ -258,7 +225,7 @@ def everywhere(value: float, first: int, last: int, items: Floats, lists: Record
 @inlined
 def holding(steps: int, age: int, entries: Records, without: float) -> float:
     """Return the number of a step function at an age, `without` where there is none."""
-    return without if steps == NONE else entries[steps, age]["value"]
+    return without if steps == t.NONE else entries[steps, age]["value"]
 
 
 @internal
@@ -276,9 +243,9 @@ def refuses(only_final: bool, facts: Facts, seats: Seats) -> bool:
         verdict = verdict_on(number, age, False, facts, seats)
         judged["verdict"] = verdict
         if not only_final:
-            judged["refused"] += int(verdict == FALSE)
-            judged["held"] += int(verdict != FALSE)
-        if verdict == FALSE and rule["alone"]:
+            judged["refused"] += int(verdict == t.FALSE)
+            judged["held"] += int(verdict != t.FALSE)
+        if verdict == t.FALSE and rule["alone"]:
             return True
     return False
 
@@ -287,29 +254,29 @@ def refuses(only_final: bool, facts: Facts, seats: Seats) -> bool:
 def verdict_on(number: int, age: int, partial: bool, facts: Facts, seats: Seats) -> int:
     """Judge one rule, complete or not; those before it that it refers to have been judged."""
     kind = facts.rules[number]["kind"]
-    if kind == WITHIN:
+    if kind == t.WITHIN:
         return _within(number, age, facts, seats)
-    if kind == COMPARED:
+    if kind == t.COMPARED:
         return _compared(number, age, facts, seats)
-    if kind == COUNTED:
+    if kind == t.COUNTED:
         return _counted(number, age, partial, facts, seats)
-    if kind == REACHED:
+    if kind == t.REACHED:
         return _reached(facts.rules[number], age, facts, seats)
-    if kind == SPREAD:
+    if kind == t.SPREAD:
         return _spread(facts.rules[number], age, facts, seats)
-    if kind == COMBINED:
+    if kind == t.COMBINED:
         return _combined(facts.rules[number], partial, facts, seats)
-    return TRUE
+    return t.TRUE
 
 
 @internal
 def _referred(number: int, age: int, facts: Facts, seats: Seats) -> float:
     """Return the reference of a rule, NaN where it is undefined; a list is among nested ones."""
     entry = facts.steps[facts.rules[number]["reference"], age]
-    if entry["aggregate"] == NONE:
+    if entry["aggregate"] == t.NONE:
         return entry["value"]
-    evaluate(entry["aggregate"], REFERRED, facts, seats)
-    return np.nan if seats.size[REFERRED]["undefined"] else seats.items[REFERRED, 0]
+    evaluate(entry["aggregate"], t.REFERRED, facts, seats)
+    return np.nan if seats.size[t.REFERRED]["undefined"] else seats.items[t.REFERRED, 0]
 
 
 @internal
@@ -318,22 +285,22 @@ def _within(number: int, age: int, facts: Facts, seats: Seats) -> int:
     rule = facts.rules[number]
     reference = _referred(number, age, facts, seats)
     if np.isnan(reference):
-        return TRUE
+        return t.TRUE
     least = holding(rule["least"], age, facts.steps, 0.0)
     most = holding(rule["most"], age, facts.steps, np.inf)
     for k in range(rule["measures"]):
-        evaluate(facts.links[rule["first_measure"] + k], MEASURED, facts, seats)
+        evaluate(facts.links[rule["first_measure"] + k], t.MEASURED, facts, seats)
         for i in range(_defined_items(seats)):
-            distance = abs(seats.items[MEASURED, i] - reference)
+            distance = abs(seats.items[t.MEASURED, i] - reference)
             if distance < least or distance > most:
-                return FALSE
-    return TRUE
+                return t.FALSE
+    return t.TRUE
 
 
 @internal
 def _defined_items(seats: Seats) -> int:
     """Return how many values there are to look at; each may still be undefined."""
-    size = seats.size[MEASURED]
+    size = seats.size[t.MEASURED]
     return 0 if size["undefined"] else size["items"]
 
 
@@ -342,53 +309,53 @@ def _compared(number: int, age: int, facts: Facts, seats: Seats) -> int:
     """Judge whether all measured values compare to the reference, or to each other."""
     rule = facts.rules[number]
     reference = np.nan
-    if rule["reference"] != NONE:
+    if rule["reference"] != t.NONE:
         reference = _referred(number, age, facts, seats)
         if np.isnan(reference):
-            return TRUE
+            return t.TRUE
     for k in range(rule["measures"]):
-        evaluate(facts.links[rule["first_measure"] + k], MEASURED, facts, seats)
-        if rule["reference"] == NONE:
+        evaluate(facts.links[rule["first_measure"] + k], t.MEASURED, facts, seats)
+        if rule["reference"] == t.NONE:
             if not _among(rule["operation"], seats):
-                return FALSE
+                return t.FALSE
             continue
         for i in range(_defined_items(seats)):
-            value = seats.items[MEASURED, i]
+            value = seats.items[t.MEASURED, i]
             if not np.isnan(value) and not _compares(value, rule["operation"], reference):
-                return FALSE
-    return TRUE
+                return t.FALSE
+    return t.TRUE
 
 
 @inlined
 def _compares(value: float, operation: int, reference: float) -> bool:
     """Return whether a value compares to a reference."""
-    if operation == LESS:
+    if operation == t.LESS:
         return value < reference
-    if operation == AT_MOST:
+    if operation == t.AT_MOST:
         return value <= reference
-    if operation == EQUAL:
+    if operation == t.EQUAL:
         return value == reference
-    if operation == OTHER:
+    if operation == t.OTHER:
         return value != reference
-    return value > reference if operation == MORE else value >= reference
+    return value > reference if operation == t.MORE else value >= reference
 
 
 @internal
 def _among(operation: int, seats: Seats) -> bool:
     """Return whether the values of each innermost list are all the same, or all different."""
-    size, items = seats.size[MEASURED], seats.items[MEASURED]
+    size, items = seats.size[t.MEASURED], seats.items[t.MEASURED]
     if size["undefined"]:
         return True
     lists = 1 if size["depth"] == 1 else size["lists"]
     start = 0
     for k in range(lists):
-        end = size["items"] if size["depth"] == 1 else seats.lists[MEASURED, k]["end"]
+        end = size["items"] if size["depth"] == 1 else seats.lists[t.MEASURED, k]["end"]
         for i in range(start, end):
             for j in range(start, i):
                 one, other = items[i], items[j]
                 if np.isnan(one) or np.isnan(other):
                     continue
-                if (one == other) != (operation == EQUAL):
+                if (one == other) != (operation == t.EQUAL):
                     return False
         start = end
     return True
@@ -399,29 +366,29 @@ def _counted(number: int, age: int, partial: bool, facts: Facts, seats: Seats) -
     """Judge whether a number of texts, or of lists that have one, is in a range."""
     rule = facts.rules[number]
     counts, reference = rule["operation"], np.nan
-    if counts != COMMON:
+    if counts != t.COMMON:
         reference = _referred(number, age, facts, seats)
-        if counts != HOLDERS and seats.size[REFERRED]["undefined"]:
-            return TRUE
+        if counts != t.HOLDERS and seats.size[t.REFERRED]["undefined"]:
+            return t.TRUE
     least = holding(rule["least"], age, facts.steps, 0.0)
     most = holding(rule["most"], age, facts.steps, np.inf)
-    open_ = partial and counts == HOLDERS and rule["least"] != NONE
+    open_ = partial and counts == t.HOLDERS and rule["least"] != t.NONE
     for k in range(rule["measures"]):
-        evaluate(facts.links[rule["first_measure"] + k], MEASURED, facts, seats)
-        size = seats.size[MEASURED]
+        evaluate(facts.links[rule["first_measure"] + k], t.MEASURED, facts, seats)
+        size = seats.size[t.MEASURED]
         if size["undefined"]:
             continue
         groups = 1 if size["depth"] == 2 else size["outer"]
         first = 0
         for group in range(groups):
             last = (
-                size["lists"] if size["depth"] == 2 else seats.lists[MEASURED, group]["outer_end"]
+                size["lists"] if size["depth"] == 2 else seats.lists[t.MEASURED, group]["outer_end"]
             )
             fewest, highest = _range_of(counts, first, last, reference, seats)
             if highest > most or (fewest < least and not open_):
-                return FALSE
+                return t.FALSE
             first = last
-    return UNKNOWN if open_ else TRUE
+    return t.UNKNOWN if open_ else t.TRUE
 
 
 @internal
@@ -432,14 +399,14 @@ def _range_of(
 
     Of what cannot be counted they are infinity and -infinity.
     """
-    items, lists = seats.items[MEASURED], seats.lists[MEASURED]
+    items, lists = seats.items[t.MEASURED], seats.lists[t.MEASURED]
     fewest, highest = np.inf, -np.inf
-    if counts == HOLDERS:
+    if counts == t.HOLDERS:
         holders = 0
         for k in range(first, last):
             holders += int(not lists[k]["gap"] and has(reference, k, items, lists))
         return float(holders), float(holders)
-    if counts == COMMON:
+    if counts == t.COMMON:
         while first < last and lists[first]["gap"]:
             first += 1
         if first < last:
@@ -453,8 +420,8 @@ def _range_of(
             continue
         overlap = 0
         for i in range(start_of(k, lists), lists[k]["end"]):
-            for j in range(seats.size[REFERRED]["items"]):
-                if items[i] == seats.items[REFERRED, j]:
+            for j in range(seats.size[t.REFERRED]["items"]):
+                if items[i] == seats.items[t.REFERRED, j]:
                     overlap += 1
                     break
         fewest, highest = min(fewest, float(overlap)), max(highest, float(overlap))
@@ -470,22 +437,22 @@ def _reached(rule: np.void, age: int, facts: Facts, seats: Seats) -> int:
     for region in range(facts.pings.shape[2]):
         fine, total, least = True, 0.0, np.inf
         for k in range(growing["tickets"]):
-            ticket = seats.tried[MEMBERS, k]
+            ticket = seats.tried[t.MEMBERS, k]
             ping = facts.pings[rule["row"], ticket, region]
             if not ping["ping"] <= most:  # nor where it is not reported
                 fine = False
                 break
             total += ping["total"]
             least = min(least, ping["least"])
-        if fine and rule["spread"] != NONE:
+        if fine and rule["spread"] != t.NONE:
             reference = least if rule["operation"] else total / growing["players"]
             for k in range(growing["tickets"]):
-                ping = facts.pings[rule["row"], seats.tried[MEMBERS, k], region]
+                ping = facts.pings[rule["row"], seats.tried[t.MEMBERS, k], region]
                 fine = fine and abs(ping["ping"] - reference) <= spread
                 fine = fine and abs(ping["low"] - reference) <= spread
         if fine:
-            return TRUE
-    return FALSE
+            return t.TRUE
+    return t.FALSE
 
 
 @internal
@@ -495,11 +462,11 @@ def _spread(rule: np.void, age: int, facts: Facts, seats: Seats) -> int:
     most = holding(rule["most"], age, facts.steps, 0.0)
     low, high = np.inf, -np.inf
     for k in range(growing["tickets"]):
-        value = facts.spreads[rule["row"], seats.tried[MEMBERS, k]]
+        value = facts.spreads[rule["row"], seats.tried[t.MEMBERS, k]]
         if np.isnan(value):  # texts that differ within a party
-            return FALSE
+            return t.FALSE
         low, high = min(low, value), max(high, value)
-    return TRUE if high - low <= most else FALSE
+    return t.TRUE if high - low <= most else t.FALSE
 
 
 @internal
@@ -511,8 +478,8 @@ def _combined(rule: np.void, partial: bool, facts: Facts, seats: Seats) -> int:
         if part >= 0:
             top += 1
             seats.judged[top]["stack"] = seats.judged[part]["verdict"]
-        elif part == NOT:
-            seats.judged[top]["stack"] = UNKNOWN if partial else 1 - seats.judged[top]["stack"]
+        elif part == t.NOT:
+            seats.judged[top]["stack"] = t.UNKNOWN if partial else 1 - seats.judged[top]["stack"]
         else:
             top -= 1
             one, other = seats.judged[top]["stack"], seats.judged[top + 1]["stack"]
@@ -523,12 +490,12 @@ def _combined(rule: np.void, partial: bool, facts: Facts, seats: Seats) -> int:
 @inlined
 def _both(operator: int, one: int, other: int, partial: bool) -> int:
     """Return the value of an operator of two verdicts, in three-valued logic."""
-    if operator == AND:
-        if one == FALSE or other == FALSE:
-            return FALSE
-        return TRUE if one == TRUE and other == TRUE else UNKNOWN
-    if operator == OR:
-        if one == TRUE or other == TRUE:
-            return TRUE
-        return FALSE if one == FALSE and other == FALSE else UNKNOWN
-    return UNKNOWN if partial else int(one != other)
+    if operator == t.AND:
+        if one == t.FALSE or other == t.FALSE:
+            return t.FALSE
+        return t.TRUE if one == t.TRUE and other == t.TRUE else t.UNKNOWN
+    if operator == t.OR:
+        if one == t.TRUE or other == t.TRUE:
+            return t.TRUE
+        return t.FALSE if one == t.FALSE and other == t.FALSE else t.UNKNOWN
+    return t.UNKNOWN if partial else int(one != other)

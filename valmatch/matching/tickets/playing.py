@@ -9,28 +9,20 @@ import numpy as np
 
 from valmatch.errors import RunError
 from valmatch.kernels.arrays import Ints, Records
+from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.building import arrays_of, queue_of, world_of
 from valmatch.matching.tickets.columns import Played, Tickets
 from valmatch.matching.tickets.driving import play as play_kernel
-from valmatch.matching.tickets.layout import (
-    CANCELLED,
-    COMPLETED,
-    ENDED,
-    MADE,
-    NONE,
-    SEARCHING,
-    TIMED_OUT,
-    Queue,
-)
+from valmatch.matching.tickets.layout import Queue
 from valmatch.matching.tickets.searching import MOST_CANDIDATES, MOST_TRIED
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.worlds import Search, Service, Ticket
 
 STATUSES = {
-    COMPLETED: "COMPLETED",
-    CANCELLED: "CANCELLED",
-    TIMED_OUT: "TIMED_OUT",
-    SEARCHING: "SEARCHING",
+    t.COMPLETED: "COMPLETED",
+    t.CANCELLED: "CANCELLED",
+    t.TIMED_OUT: "TIMED_OUT",
+    t.SEARCHING: "SEARCHING",
 }
 
 
@@ -92,7 +84,7 @@ def play_columns(
     crowd = play_kernel(world, queue)
     if crowd:
         raise too_many(crowd)
-    matches = queue.matches[queue.lists[MADE, : queue.state[0]["completed"]]]
+    matches = queue.matches[queue.lists[t.MADE, : queue.state[0]["completed"]]]
     of = np.repeat(np.arange(matches.size), matches["tickets"])
     starts = (np.cumsum(matches["tickets"]) - matches["tickets"])[of]
     chosen, teams = queue.matched[:, matches["first"][of] + np.arange(of.size) - starts]
@@ -129,7 +121,7 @@ def play(
     return Outcome(
         [_made(int(number), table, tickets, queue) for number in _completed(queue)],
         [_made(number, table, tickets, queue) for number in range(queue.state[0]["matches"])],
-        queue.lists[ENDED, : queue.state[0]["ended"]].tolist(),
+        queue.lists[t.ENDED, : queue.state[0]["ended"]].tolist(),
         [STATUSES.get(int(status), "") for status in queue.slots["status"]],
         queue.slots["end"].tolist(),
         queue.seats.judged[["held", "refused"]][: len(table.rules)],
@@ -138,7 +130,7 @@ def play(
 
 def _completed(queue: Queue) -> Ints:
     """Return the matches that were made, in order."""
-    made: Ints = queue.lists[MADE, : queue.state[0]["completed"]]
+    made: Ints = queue.lists[t.MADE, : queue.state[0]["completed"]]
     return made
 
 
@@ -152,7 +144,7 @@ def _made(number: int, table: Table, tickets: Sequence[Ticket], queue: Queue) ->
         ticket, team = int(queue.matched[0, place]), int(queue.matched[1, place])
         own.append(ticket)
         for player in tickets[ticket].players:
-            teams[names.index(player.team) if team == NONE else team].append(player.id)
+            teams[names.index(player.team) if team == t.NONE else team].append(player.id)
     return Made(
         float(match["time"]),
         float(match["proposed"]),

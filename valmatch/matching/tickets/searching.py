@@ -12,6 +12,7 @@ import numpy as np
 from valmatch.draws.streams import uniform_at
 from valmatch.kernels.arrays import Ints, Records
 from valmatch.kernels.compilation import apart, inlined, internal
+from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.growing import (
     age_with,
     begin,
@@ -24,31 +25,7 @@ from valmatch.matching.tickets.growing import (
     tell,
     unseat,
 )
-from valmatch.matching.tickets.layout import (
-    BATCH,
-    BEST,
-    BEST_PLACES,
-    BEST_TEAMS,
-    FALSE,
-    LINE,
-    MEMBERS,
-    NEW,
-    NEWS,
-    NONE,
-    NOTHING_NEW,
-    OLDER,
-    OTHERS,
-    PENDING,
-    PLACES,
-    POOL,
-    PROPOSED,
-    SPARE,
-    TEAMS,
-    UNDECIDED,
-    WAITING,
-    Queue,
-    World,
-)
+from valmatch.matching.tickets.layout import Queue, World
 
 # Kernels that look at all matches with an anchor; for small pools.
 
@@ -64,37 +41,37 @@ def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
     """
     begin(queue)
     teams, candidates = world.teams.size, 0
-    place, team = 0, NONE
+    place, team = 0, t.NONE
     while True:
         # The next ticket and team that can be added after the last; else the last is changed.
         level = queue.seats.growing[0]["tickets"]
         last = others if level else 0
         ticket = anchor
         while place <= last:
-            ticket = queue.lists[OTHERS, place - 1] if place else anchor
+            ticket = queue.lists[t.OTHERS, place - 1] if place else anchor
             if _can_take(ticket, team, world, queue):
                 break
             team += 1
             if team == teams:
-                place, team = place + 1, NONE
+                place, team = place + 1, t.NONE
         if place <= last:
             own, oldest = queue.slots[ticket]["age"], world.options[0]["oldest"]
             seat(ticket, team, age_with(own, oldest, queue.seats), world, queue.seats)
-            queue.seats.tried[PLACES, level] = place
+            queue.seats.tried[t.PLACES, level] = place
             _compare(world, queue)
-            place, team = place + 1, NONE
+            place, team = place + 1, t.NONE
             candidates += 1
             if candidates > MOST_CANDIDATES:
                 queue.state[0]["too_many"] = others + 1
                 break
         elif level > 0:
             place, team = (
-                queue.seats.tried[PLACES, level - 1],
-                queue.seats.tried[TEAMS, level - 1] + 1,
+                queue.seats.tried[t.PLACES, level - 1],
+                queue.seats.tried[t.TEAMS, level - 1] + 1,
             )
             unseat(_age_of(level - 1, world, queue), world, queue.seats)
             if team == teams:
-                place, team = place + 1, NONE
+                place, team = place + 1, t.NONE
         else:
             break
 
@@ -102,10 +79,10 @@ def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
 @internal
 def _age_of(tickets: int, world: World, queue: Queue) -> int:
     """Return the age of the first tickets of the match: of the oldest, or of the newest."""
-    age = NONE
+    age = t.NONE
     for k in range(tickets):
-        own = queue.slots[queue.seats.tried[MEMBERS, k]]["age"]
-        if age == NONE:
+        own = queue.slots[queue.seats.tried[t.MEMBERS, k]]["age"]
+        if age == t.NONE:
             age = own
         elif world.options[0]["oldest"]:
             age = max(age, own)
@@ -118,9 +95,9 @@ def _age_of(tickets: int, world: World, queue: Queue) -> int:
 def _can_take(ticket: int, team: int, world: World, queue: Queue) -> bool:
     """Return whether a team may ever have room for a ticket; NONE for one of a game that runs."""
     record = world.tickets[ticket]
-    if (record["running"] == 1) != (team == NONE):
+    if (record["running"] == 1) != (team == t.NONE):
         return False
-    if team != NONE:
+    if team != t.NONE:
         return queue.seats.sizes[team] + record["players"] <= world.teams[team]["ever"]
     if queue.seats.growing[0]["running"]:
         return False
@@ -138,17 +115,19 @@ def _compare(world: World, queue: Queue) -> None:
     tickets, best = growing["tickets"], growing["best"]
     better = best == 0 or growing["players"] > growing["best_players"]
     if not better and growing["players"] == growing["best_players"]:
-        order = _order(queue.seats.tried[PLACES], queue.seats.tried[BEST_PLACES], tickets, best)
+        order = _order(queue.seats.tried[t.PLACES], queue.seats.tried[t.BEST_PLACES], tickets, best)
         if order == 0:
-            order = _order(queue.seats.tried[TEAMS], queue.seats.tried[BEST_TEAMS], tickets, best)
+            order = _order(
+                queue.seats.tried[t.TEAMS], queue.seats.tried[t.BEST_TEAMS], tickets, best
+            )
         better = order < 0
     if not better or not is_valid(False, world, queue.seats):
         return
     growing["best"], growing["best_players"] = tickets, growing["players"]
     for i in range(tickets):
-        queue.seats.tried[BEST, i] = queue.seats.tried[MEMBERS, i]
-        queue.seats.tried[BEST_TEAMS, i] = queue.seats.tried[TEAMS, i]
-        queue.seats.tried[BEST_PLACES, i] = queue.seats.tried[PLACES, i]
+        queue.seats.tried[t.BEST, i] = queue.seats.tried[t.MEMBERS, i]
+        queue.seats.tried[t.BEST_TEAMS, i] = queue.seats.tried[t.TEAMS, i]
+        queue.seats.tried[t.BEST_PLACES, i] = queue.seats.tried[t.PLACES, i]
 
 
 @inlined
@@ -274,15 +253,15 @@ def _is_known(anchor: int, world: World, queue: Queue) -> bool:
     """Return whether what an anchor has kept is of use; see above."""
     if queue.kept[anchor % queue.kept.size]["anchor"] != anchor:
         return False
-    if queue.slots[anchor]["news"] != NOTHING_NEW:
+    if queue.slots[anchor]["news"] != t.NOTHING_NEW:
         return False
     camp = queue.camps[world.tickets[anchor]["camp"]]
     if world.options[0]["oldest"]:
         for k in range(camp["first_news"], camp["end_news"]):
-            ticket = queue.lists[NEWS, k]
+            ticket = queue.lists[t.NEWS, k]
             if ticket > anchor:
                 break
-            if queue.slots[ticket]["news"] == OLDER:
+            if queue.slots[ticket]["news"] == t.OLDER:
                 return False
     return True
 
@@ -295,7 +274,7 @@ def _keep(anchor: int, queue: Queue) -> None:
     record["anchor"], record["tickets"] = anchor, growing["tickets"]
     record["full"] = growing["full"]
     for k in range(growing["tickets"]):
-        ticket, team = queue.seats.tried[MEMBERS, k], queue.seats.tried[TEAMS, k]
+        ticket, team = queue.seats.tried[t.MEMBERS, k], queue.seats.tried[t.TEAMS, k]
         queue.kept_tickets[number, k] = (ticket << TEAM_BITS) + team + 1
 
 
@@ -305,7 +284,7 @@ def _has_lost(anchor: int, queue: Queue) -> bool:
     number = anchor % queue.kept.size
     for k in range(queue.kept[number]["tickets"]):
         ticket = _ticket_of(queue.kept_tickets[number, k])
-        if queue.slots[ticket]["status"] != WAITING:
+        if queue.slots[ticket]["status"] != t.WAITING:
             return True
     return False
 
@@ -317,14 +296,14 @@ def _first_news(anchor: int, world: World, queue: Queue) -> int:
     record = queue.kept[number]
     last = world.tickets.size
     if record["full"]:  # nobody behind the last one was tried
-        last = NONE
+        last = t.NONE
         if record["tickets"] > 1:
             last = _ticket_of(queue.kept_tickets[number, record["tickets"] - 1])
     for k in range(camp["first_news"], camp["end_news"]):
-        ticket = queue.lists[NEWS, k]
+        ticket = queue.lists[t.NEWS, k]
         if ticket > last:
             break
-        if queue.slots[ticket]["news"] == NEW or ticket > anchor:
+        if queue.slots[ticket]["news"] == t.NEW or ticket > anchor:
             return k
     return int(camp["end_news"])
 
@@ -339,14 +318,14 @@ def _known_rules(ticket: int, age: int, world: World, queue: Queue) -> int:
     counted, undecided = world.options[0]["counted"], False
     common = world.options[0]["common"]
     for k in range(common):
-        verdict = tell(queue.order[k], age, ticket, NONE, world.facts, queue.tallies)
-        if verdict == FALSE:
+        verdict = tell(queue.order[k], age, ticket, t.NONE, world.facts, queue.tallies)
+        if verdict == t.FALSE:
             if counted:
                 _count_refusals(k, ticket, age, world, queue)
             elif k > 0:
                 queue.order[k - 1], queue.order[k] = queue.order[k], queue.order[k - 1]
-            return NONE
-        if verdict == UNDECIDED:
+            return t.NONE
+        if verdict == t.UNDECIDED:
             if counted:
                 return k
             undecided = True
@@ -382,7 +361,7 @@ def _catch_up(number: int, ticket: int, anchor: int, world: World, queue: Queue)
     while number < queue.kept[kept]["tickets"]:
         entry = queue.kept_tickets[kept, number]
         member = _ticket_of(entry)
-        if (ticket != NONE and member >= ticket) or queue.slots[member]["status"] != WAITING:
+        if (ticket != t.NONE and member >= ticket) or queue.slots[member]["status"] != t.WAITING:
             break
         restore(member, _team_of(entry), world, queue)
         number += 1
@@ -393,12 +372,12 @@ def _catch_up(number: int, ticket: int, anchor: int, world: World, queue: Queue)
 def _next_news(anchor: int, news: int, end: int, queue: Queue) -> tuple[int, int]:
     """Return the next ticket of which there are news for an anchor, or NONE, and what follows."""
     while news < end:
-        ticket = queue.lists[NEWS, news]
+        ticket = queue.lists[t.NEWS, news]
         news += 1
-        of_use = ticket > anchor or queue.slots[ticket]["news"] == NEW
-        if of_use and queue.slots[ticket]["status"] == WAITING:
+        of_use = ticket > anchor or queue.slots[ticket]["news"] == t.NEW
+        if of_use and queue.slots[ticket]["status"] == t.WAITING:
             return ticket, news
-    return NONE, news
+    return t.NONE, news
 
 
 @inlined
@@ -410,11 +389,11 @@ def _parting(ticket: int, number: int, anchor: int, queue: Queue) -> int:
     kept = anchor % queue.kept.size
     record = queue.kept[kept]
     if number == record["tickets"]:
-        return DONE if ticket == NONE or record["full"] else NONE
+        return DONE if ticket == t.NONE or record["full"] else t.NONE
     member = _ticket_of(queue.kept_tickets[kept, number])
-    if ticket == NONE or member < ticket:  # waits no more
+    if ticket == t.NONE or member < ticket:  # waits no more
         return member + 1
-    return member if member == ticket else NONE
+    return member if member == ticket else t.NONE
 
 
 @inlined
@@ -425,9 +404,9 @@ def _next_in_line(
     while k < end:
         ticket = anchor if k < first else queue.lists[row, k]
         k += 1
-        if (ticket != anchor or k == first) and queue.slots[ticket]["status"] == WAITING:
+        if (ticket != anchor or k == first) and queue.slots[ticket]["status"] == t.WAITING:
             return ticket, k
-    return NONE, k
+    return t.NONE, k
 
 
 @inlined
@@ -442,10 +421,10 @@ def _is_taken(
     age = age_with(queue.slots[ticket]["age"], world.options[0]["oldest"], queue.seats)
     if age != rooms[1] or growing["tickets"] != rooms[2]:
         rooms = room_of(age, world, queue.seats), age, int(growing["tickets"])
-    start = NONE
+    start = t.NONE
     if mine["players"] <= rooms[0] or mine["running"]:
         start = _known_rules(ticket, age, world, queue)
-    return start != NONE and take(ticket, age, start, world, queue), rooms
+    return start != t.NONE and take(ticket, age, start, world, queue), rooms
 
 
 @internal
@@ -465,20 +444,20 @@ def try_greedily(
         if none or (news == end_news and not _has_lost(anchor, queue)):
             return
     begin(queue)
-    rooms = 0, NONE, NONE
+    rooms = 0, t.NONE, t.NONE
     while True:
-        ticket = NONE
+        ticket = t.NONE
         if known:
             ticket, news = _next_news(anchor, news, end_news, queue)
             number = _catch_up(number, ticket, anchor, world, queue)
             behind = _parting(ticket, number, anchor, queue)
             if behind == DONE:
                 return
-            if behind != NONE:
+            if behind != t.NONE:
                 known, k = False, place_in(queue.lists[row], first, end, behind)
         if not known:
             ticket, k = _next_in_line(anchor, row, k, first, end, queue)
-            if ticket == NONE:
+            if ticket == t.NONE:
                 break
         if world.tickets[ticket]["running"] and (apart or growing["running"]):
             continue
@@ -513,13 +492,13 @@ def review(now: float, world: World, queue: Queue) -> None:
 def _let_age(now: float, world: World, queue: Queue) -> None:
     """Note which waits the tickets have passed."""
     for k in range(queue.state[0]["waiting"]):
-        ticket = queue.lists[LINE, k]
+        ticket = queue.lists[t.LINE, k]
         slot, time = queue.slots[ticket], world.tickets[ticket]["time"]
         age = slot["age"]
         while age < world.waits.size and time + world.waits[age] <= now:
             age += 1
-        if slot["news"] != NEW:
-            slot["news"] = OLDER if age > slot["age"] else NOTHING_NEW
+        if slot["news"] != t.NEW:
+            slot["news"] = t.OLDER if age > slot["age"] else t.NOTHING_NEW
         slot["age"] = age
 
 
@@ -529,9 +508,9 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
     options = world.options[0]
     pool = 0
     for k in range(queue.state[0]["waiting"]):
-        ticket = queue.lists[LINE, k]
+        ticket = queue.lists[t.LINE, k]
         if world.tickets[ticket]["matchable"]:
-            queue.lists[POOL, pool] = ticket
+            queue.lists[t.POOL, pool] = ticket
             pool += 1
     keeps = options["batch_size"] == 0 and world.sorts.size == 0
     keeps = keeps and not (options["exhaustive"] or options["counted"])
@@ -544,16 +523,16 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
     for start in range(0, pool, max(size, 1)):
         count = min(size, pool - start)
         for k in range(count):
-            ticket = queue.lists[POOL, start + k]
+            ticket = queue.lists[t.POOL, start + k]
             if options["batch_size"]:
-                queue.lists[BATCH, k], queue.slots[ticket]["key"] = ticket, float(ticket)
+                queue.lists[t.BATCH, k], queue.slots[ticket]["key"] = ticket, float(ticket)
             elif not keeps:
-                queue.lists[BATCH, k] = ticket
+                queue.lists[t.BATCH, k] = ticket
         if options["batch_size"]:
-            _sort(BATCH, count, queue)
+            _sort(t.BATCH, count, queue)
         made += _batch(now, count, keeps, world, queue)
     for k in range(queue.state[0]["waiting"]):
-        queue.slots[queue.lists[LINE, k]]["news"] = NOTHING_NEW
+        queue.slots[queue.lists[t.LINE, k]]["news"] = t.NOTHING_NEW
     if made:
         _let_go(world, queue)
     return made
@@ -562,7 +541,7 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
 @internal
 def _sort(row: int, count: int, queue: Queue) -> None:
     """Sort the first tickets of a list by their keys."""
-    stable_sort(queue.lists[row], queue.lists[SPARE], queue.slots, count)
+    stable_sort(queue.lists[row], queue.lists[t.SPARE], queue.slots, count)
 
 
 @internal
@@ -571,15 +550,15 @@ def _order_pool(pool: int, number: int, world: World, queue: Queue) -> None:
     if not world.options[0]["sorted"]:
         counter = queue.state[0]["reviews"] * PASSES + number
         for k in range(pool):
-            ticket = queue.lists[POOL, k]
+            ticket = queue.lists[t.POOL, k]
             queue.slots[ticket]["key"] = uniform_at(world.place, BATCHES, ticket, counter)
-        _sort(POOL, pool, queue)
+        _sort(t.POOL, pool, queue)
         return
     for row in range(world.batch_values.shape[0] - 1, -1, -1):
         for k in range(pool):
-            ticket = queue.lists[POOL, k]
+            ticket = queue.lists[t.POOL, k]
             queue.slots[ticket]["key"] = world.batch_values[row, ticket]
-        _sort(POOL, pool, queue)
+        _sort(t.POOL, pool, queue)
 
 
 @internal
@@ -587,17 +566,17 @@ def _bring_together(pool: int, world: World, queue: Queue) -> None:
     """Put the tickets of each camp together, and those of them of whom there are news."""
     news = 0
     for k in range(pool):
-        ticket = queue.lists[POOL, k]
-        if world.tickets[ticket]["camp"] != NONE:
+        ticket = queue.lists[t.POOL, k]
+        if world.tickets[ticket]["camp"] != t.NONE:
             camp = queue.camps[world.tickets[ticket]["camp"]]
             camp["first_news"], camp["end_news"] = 0, 0
-        if queue.slots[ticket]["news"] != NOTHING_NEW:
-            queue.lists[SPARE, news] = ticket
+        if queue.slots[ticket]["news"] != t.NOTHING_NEW:
+            queue.lists[t.SPARE, news] = ticket
             news += 1
     camps, tickets = queue.camps, world.tickets
-    group(queue.lists[POOL], pool, queue.lists[BATCH], tickets, camps["first"], camps["end"])
+    group(queue.lists[t.POOL], pool, queue.lists[t.BATCH], tickets, camps["first"], camps["end"])
     firsts, ends = camps["first_news"], camps["end_news"]
-    group(queue.lists[SPARE], news, queue.lists[NEWS], tickets, firsts, ends)
+    group(queue.lists[t.SPARE], news, queue.lists[t.NEWS], tickets, firsts, ends)
 
 
 @internal
@@ -605,9 +584,9 @@ def _let_go(world: World, queue: Queue) -> None:
     """Take those out of the line who have a match."""
     waiting = 0
     for k in range(queue.state[0]["waiting"]):
-        ticket = queue.lists[LINE, k]
-        if queue.slots[ticket]["status"] == WAITING:
-            queue.lists[LINE, waiting] = ticket
+        ticket = queue.lists[t.LINE, k]
+        if queue.slots[ticket]["status"] == t.WAITING:
+            queue.lists[t.LINE, waiting] = ticket
             waiting += 1
     queue.state[0]["waiting"] = waiting
 
@@ -625,17 +604,17 @@ def _batch(now: float, count: int, keeps: bool, world: World, queue: Queue) -> i
         for k in range(count):
             if queue.state[0]["too_many"] > 0:
                 return made
-            anchor = queue.lists[POOL if keeps else BATCH, k]
-            if queue.slots[anchor]["status"] != WAITING:
+            anchor = queue.lists[t.POOL if keeps else t.BATCH, k]
+            if queue.slots[anchor]["status"] != t.WAITING:
                 continue
             if priority and (world.tickets[anchor]["running"] == 1) != running:
                 continue
-            if world.tickets[anchor]["camp"] == NONE:
+            if world.tickets[anchor]["camp"] == t.NONE:
                 continue
             queue.seats.growing[0]["best"] = 0
             if keeps:
                 camp = queue.camps[world.tickets[anchor]["camp"]]
-                try_greedily(anchor, BATCH, camp["first"], camp["end"], True, world, queue)
+                try_greedily(anchor, t.BATCH, camp["first"], camp["end"], True, world, queue)
             else:
                 _try_others(anchor, count, world, queue)
             if queue.seats.growing[0]["best"]:
@@ -650,20 +629,20 @@ def _try_others(anchor: int, count: int, world: World, queue: Queue) -> None:
     others, options, camp = 0, world.options[0], world.tickets[anchor]["camp"]
     alike = options["backfill"] == 0 or world.tickets[anchor]["running"]
     for k in range(count):
-        ticket = queue.lists[BATCH, k]
+        ticket = queue.lists[t.BATCH, k]
         record = world.tickets[ticket]
         if (
             ticket != anchor
             and record["camp"] == camp
             and (alike or not record["running"])
-            and queue.slots[ticket]["status"] == WAITING
+            and queue.slots[ticket]["status"] == t.WAITING
         ):
-            queue.lists[OTHERS, others] = ticket
+            queue.lists[t.OTHERS, others] = ticket
             others += 1
     for row in range(world.sorts.size - 1, -1, -1):
         _sort_others(row, anchor, others, world, queue)
     if not options["exhaustive"]:
-        try_greedily(anchor, OTHERS, 0, others, False, world, queue)
+        try_greedily(anchor, t.OTHERS, 0, others, False, world, queue)
     elif others >= MOST_TRIED:
         queue.state[0]["too_many"] = others + 1
     else:
@@ -674,18 +653,18 @@ def _try_others(anchor: int, count: int, world: World, queue: Queue) -> None:
 def _sort_others(row: int, anchor: int, others: int, world: World, queue: Queue) -> None:
     """Sort tickets by one sort: those without a value last."""
     key = int(world.sort_values[row, anchor, world.sort_values.shape[2] - 1])
-    if key == NONE:
+    if key == t.NONE:
         return
     own = world.sort_values[row, anchor, key]
     for k in range(others):
-        ticket = queue.lists[OTHERS, k]
+        ticket = queue.lists[t.OTHERS, k]
         value = world.sort_values[row, ticket, key]
         if world.sorts[row]["from_anchor"]:
             value = abs(value - own)
         if world.sorts[row]["descending"]:
             value = -value
         queue.slots[ticket]["key"] = np.inf if np.isnan(value) else value
-    _sort(OTHERS, others, queue)
+    _sort(t.OTHERS, others, queue)
 
 
 @internal
@@ -696,11 +675,11 @@ def _note(anchor: int, now: float, world: World, queue: Queue) -> None:
     match["proposed"], match["review"], match["anchor"] = now, state["reviews"], anchor
     match["tickets"], match["first"] = queue.seats.growing[0]["best"], state["listed"]
     for k in range(match["tickets"]):
-        ticket = queue.seats.tried[BEST, k]
+        ticket = queue.seats.tried[t.BEST, k]
         queue.matched[0, state["listed"] + k] = ticket
-        queue.matched[1, state["listed"] + k] = queue.seats.tried[BEST_TEAMS, k]
-        queue.slots[ticket]["status"] = PROPOSED
+        queue.matched[1, state["listed"] + k] = queue.seats.tried[t.BEST_TEAMS, k]
+        queue.slots[ticket]["status"] = t.PROPOSED
     state["listed"] += match["tickets"]
-    queue.lists[PENDING, state["proposals"]] = state["matches"]
+    queue.lists[t.PENDING, state["proposals"]] = state["matches"]
     state["matches"] += 1
     state["proposals"] += 1
