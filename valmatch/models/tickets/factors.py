@@ -12,7 +12,6 @@ from typing import (
     Any,
     Literal,
     NamedTuple,
-    Protocol,
     Self,
     get_type_hints,
 )
@@ -501,47 +500,7 @@ OF_RULE_SETS = (
 MEASURES = ("steps", "rules", "pools", "backfill")  # what can be measured of rule sets alone
 
 
-class Combined(Protocol):
-    """Factors that are looked at together."""
-
-    @property
-    def rule(self) -> RuleFactors:
-        """Return the rule of a living matchmaker, if any."""
-
-    @property
-    def ratings(self) -> RatingsFactors:
-        """Return what is believed of players."""
-
-    @property
-    def service(self) -> Service:
-        """Return how the service ticks."""
-
-    @property
-    def match(self) -> Match:
-        """Return what happens in a match."""
-
-    @property
-    def parties(self) -> Parties:
-        """Return with whom players come."""
-
-    @property
-    def rule_set(self) -> Mapping[str, Any] | None:
-        """Return a rule set that is a mapping, if any."""
-
-    @property
-    def rules(self) -> Mapping[str, Any]:
-        """Return values of the rule set."""
-
-    @property
-    def expansions(self) -> Mapping[str, Any]:
-        """Return values of its expansions."""
-
-    @property
-    def measure(self) -> Sequence[str]:
-        """Return what else is measured."""
-
-
-def check_rule(factors: Combined) -> None:
+def check_rule(factors: TicketsFactors) -> None:
     """Refuse factors that do not go with each other."""
     numbers = factors.rule.numbers()
     if numbers is None:
@@ -561,7 +520,7 @@ def check_rule(factors: Combined) -> None:
     _check_parties(factors, numbers, name)
 
 
-def _check_parties(factors: Combined, numbers: Numbers, name: str) -> None:
+def _check_parties(factors: TicketsFactors, numbers: Numbers, name: str) -> None:
     """Refuse parties that a rule has no place for."""
     if any(share > 0.0 for share in factors.parties.shares[1:]):
         if not numbers.takes_parties:

@@ -12,7 +12,7 @@ from valmatch.draws.streams import fill_uniforms_of
 from valmatch.kernels.arrays import Bools, Floats, Ints, Shorts
 from valmatch.matching.tickets.columns import Tickets
 from valmatch.matching.tickets.layout import COMPLETED
-from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE, Part, Response
+from valmatch.models.model import ANY, Part, Response
 from valmatch.models.tickets.factors import LEAVES, STAYS, TicketsFactors
 from valmatch.models.tickets.groups import (
     Replication,
@@ -30,7 +30,16 @@ from valmatch.models.tickets.groups import (
 from valmatch.models.tickets.matches import most_players
 from valmatch.models.tickets.matchmaking import users_by_ticket
 from valmatch.models.tickets.population import HOUR
-from valmatch.models.tickets.responses import OF_GROUPS, REASONS, groups, passed_waits, rule_names
+from valmatch.models.tickets.responses import (
+    OF_GROUPS,
+    REASONS,
+    groups,
+    level,
+    number,
+    passed_waits,
+    rule_names,
+    share,
+)
 from valmatch.rule_sets.table import Reached, Steps, Table
 
 # Matches as they run: who leaves, who joins in their place, how full and how fair they are.
@@ -149,63 +158,32 @@ def preset_responses(factors: TicketsFactors) -> Iterator[Response]:
         return
     unit, meaning = numbers.value
     yield Response("match_value", unit, f"mean over matches of the {meaning}", limits=ANY)
-    yield Response(
-        "skipped",
-        "",
-        "share of matches in which an older ticket, which waits on, would have done in place of a"
-        " member",
-        share_of="n_matches",
-        limits=SHARE,
-    )
-    yield Response(
-        "candidates", "", "candidates that are valued, a review in the mean", limits=NOT_NEGATIVE
-    )
-    yield Response("reviews", "", "reviews", whole=True, limits=NOT_NEGATIVE)
-    yield Response(
-        "skill_spread",
-        "points",
-        "mean over matches of the standard deviation of the true skills of all players",
-        limits=NOT_NEGATIVE,
-    )
+    older = "an older ticket, which waits on, would have done in place of a member"
+    yield share("skipped", f"share of matches in which {older}", "n_matches")
+    yield level("candidates", "", "candidates that are valued, a review in the mean")
+    yield number("reviews", "reviews")
+    spread = "mean over matches of the standard deviation of the true skills of all players"
+    yield level("skill_spread", "points", spread)
     if factors.ratings.users is not None:
-        yield Response(
-            "repeat_share",
-            "",
-            "share of matches of duels whose players met in the ten minutes before",
-            limits=SHARE,
-        )
+        met = "share of matches of duels whose players met in the ten minutes before"
+        yield share("repeat_share", met)
     for beyond in BEYOND:
+        whose = f"of tickets with a mean true skill over {beyond:g} skill.std off the mean"
         for name in OF_THE_FAR:
+            full, text = f"{name}.beyond_{beyond:g}sd", f"{name} {whose}"
             is_share = name == "matched_fraction"
-            yield Response(
-                f"{name}.beyond_{beyond:g}sd",
-                "" if is_share else "seconds",
-                f"{name} of tickets with a mean true skill over {beyond:g} skill.std off the mean",
-                limits=SHARE if is_share else NOT_NEGATIVE,
-            )
+            yield share(full, text) if is_share else level(full, "seconds", text)
     if numbers.relaxes:
-        yield Response(
-            "relaxed",
-            "",
-            "share of reviews that ask for less than threshold, as the population is small",
-            share_of="reviews",
-            limits=SHARE,
-        )
+        less = "share of reviews that ask for less than threshold, as the population is small"
+        yield share("relaxed", less, "reviews")
     if numbers.believes:
-        yield Response(
-            "win_error",
-            "",
-            "mean over matches of the difference of believed and true win chance",
-            limits=SHARE,
+        yield share(
+            "win_error", "mean over matches of the difference of believed and true win chance"
         )
+        chance = "mean over tickets in matches of the believed chance to win; by size"
         for size in _sizes(factors):
-            yield Response(
-                f"believed_win_prob.size_{size}",
-                "",
-                f"mean over tickets in matches of the believed chance to win; by size: size_{size}",
-                part=Part("believed_win_prob", "size", f"size_{size}"),
-                limits=SHARE,
-            )
+            part = Part("believed_win_prob", "size", f"size_{size}")
+            yield share(f"believed_win_prob.size_{size}", f"{chance}: size_{size}", part=part)
 
 
 def _sizes(factors: TicketsFactors) -> range:
@@ -274,10 +252,10 @@ def repeated(found: Replication) -> Bools:
     again = np.zeros(played.times.size, np.bool_)
     last: dict[tuple[int, ...], float] = {}
     ends = np.searchsorted(played.matches, np.arange(played.times.size + 1))
-    for number, time in enumerate(played.times.tolist()):
-        own = users[played.tickets[ends[number] : ends[number + 1]]]
+    for match, time in enumerate(played.times.tolist()):
+        own = users[played.tickets[ends[match] : ends[match + 1]]]
         key = tuple(sorted(own.tolist()))
-        again[number] = time - last.get(key, -math.inf) < RECENTLY
+        again[match] = time - last.get(key, -math.inf) < RECENTLY
         last[key] = time
     return again
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -88,25 +88,29 @@ FIELDS = 8  # counters of a player
 AS_USER, AS_NEW, AS_GAMES, AS_SPREAD, AS_RANGE = range(5)
 
 
-class Addresses(Protocol):
-    """Players by their addresses, see `valmatch.models.tickets.population`."""
+class People(NamedTuple):
+    """Players as addresses: the number of the ticket, or of a user, and the place in the party."""
 
-    @property
-    def of(self) -> Ints:
-        """Ticket of each."""
-
-    @property
-    def places(self) -> Ints:
-        """Place of each in its party."""
+    # of, tickets, places: (players,)
+    of: Ints
+    tickets: Ints
+    places: Ints
+    place: Words  # (3,)
 
     def uniforms(self, source: int, counters: Ints | None = None) -> Floats:
-        """Return a uniform number of each."""
+        """Return a uniform number of each, at its place or at some counter."""
+        halting.check()  # of very many tickets a source takes a while
+        out = np.empty(self.of.size)
+        where = self.places if counters is None else counters
+        fill_uniforms_of(self.place, source, self.of, where, out)
+        return out
 
     def normals(self, source: int, counters: Ints | None = None) -> Floats:
         """Return a normal number of each."""
+        return np.asarray(ndtri(self.uniforms(source, counters)))
 
 
-def users_of(ratings: RatingsFactors, people: Addresses) -> Ints:
+def users_of(ratings: RatingsFactors, people: People) -> Ints:
     """Return the users whose tickets there are: their numbers; those of tickets if all differ."""
     if ratings.users is None:
         return people.of
@@ -114,7 +118,7 @@ def users_of(ratings: RatingsFactors, people: Addresses) -> Ints:
     return (ratings.users * drawn).astype(np.int64)
 
 
-def draw_beliefs(ratings: RatingsFactors, people: Addresses) -> dict[str, Floats]:
+def draw_beliefs(ratings: RatingsFactors, people: People) -> dict[str, Floats]:
     """Return what is believed of players, by attribute; of users, the same each time."""
     firsts = FIELDS * people.places
 
@@ -136,7 +140,7 @@ def draw_beliefs(ratings: RatingsFactors, people: Addresses) -> dict[str, Floats
     return {DEVIATION: deviation, GAMES: games, NEW: new.astype(np.float64)}
 
 
-def draw_ranges(ratings: RatingsFactors, people: Addresses, seen: Floats) -> dict[str, Floats]:
+def draw_ranges(ratings: RatingsFactors, people: People, seen: Floats) -> dict[str, Floats]:
     """Return the lowest and the highest rating that players want to meet, NaN for any."""
     wide = np.full(seen.size, np.nan)
     if ratings.ranges > 0.0:
@@ -196,7 +200,7 @@ def _draw(
     none = np.empty((tickets, 0))
     drawn = Tickets(times, times, sizes, {}, trips.centres, none, none, place, homes=homes)
     own = drawn.of
-    people = _People(own, own, drawn.places, place)
+    people = People(own, own, drawn.places, place)
     users = people._replace(of=users_of(factors.ratings, people))
     skills = _skills(factors, sizes, people, users)
     beliefs = draw_beliefs(factors.ratings, users) if factors.ratings.any_given() else {}
@@ -222,27 +226,6 @@ def _draw(
     return drawn, error
 
 
-class _People(NamedTuple):
-    """Players as addresses: the number of the ticket, or of a user, and the place in the party."""
-
-    # of, tickets, places: (players,)
-    of: Ints
-    tickets: Ints
-    places: Ints
-    place: Words  # (3,)
-
-    def uniforms(self, source: int, counters: Ints | None = None) -> Floats:
-        """Return a uniform number of each, at its place or at some counter."""
-        out = np.empty(self.of.size)
-        where = self.places if counters is None else counters
-        fill_uniforms_of(self.place, source, self.of, where, out)
-        return out
-
-    def normals(self, source: int, counters: Ints | None = None) -> Floats:
-        """Return a normal number of each."""
-        return np.asarray(ndtri(self.uniforms(source, counters)))
-
-
 def _uniforms(source: int, tickets: int, place: Words) -> Floats:
     """Return the first uniform number of a source of each ticket."""
     out = np.empty(tickets)
@@ -258,7 +241,7 @@ def _chosen(shares: Sequence[float], uniforms: Floats) -> Ints:
     return np.minimum(found, last).astype(np.int64)
 
 
-def _skills(factors: TicketsFactors, sizes: Ints, people: _People, users: _People) -> Floats:
+def _skills(factors: TicketsFactors, sizes: Ints, people: People, users: People) -> Floats:
     """Return the true skills of players."""
     skill = factors.skill
     if factors.ratings.users is None:
@@ -272,7 +255,7 @@ def _skills(factors: TicketsFactors, sizes: Ints, people: _People, users: _Peopl
     return np.asarray(skills)
 
 
-def _latencies(spread: float, medians: Floats, homes: Ints, people: _People) -> Floats:
+def _latencies(spread: float, medians: Floats, homes: Ints, people: People) -> Floats:
     """Return whole milliseconds of players to data centres, at least 1."""
     latencies = medians[homes[people.tickets]]
     for centre in range(medians.shape[1]) if spread > 0.0 else ():
@@ -292,7 +275,7 @@ def _patience(factors: TicketsFactors, tickets: int, place: Words) -> Floats:
 
 
 def _attribute(
-    law: Mapping[str, float | dict[str, float]], source: int, tickets: int, people: _People
+    law: Mapping[str, float | dict[str, float]], source: int, tickets: int, people: People
 ) -> Values:
     """Return what players have of an attribute."""
     kind = kind_of(law)
@@ -319,7 +302,7 @@ def draw_answers(factors: TicketsFactors, drawn: Tickets, log: Logged | None = N
     A ticket accepts with the last of its players, if all do.
     """
     service, own, places = factors.service, drawn.of, drawn.places
-    people = _People(own, own, places, drawn.place)
+    people = People(own, own, places, drawn.place)
     answers = np.empty((drawn.times.size, PROPOSALS))
     firsts = drawn.firsts
     for proposal in range(PROPOSALS) if drawn.times.size else ():

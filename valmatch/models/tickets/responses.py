@@ -9,134 +9,103 @@ from typing import Any
 from valmatch.models.model import NOT_NEGATIVE, SHARE, Part, Response, Responses
 from valmatch.models.tickets.factors import HOURS, TicketsFactors, kind_of
 
+
+def level(name: str, unit: str, meaning: str, part: Part | None = None) -> Response:
+    """Return a response that is 0 or more."""
+    return Response(name, unit, meaning, part=part, limits=NOT_NEGATIVE)
+
+
+def number(name: str, meaning: str, part: Part | None = None) -> Response:
+    """Return a response that counts."""
+    return Response(name, "", meaning, True, part=part, limits=NOT_NEGATIVE)
+
+
+def share(name: str, meaning: str, of: str = "", part: Part | None = None) -> Response:
+    """Return a response that is a share."""
+    return Response(name, "", meaning, share_of=of, part=part, limits=SHARE)
+
+
+def _gap(name: str, meaning: str) -> Response:
+    return Response(name, "", meaning, limits=(0.0, 0.5))
+
+
+WAIT = level("time_to_match", "seconds", "mean wait of matched tickets")
+WAITS = [
+    level(
+        f"time_to_match_p{percent}",
+        "seconds",
+        f"{percent}th percentile of the wait of matched tickets",
+    )
+    for percent in (50, 90, 99)
+]
+MATCHED = "share of tickets that were matched"
+
 RESPONSES = Responses(
-    Response("time_to_match", "seconds", "mean wait of matched tickets", limits=NOT_NEGATIVE),
-    *(
-        Response(
-            f"time_to_match_p{percent}",
-            "seconds",
-            f"{percent}th percentile of the wait of matched tickets",
-            limits=NOT_NEGATIVE,
-        )
-        for percent in (50, 90, 99)
-    ),
-    Response(
-        "matched_fraction",
-        "",
-        "share of tickets that were matched",
-        share_of="n_tickets",
-        limits=SHARE,
-    ),
-    Response("n_tickets", "", "tickets that came", whole=True, limits=NOT_NEGATIVE),
-    Response("tickets_matched", "", "tickets matched", whole=True, limits=NOT_NEGATIVE),
-    Response("tickets_timed_out", "", "tickets that timed out", whole=True, limits=NOT_NEGATIVE),
-    Response(
-        "tickets_cancelled",
-        "",
-        "tickets cancelled, or dropped as a match was not accepted",
-        whole=True,
-        limits=NOT_NEGATIVE,
-    ),
-    Response(
-        "tickets_searching", "", "tickets that wait at the end", whole=True, limits=NOT_NEGATIVE
-    ),
-    Response(
-        "never_matchable",
-        "",
-        "tickets that no match can ever take",
-        whole=True,
-        limits=NOT_NEGATIVE,
-    ),
-    Response(
-        "current_tickets",
-        "tickets",
-        "time average of the number of waiting tickets",
-        limits=NOT_NEGATIVE,
-    ),
-    Response("n_matches", "", "matches", whole=True, limits=NOT_NEGATIVE),
-    Response(
-        "players_per_match", "players", "mean number of players of a match", limits=NOT_NEGATIVE
-    ),
-    Response(
-        "full_share", "", "share of matches that are full", share_of="n_matches", limits=SHARE
-    ),
-    Response(
-        "players_in_matches",
-        "players",
-        "time average of the number of players in matches",
-        limits=NOT_NEGATIVE,
-    ),
-    Response(
+    WAIT,
+    *WAITS,
+    share("matched_fraction", MATCHED, "n_tickets"),
+    number("n_tickets", "tickets that came"),
+    number("tickets_matched", "tickets matched"),
+    number("tickets_timed_out", "tickets that timed out"),
+    number("tickets_cancelled", "tickets cancelled, or dropped as a match was not accepted"),
+    number("tickets_searching", "tickets that wait at the end"),
+    number("never_matchable", "tickets that no match can ever take"),
+    level("current_tickets", "tickets", "time average of the number of waiting tickets"),
+    number("n_matches", "matches"),
+    level("players_per_match", "players", "mean number of players of a match"),
+    share("full_share", "share of matches that are full", "n_matches"),
+    level("players_in_matches", "players", "time average of the number of players in matches"),
+    level(
         "step_used",
         "",
         "mean over matches of the number of expansion steps that their age had passed",
-        limits=NOT_NEGATIVE,
     ),
-    Response(
+    level(
         "latency",
         "milliseconds",
         "mean latency of players to the data centre of the match, that of the least mean",
-        limits=NOT_NEGATIVE,
     ),
-    Response(
-        "latency_p95", "milliseconds", "95th percentile of these latencies", limits=NOT_NEGATIVE
-    ),
-    Response(
+    level("latency_p95", "milliseconds", "95th percentile of these latencies"),
+    share(
         "latency_over_limit",
-        "",
         "share of these latencies over the limit that the rule set begins with",
-        limits=SHARE,
     ),
-    Response(
+    level(
         "true_team_diff",
         "points",
         "mean over matches of the largest difference between mean true skills of teams",
-        limits=NOT_NEGATIVE,
     ),
-    Response(
-        "seen_team_diff", "points", "the same of what the matchmaker sees", limits=NOT_NEGATIVE
-    ),
-    Response(
+    level("seen_team_diff", "points", "the same of what the matchmaker sees"),
+    _gap(
         "win_gap",
-        "",
         "mean over matches of |p - 1/2|, p of the best team against the worst, by true skill",
-        limits=(0.0, 0.5),
     ),
-    Response(
+    level(
         "worst_wait_ratio",
         "",
         "90th percentile of the wait in the worst group by size or home, over that of all",
-        limits=NOT_NEGATIVE,
     ),
-    Response(
+    level(
         "matchmaking_hours",
         "hours",
         "time in which a ticket waits: at most this is charged for evaluating",
-        limits=NOT_NEGATIVE,
     ),
 )
 
+# What is measured of a group of tickets.
 OF_GROUPS = (
-    Response("time_to_match", "seconds", "mean wait of matched tickets", limits=NOT_NEGATIVE),
-    Response(
-        "time_to_match_p90",
-        "seconds",
-        "90th percentile of the wait of matched tickets",
-        limits=NOT_NEGATIVE,
-    ),
-    Response("matched_fraction", "", "share of tickets that were matched", limits=SHARE),
-    Response("timed_out_fraction", "", "share of tickets that timed out", limits=SHARE),
-    Response("latency", "milliseconds", "mean latency of tickets in matches", limits=NOT_NEGATIVE),
-    Response("win_gap", "", "mean over tickets of |p - 1/2| of the match", limits=(0.0, 0.5)),
-    Response(
-        "win_prob",
-        "",
-        "mean over tickets in matches of two teams of the chance to win, by true skill",
-        limits=SHARE,
+    WAIT,
+    WAITS[1],
+    share("matched_fraction", MATCHED),
+    share("timed_out_fraction", "share of tickets that timed out"),
+    level("latency", "milliseconds", "mean latency of tickets in matches"),
+    _gap("win_gap", "mean over tickets of |p - 1/2| of the match"),
+    share(
+        "win_prob", "mean over tickets in matches of two teams of the chance to win, by true skill"
     ),
 )
-"""What is measured of a group of tickets."""
 
+# What is measured of pools that are looked at again.
 POOLS = (
     Response(
         "search_gap",
@@ -145,50 +114,26 @@ POOLS = (
         " the latest tickets",
         limits=(-math.inf, 1.0),
     ),
-    Response(
+    share(
         "blocked_by",
-        "",
         "share of reviews after which others would have a match but for one of the oldest tickets",
-        limits=SHARE,
     ),
 )
-"""What is measured of pools that are looked at again."""
 
+# What is measured of matches as they run.
 BACKFILL = (
-    Response("players_left", "", "players who left a match early", whole=True, limits=NOT_NEGATIVE),
-    Response(
-        "players_backfilled",
-        "",
-        "players who joined a match that ran",
-        whole=True,
-        limits=NOT_NEGATIVE,
-    ),
-    Response("backfill_tickets", "", "backfill tickets", whole=True, limits=NOT_NEGATIVE),
-    Response(
-        "backfill_filled",
-        "",
-        "share of backfill tickets that brought players",
-        share_of="backfill_tickets",
-        limits=SHARE,
-    ),
-    Response(
-        "time_to_fill",
-        "seconds",
-        "mean wait of backfill tickets that brought players",
-        limits=NOT_NEGATIVE,
-    ),
-    Response(
-        "places_taken", "", "share of the places of running matches that are taken", limits=SHARE
-    ),
-    Response("full_time", "", "share of their time in which matches are full", limits=SHARE),
-    Response(
+    number("players_left", "players who left a match early"),
+    number("players_backfilled", "players who joined a match that ran"),
+    number("backfill_tickets", "backfill tickets"),
+    share("backfill_filled", "share of backfill tickets that brought players", "backfill_tickets"),
+    level("time_to_fill", "seconds", "mean wait of backfill tickets that brought players"),
+    share("places_taken", "share of the places of running matches that are taken"),
+    share("full_time", "share of their time in which matches are full"),
+    _gap(
         "played_win_gap",
-        "",
         "time mean over running matches of |p - 1/2| by the true skills of who is there",
-        limits=(0.0, 0.5),
     ),
 )
-"""What is measured of matches as they run."""
 
 REASONS = {
     "party": "larger than every team",
@@ -210,14 +155,17 @@ def _further(factors: TicketsFactors, of: str) -> Iterator[Response]:
     if of == "steps":
         for step in range(len(passed_waits(factors.expansions)) + 1):
             meaning = f"share of matches whose age had passed {step} expansion steps"
-            yield _share("step_used", "step", str(step), meaning)
+            part = Part("step_used", "step", str(step))
+            yield share(f"step_used.{step}", meaning, part=part)
     elif of == "rules":
         for name in rule_names(factors.rules):
             for verdict, meaning in (("passed", "let pass"), ("failed", "refused")):
-                yield _count(f"rule_{verdict}", "rule", name, f"candidates that {name} {meaning}")
+                part = Part(f"rule_{verdict}", "rule", name)
+                yield number(f"rule_{verdict}.{name}", f"candidates that {name} {meaning}", part)
     elif of == "reasons":
         for name, meaning in REASONS.items():
-            yield _count("never_matchable", "reason", name, f"tickets that are {meaning}")
+            part = Part("never_matchable", "reason", name)
+            yield number(f"never_matchable.{name}", f"tickets that are {meaning}", part)
     elif of == "pools":
         yield from POOLS
     elif of == "backfill":
@@ -226,16 +174,6 @@ def _further(factors: TicketsFactors, of: str) -> Iterator[Response]:
         by = BY[of]
         for measure in OF_GROUPS:
             yield from (_of_group(measure, by, name) for _, name in groups(factors, of))
-
-
-def _share(measure: str, of: str, name: str, meaning: str) -> Response:
-    part = Part(measure, of, name)
-    return Response(f"{measure}.{name}", "", meaning, part=part, limits=SHARE)
-
-
-def _count(measure: str, of: str, name: str, meaning: str) -> Response:
-    part = Part(measure, of, name)
-    return Response(f"{measure}.{name}", "", meaning, whole=True, part=part, limits=NOT_NEGATIVE)
 
 
 def _of_group(measure: Response, by: str, name: str) -> Response:
