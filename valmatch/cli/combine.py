@@ -9,9 +9,9 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from valmatch.cli.console import AGAIN, info, name_of, show, warn
+from valmatch.cli.console import AGAIN, info, show, show_result, warn
 from valmatch.cli.options import Confidence, Json, Quiet, path, whole
-from valmatch.cli.replicate import each, show_run
+from valmatch.cli.replicate import show_run
 from valmatch.errors import InputError
 from valmatch.text.terminal import shortened
 
@@ -106,15 +106,13 @@ def _say_what_to_run_again(owed: Iterable[str]) -> None:
 
 def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any) -> None:  # noqa: ANN401
     """Merge the folders of a design."""
-    from valmatch.cli.tables import show_experiment_points
     from valmatch.experiments.combine import combine_designs
 
     found = combine_designs(out, folders, warn=warn, **options)
     if options["check"]:
         _show_missing(found.missing, found.shortfalls, found.owed, json)
     whole = found.experiment
-    header = f"{name_of(whole.config)}, {each(whole)}"
-    show(json, whole.summary(), lambda: show_experiment_points(header, whole), out)
+    show_result(json, whole.summary(), whole, out)
     _exit_if_missing(found.shortfalls)
 
 

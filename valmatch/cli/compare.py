@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valmatch.cli.console import load_config, of_status, progress, show, warn, warn_of_parts
+from valmatch.cli.console import load_config, of_status, progress, show_result, warn
 from valmatch.cli.options import (
     DEFAULT_SEED,
     Chosen,
@@ -180,17 +180,7 @@ def _of_folders(a: str, others: Sequence[str], level: float) -> Comparison:
 
 def _report(found: Comparison, chosen: Sequence[str], json: bool, out: Path | None) -> None:
     """Print what was found, say what has to be said of it, and end as the runs did."""
-    from valmatch.cli.tables import show_comparison
-    from valmatch.statistics.no_interval import undefined_in
-
-    show(json, found.summary(), lambda: show_comparison(found, chosen), out)
-    for variant in found.variants:
-        of = "" if found.is_pair else f"{variant.name}: "
-        counts = {name: pair.difference.undefined for name, pair in variant.comparisons.items()}
-        for sentence in undefined_in(counts, found.n, "pairs"):
-            warn(f"{of}{sentence}")
-    sides = {"a": found.base, **{system.name: system.run for system in found.variants}}
-    warn_of_parts({side: run.remarks for side, run in sides.items()})
+    show_result(json, found.summary(), found, out, responses=chosen)
     if found.status != "complete":
         warn(f"{found.status}{'; --resume goes on' if out else ''}")
         raise typer.Exit(of_status(found.status))

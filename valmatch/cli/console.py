@@ -6,10 +6,10 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -31,6 +31,7 @@ from valmatch.text.terminal import Note, escaped, one_line, shortened
 if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.inputs.fields import Section
+    from valmatch.storage.results import Result
 
 
 # Reports of how far a run is, where it is not shown on a terminal.
@@ -183,24 +184,13 @@ def detail(text: str) -> None:
 
 def warn(text: str) -> None:
     """Print a warning or a note on stderr, once; on a terminal in colour."""
-    if text not in _warned:
-        _warned.add(text)
+    if str(text) not in _warned:
+        _warned.add(str(text))
         note = isinstance(text, Note)
         if _level > QUIET:
             sys.stdout.flush()
             kind = typer.style("note:", dim=True) if note else typer.style("warning:", fg="yellow")
             typer.echo(f"{kind} {one_line(text)}", err=True)
-
-
-def warn_of_parts(remarks: Mapping[str, Sequence[str]]) -> None:
-    """Print the remarks on the parts of a result by name; one on all parts once, without names."""
-    of: dict[str, list[str]] = {}
-    for name, texts in remarks.items():
-        for text in texts:
-            of.setdefault(text, []).append(name)
-    for text, names in of.items():
-        where = "" if len(names) == len(remarks) else f"{', '.join(names)}: "
-        warn(type(text)(f"{where}{text}"))
 
 
 def show(
@@ -215,6 +205,27 @@ def show(
         table()
         if out:
             info(f"results in {out}")
+
+
+def show_result(
+    as_json: bool,
+    document: object,
+    result: Result,
+    out: Path | None = None,
+    **view: Any,  # noqa: ANN401
+) -> None:
+    """Print a result, as a document where JSON is wanted; then what it warns of."""
+
+    def tables() -> None:
+        from valmatch.present.document import View
+        from valmatch.present.presenting import present
+        from valmatch.present.terminal import text_of
+
+        sys.stdout.write(text_of(present(result, View(**view))))
+
+    show(as_json, document, tables, out)
+    for warning in result.warnings:
+        warn(warning)
 
 
 def _for_terminal(document: str) -> str:

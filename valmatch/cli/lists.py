@@ -89,7 +89,7 @@ def configs(json: Json = False) -> None:
 
 def _show_configs(found: Sequence[Mapping[str, str]]) -> None:
     """Print a row for each config, of several lines where what it is takes them."""
-    from valmatch.cli.tables import WIDTH, print_table
+    from valmatch.present.terminal import WIDTH, print_table
     from valmatch.text.terminal import Sheet
 
     names = ("config", "model", "what it is")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from valmatch.cli.console import progress, show, warn
+from valmatch.cli.console import progress, show_result, warn
 from valmatch.cli.options import (
     DEFAULT_SEED,
     Json,
@@ -94,7 +94,6 @@ def next(
     stands how unsure the goal is now, and what choosing does to intervals. How many games it takes
     under a policy says plan RATINGS --policy NAME.
     """
-    from valmatch.cli.tables import show_next
     from valmatch.game_logs.next_pairs import POLICY, next_pairs
 
     warn_in_job_array("next")
@@ -115,4 +114,4 @@ def next(
             warn=warn,
             progress=advance,
         )
-    show(json, found.document(), lambda: show_next(found), out)
+    show_result(json, found.document(), found, out)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from valmatch.cli.console import MISSED, progress, show, warn
+from valmatch.cli.console import MISSED, progress, show_result, warn
 from valmatch.cli.options import (
     Json,
     Out,
@@ -148,7 +148,6 @@ def plan(
     numbers of games. Truths are drawn from the belief of RATINGS, or afresh. Exit code 3:
     --max-games does not reach what is wanted.
     """
-    from valmatch.cli.tables import show_plan
     from valmatch.game_logs.planning import plan_games
 
     warn_in_job_array("plan")
@@ -163,7 +162,7 @@ def plan(
         given["prior"] = None if prior == "none" else _prior(prior)
     with progress("leagues", None) as bar:
         found = plan_games(ratings, **given, out=out, progress=bar, warn=warn)
-    show(json, found.summary(), lambda: show_plan(found), out)
+    show_result(json, found.summary(), found, out)
     if not found.reached:
         if json or quiet:
             warn(found.sentence)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from valmatch.cli.console import show, warn
+from valmatch.cli.console import show_result, warn
 from valmatch.cli.options import (
     ColumnNames,
     Json,
@@ -72,7 +72,6 @@ def predict(
     a time. Only a side in the column home plays at home, which elo may know to be of advantage,
     unless a column neutral says yes.
     """
-    from valmatch.cli.tables import show_predictions
     from valmatch.game_logs.options import parse_parameters
     from valmatch.game_logs.prediction import predict_games
     from valmatch.inputs.csv_reader import parse_columns
@@ -88,4 +87,4 @@ def predict(
         out=out,
         warn=warn,
     )
-    show(json, result.summary(), lambda: show_predictions(result), out)
+    show_result(json, result.summary(), result, out)

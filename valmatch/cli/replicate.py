@@ -12,13 +12,10 @@ import typer
 from valmatch.cli.console import (
     info,
     load_config,
-    name_of,
     of_status,
     progress,
-    show,
-    title_of,
+    show_result,
     warn,
-    warn_of_parts,
 )
 from valmatch.cli.options import (
     DEFAULT_SEED,
@@ -53,7 +50,6 @@ from valmatch.cli.options import (
 from valmatch.errors import RunError
 
 if TYPE_CHECKING:
-    from valmatch.config.config import Config
     from valmatch.experiments.replications import Replications
     from valmatch.experiments.sweep import DesignReplications
     from valmatch.statistics.precision import Precision
@@ -182,7 +178,7 @@ def replicate(
         known = None if targets else total * points
         with progress("replications", known) as advance:
             made = run_design(settings, design, configs, plan, options, listeners(advance))
-        _show_design(settings, made, plan.seed, json, names_of(responses))
+        _show_design(made, json, names_of(responses))
         return
     with progress("replications", None if targets else total) as advance:
 
@@ -207,25 +203,11 @@ def show_run(
     chosen: Sequence[str] = (),
 ) -> None:
     """Print the replications of a config, as `summary` where JSON is wanted, and their gaps."""
-    from valmatch.cli.tables import show_replications
-    from valmatch.statistics.no_interval import undefined_in
-
-    done = result.count
-    header = f"{title_of(result.config)}, seed {result.seed}, {done:,} replication"
-    header += "s" * (done != 1)
-    show(json, summary, lambda: show_replications(header, result, chosen), out)
-    counts = {name: estimate.undefined for name, estimate in result.estimates.items()}
-    for sentence in undefined_in(counts, done, "replications"):
-        warn(sentence)
-    for remark in result.remarks:
-        warn(remark)
+    show_result(json, summary, result, out, responses=chosen)
 
 
 def _exit_unless_complete(result: Replications, total: int, out: Path | None) -> None:
     """Leave with the exit code of what stopped a run."""
-    for target in result.precision:
-        if not target.reached:
-            warn(f"target of {target.response} missed: {target.why}")
     if not result.complete:
         further = "; --resume goes on" if out else ""
         done = result.count
@@ -234,34 +216,11 @@ def _exit_unless_complete(result: Replications, total: int, out: Path | None) ->
         raise typer.Exit(of_status(result.status))
 
 
-def _show_design(
-    settings: Config, found: DesignReplications, seed: int, json: bool, chosen: Sequence[str]
-) -> None:
+def _show_design(found: DesignReplications, json: bool, chosen: Sequence[str]) -> None:
     """Print the replications at every point of a design; leave with the code of what stopped it."""
-    from valmatch.cli.tables import show_experiment_points
-
-    header = f"{name_of(settings)}, seed {seed}, {each(found)}"
-    show(
-        json,
-        found.summary(),
-        lambda: show_experiment_points(header, found, chosen),
-        found.folder,
-    )
-    names = [
-        ", ".join(f"{name}={value}" for name, value in point.items()) for point in found.points
-    ]
-    remarks = [result.remarks for result in found.results]
-    warn_of_parts(dict(zip(names, remarks, strict=True)))
+    show_result(json, found.summary(), found, found.folder, responses=chosen)
     if found.status != "complete":
         further = "; --resume goes on" if found.folder else ""
         done = sum(result.complete for result in found.results)
         warn(f"{found.status} after {done} of {len(found.design.points)} points{further}")
         raise typer.Exit(of_status(found.status))
-
-
-def each(experiment: DesignReplications) -> str:
-    """Say how many replications each point of a design has."""
-    numbers = [result.count for result in experiment.results] or [0]
-    least, most = min(numbers), max(numbers)
-    shown = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    return f"{shown} replications at each point"

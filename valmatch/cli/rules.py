@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valmatch.cli.console import show, warn
+from valmatch.cli.console import show, show_result, warn
 from valmatch.cli.options import Json, Out, Quiet, duration, path
 from valmatch.errors import InputError
 from valmatch.errors import in_lines as error_lines
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from valmatch.rule_sets.descriptions import Description
     from valmatch.rule_sets.problems import Problem
 
-
-MOST_BLOCKERS = 3  # tickets that block others, most of whom are named
 
 RuleFile = Annotated[
     Path,
@@ -233,55 +231,8 @@ def replay(
         review=review,
         warn=warn,
     )
-    show(json, result.summary(), lambda: _print_numbers(result.summary()), out)
-
-
-def _print_numbers(summary: dict[str, dict[str, Any]]) -> None:
-    """Print what came of tickets, by search."""
-    for search, numbers in summary.items():
-        matches = f"{numbers['matches']:,} match{'' if numbers['matches'] == 1 else 'es'}"
-        print(f"search {search}: {matches} of {numbers['tickets']:,} tickets")
-        for name in ("matched", "timed_out", "cancelled", "searching"):
-            print(f"  {name.replace('_', ' ')}: {numbers[name]:,}")
-        for name, unit in (("time_to_match", " s"), ("players_per_match", "")):
-            if numbers[name] is not None:
-                print(f"  mean {name.replace('_', ' ')}: {numbers[name]:.6g}{unit}")
-        for rule, counts in numbers["rules"].items():
-            passed, failed = counts["passed"], counts["failed"]
-            print(one_line(f"  rule {rule}: passed {passed:,} times, failed {failed:,} times"))
-        _print_blocked(numbers)
-        _print_compared(numbers)
-
-
-def _print_blocked(numbers: dict[str, Any]) -> None:
-    """Print who waited behind whom."""
-    blocked = numbers.get("blocked_by", [])
-    for one in blocked[:MOST_BLOCKERS]:
-        names = " and ".join(one["tickets"])
-        print(
-            one_line(
-                f"  blocked: {one['behind']:,} tickets of {numbers['tickets']:,} waited behind"
-                f" {names}, which could join them, and without which they had a match"
-            )
-        )
-    if len(blocked) > MOST_BLOCKERS:
-        print(f"  blocked: by {len(blocked) - MOST_BLOCKERS:,} others, fewer")
-    if numbers.get("reviews_looked_at", 0) < numbers.get("reviews", 0):
-        looked, every = numbers["reviews_looked_at"], numbers["reviews"]
-        seen = "seen" if blocked else "nobody, as seen"
-        print(f"  blocked: {seen} at {looked:,} of {every:,} reviews at even distances")
-
-
-def _print_compared(numbers: dict[str, Any]) -> None:
-    """Print what a game's own log says beside the rules, where the tickets are from one."""
-    if compared := numbers.get("compared"):
-        from valmatch.cli.tables import print_table
-        from valmatch.present.sheets import comparison_sheet
-
-        sheet = comparison_sheet(compared)
-        print_table("", sheet)
-        for note in sheet.notes:
-            print(one_line(note))
+    assert result.shown
+    show_result(json, result.shown.summary(), result.shown, out)
 
 
 def _errors(file: Path, problems: list[Problem]) -> list[str]:

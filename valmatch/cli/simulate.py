@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from valmatch.cli.console import load_config, show, title_of, warn
+from valmatch.cli.console import load_config, show_result, warn
 from valmatch.cli.options import (
     DEFAULT_SEED,
     Chosen,
@@ -66,19 +66,9 @@ def simulate(
     if settings.factors.brief() and not settings.files:
         interpret()
     # Imported now, because kernels are compiled, or left in plain Python, when they are imported.
-    from valmatch.cli.tables import show_responses
     from valmatch.experiments.simulate import simulate as run
 
     seed = first(seed, settings.replicate.seed, DEFAULT_SEED)
     replication = replication or 0
     result = run(settings, seed, replication, out=out, warn=warn)
-    header = f"{title_of(settings)}, seed {seed}, replication {replication}"
-    values, chosen = result.values.tolist(), names_of(responses)
-    show(
-        json,
-        result.summary(),
-        lambda: show_responses(header, result.responses, values, chosen),
-        out,
-    )
-    for remark in result.remarks:
-        warn(remark)
+    show_result(json, result.summary(), result, out, responses=names_of(responses))

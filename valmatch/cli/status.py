@@ -45,7 +45,7 @@ def status(
 
 
 def _show_table(found: Sequence[RunStatus]) -> None:
-    from valmatch.cli.tables import print_table
+    from valmatch.present.terminal import print_table
     from valmatch.text.terminal import Sheet, shortened
 
     columns = ("folder", "command", "state")

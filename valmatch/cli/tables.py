@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from valmatch.cli.console import title_of
 from valmatch.experiments.explain import Explanation
@@ -20,32 +17,24 @@ from valmatch.optimization.solvers.registry import label_of_solver
 from valmatch.optimization.studies.pareto import Front
 from valmatch.optimization.studies.solver_study import Study
 from valmatch.optimization.studies.sweep import Frontier
+from valmatch.present import terminal
+from valmatch.present.document import listed
+from valmatch.present.responses import compared_parts_sheets
 from valmatch.present.sheets import (
     ANSWERS,
     Limit,
-    Means,
-    Side,
     SweptPoint,
-    at_every_point,
-    compared_parts_sheets,
     compared_sheet,
-    differences_columns,
-    differences_sheets,
     front_sheet,
     limits_sheet,
-    listed,
-    means_of_parts_sheets,
-    means_sheets,
     point_sheet,
-    points_sheet,
-    responses_sheets,
     scores_sheet,
     slopes_sheet,
     solvers_sheet,
     sweep_sheet,
     systems_sheet,
 )
-from valmatch.statistics.no_interval import TOO_SHORT
+from valmatch.present.terminal import WIDTH
 from valmatch.statistics.rounding import formatted, mean_and_half, rounded
 from valmatch.text.terminal import (
     COUNT,
@@ -54,7 +43,6 @@ from valmatch.text.terminal import (
     aligned,
     escaped,
     labelled,
-    one_line,
     shortened,
 )
 
@@ -62,14 +50,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from valmatch.config.config import Config
-    from valmatch.experiments.compare import Change, Comparison
-    from valmatch.experiments.replications import Replications
     from valmatch.experiments.response_list import Listed
-    from valmatch.experiments.sweep import DesignReplications
     from valmatch.game_logs.comparison import RatingComparison
-    from valmatch.game_logs.next_pairs import NextPairs
-    from valmatch.game_logs.planning import PlannedGames
-    from valmatch.game_logs.prediction import PredictedGames
     from valmatch.game_logs.rating import RatedLog
     from valmatch.game_logs.roster import Ranking
     from valmatch.game_logs.tuning import Tuning
@@ -81,74 +63,10 @@ if TYPE_CHECKING:
     from valmatch.statistics.sequential_tests import SequentialTest
 
 
-WIDTH = 80  # columns that running text is wrapped at
-
-
 def print_table(header: str, table: Sheet, repeated: int = 1, spare: str = "") -> None:
-    """Print a table; where it is too wide, its first `repeated` columns with some others at a time.
-
-    A column that has no room beside those is still printed whole: a long line is better than a name
-    cut short.
-    """
-    console = Console(highlight=False, width=10_000)
-    with console.capture() as printed:
-        if header:
-            console.print(header, markup=False, soft_wrap=True)
-        for number, part in enumerate(_divided(table, repeated, spare)):
-            console.print(*([""] if number else []), _as_rich(part), sep="\n")
-    # Columns are padded; in a file that would be blanks at the end of lines.
-    *lines, _ = printed.get().split("\n")
-    console.file.write("".join(f"{line.rstrip(' ')}\n" for line in lines))
-
-
-def _as_rich(sheet: Sheet) -> Table:
-    """Return a table as rich prints it, without markup."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in sheet.heads:
-        table.add_column(Text(name), justify="left" if name in sheet.left else "right")
-    for row in sheet.rows:
-        table.add_row(*map(Text, row))
-    return table
-
-
-def _divided(table: Sheet, repeated: int, spare: str) -> Iterator[Sheet]:
-    """Yield tables of at most `WIDTH` columns of text with all columns of a table between them.
-
-    Units stand in the first of them.
-    """
-    headers = table.heads
-    cells = [[row[place] for row in table.rows] for place in range(len(headers))]
-    widths = [2 + max(map(len, [name, *own])) for name, own in zip(headers, cells, strict=True)]
-    if sum(widths) <= WIDTH + 2:
-        yield table
-        return
-    kept = [place for place in range(len(headers)) if headers[place] != (spare or None)]
-    units = [place for place in kept[repeated:] if headers[place] == UNIT]
-    groups: list[list[int]] = []
-    for place in kept[repeated:]:
-        if place in units:
-            continue
-        if headers[place].startswith(("±", "- ")) and groups:
-            groups[-1].append(place)  # differences and half-widths stay with their mean
-        else:
-            groups.append([place])
-    parts: list[list[int]] = []
-    room = 0
-    for group in groups:
-        needed = sum(widths[place] for place in group)
-        if not parts or needed > room:
-            beside = kept[:repeated] if parts else [*kept[:repeated], *units]
-            room = WIDTH + 2 - sum(widths[place] for place in beside)
-            parts.append([])
-        parts[-1] += group
-        room -= needed
-    for number, part in enumerate(parts):
-        columns = [*kept[:repeated], *part, *(units if number == 0 else [])]
-        divided = Sheet.of(*(headers[k] for k in columns), left=list(table.left))
-        for row in zip(*(cells[k] for k in columns), strict=True):
-            if any(row):  # that of units may have none here
-                divided.add(*row)
-        yield divided
+    """Print a table under a header."""
+    table = replace(table, repeated=repeated, spare=spare, title="")
+    terminal.print_table(header, table)
 
 
 def show_no_interval(reason: str, what: str = "no interval") -> None:
@@ -224,55 +142,6 @@ def _arms(row: CoefficientRow, digits: int) -> str:
     if row.unit:
         return f"{above:.{digits}f}"
     return f"-{below:.{digits}f}/+{above:.{digits}f}"
-
-
-# Table of `compare`: systems under common random numbers.
-
-CHANGES = 8  # differences between two configs that are printed
-
-
-def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
-    """Print the paired differences of systems to a base, of the chosen responses if any are."""
-    print(f"A: {title_of(found.base.config)}")
-    for variant in found.variants:
-        print(f"{variant.name.upper()}: {title_of(variant.run.config)}")
-        _show_changes(variant.changed)
-    responses, columns = found.responses, _columns(found)
-    places = [k for k, response in enumerate(responses) if listed(response, chosen)]
-    same = all(pair.difference.n == found.n for pair in found.variants[0].comparisons.values())
-    intervals = found.intervals_of(chosen)
-    said = f"; ±: {intervals}" if intervals else ""
-    header = f"seed {found.base.seed}, {found.n:,} common replications{said}"
-    sheet = compared_sheet(responses, columns, places)
-    print_table(textwrap.fill(header, WIDTH), sheet, spare=COUNT if same else "")
-    if not chosen:
-        sides = [side for side in columns if side[0] != COUNT]
-        for part in compared_parts_sheets(responses, sides):
-            print_table(f"\n{part.title}", part)
-    show_no_interval(found.no_interval_of(chosen))
-    show_no_interval(found.short_intervals_of(chosen), TOO_SHORT)
-
-
-def _columns(found: Comparison) -> list[Side]:
-    """Return the columns of numbers: the base, the other system of a pair, the differences."""
-    names = [response.name for response in found.responses]
-    pairs = [found.comparisons[name] for name in names]
-    means: list[Side] = [("A", [mean_and_half(pair.a)[0] for pair in pairs])]
-    if found.is_pair:
-        means.append(("B", [mean_and_half(pair.b)[0] for pair in pairs]))
-    variants = [
-        (variant.name, [variant.comparisons[name].difference for name in names])
-        for variant in found.variants
-    ]
-    return differences_columns(means, variants, found.confidence)
-
-
-def _show_changes(changed: Sequence[Change]) -> None:
-    """Print what differs between two configs, the first of much."""
-    for key, here, there in changed[:CHANGES]:
-        print(one_line(f"   {key}: {here} -> {there}"))
-    if len(changed) > CHANGES:
-        print(f"   and {len(changed) - CHANGES} more")
 
 
 # Explanations of waits, as a terminal shows them.
@@ -542,37 +411,6 @@ def show_problem_list(rows: Sequence[Mapping[str, Any]]) -> None:
     print_table("", table)
 
 
-# Tables of pairs to play next.
-
-
-def show_next(found: NextPairs) -> None:
-    """Print pairs, and what there is to say of them."""
-    table = Sheet.of(
-        "place", "player_a", "player_b", "value", "expected", "std_error", "games", "propensity"
-    )
-    for row in found.pairs:
-        table.add(
-            f"{row.place}",
-            row.player_a,
-            row.player_b,
-            f"{row.value:.4g}",
-            f"{row.expected_score:.3f}",
-            f"{row.std_error:.1f}",
-            f"{row.games:,}",
-            f"{row.propensity:.4g}",
-        )
-    sure = all(row.propensity == 1.0 for row in found.pairs)
-    print_table(found.title, table, repeated=3, spare="propensity" if sure else "")
-    print()
-    show_lines(found.lines)
-
-
-def show_lines(lines: Sequence[str]) -> None:
-    """Print sentences, each wrapped."""
-    for line in lines:
-        print(textwrap.fill(escaped(line), WIDTH, break_long_words=False, subsequent_indent="  "))
-
-
 # Tables of `optimize`: studies, comparisons of solvers, Pareto fronts, sweeps.
 
 
@@ -719,31 +557,6 @@ def show_frontier(header: str, frontier: Frontier) -> None:
         show_no_interval(frontier.no_interval)
 
 
-# The table of a plan: what is known after how many games, and how many are needed.
-
-MOST = 12  # numbers of games that are printed: those about the answer, or the last ones
-
-
-def show_plan(found: PlannedGames) -> None:
-    """Print the curves near what was found, that, and what choosing does to intervals."""
-    columns = found.columns()
-    table = Sheet.of("games", "half-width", "named best", "shown best", "coverage")
-    n = len(found.grid)
-    middle = n if found.games is None else int((found.grid < found.games).sum())
-    start = max(0, min(middle - MOST // 2, n - MOST))
-    for k in range(start, min(start + MOST, n)):
-        table.add(
-            f"{columns['games'][k]}",
-            formatted(columns["half_width"][k], ".1f"),
-            formatted(columns["named_best"][k], ".3f"),
-            formatted(columns["shown_best"][k], ".3f"),
-            formatted(columns["coverage"][k], ".3f"),
-        )
-    print_table(found.title, table)
-    print()
-    show_lines([found.sentence, *found.lines])
-
-
 # Tables of `rate` and `predict`: scores of predictions, players, games to come.
 
 COUNTS, LAST_GAME = ("wins", "losses", "draws"), "last_game"
@@ -835,104 +648,6 @@ def show_systems(found: RatingComparison) -> None:
     show_no_interval(found.no_interval)
     for system, tuning in found.tunings.items():
         _show_tuning(f"tuned {system}:", tuning)
-
-
-def show_predictions(result: PredictedGames) -> None:
-    """Print the probabilities of the results of games to come."""
-    rows = result.columns()
-    names = ["game", "side", "win"]
-    columns = [rows["game"], rows["players"], [formatted(x, ".1%") for x in rows["win"]]]
-    known = [low for low, win in zip(rows["win_low"], rows["win"], strict=True) if win is not None]
-    if known and None not in known:
-        names.append("95%")
-        ends = zip(rows["win_low"], rows["win_high"], strict=True)
-        columns.append(["" if low is None else f"{low:.1%} to {high:.1%}" for low, high in ends])
-    if any(draw is not None for draw in rows["draw"]):
-        names.append("draw")
-        columns.append([formatted(x, ".1%") for x in rows["draw"]])
-    if any(rows["newcomers"]):
-        names.append("newcomers")
-        columns.append(rows["newcomers"])
-    table = Sheet.of(*names)
-    last = None
-    for game, *cells in zip(*columns, strict=True):
-        table.add("" if game == last else game, *cells)
-        last = game
-    print_table(result.title, table, repeated=2)
-
-
-# Tables of `simulate`, `replicate`, `combine`: responses, means, points of a design.
-
-MEANS = 3  # responses of which the points of a design are printed
-
-
-def show_responses(
-    header: str,
-    responses: Sequence[Response],
-    values: Sequence[float],
-    chosen: Collection[str] = (),
-) -> None:
-    """Print the responses of one replication; those that are `chosen`, if any are."""
-    first, *parts = responses_sheets(responses, values, chosen)
-    print_table(header, first)
-    for sheet in parts:
-        print()
-        print_table("", sheet)
-
-
-def show_replications(header: str, result: Replications, chosen: Collection[str] = ()) -> None:
-    """Print mean, half-width and count of each response; of those that are `chosen`, if any are.
-
-    The differences between two policies are those of the responses that are printed.
-    """
-    estimates = list(result.estimates.values())
-    adjusted = list(result.adjusted.values())
-    found = Means(result.responses, estimates, adjusted, result.confidence)
-    same = {estimate.n for estimate in estimates} == {result.count}
-    header += "\n" * any(response.window for response in result.responses)
-    for sheet in means_sheets(found, chosen):
-        above = f"{header}\n{sheet.title}" if sheet.title else header
-        print_table(above, sheet, spare=COUNT if same else "")
-        header = ""
-    show_no_interval(result.no_interval_of(chosen))
-    show_no_interval(result.not_adjusted_of(chosen), "not adjusted")
-    if not chosen:
-        for sheet in means_of_parts_sheets(found):
-            print()
-            print_table("", sheet)
-    windows = {r.window for r in result.responses if not chosen or r.name in chosen}
-    rows = [
-        (row, unit)
-        for row, unit in zip(result.differences, result.paired_columns()["unit"], strict=True)
-        if {(policy, row.measure, row.games) for policy in (row.policy, row.other)} <= windows
-    ]
-    for sheet in differences_sheets(rows, result.confidence):
-        print_table(f"\n{sheet.title}", sheet)
-    show_no_interval(result.short_intervals_of(chosen), TOO_SHORT)
-
-
-def show_experiment_points(
-    header: str, experiment: DesignReplications, chosen: Sequence[str] = ()
-) -> None:
-    """Print the means of the first responses, or of the chosen ones, at each point of a design.
-
-    Of a model that compares policies these are the first measure's under each of them.
-    """
-    names = [name.removeprefix("factors.") for name in experiment.design.factors]
-    results = experiment.results
-    responses = at_every_point([result.responses for result in results]) if results else []
-    window = responses[0].window if responses else None
-    first = [
-        response.name
-        for number, response in enumerate(responses)
-        if (response.window and response.window[1:] == window[1:] if window else number < MEANS)
-    ]
-    shown = list(chosen) if results and chosen else first
-    estimates = [result.estimates for result in results]
-    sheet = points_sheet(experiment.points, estimates, shown, names)
-    print_table(header, sheet, repeated=len(names))
-    show_no_interval(experiment.no_interval_of(shown))
-    show_no_interval(experiment.short_intervals_of(shown), TOO_SHORT)
 
 
 # The table of a sequential test: counts, where the ratio stands, what is to be expected.

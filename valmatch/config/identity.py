@@ -33,18 +33,27 @@ def resolved(config: Config) -> dict[str, Any]:
     }
 
 
-def restore(content: Mapping[str, Any], source: str) -> Config:
-    """Return the config of which `resolved` made `content`, read from the file `source`."""
+def restore(content: Mapping[str, Any], source: str, *, files: bool = True) -> Config:
+    """Return the config of which `resolved` made `content`, read from the file `source`.
+
+    Its files have to be what they were, unless nothing is to be simulated.
+    """
     try:
         entry = MODELS[content["model"]]
         given = {key: content[key] for key in entry.files if key in content}
         factors = entry.factors.model_validate(
             content["factors"], context={"files": frozenset(given)}
         )
-        files = {key: _found(key, file, source) for key, file in given.items()}
+        find = _found if files else _named
+        found = {key: find(key, file, source) for key, file in given.items()}
     except (KeyError, ValidationError):
         raise InputError(f"{source}: the config of the run is not valid in this version") from None
-    return Config(model=content["model"], factors=factors, files=files, source=source)
+    return Config(model=content["model"], factors=factors, files=found, source=source)
+
+
+def _named(key: str, given: Mapping[str, str], source: str) -> InputFile:
+    """Return a file of a run, wherever it is now."""
+    return InputFile(Path(source).parent / given["path"], given["path"], given["sha256"])
 
 
 def _found(key: str, given: Mapping[str, str], source: str) -> InputFile:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Any, Unpack
+from typing import Any, Self, Unpack
 
 import numpy as np
 
@@ -30,11 +30,19 @@ from valmatch.experiments.replicate import (
 from valmatch.experiments.replications import Replications
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Response
-from valmatch.statistics.no_interval import listed, reason_of_each, short_intervals, why_no_interval
+from valmatch.statistics.no_interval import (
+    listed,
+    reason_of_each,
+    short_intervals,
+    undefined_in,
+    why_no_interval,
+)
 from valmatch.statistics.pairs import PairedDifference, differing, paired
 from valmatch.statistics.sampling import INDEPENDENT, Sampling, Widened, no_difference_interval
+from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import to_json, write_atomically, write_csv
-from valmatch.storage.results import Result
+from valmatch.storage.result_files import ResultFiles, damaged, result_files
+from valmatch.storage.results import Result, warnings_of_parts
 from valmatch.storage.run_folder import RunFolder, files_of
 from valmatch.text.terminal import escaped
 
@@ -188,6 +196,8 @@ class Comparison(Result):
         mostly for which they are the fewest.
     """
 
+    presented_by = "compare"
+
     base: Replications
     variants: Sequence[Variant]
     n: int
@@ -322,6 +332,7 @@ class Comparison(Result):
             "confidence": self.confidence,
             "replications": self.n,
             **reason,
+            **({"warnings": self.warnings} if self.warnings else {}),
             "differences": self._differences(variant),
         }
 
@@ -333,6 +344,7 @@ class Comparison(Result):
             "seed": self.base.seed,
             "replications": self.n,
             **reason,
+            **({"warnings": self.warnings} if self.warnings else {}),
             "confidence": self.confidence,
             "simultaneous": {
                 "method": "bonferroni",
@@ -385,26 +397,31 @@ class Comparison(Result):
             return {name: columns[name] for name in columns if name not in ("variant", "changed")}
         return {**columns, "simultaneous_confidence": [self.confidence] * len(rows)}
 
-    def table(self) -> dict[str, list[Any]]:
-        """Return the mean of the base and the difference of each variant, for each response."""
-        units = {response.name: response.unit for response in self.responses}
-        difference = f"b - {BASE}" if self.is_pair else f"- {BASE}"
-        rows = [
-            {
-                **({} if self.is_pair else {"variant": variant.name}),
-                "response": response,
-                BASE: pair.a.mean,
-                **({variant.name: pair.b.mean} if self.is_pair else {}),
-                difference: pair.difference.mean,
-                "ci_low": pair.difference.ci_low,
-                "ci_high": pair.difference.ci_high,
-                "n": pair.difference.n,
-                "unit": units[response],
-            }
-            for variant in self.variants
-            for response, pair in variant.comparisons.items()
-        ]
-        return {name: [row[name] for row in rows] for name in rows[0]}
+    @property
+    def warnings(self) -> list[str]:
+        """What has to be known of the systems, and of their differences."""
+        sides = {BASE: self.base, **{one.name: one.run for one in self.variants}}
+        said = warnings_of_parts({side: run.warnings for side, run in sides.items()})
+        for variant in self.variants:
+            of = "" if self.is_pair else f"{variant.name}: "
+            pairs = variant.comparisons.items()
+            counts = {name: pair.difference.undefined for name, pair in pairs}
+            said += [f"{of}{sentence}" for sentence in undefined_in(counts, self.n, "pairs")]
+        return said
+
+    @classmethod
+    def read(cls, files: ResultFiles) -> Self:
+        """Return the comparison that a folder holds, of the replications of its systems."""
+        confidence = 0.95
+        if files.has("summary.json") or files.status == "complete":
+            with damaged(files.folder / "summary.json"):
+                confidence = float(files.json("summary.json")["confidence"])
+        letters = [name for name in (BASE, *NAMES) if (files.folder / name / MANIFEST).is_file()]
+        if len(letters) < 2:
+            raise InputError(f"{files.folder}: holds no two systems ({files.remark or 'damaged'})")
+        runs = [Replications.read(result_files(files.folder / name)) for name in letters]
+        found = compare_runs(runs[0], runs[1:], confidence)
+        return cls(**{**vars(found), "folder": files.folder})
 
 
 def _changes_of(variant: Variant) -> dict[str, dict[str, object]]:

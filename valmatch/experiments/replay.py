@@ -6,12 +6,16 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from valmatch.errors import InputError, in_lines, option
 from valmatch.experiments.replay_result import (
+    SHOWN,
+    SUMMARY,
     Replay,
+    ReplayedTickets,
     ends,
     proposals_of,
     side_of_log,
@@ -50,6 +54,7 @@ from valmatch.rule_sets.worlds import (
     Service,
 )
 from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.results import Warnings
 
 if TYPE_CHECKING:
     from valmatch.matching.tickets.playing import Made, Outcome
@@ -93,6 +98,8 @@ def replay(
     if explain and out is None:
         raise InputError(f"{option('explain')}: {option('out')} is needed too, which takes it")
     files = _files(given)
+    warnings = Warnings(keywords.get("warn", lambda text: None))
+    keywords["warn"] = warnings
     source, folder = files[0], None if out is None else arguments.path("out", out)
     world, log = _world(files, **keywords)
     if search is not None:
@@ -105,10 +112,12 @@ def replay(
     read = [path for path in files if path]
     with _claimed(folder, read, world) if folder else nullcontext() as run:
         result = _played(source, world, log, explain)
+        tables = {name: own for name, own in tables_of(result).items() if name in SHOWN}
+        shown = ReplayedTickets(str(source), result.summary(), tables, warnings, folder)
         if folder and run:
-            write_replay(folder, result)
+            write_replay(folder, result, shown)
             run.close("complete")
-    return result
+    return replace(result, shown=shown)
 
 
 def _files(given: Given) -> tuple[Path, Path | None, Path | None]:
@@ -280,16 +289,17 @@ WORLD, PROPOSALS, EXPLAINED = "world.json", "proposals.jsonl", "explain.jsonl"
 """What was played, what was proposed in it, and why tickets ended without a match."""
 
 
-def write_replay(folder: Path, result: Replay) -> None:
-    """Write all files of a replay."""
+def tables_of(result: Replay) -> dict[str, dict[str, list[Any]]]:
+    """Return the tables of a replay: by name their columns."""
     tables: tuple[tuple[str, tuple[str, ...], Any], ...] = (
-        ("tickets.csv", TICKETS, _tickets),
-        ("matches.csv", MATCHES, _matches),
-        ("players.csv", PLAYERS, _rows_of_players),
-        ("rules.csv", RULES, _rules),
-        ("steps.csv", STEPS, _steps),
-        *([("log.csv", LOG, _logged)] if result.log else []),
+        ("tickets", TICKETS, _tickets),
+        ("matches", MATCHES, _matches),
+        ("players", PLAYERS, _rows_of_players),
+        ("rules", RULES, _rules),
+        ("steps", STEPS, _steps),
+        *([("log", LOG, _logged)] if result.log else []),
     )
+    found = {}
     for name, columns, rows_of in tables:
         rows = [
             (search, *row)
@@ -297,8 +307,16 @@ def write_replay(folder: Path, result: Replay) -> None:
             for row in rows_of(result, search, outcome)
         ]
         cells = zip(*rows, strict=True) if rows else ([] for _ in columns)
-        by_name = dict(zip(columns, map(list, cells), strict=True))
-        write_csv(folder / name, by_name)
+        found[name] = dict(zip(columns, map(list, cells), strict=True))
+    return found
+
+
+def write_replay(folder: Path, result: Replay, shown: ReplayedTickets) -> None:
+    """Write all files of a replay."""
+    for name, columns in tables_of(result).items():
+        write_csv(folder / f"{name}.csv", columns)
+    with write_atomically(folder / SUMMARY) as file:
+        file.write(to_json(shown.summary()))
     with write_atomically(folder / "result.json") as file:
         file.write(to_json(result.answers()))
     if result.log:

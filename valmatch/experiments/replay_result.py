@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from valmatch.matching.plain_tickets.pool import Proposal
 from valmatch.rule_sets.event_log import EventLog, proposals
 from valmatch.rule_sets.world_reading import WorldReading
 from valmatch.rule_sets.worlds import Search
+from valmatch.storage.result_files import ResultFiles
+from valmatch.storage.results import Result
 
 if TYPE_CHECKING:
     from valmatch.matching.plain_tickets.explaining import Blockers
@@ -123,6 +126,61 @@ def proposals_of(outcome: Outcome) -> list[Proposal]:
     return [Proposal(one.review, one.anchor, tuple(one.tickets)) for one in outcome.proposed]
 
 
+SUMMARY = "summary.json"
+
+SHOWN = {
+    "tickets": (("time", "end", "wait", "players"), ("search", "status", "unmatchable")),
+    "matches": (("time",), ("search",)),
+    "rules": (("passed", "failed"), ("search", "rule")),
+    "steps": (("from_seconds", "matches"), ("search", "what", "value")),
+}
+"""The tables that are shown of a replay, with their columns of numbers and of texts."""
+
+
+@dataclass(frozen=True, repr=False)
+class ReplayedTickets(Result):
+    """What is shown of a replay: numbers by search, and how tickets ended."""
+
+    presented_by = "replay"
+
+    source: str  # the world, or the rule set
+    numbers: Mapping[str, Mapping[str, Any]]  # by search
+    tables: Mapping[str, Mapping[str, Sequence[Any]]]  # by name the columns of each of `SHOWN`
+    warnings: Sequence[str] = ()  # what has to be known of what was read
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was played, in one line."""
+        return f"replay of {Path(self.source).name}, {', '.join(self.numbers)}"
+
+    def summary(self) -> dict[str, Any]:
+        """Return numbers by search, and what was warned of."""
+        return {**self.numbers, **({"warnings": list(self.warnings)} if self.warnings else {})}
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """Return a row for each ticket and search."""
+        return self.tables["tickets"]
+
+    def rows(self, table: str, search: str) -> dict[str, list[Any]]:
+        """Return the rows of a table that are of one search."""
+        columns = self.tables[table]
+        own = [k for k, one in enumerate(columns["search"]) if one == search]
+        return {name: [values[k] for k in own] for name, values in columns.items()}
+
+    @classmethod
+    def read(cls, files: ResultFiles) -> Self:
+        """Return the replay that a folder holds."""
+        numbers = files.json(SUMMARY)
+        warnings = list(map(str, numbers.pop("warnings", ())))
+        tables = {}
+        for name, columns in SHOWN.items():
+            table = files.table(f"{name}.csv", *columns)
+            known = {key: own.tolist() for key, own in table.numbers.items()}
+            tables[name] = {**known, **table.texts}
+        return cls(files.manifest.source, numbers, tables, warnings, files.folder)
+
+
 @dataclass(frozen=True)
 class Replay:
     """What came of tickets."""
@@ -135,6 +193,7 @@ class Replay:
     blockers: dict[Search, Blockers] = field(default_factory=dict)
     # why tickets ended without a match, see `valmatch.experiments.explain`
     explained: list[dict[str, Any]] | None = None
+    shown: ReplayedTickets | None = None  # what is shown of it
 
     def answers(self) -> dict[str, Any]:
         """Return what ``result.json`` holds: by search the matches, and how each ticket ended."""

@@ -377,7 +377,7 @@ def write_results(folder: RunFolder, result: Replications) -> None:
     if result.differences:
         write_csv(folder.path / "paired.csv", result.paired_columns())
     folder.remark(result.remarks)
-    folder.remark_input(result.input_remarks)
+    folder.remark_input([*result.config.warnings, *result.input_remarks])
     folder.close(result.status, replications=result.count, confidence=result.confidence)
 
 

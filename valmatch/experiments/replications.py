@@ -6,14 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
-from valmatch.execution.shards import WHOLE, Shard
+from valmatch.errors import InputError
+from valmatch.execution.shards import WHOLE, Shard, parse_shard
+from valmatch.experiments.response_list import shown_by
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Axes, Response, Window
 from valmatch.statistics.control_variates import Adjusted, adjust
@@ -23,9 +25,14 @@ from valmatch.statistics.estimates import (
     estimate,
     limits_of_difference,
 )
-from valmatch.statistics.no_interval import short_intervals, why_no_interval, why_not_adjusted
+from valmatch.statistics.no_interval import (
+    short_intervals,
+    undefined_in,
+    why_no_interval,
+    why_not_adjusted,
+)
 from valmatch.statistics.precision import Precision
-from valmatch.statistics.sampling import INDEPENDENT, Sampling
+from valmatch.statistics.sampling import INDEPENDENT, Sampling, sampling_of
 from valmatch.statistics.windows import (
     PolicyDifference,
     pair_values,
@@ -33,8 +40,14 @@ from valmatch.statistics.windows import (
     policy_pairs,
     window_means,
 )
+from valmatch.storage.curve_file import read_sums
+from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
+from valmatch.storage.row_file import RowFormat
+from valmatch.storage.store import CONTROLS, ROWS
 from valmatch.text.suggestions import hint
+
+SUMMARY = "summary.json"
 
 STATISTICS = (
     "n",
@@ -90,6 +103,8 @@ class Replications(Result):
         What they are samples of.
     """
 
+    presented_by = "replicate"
+
     config: Config
     seed: int
     requested: int
@@ -119,6 +134,23 @@ class Replications(Result):
         """What was replicated, in one line."""
         of = f"{self.config.model}, config {config_id(self.config)}, seed {self.seed}"
         return f"{of}, {self.count:,} replications, {self.confidence:.0%} intervals"
+
+    @property
+    def warnings(self) -> list[str]:
+        """What has to be known of what was read, of the replications and of their means."""
+        counts = {name: mean.undefined for name, mean in self.estimates.items()}
+        missed = (one for one in self.precision if not one.reached)
+        return list(
+            dict.fromkeys(
+                [
+                    *self.config.warnings,
+                    *self.input_remarks,
+                    *self.remarks,
+                    *undefined_in(counts, self.count, "replications"),
+                    *(f"target of {one.response} missed: {one.why}" for one in missed),
+                ]
+            )
+        )
 
     @property
     def complete(self) -> bool:
@@ -190,12 +222,6 @@ class Replications(Result):
             **{name: [fact[name] for fact in adjusted] for name in (adjusted or [{}])[0]},
         }
 
-    def table(self) -> dict[str, list[Any]]:
-        """Return the estimated mean of each response."""
-        names = ("response", "mean", "ci_low", "ci_high", "n", "undefined", "unit")
-        columns = self.columns()
-        return {name: columns[name] for name in names}
-
     def paired_columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``paired.csv``: a row for each difference between policies."""
         units = {response.window: response.unit for response in self.responses}
@@ -225,6 +251,8 @@ class Replications(Result):
             "requested": self.requested,
             **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
             **({"sampling": dict(self.sampling.facts)} if self.sampling.facts else {}),
+            **({"controls": dict(self.expectations)} if self.expectations else {}),
+            **({"warnings": self.warnings} if self.warnings else {}),
             **({"no_interval": reason} if (reason := self.no_interval_of()) else {}),
             **({"not_adjusted": reason} if (reason := self.not_adjusted_of()) else {}),
             "responses": self._facts(),
@@ -256,6 +284,51 @@ class Replications(Result):
         parts = {"windows": window_means(means), "paired": paired_means(self.differences)}
         return parts if means else {}
 
+    @classmethod
+    def read(cls, files: ResultFiles) -> Self:
+        """Return the replications that a folder holds, as far as its run got."""
+        config, manifest, given = files.config, files.manifest, {}
+        if files.has(SUMMARY) or files.status == "complete":
+            given = files.json(SUMMARY)
+        with damaged(files.folder / SUMMARY):
+            seed, shard = int(files.fact("seed")), manifest.get("shard")
+            sampling = sampling_of(given.get("sampling", {}), config.one_history)
+            controls = {str(k): float(v) for k, v in given.get("controls", {}).items()}
+            precision = [Precision(**one) for one in given.get("targets", ())]
+            names = given.get("responses")
+        responses, axes = shown_by(config)
+        if names is not None and list(names) != [response.name for response in responses]:
+            what = "its responses are those of another version of the model"
+            raise InputError(f"{files.folder / SUMMARY}: {what}")
+        rows = _values(files, config, seed, responses)
+        known: list[Sequence[float]] = []
+        if controls:
+            wanted = RowFormat(config_id(config), seed, list(controls), [False] * len(controls))
+            held = wanted.read(files.folder / CONTROLS, lambda text: None)
+            known = [held[index][1] for index in rows if index in held]
+        sums = read_sums(files.folder, axes.shape, lambda text: None)[0] if axes else None
+        width = len(responses)
+        return cls(
+            config,
+            seed,
+            manifest.requested or len(rows),
+            responses,
+            list(rows),
+            np.array(list(rows.values())).reshape(len(rows), width),
+            manifest.confidence or 0.95,
+            axes,
+            sums if sums and sums.n else None,
+            parse_shard(shard) if shard else WHOLE,
+            files.status,
+            precision,
+            np.array(known) if len(known) == len(rows) and known else None,
+            controls,
+            manifest.remarks,
+            manifest.input_remarks,
+            files.folder,
+            sampling,
+        )
+
     def missed_expectations(self) -> list[str]:
         """Return one line for each mean that is not what the config expects."""
         lines = []
@@ -265,3 +338,13 @@ class Replications(Result):
                 want = f"{expected.mean!r} ± {expected.tolerance!r}"
                 lines.append(f"{name}: mean {mean!r} (expected {want})")
         return lines
+
+
+def _values(
+    files: ResultFiles, config: Config, seed: int, responses: Sequence[Response]
+) -> dict[int, list[float]]:
+    """Return the rows of ``replications.csv`` by replication, in order."""
+    names, whole = [r.name for r in responses], [r.whole for r in responses]
+    form = RowFormat(config_id(config), seed, names, whole)
+    held = form.read(files.folder / ROWS, lambda text: None)
+    return {index: held[index][1] for index in sorted(held)}

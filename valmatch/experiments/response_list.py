@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from valmatch.config.config import Config
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import build
-from valmatch.models.model import Response
+from valmatch.models.model import Axes, Response
 from valmatch.models.registry import MODELS, load_model
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
@@ -53,3 +54,13 @@ def groups_of(
                 f"{option('responses')}: {shown(name)} is no response ({hint(name, listed)})"
             )
     return list(dict.fromkeys(listed[name].group for name in names if listed[name].group))
+
+
+def shown_by(config: Config) -> tuple[list[Response], Axes | None]:
+    """Return the responses and the axes of a model, whose files need not be there any more."""
+    model: Any = load_model(config.model)
+    fixed = getattr(model, "responses", None)
+    if fixed is None:
+        made = model(config.factors, {})
+        return list(made.responses), made.axes
+    return [*fixed, *model.further(config.factors)], model.axes

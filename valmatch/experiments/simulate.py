@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +16,18 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.execution.chunks import build, record
+from valmatch.experiments.response_list import shown_by
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.kernels.scratch import Scratch
 from valmatch.models.model import Response, Table
 from valmatch.storage.output import ROWS_AT_ONCE, to_json, write_atomically, write_csv_parts
+from valmatch.storage.result_files import ReadTable, ResultFiles, damaged
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import hint
+
+RESPONSES = "responses.json"
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,9 +46,11 @@ class Simulation(Result):
         (len(responses),) float64; NaN where undefined.
     tables : sequence of Table
         What happened, one table for each kind of event.
-    remarks : sequence of str
-        What has to be said of the replication.
+    warnings : sequence of str
+        What has to be known of what was read and of the replication.
     """
+
+    presented_by = "simulate"
 
     config: Config
     seed: int
@@ -51,7 +58,7 @@ class Simulation(Result):
     responses: Sequence[Response]
     values: NDArray[np.float64]
     tables: Sequence[Table]
-    remarks: Sequence[str] = ()
+    warnings: Sequence[str] = ()
     folder: Path | None = None
 
     @property
@@ -83,8 +90,27 @@ class Simulation(Result):
             "config_id": config_id(self.config),
             "seed": self.seed,
             "replication": self.replication,
-            "responses": {r.name: int(v) if r.whole else v for r, v in values},
+            "responses": {r.name: v if math.isnan(v) or not r.whole else int(v) for r, v in values},
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
+
+    @classmethod
+    def read(cls, files: ResultFiles) -> Self:
+        """Return the replication that a folder holds."""
+        given = files.json(RESPONSES)
+        with damaged(files.folder / RESPONSES):
+            values: dict[str, Any] = given["responses"]
+            known = {response.name: response for response in shown_by(files.config)[0]}
+            return cls(
+                files.config,
+                int(given["seed"]),
+                int(given["replication"]),
+                [known[name] for name in values],
+                np.array([math.nan if v is None else float(v) for v in values.values()]),
+                [ReadTable(files, name) for name in files.tables],
+                list(map(str, given.get("warnings", ()))),
+                files.folder,
+            )
 
 
 def simulate(
@@ -134,7 +160,7 @@ def simulate(
             model.responses,
             result.responses,
             result.tables,
-            result.remarks,
+            list(dict.fromkeys([*config.warnings, *model.warnings, *result.remarks])),
             path,
         )
         if folder:
@@ -143,7 +169,7 @@ def simulate(
                 path = folder.path / f"{table.name}.csv"
                 parts = table.parts(ROWS_AT_ONCE)
                 write_csv_parts(path, table.names, parts, table.whole)
-            with write_atomically(folder.path / "responses.json") as file:
+            with write_atomically(folder.path / RESPONSES) as file:
                 file.write(to_json(recording.summary()))
             folder.remark(result.remarks)
             folder.remark_input(model.warnings)

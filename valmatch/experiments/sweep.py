@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import chain, product, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from valmatch.config.config import Config
 from valmatch.config.factor_paths import parts
@@ -28,8 +28,10 @@ from valmatch.inputs.fields import schema_at
 from valmatch.inputs.yaml_document import parse, to_value
 from valmatch.models.registry import MODELS
 from valmatch.statistics.no_interval import reason_of_each, short_intervals
+from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import to_json, write_atomically, write_csv
-from valmatch.storage.results import Result
+from valmatch.storage.result_files import ResultFiles, damaged, result_files
+from valmatch.storage.results import Result, warnings_of_parts
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shortened, shown
@@ -176,6 +178,8 @@ POINTS = "points"  # folder of the folders of the points, each named by its conf
 class DesignReplications(Result):
     """The replications of the points of a design."""
 
+    presented_by = "design"
+
     config: Config  # the config that the points vary
     design: Design  # the points
     results: Sequence[Replications]  # the replications of each point; fewer if the run was stopped
@@ -207,6 +211,7 @@ class DesignReplications(Result):
             "model": self.config.model,
             "factors": list(self.design.factors),
             "points": [{"point": point, **result.summary()} for point, result in both],
+            **({"warnings": self.warnings} if self.warnings else {}),
         }
 
     def no_interval_of(self, chosen: Collection[str] = ()) -> str:
@@ -223,11 +228,32 @@ class DesignReplications(Result):
         shown = [pair for pair in means if not chosen or pair[0] in chosen]
         return short_intervals(shown, any(result.sampling.fixed for result in self.results))
 
-    def table(self) -> dict[str, list[Any]]:
-        """Return the mean of each response at each point."""
-        names = (*self.design.factors, "response", "mean", "ci_low", "ci_high", "n")
-        columns = self.columns()
-        return {name: columns[name] for name in names if name in columns}
+    @property
+    def warnings(self) -> list[str]:
+        """What has to be known of the points, each with the levels of those that it is of."""
+        return warnings_of_parts(
+            {
+                ", ".join(f"{key}={level}" for key, level in point.items()): result.warnings
+                for point, result in zip(self.points, self.results, strict=True)
+            }
+        )
+
+    @classmethod
+    def read(cls, files: ResultFiles) -> Self:
+        """Return the points that a folder holds, as far as its run got."""
+        with damaged(files.folder / MANIFEST):
+            given = files.fact("design")
+            factors, ids = list(map(str, given["factors"])), list(map(str, given["config_ids"]))
+            design = Design(factors, [tuple(point) for point in given["points"]])
+        results: dict[str, Replications] = {}
+        for key in dict.fromkeys(ids):
+            folder = files.folder / POINTS / key
+            if not (folder / MANIFEST).is_file():
+                break
+            results[key] = Replications.read(result_files(folder))
+        made = [results[key] for key in takewhile(results.__contains__, ids)]
+        stopped = "" if len(made) == len(ids) else files.status
+        return cls(files.config, design, made, stopped, files.folder)
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``design.csv``: a row for each point and response."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from valmatch.policies.registry import JOINT
 from valmatch.ratings.registry import BATCH_NAMES, batch_named
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.durations import in_words
@@ -258,15 +259,17 @@ class NextPairs(Result):
         The pairs in order.
     facts : dict
         Further entries of ``summary.json``: what was asked for, and how unsure each goal is.
-    lines : list of str
-        What has to be said, a line each.
+    notes : sequence of str
+        What has to be known of the pairs, a sentence each.
     """
+
+    presented_by = "next_pairs"
 
     policy: str
     goal: str
     pairs: Sequence[PairRow]
     facts: dict[str, Any]
-    lines: Sequence[str]
+    notes: Sequence[str]
     folder: Path | None = None
 
     @property
@@ -284,7 +287,26 @@ class NextPairs(Result):
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
         goal = self.goal or None
-        return {"policy": self.policy, "goal": goal, **self.facts, "notes": list(self.lines)}
+        return {"policy": self.policy, "goal": goal, **self.facts, "notes": list(self.notes)}
+
+    @classmethod
+    def read(cls, files: ResultFiles) -> Self:
+        """Return the pairs that a folder holds."""
+        given = files.json(SUMMARY)
+        with damaged(files.folder / SUMMARY):
+            policy, goal = str(given.pop("policy")), str(given.pop("goal") or "")
+            notes = list(map(str, given.pop("notes")))
+            given |= {"players": int(given["players"]), "leader_best": float(given["leader_best"])}
+        numbers = ("place", "value", "expected_score", "std_error", "games", "propensity")
+        table = files.table(BATCH, numbers, ("player_a", "player_b"))
+        columns = {**table.numbers, **table.texts}
+        rows = zip(*(list(columns[name]) for name in PairRow._fields), strict=True)
+        with damaged(table.path):
+            pairs = [
+                PairRow(int(k), a, b, float(v), float(x), float(e), int(n), float(p))
+                for k, a, b, v, x, e, n, p in rows
+            ]
+        return cls(policy, goal, pairs, given, notes, files.folder)
 
     def document(self) -> dict[str, Any]:
         """Return the summary with the pairs."""
@@ -654,7 +676,9 @@ def next_pairs(
         unsure = unsure_of(rated.belief, Streams(options.seed))
         result = _result(rated, options, may_play, chosen, unsure)
         if len(result.pairs) < options.batch:
-            warn(Note(f"{len(result.pairs)} pairs, as no other has players who are free"))
+            few = f"{len(result.pairs)} pairs, as no other has players who are free"
+            warn(Note(few))
+            result = replace(result, notes=[few, *result.notes])
         if folder is not None:
             result = replace(result, folder=folder.path)
             with held_signals():  # a signal finds all files or none

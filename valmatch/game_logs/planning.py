@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
 import numpy as np
 
@@ -56,6 +56,7 @@ from valmatch.statistics.crossing import crossing, crossing_interval
 from valmatch.statistics.estimates import range_quantile, t_quantile
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.durations import in_words
@@ -203,18 +204,18 @@ class PlannedGames(Result):
         What was asked.
     players : int
         How many there are.
-    grid : numpy.ndarray
-        (points,) numbers of games.
-    measured : numpy.ndarray
-        (replications, points, 4) half-width, whether the best was named and shown, coverage.
+    curves : mapping of str to sequence of float
+        By name the numbers of games, the mean over the leagues of each measure there, and its
+        standard error; None where it is not known in every league.
     games, low, high : int or None
         Games that reach the goal, and the ends of their interval; None beyond `max_games`.
     """
 
+    presented_by = "plan"
+
     options: PlanOptions
     players: int
-    grid: Ints
-    measured: Floats
+    curves: Mapping[str, Sequence[Any]]
     games: int | None
     low: int | None
     high: int | None
@@ -233,14 +234,8 @@ class PlannedGames(Result):
         return self.games is not None
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the columns of ``plan.csv``; what is not known in every replication is None."""
-        found: dict[str, list[Any]] = {"games": self.grid.tolist()}
-        for k, name in enumerate(MEASURES):
-            means, errors = zip(
-                *(_mean(column) for column in self.measured[:, :, k].T), strict=True
-            )
-            found[name], found[f"{name}_std_error"] = list(means), list(errors)
-        return found
+        """Return the columns of ``plan.csv``."""
+        return {name: list(own) for name, own in self.curves.items()}
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
@@ -250,31 +245,62 @@ class PlannedGames(Result):
             "games": self.games,
             "low": self.low,
             "high": self.high,
-            "notes": self.lines,
+            "notes": list(self.notes),
         }
 
+    @classmethod
+    def read(cls, files: ResultFiles) -> Self:
+        """Return the plan that a folder holds."""
+        given = files.json(SUMMARY)
+        with damaged(files.folder / SUMMARY):
+            aims = {measure: name for name, measure in AIMS.items()}
+            asked = {aims[given["aim"]]: given["value"], "goal": given["goal"] or None}
+            own = ("policy", "batch", "replications", "seed", "level", "max_games")
+            afresh = ("spread", "draws", "home", "prior") if "spread" in given else ()
+            asked |= {name: given[name] for name in (*own, *afresh)}
+            players, ends = int(given["players"]), (given["games"], given["low"], given["high"])
+            options = PlanOptions(**asked, players=players if afresh else None)
+            games, low, high = (None if end is None else int(end) for end in ends)
+        names = [one for name in MEASURES for one in (name, f"{name}_std_error")]
+        table = files.table(PLAN, ["games", *names])
+        if not len(table):
+            raise InputError(f"{table.path}: damaged: holds no number of games")
+        columns = {name: table.numbers[name].tolist() for name in names}
+        curves: dict[str, list[Any]] = {"games": [int(n) for n in table.numbers["games"]]}
+        for name, values in columns.items():
+            curves[name] = [None if math.isnan(value) else value for value in values]
+        return cls(options, players, curves, games, low, high, files.folder)
+
     @property
-    def lines(self) -> list[str]:
-        """What has to be said of the intervals, a line each; nothing where nobody chooses."""
+    def notes(self) -> Sequence[str]:
+        """What choosing pairs does to intervals; nothing where nobody chooses."""
         o = self.options
         return [] if o.policy == UNIFORM else [caution(o.policy, o.goal_of_policy)]
 
     @property
     def sentence(self) -> str:
         """What was found, in a sentence."""
-        return said_of_plan(self.summary(), int(self.grid[0]))
+        aim, value = self.options.aim
+        wanted = AIMED[aim].format(value=value)
+        if self.games is None:
+            return f"{self.options.max_games:,} games do not reach {wanted}"
+        if self.games == self.curves["games"][0]:
+            return f"{self.games:,} games or fewer reach {wanted}"
+        ends = f"{self.low:,} or more" if self.high is None else f"{self.low:,} to {self.high:,}"
+        level = f"{100.0 * self.options.level:g}%"
+        return f"{self.games:,} games reach {wanted} ({level}: {ends})"
 
 
-def said_of_plan(summary: Mapping[str, Any], first: int) -> str:
-    """Say what a plan found."""
-    aim = AIMED[summary["aim"]].format(value=float(summary["value"]))
-    games, low, high = (summary[name] for name in ("games", "low", "high"))
-    if games is None:
-        return f"{summary['max_games']:,} games do not reach {aim}"
-    if games == first:
-        return f"{games:,} games or fewer reach {aim}"
-    ends = f"{low:,} or more" if high is None else f"{low:,} to {high:,}"
-    return f"{games:,} games reach {aim} ({100.0 * summary['level']:g}%: {ends})"
+def curves_of(grid: Ints, measured: Floats) -> dict[str, list[Any]]:
+    """Return the curves of leagues: means over them and standard errors.
+
+    Shapes: `measured` (leagues, points, measures).
+    """
+    found: dict[str, list[Any]] = {"games": grid.tolist()}
+    for k, name in enumerate(MEASURES):
+        means, errors = zip(*(_mean(column) for column in measured[:, :, k].T), strict=True)
+        found[name], found[f"{name}_std_error"] = list(means), list(errors)
+    return found
 
 
 def _mean(values: Sequence[float] | Floats) -> tuple[float | None, float | None]:
@@ -432,7 +458,9 @@ def plan(
         measured, found = _played(league, options, pool, stop, listeners)
         grid = league.grid[: measured.shape[1]]
         games, low, high = map(reached_at, found)
-        result = PlannedGames(options, league.n_players, grid, measured, games, low, high)
+        result = PlannedGames(
+            options, league.n_players, curves_of(grid, measured), games, low, high
+        )
         if folder is not None:
             result = replace(result, folder=folder.path)
             with held_signals():  # a signal finds all files or none

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, count, groupby, permutations
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Self, Unpack
 
 import numpy as np
 
@@ -44,8 +44,11 @@ from valmatch.ratings.games import Games, Players
 from valmatch.ratings.registry import BATCH_NAMES, batch_named, system_named
 from valmatch.ratings.system import MOST_PLAYERS, BatchSystem, Chances, System, Z
 from valmatch.storage.output import to_json, write_atomically, write_csv
-from valmatch.storage.results import Result
+from valmatch.storage.result_files import ResultFiles, damaged
+from valmatch.storage.results import Result, Warnings
 from valmatch.storage.run_folder import RunFolder
+from valmatch.text.durations import seconds_of
+from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shown
 
 _LONG = Format(LONG.name, ("game", "player"), ("team", "time"))
@@ -299,11 +302,16 @@ class PredictedGames(Result):
         Values of all its parameters.
     forecasts : sequence of Forecast
         One for each game.
+    warnings : sequence of str
+        What has to be known of the predictions, a sentence each.
     """
+
+    presented_by = "predict"
 
     system: str
     parameters: Mapping[str, float]
     forecasts: Sequence[Forecast]
+    warnings: Sequence[str] = ()
     folder: Path | None = None
 
     @property
@@ -342,7 +350,18 @@ class PredictedGames(Result):
             "system": self.system,
             "parameters": dict(self.parameters),
             "games": [_as_dict(game) for game in self.forecasts],
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
+
+    @classmethod
+    def read(cls, files: ResultFiles) -> Self:
+        """Return the predictions that a folder holds."""
+        given = files.json(SUMMARY)
+        with damaged(files.folder / SUMMARY):
+            parameters = {name: float(value) for name, value in given["parameters"].items()}
+            forecasts = [_of_dict(game) for game in given["games"]]
+            warnings = list(map(str, given.get("warnings", ())))
+            return cls(str(given["system"]), parameters, forecasts, warnings, files.folder)
 
 
 def _or_none(probability: float) -> float | None:
@@ -367,6 +386,26 @@ def _as_dict(game: Forecast) -> dict[str, Any]:
             for k, side in enumerate(game.fixture.sides)
         ],
     }
+
+
+def _of_dict(found: Mapping[str, Any]) -> Forecast:
+    """Return a forecast that ``summary.json`` holds."""
+    text = str(found["time"] or "")
+    number = real_number(text) if text else math.nan
+    sides = found["sides"]
+    time = seconds_of(text) if number is None else number
+    fixture = Fixture(
+        "", str(found["game"]), [list(map(str, side["players"])) for side in sides], time,
+        number is None or not text,
+    )  # fmt: skip
+    columns = (
+        np.array([math.nan if side[key] is None else float(side[key]) for side in sides])
+        for key in ("win", "win_low", "win_high", "expected")
+    )
+    wins, low, high, expected = columns
+    draw = math.nan if found["draw"] is None else float(found["draw"])
+    newcomers = [str(player) for side in sides for player in side["newcomers"]]
+    return Forecast(fixture, wins, draw, low, high, expected, newcomers)
 
 
 def predict_games(
@@ -412,6 +451,8 @@ def predict_games(
         If the results cannot be written.
     """
     options, listeners = split(keywords, PredictKeywords)
+    warnings = Warnings(listeners.warn)
+    listeners = replace(listeners, warn=warnings)
     previous = PreviousRatings(arguments.path("ratings", ratings))
     batch = system or previous.system
     if batch in BATCH_NAMES:
@@ -444,7 +485,9 @@ def predict_games(
     if options.out is not None:
         claimed = _claim(options.out, previous, path, values, chosen.name, games)
     with claimed as folder:
-        result = PredictedGames(chosen.name, values, forecast(chosen, values, players, games))
+        result = PredictedGames(
+            chosen.name, values, forecast(chosen, values, players, games), warnings
+        )
         if folder:
             result = replace(result, folder=folder.path)
             _write(folder, result)
@@ -477,7 +520,9 @@ def _predict_whole(
     if options.out is not None:
         claimed = _claim(options.out, previous, path, {}, name, games)
     with claimed as folder:
-        result = PredictedGames(name, {}, known.forecast(games))
+        forecasts = known.forecast(games)
+        warnings = listeners.warn if isinstance(listeners.warn, Warnings) else ()
+        result = PredictedGames(name, {}, forecasts, warnings)
         if folder:
             result = replace(result, folder=folder.path)
             _write(folder, result)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from valmatch.config.config import Config
+from valmatch.config.identity import config_id
+from valmatch.errors import InputError, option
 from valmatch.kernels.arrays import Floats
-from valmatch.models.model import Response
-from valmatch.present.sheets import listed
-from valmatch.present.source import RunFiles
+from valmatch.models.model import Axes, Response
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import mean_and_half
-from valmatch.text.terminal import Sheet
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import Sheet, escaped, labelled, shortened, shown
 
 # Charts of reports: what is to be drawn, whatever draws it.
 
@@ -105,17 +108,36 @@ class FileLink:
     target: str = ""  # its path as seen from the report; "" where the report is no file
 
 
+class View(NamedTuple):
+    """What of a result is wanted."""
+
+    responses: Sequence[str] = ()  # those to show; none: all
+    players: Sequence[str] = ()  # those to draw; none: the best
+    top: int | None = None  # how many players to list; None: the best few
+    min_games: int = 0  # players with fewer games are not listed
+
+
 @dataclass
 class Presentation:
-    """What is said of a result."""
+    """What a result shows: on a terminal, on pages, in figures."""
 
-    title: str  # what the run is
+    title: str  # what the result is
     question: str  # what was asked, in one sentence
     incomplete: str = ""  # what is not there of an unfinished run; "" of one that ended well
     finding: str = ""  # what came out, in one sentence
     glossary: str = ""  # what the names in it mean; "" where they are known
-    blocks: list[Block] = field(default_factory=list)  # all else, in order
+    header: str = ""  # what stands above its first table on a terminal
+    warnings: Sequence[str] = ()  # what has to be known of it
+    tables: list[Block] = field(default_factory=list)  # shown everywhere
+    charts: list[Block] = field(default_factory=list)  # shown by pages and figures
+    blocks: list[Block] = field(default_factory=list)  # shown by pages alone
     files: Sequence[FileLink] = ()  # the files of the run
+
+
+def blocks_of(found: Presentation) -> list[Block]:
+    """Return the blocks of a page, in order."""
+    warnings = [Block("Warnings", items=found.warnings)] if found.warnings else []
+    return [*found.tables, *warnings, *found.charts, *found.blocks]
 
 
 def shortened_sheet(sheet: Sheet) -> tuple[Sheet, str]:
@@ -123,14 +145,18 @@ def shortened_sheet(sheet: Sheet) -> tuple[Sheet, str]:
     more = len(sheet.rows) - MOST_ROWS
     if more <= 0:
         return sheet, ""
-    kept = Sheet(sheet.heads, sheet.left, sheet.rows[:MOST_ROWS], sheet.title, sheet.notes)
-    return kept, f"The first {MOST_ROWS} of {len(sheet.rows):,} rows; the files have all."
+    said = f"The first {MOST_ROWS} of {len(sheet.rows):,} rows; the files have all."
+    return sheet.first(MOST_ROWS), said
 
 
 def titled(sheet: Sheet, otherwise: str = "", *, folded: bool = False) -> Block:
     """Return a table under its own title, or under another where it has none."""
-    title, sheet.title = sheet.title or otherwise, ""
-    return Block(title, sheet=sheet, folded=folded)
+    return Block(sheet.title or otherwise, sheet=sheet, folded=folded)
+
+
+def listed(response: Response, chosen: Collection[str]) -> bool:
+    """Return whether a response has a row of its own: if it is chosen, else if of no part."""
+    return response.name in chosen if chosen else response.part is None
 
 
 # Findings in words: means, changes, and with what confidence they are known.
@@ -156,26 +182,43 @@ def _number(value: object) -> float | None:
     return None if math.isnan(number) else number
 
 
-def response_of(run: RunFiles, name: str) -> Response:
-    """Return what is known of a response, of a model that knows it no more its name."""
-    found = run.units.responses.get(name)
-    return found or Response(name, run.units.of_response(name), "")
-
-
-def headline(run: RunFiles, responses: Sequence[Response]) -> list[Response]:
+def headline(responses: Sequence[Response], chosen: Sequence[str] = ()) -> list[Response]:
     """Return the responses that a finding names: those that were asked for, or the first.
 
     Of several policies it is the first measure under each of them.
     """
-    run.choice([response.name for response in responses])
-    chosen = [response for response in responses if response.name in run.chosen]
+    names = [response.name for response in responses]
+    for name in chosen:
+        if name not in names:
+            what = f"{shown(name)} is no response here ({hint(name, names)})"
+            raise InputError(f"{option('responses')}: {what}")
+    wanted = [response for response in responses if response.name in chosen]
     others = [response for response in responses if listed(response, ())]
-    found = chosen or others or list(responses)
-    window = found[0].window if found and not chosen else None
+    found = wanted or others or list(responses)
+    window = found[0].window if found and not wanted else None
     if window:
         same = (window.measure, window.games)
         found = [one for one in found if one.window and (one.window[1:]) == same]
     return found[:HEADLINE]
+
+
+def config_name(config: Config) -> str:
+    """Return what a config is called in a sentence: its model, and its file where that differs."""
+    stem = shortened(escaped(Path(config.source).stem))
+    model = config.model
+    return model if stem in ("", model) or stem.startswith("<") else f"{model} ({stem})"
+
+
+def config_title(config: Config) -> str:
+    """Return the start of the header of a table."""
+    stem = shortened(escaped(Path(config.source).stem))
+    return f"{config.model} ({stem}), config {config_id(config)}"
+
+
+def measure_label(axes: Axes | None, responses: Sequence[Response], name: str) -> str:
+    """Return the label of what a curve shows, or of a response."""
+    units = {response.name.partition(".")[0]: response.unit for response in responses}
+    return labelled(name, {**units, **(axes.units if axes else {})}.get(name, ""))
 
 
 def joined(parts: Sequence[str], last: str = "and") -> str:

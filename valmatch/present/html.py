@@ -22,6 +22,7 @@ from valmatch.present.document import (
     Intervals,
     Line,
     Presentation,
+    blocks_of,
     shortened_sheet,
 )
 from valmatch.text.terminal import Sheet, escaped, shortened
@@ -350,6 +351,13 @@ def html_of(chapters: Sequence[Presentation]) -> str:
     return page
 
 
+def fragment_of(found: Presentation) -> str:
+    """Return the finding, the tables and the warnings of a result, for a notebook."""
+    blocks = [*found.tables, Block(items=found.warnings)]
+    body = "".join(part for block in blocks for part in _block(block, False))
+    return f"<p><strong>{_text(found.finding)}</strong></p>\n{body}"
+
+
 def _page(chapters: Sequence[Presentation], charted: int) -> str:
     """Return the page with the charts of the first chapters."""
     style, script = (_resource(name) for name in ("page.css", "page.js"))
@@ -410,7 +418,7 @@ def _chapter(chapter: Presentation, number: int, several: bool, charted: bool) -
         yield f'<p class="label">Found</p>\n<p class="found">{_text(chapter.finding)}</p>\n'
     if chapter.glossary:
         yield f'<p class="note">{_text(chapter.glossary)}</p>\n'
-    for block in chapter.blocks:
+    for block in blocks_of(chapter):
         yield from _block(block, charted)
     if chapter.files:
         yield "<h3>Files of the run</h3>\n<ul>\n"
@@ -460,8 +468,6 @@ def _table(whole: Sheet) -> Iterator[str]:
     sheet, more = shortened_sheet(whole)
     kinds = [' class="t"' if head in sheet.left else "" for head in sheet.heads]
     yield '<div class="scroll" tabindex="0">\n<table class="sorts">\n'
-    if sheet.title:
-        yield f"<caption>{_text(sheet.title)}</caption>\n"
     heads = "".join(
         f'<th scope="col"{kind}>{_text(head)}</th>'
         for head, kind in zip(sheet.heads, kinds, strict=True)

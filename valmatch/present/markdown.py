@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from valmatch.present.document import Block, Presentation, shortened_sheet
+from valmatch.present.document import Block, Presentation, blocks_of, shortened_sheet
 from valmatch.text.terminal import Sheet, escaped
 
 MARK = "<!-- valmatch report -->"  # by what a file is known as a report
@@ -44,7 +44,7 @@ def _chapter(chapter: Presentation) -> Iterator[str]:
         yield from (f"**{text_of(chapter.finding)}**", "")
     if chapter.glossary:
         yield from (text_of(chapter.glossary), "")
-    for block in chapter.blocks:
+    for block in blocks_of(chapter):
         yield from _block(block)
 
 
@@ -88,8 +88,6 @@ def _table(whole: Sheet) -> Iterator[str]:
 
 def table_of(sheet: Sheet) -> Iterator[str]:
     """Yield the lines of a table, all of its rows."""
-    if sheet.title:
-        yield from (text_of(sheet.title), "")
     yield _row(sheet.heads)
     yield _row([":---" if head in sheet.left else "---:" for head in sheet.heads], plain=True)
     yield from map(_row, sheet.rows)

@@ -6,31 +6,20 @@ import importlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from valmatch.config.config import Config
-from valmatch.config.identity import config_id, resolved
 from valmatch.errors import InputError, option
-from valmatch.experiments.compare import Comparison
-from valmatch.experiments.replications import Replications
-from valmatch.experiments.simulate import Simulation
-from valmatch.experiments.sweep import DesignReplications
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
-from valmatch.present.document import Chart
+from valmatch.present.document import Chart, Presentation, View, blocks_of
 from valmatch.present.figure_options import DEFAULTS, FigureOptions, Size, figure_options
-from valmatch.present.provenance import heading_of
+from valmatch.present.presenting import present
 from valmatch.present.reporting import chapter_of
 from valmatch.present.source import RunFiles, read_run_files
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.curve_file import write_curves
 from valmatch.storage.manifest import Manifest, read_manifest
-from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
-from valmatch.storage.store import ROWS
 from valmatch.text.suggestions import hint
 
 if TYPE_CHECKING:
@@ -57,8 +46,7 @@ def plot(
     Parameters
     ----------
     source : PathLike or Result
-        The result of a public function, or its folder. Of `optimize` and `rate_games` only what
-        was written to a folder can be drawn.
+        The result of a public function, or its folder.
     figure : str
         Its name, where there are several; "" for the first.
     players : str or sequence of str
@@ -82,10 +70,15 @@ def plot(
     """
     chosen = arguments.names("players", players), arguments.names("responses", responses)
     wanted = figure_options(title, size)
-    with _folder_of(source) as folder:
+    if isinstance(source, Result):
         _need_matplotlib()
+        shown, where = present(source, View(chosen[1], chosen[0])), type(source).__name__
+    else:
+        folder = arguments.path("source", source)
         (run,) = _read([folder], *chosen)
-        found = _figures(run, wanted)
+        _need_matplotlib()
+        shown, where = chapter_of(run), str(folder)
+    found = _figures(shown, where, wanted)
     name = figure or next(iter(found))
     if name not in found:
         raise InputError(f"figure: no figure {name!r} ({hint(name, found)})")
@@ -114,7 +107,7 @@ def plot_files(
     from valmatch.present.style import refuse_to_replace, save
 
     # All are drawn before any is written, because one may be impossible.
-    drawn = [(_figures(run, wanted), run.folder) for run in runs]
+    drawn = [(_figures(chapter_of(run), str(run.folder), wanted), run.folder) for run in runs]
     for figures, home in drawn:
         for remark in _continued(figures):
             inform(f"{home}: {remark}")
@@ -142,35 +135,21 @@ def _asks_which(folder: Path, found: Sequence[Path]) -> str:
     )
 
 
-@contextmanager
-def _folder_of(source: PathLike | Result) -> Iterator[Path]:
-    """Give a result without files a folder for as long as it is drawn."""
-    if not isinstance(source, Result):
-        yield arguments.path("source", source)
-    elif source.folder is not None:
-        yield source.folder
-    else:
-        with TemporaryDirectory() as folder:
-            write_result_files(source, Path(folder))
-            yield Path(folder)
-
-
-def _figures(run: RunFiles, wanted: FigureOptions) -> dict[str, Figure]:
-    """Return the charts of the report of a run as figures by name."""
+def _figures(shown: Presentation, where: str, wanted: FigureOptions) -> dict[str, Figure]:
+    """Return the charts of a result as figures by name."""
     from valmatch.present.figures import figures_of
     from valmatch.present.style import style_context
 
     charts: dict[str, list[Chart]] = {}
-    for block in chapter_of(run).blocks:
+    for block in blocks_of(shown):
         if block.charts:
             charts.setdefault(block.figure, []).extend(block.charts)
+    if not charts:
+        raise InputError(f"{where}: nothing to draw")
     found: dict[str, Figure] = {}
     with style_context(wanted):
         for name, own in charts.items():
-            found |= figures_of(name, own, heading_of(run))
-    if not found:
-        why = f" ({run.remark})" if run.remark else ""
-        raise InputError(f"{run.folder}: nothing to draw{why}")
+            found |= figures_of(name, own, shown.title)
     return found
 
 
@@ -222,56 +201,3 @@ def _found(folder: Path, warn: Callable[[str], None] = lambda text: None) -> lis
     if not found:
         raise InputError(f"{folder}: no {MANIFEST} here or in a folder below, so not made by a run")
     return sorted(found)
-
-
-# The files that drawers read, made from a result that has none.
-
-
-def write_result_files(result: Result, folder: Path) -> None:
-    """Write what the figures of a result are drawn from."""
-    facts: dict[str, Any]
-    if isinstance(result, Simulation):
-        for table in result.tables:
-            write_csv(folder / f"{table.name}.csv", table.columns, table.whole)
-        facts = {"seed": result.seed, "replication": result.replication}
-        _write_manifest(folder, "simulate", result.config, facts)
-    elif isinstance(result, Replications):
-        write_csv(folder / ROWS, result.to_dict())
-        if result.axes and result.curves:
-            write_curves(folder, result.axes, result.curves)
-        facts = {
-            "seed": result.seed,
-            "replications": result.count,
-            "confidence": result.confidence,
-            "status": result.status,
-        }
-        _write_manifest(folder, "replicate", result.config, facts)
-    elif isinstance(result, Comparison):
-        _write_json(folder / "summary.json", result.summary())
-        _write_manifest(folder, "compare", result.base.config, {"seed": result.base.seed})
-    elif isinstance(result, DesignReplications):
-        write_csv(folder / "design.csv", result.columns())
-        _write_manifest(folder, "design", result.config, {"seed": result.results[0].seed})
-    else:
-        raise InputError(
-            f"{type(result).__name__}: is drawn from its files (give the function that made it"
-            " out=FOLDER)"
-        )
-
-
-def _write_manifest(folder: Path, command: str, config: Config, facts: dict[str, Any]) -> None:
-    """Write a manifest as that of a run in a folder."""
-    content = {
-        "command": command,
-        "status": "complete",
-        "config_id": config_id(config),
-        "source": config.source,
-        "config": resolved(config),
-        **facts,
-    }
-    _write_json(folder / MANIFEST, content)
-
-
-def _write_json(path: Path, content: dict[str, Any]) -> None:
-    with write_atomically(path) as file:
-        file.write(to_json(content))

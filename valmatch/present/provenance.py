@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from valmatch.config.factor_paths import parts
 from valmatch.config.writing import document
 from valmatch.errors import InputError
+from valmatch.inputs.fields import schema_at
 from valmatch.models.registry import MODELS
 from valmatch.present.document import Block, FileLink
 from valmatch.present.source import RunFiles
@@ -31,11 +33,14 @@ def run_name(run: RunFiles) -> str:
     return model if stem in ("", model) or stem.startswith("<") else f"{model} ({stem})"
 
 
-def heading_of(run: RunFiles) -> str:
-    """Return what stands above the figures of a run."""
-    seed = "" if run.manifest.seed is None else f"seed {run.manifest.seed}"
-    parts = (run.manifest.command, run_name(run), run.remark, seed)
-    return ", ".join(part for part in parts if part)
+def unit_of_factor(model: str, name: str) -> str:
+    """Return the unit of a factor, given with or without ``factors.``; "" where it has none."""
+    if model not in MODELS:
+        return ""
+    path, factors = parts(name.removeprefix("factors.")), MODELS[model].factors
+    # The elements of a list have the unit of the list.
+    schemas = (schema_at(factors, path[:length]) for length in range(len(path), 0, -1))
+    return next((str(schema["unit"]) for schema in schemas if "unit" in schema), "")
 
 
 def blocks_of_origin(run: RunFiles) -> list[Block]:
@@ -68,7 +73,7 @@ def _differing(run: RunFiles) -> Block | None:
     defaults = _defaults(run.kind[1])
     sheet = Sheet.of("factor", "here", "default", "unit", left=("factor", "unit"))
     for name, value in list(found.items())[:NAMED]:
-        unit = run.units.of_factor(name)
+        unit = unit_of_factor(run.kind[1], name)
         sheet.add(name, _shown(value), _shown(defaults.get(name, "")), unit)
     if len(found) > NAMED:
         sheet.notes.append(f"and {len(found) - NAMED:,} more")

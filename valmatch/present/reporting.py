@@ -11,8 +11,10 @@ from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.present import html, markdown
-from valmatch.present.document import Block, Presentation
-from valmatch.present.provenance import blocks_of_origin, links_of
+from valmatch.present.document import Block, Presentation, View
+from valmatch.present.loading import KINDS, read_result
+from valmatch.present.presenting import present
+from valmatch.present.provenance import blocks_of_origin, links_of, run_name
 from valmatch.present.source import RunFiles, read_run_files
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_bytes
@@ -20,18 +22,13 @@ from valmatch.storage.results import Result
 from valmatch.text.terminal import shown
 
 CHAPTERS = {
-    "simulate": "simulate",
-    "replicate": "replicate",
-    "design": "design",
-    "compare": "compare",
     "optimize": "optimize",
     "rate": "rate",
-    "predict": "predict",
-    "next": "next_pairs",
-    "plan": "planning",
-    "rules replay": "replay",
 }
 """The modules whose `chapter` says what a command found."""
+
+ENDS = ("summary.json", "responses.json", "replications.csv")
+"""One of these is there once a run has something to say."""
 
 SUFFIXES = {False: (".html", ".htm"), True: (".md", ".markdown")}
 """Endings of the names of reports, of web pages and of Markdown."""
@@ -153,6 +150,9 @@ def _chapter(folder: Path, home: Path | None) -> Presentation:
     """Return the chapter on the run in a folder."""
     run = read_run_files(folder)
     chapter = chapter_of(run)
+    if run.manifest.command in KINDS:
+        run.manifest.input_remarks.clear()
+        run.manifest.remarks.clear()
     chapter.incomplete = _missing(run, bool(chapter.finding))
     if run.manifest.input_remarks:
         chapter.blocks.append(Block("What was read", items=run.manifest.input_remarks))
@@ -168,6 +168,11 @@ def chapter_of(run: RunFiles) -> Presentation:
     folder = run.folder
     if not run.manifest.is_ours:
         raise InputError(f"{folder / MANIFEST}: is that of another program")
+    command = run.manifest.command
+    if command in KINDS:
+        if run.status != "complete" and not any(map(run.has, ENDS)):
+            return Presentation(f"{command} {run_name(run)}", "")
+        return present(read_result(run), View(run.chosen, run.players))
     module = CHAPTERS.get(run.manifest.command)
     if module is None:
         raise InputError(

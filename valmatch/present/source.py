@@ -216,3 +216,9 @@ def _lattice(response: Response, table: FileTable) -> Lattice | None:
     shares, wholes = table.numbers[response.name], table.numbers[response.share_of]
     some = ~np.isnan(shares) & (wholes > 0.0)
     return lattice_of_shares(shares[some], wholes[some]) if some.any() else None
+
+
+def response_of(run: RunFiles, name: str) -> Response:
+    """Return what is known of a response, of a model that knows it no more its name."""
+    found = run.units.responses.get(name)
+    return found or Response(name, run.units.of_response(name), "")

@@ -194,6 +194,7 @@ def note(axes: Axes, text: str) -> None:
 # Texts beside and around panels, in the room that there is for them.
 
 HEAD = 0.5  # inches of a figure that its title takes
+LEGEND = 14.0  # characters to an inch of a legend
 HANDLE = 0.55  # inches that an entry of a legend takes besides its text
 
 
@@ -238,11 +239,11 @@ def _room(axes: Axes) -> tuple[float, float]:
 
 def _fitted(labels: Sequence[str], inches: float) -> tuple[int, list[str]]:
     """Return the number of columns of a legend of that width, and its texts, shortened to it."""
-    most = max(12, int((inches - HANDLE) * CHARACTERS_PER_INCH))
+    most = max(12, int((inches - HANDLE) * LEGEND))
     texts = [shortened(text, most) for text in labels]
     for columns in range(len(texts), 1, -1):
         rows = -(-len(texts) // columns)
         widest = [max(map(len, texts[k : k + rows])) for k in range(0, len(texts), rows)]
-        if sum(HANDLE + length / CHARACTERS_PER_INCH for length in widest) <= inches:
+        if sum(HANDLE + length / LEGEND for length in widest) <= inches:
             return columns, texts
     return 1, texts

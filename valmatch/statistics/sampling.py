@@ -210,6 +210,7 @@ class Resampled(Sampling):
             "method": "moving blocks",
             "block_hours": self.block_hours,
             "degrees": self.degrees,
+            "candidates": self.candidates,
             "interval": "around what the log has (replication 0): Student's t times the standard"
             " deviation of its resamples, widened for their skewness",
         }
@@ -282,6 +283,14 @@ class Widened(Sampling):
 
 
 INDEPENDENT = Sampling()
+
+
+def sampling_of(facts: Mapping[str, Any], one_history: bool) -> Sampling:
+    """Return the kind of sampling of which a summary has these facts."""
+    if facts:
+        candidates, degrees = float(facts["candidates"]), float(facts["degrees"])
+        return Resampled(candidates=candidates, degrees=degrees, block_hours=facts["block_hours"])
+    return OneHistory() if one_history else INDEPENDENT
 
 
 def no_difference_interval(samplings: Mapping[str, Sampling], n: int) -> str:

@@ -76,6 +76,7 @@ CONTENTS = {
             "rules.csv",
             "steps.csv",
             "log.csv",
+            "summary.json",
             "result.json",
             "comparison.json",
             "world.json",

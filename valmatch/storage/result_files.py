@@ -6,17 +6,22 @@ from array import array
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from sys import intern
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from valmatch.config.config import Config
+from valmatch.config.identity import restore
 from valmatch.errors import InputError
 from valmatch.inputs.csv_reader import rows_of
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats
+from valmatch.models.model import Table
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.storage.output import FAR, read_json
@@ -52,6 +57,20 @@ class ResultFiles:
     def remark(self) -> str:
         """What has to be said of a run that did not end well; "" where it did."""
         return "" if self.status == "complete" else f"incomplete: the run is {self.status}"
+
+    @cached_property
+    def config(self) -> Config:
+        """The config of the run, whose files need not be there any more."""
+        content = self.manifest.config
+        if content is None:
+            raise InputError(f"{self.folder / MANIFEST}: damaged: there is no 'config'")
+        return restore(content.model_dump(), self.manifest.source, files=False)
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of the tables that are there, without suffix."""
+        names = [Path(name) for name in self.manifest.files or ()]
+        return [one.stem for one in names if one.suffix == ".csv" and self.has(one.name)]
 
     def has(self, name: str) -> bool:
         """Return whether a file is there."""
@@ -135,6 +154,37 @@ class ResultFiles:
     def _unreadable(self, path: Path, error: OSError) -> InputError:
         why = f" ({self.remark})" if self.remark else ""
         return InputError(f"{path}: cannot be read: {error.strerror}{why}")
+
+
+class ReadTable(Table):
+    """A table of a folder, which is read when its columns are asked for."""
+
+    def __init__(self, files: ResultFiles, name: str) -> None:
+        self.name, self._files = name, files
+
+    @cached_property
+    def _columns(self) -> dict[str, NDArray[Any]]:  # type: ignore[override]
+        header = self._files.header(f"{self.name}.csv")
+        texts = self._files.table(f"{self.name}.csv", (), header).texts
+        return {name: _array(cells) for name, cells in texts.items()}
+
+    @property
+    def whole(self) -> frozenset[str]:  # type: ignore[override]
+        """The columns of whole numbers."""
+        columns = self._columns.items()
+        return frozenset(name for name, own in columns if own.dtype.kind == "i")
+
+
+def _array(cells: list[str]) -> NDArray[Any]:
+    """Return a column as numbers, NaN where empty, or as the texts that it holds."""
+    try:
+        return np.array(list(map(int, cells)))
+    except ValueError:
+        pass
+    try:
+        return np.array([float(cell or "nan") for cell in cells])
+    except ValueError:
+        return np.array(cells)
 
 
 def _number(cell: str, infinite: bool, place: str) -> float:

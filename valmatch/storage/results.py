@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import math
+import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.text.terminal import escaped, shortened
-
-MOST_ROWS = 20  # rows that a result shows of itself
+if TYPE_CHECKING:
+    from valmatch.storage.result_files import ResultFiles
 
 
 class Result(ABC):
     """What a public function returns: numbers by name, as text, as arrays, as plain values."""
 
+    presented_by: ClassVar[str]  # the module of `valmatch.present` that says what it shows
     folder: Path | None  # where the files of the result are; None where none were written
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What has to be known of the result, a sentence each: left out, guessed, doubtful."""
+        return ()
 
     @property
     @abstractmethod
@@ -34,16 +39,48 @@ class Result(ABC):
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Return what the result found as a table, equally long columns by name."""
 
-    def table(self) -> Mapping[str, Sequence[Any]]:
-        """Return those of the columns that are printed."""
-        return self.columns()
+    @classmethod
+    def read(cls, files: ResultFiles) -> Self:
+        """Return the result that a folder holds."""
+        raise NotImplementedError
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """Return arrays by name, one for each column, as ``pandas.DataFrame`` takes them."""
         return arrays(self.columns())
 
     def __repr__(self) -> str:
-        return f"{self.title}\n{text_table(self.table())}"
+        presenting = importlib.import_module("valmatch.present.presenting")
+        return str(presenting.text_of_result(self))
+
+    def _repr_html_(self) -> str:
+        presenting = importlib.import_module("valmatch.present.presenting")
+        return str(presenting.html_of_result(self))
+
+
+class Warnings(list[str]):
+    """Keeps what is warned of, and passes it on."""
+
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        super().__init__()
+        self._warn = warn
+
+    def __call__(self, text: str) -> None:
+        """Take in a sentence."""
+        if text not in self:
+            self.append(text)
+            self._warn(text)
+
+
+def warnings_of_parts(warnings: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return what is warned of the parts of a result by name; one of all parts once, unnamed."""
+    of: dict[str, list[str]] = {}
+    for name, texts in warnings.items():
+        for text in texts:
+            of.setdefault(text, []).append(name)
+    return [
+        text if len(names) == len(warnings) else f"{', '.join(names)}: {text}"
+        for text, names in of.items()
+    ]
 
 
 def arrays(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -54,25 +91,3 @@ def arrays(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, NDA
         numbers = array.dtype == object and not any(isinstance(value, str) for value in values)
         found[name] = array.astype(np.float64) if numbers else array
     return found
-
-
-def text_table(columns: Mapping[str, Sequence[Any]], most: int = MOST_ROWS) -> str:
-    """Return columns as aligned text, at most `most` rows of them."""
-    cells = [[name, *map(_cell, list(values)[:most])] for name, values in columns.items()]
-    widths = [max(map(len, column)) for column in cells]
-    words = [any(isinstance(value, str) for value in values) for values in columns.values()]
-    lines = [
-        "  ".join(
-            text.ljust(width) if left else text.rjust(width)
-            for text, width, left in zip(row, widths, words, strict=True)
-        ).rstrip()
-        for row in zip(*cells, strict=True)
-    ]
-    more = max(map(len, columns.values()), default=0) - most
-    return "\n".join([*lines, f"... and {more:,} more rows"] if more > 0 else lines)
-
-
-def _cell(value: object) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else shortened(escaped(str(value)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 LINE = 500  # most characters of a line of a message
 VALUE = 60  # most characters of a value, key or name in a message
@@ -118,11 +118,18 @@ class Sheet:
     rows: list[list[str]] = field(default_factory=list)
     title: str = ""  # what stands above it
     notes: list[str] = field(default_factory=list)  # what stands below it
+    # where a terminal has no room for all columns: how many are repeated, and the one to leave out
+    repeated: int = 1
+    spare: str = ""
 
     @classmethod
     def of(cls, *heads: str, left: Sequence[str] = TEXT_COLUMNS, title: str = "") -> Sheet:
         """Return an empty table with columns of some names, those of texts on the left."""
         return cls(list(map(_cell, heads)), {name for name in heads if name in left}, title=title)
+
+    def first(self, most: int) -> Sheet:
+        """Return the table with its first rows alone."""
+        return replace(self, rows=self.rows[:most])
 
     def add(self, *cells: str) -> None:
         """Add a row, a text for each column; the last ones may be left out."""

@@ -10,7 +10,6 @@ from valmatch.inputs.fields import plain_number
 from valmatch.models.model import Response
 from valmatch.optimization.problem import START, TODAY
 from valmatch.present.chapters import optimize_charts as charts
-from valmatch.present.chapters.replicate import glossary
 from valmatch.present.document import (
     Block,
     Presentation,
@@ -19,25 +18,25 @@ from valmatch.present.document import (
     counted,
     estimate_of,
     joined,
-    response_of,
+    listed,
     titled,
     value_in_words,
 )
 from valmatch.present.provenance import run_name
+from valmatch.present.responses import glossary
 from valmatch.present.sheets import (
     Limit,
     SweptPoint,
     compared_sheet,
     front_sheet,
     limits_sheet,
-    listed,
     point_sheet,
     slopes_sheet,
     solvers_sheet,
     sure_of,
     sweep_sheet,
 )
-from valmatch.present.source import RunFiles
+from valmatch.present.source import RunFiles, response_of
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import mean_and_half, rounded
 from valmatch.storage.contents import MANIFEST

@@ -25,6 +25,7 @@ from valmatch.present.document import (
     joined,
 )
 from valmatch.present.histories import chosen_players, history_chart
+from valmatch.present.predict import parameters_table
 from valmatch.present.sheets import half_of, named, scores_sheet, systems_sheet
 from valmatch.present.source import RunFiles
 from valmatch.statistics.estimates import limits_of_difference
@@ -98,7 +99,7 @@ def _rating(run: RunFiles, log: str, given: Mapping[str, Any]) -> Presentation:
     note = "Calibration: what favourites were expected to score, and did; on the line is right."
     chapter.blocks.append(Block("Predictions", [note], charts=charts, figure="calibration"))
     chapter.blocks.append(
-        Block("Parameters", sheet=parameters_sheet({system: given["parameters"]}))
+        Block("Parameters", sheet=parameters_table({system: given["parameters"]}))
     )
     return chapter
 
@@ -186,15 +187,6 @@ def _calibration(title: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> G
     return Graph(title, "predicted score of the favourite", "observed", lines, diagonal=True)
 
 
-def parameters_sheet(systems: Mapping[str, Mapping[str, Any]]) -> Sheet:
-    """Return a table of the parameters of systems."""
-    sheet = Sheet.of("system", "parameter", "value", left=("system", "parameter"))
-    for system, parameters in systems.items():
-        for name, value in parameters.items():
-            sheet.add(system, name, f"{value:.6g}")
-    return sheet
-
-
 # ---- several systems ----
 
 
@@ -230,7 +222,7 @@ def _comparison(log: str, given: Mapping[str, Any]) -> Presentation:
     charts.append(_calibration("Calibration", rows))
     chapter.blocks.append(Block("Charts", charts=charts, figure="calibration"))
     parameters = {name: one["parameters"] for name, one in systems.items()}
-    chapter.blocks.append(Block("Parameters", sheet=parameters_sheet(parameters), folded=True))
+    chapter.blocks.append(Block("Parameters", sheet=parameters_table(parameters), folded=True))
     return chapter
 
 

@@ -1,0 +1,221 @@
+"""What a design shows: what changes with the factors that were varied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from valmatch.experiments.sweep import DesignReplications
+from valmatch.kernels.arrays import Floats
+from valmatch.models.model import Response
+from valmatch.present.document import (
+    COLOURS,
+    Block,
+    Chart,
+    Graph,
+    Line,
+    Presentation,
+    View,
+    after,
+    config_name,
+    counted,
+    ends_of,
+    headline,
+    in_interval_words,
+    joined,
+    meanings_in_words,
+    value_in_words,
+)
+from valmatch.present.provenance import unit_of_factor
+from valmatch.present.responses import glossary
+from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.no_interval import TOO_SHORT
+from valmatch.statistics.rounding import mean_and_half
+from valmatch.text.terminal import Sheet, aligned, labelled, shortened
+
+CHARTS = 24  # most responses that are drawn
+MEANS = 3  # responses in the table of points, where none are chosen
+SEVERAL = 2  # responses that a finding names where several factors vary
+
+Point = Mapping[str, object]
+
+
+def present(result: DesignReplications, view: View) -> Presentation:
+    """Return what a design shows."""
+    name, chosen = config_name(result.config), view.responses
+    factors = [factor.removeprefix("factors.") for factor in result.design.factors]
+    points = [dict(zip(factors, point.values(), strict=True)) for point in result.points]
+    seed = f", seed {result.results[0].seed}" if result.results else ""
+    found = Presentation(
+        f"Sweep of {name}",
+        f"How do the responses of {name} depend on {joined(factors)}?"
+        f" {counted(len(points), 'point')}{seed}.",
+        header=f"{_source(result)}{seed}, {replications_of_each(result)}",
+    )
+    if not points:
+        return found
+    founds = [one.estimates for one in result.results]
+    responses = at_every_point([one.responses for one in result.results])
+    shown = headline(responses, chosen)
+    named = shown if len(factors) == 1 else shown[:SEVERAL]
+    found.finding = _finding(factors, points, founds, named)
+    found.glossary = meanings_in_words(shown)
+    listed = list(chosen) or _first(responses)
+    sheet = _points(points, founds, listed, factors)
+    reasons = {
+        "no interval": result.no_interval_of(listed),
+        TOO_SHORT: result.short_intervals_of(listed),
+    }
+    sheet.notes += [f"{what}: {why}" for what, why in reasons.items() if why]
+    found.tables = [Block("Means at each point", sheet=sheet)]
+    wanted = [one for one in responses if (one.name in chosen if chosen else not one.part)]
+    charts = _charts(result.config.model, factors, points, founds, wanted[:CHARTS])
+    found.charts = [Block("Means against the factors", charts=charts, figure="design")]
+    found.blocks = glossary(responses)
+    return found
+
+
+def replications_of_each(result: DesignReplications) -> str:
+    """Say how many replications each point of a design has."""
+    numbers = [one.count for one in result.results] or [0]
+    least, most = min(numbers), max(numbers)
+    shown = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    return f"{shown} replications at each point"
+
+
+def _source(result: DesignReplications) -> str:
+    model, name = result.config.model, config_name(result.config)
+    return name if name != model else f"{model} ({model})"
+
+
+def _first(responses: Sequence[Response]) -> list[str]:
+    """Return the responses of the table: the first, of policies the first measure of each."""
+    window = responses[0].window
+    return [
+        response.name
+        for number, response in enumerate(responses)
+        if (response.window and response.window[1:] == window[1:] if window else number < MEANS)
+    ]
+
+
+def at_every_point(points: Sequence[Sequence[Response]]) -> list[Response]:
+    """Return the responses that every point of a design has, a measure's policies side by side.
+
+    Factors may decide of which stretches of a history there are responses.
+    """
+    common = set.intersection(*({response.name for response in point} for point in points))
+    found: dict[object, list[Response]] = {}
+    for response in points[0]:
+        if response.name in common:
+            window = response.window
+            measure = (window.measure, window.games) if window else response.name
+            found.setdefault(measure, []).append(response)
+    return [response for measure in found.values() for response in measure]
+
+
+def _points(
+    points: Sequence[Mapping[str, object]],
+    estimates: Sequence[Mapping[str, Estimate]],
+    shown: Sequence[str],
+    names: Sequence[str],
+) -> Sheet:
+    """Return a table of the means of some responses at each point of a design."""
+    sheet = Sheet.of(*names, *(part for name in shown for part in (name, "±")))
+    sheet.repeated = len(names)
+    levels = [
+        [f"{value:.6g}" if isinstance(value, float) else str(value) for value in point.values()]
+        for point in points
+    ]
+    columns = []
+    for name in shown:
+        cells = [mean_and_half(found[name]) if name in found else ("", "") for found in estimates]
+        columns += [aligned([cell[side] for cell in cells]) for side in (0, 1)]
+    for number, own in enumerate(levels):
+        sheet.add(*own, *(column[number] for column in columns))
+    return sheet
+
+
+def _finding(
+    factors: Sequence[str],
+    points: Sequence[Point],
+    founds: Sequence[Mapping[str, Estimate]],
+    shown: Sequence[Response],
+) -> str:
+    """Say where the first responses are least and largest."""
+    said = []
+    for response in shown:
+        known = [
+            (found[response.name], point)
+            for found, point in zip(founds, points, strict=True)
+            if found[response.name].mean is not None
+        ]
+        if not known:
+            said.append(f"{response.name} is undefined at all points")
+            continue
+        said.append(_span(response, known))
+    means = [founds[0][response.name] for response in shown]
+    counts = sorted({found[shown[0].name].n + found[shown[0].name].undefined for found in founds})
+    n = counts[0]
+    least = "at least " if len(counts) > 1 else ""
+    how = in_interval_words(means, n, "replication").replace("n = ", f"n = {least}")
+    return f"{'; '.join(said)}; {how} at each point."
+
+
+def _span(response: Response, known: Sequence[tuple[Estimate, Point]]) -> str:
+    """Say where a response is least and largest, if that is known beyond the intervals."""
+    (low, at_low), (high, at_high) = (
+        pick(known, key=lambda one: one[0].mean or 0.0) for pick in (min, max)
+    )
+    unit = after(response.unit)
+    ends = f"{value_in_words(low)}{unit} at {_place(at_low)}"
+    if low.mean != high.mean:
+        ends = f"from {ends} to {value_in_words(high)}{unit} at {_place(at_high)}"
+    if low.ci_high is None or high.ci_low is None or low.ci_high < high.ci_low:
+        return f"{response.name} goes {ends}"
+    return f"{response.name} does not clearly change: {ends}"
+
+
+def _place(point: Point) -> str:
+    return ", ".join(f"{name}={_level(value)}" for name, value in point.items())
+
+
+def _level(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else shortened(str(value))
+
+
+def _charts(
+    model: str,
+    factors: Sequence[str],
+    points: Sequence[Point],
+    founds: Sequence[Mapping[str, Estimate]],
+    responses: Sequence[Response],
+) -> list[Chart]:
+    """Return a chart of each response over the first factor, a line for each level of others."""
+    first, *others = factors
+    groups: dict[str, list[int]] = {}
+    for place, point in enumerate(points):
+        key = ", ".join(f"{name}={_level(point[name])}" for name in others)
+        groups.setdefault(key, []).append(place)
+    levels = [point[first] for point in points]
+    numeric = all(isinstance(x, int | float) and not isinstance(x, bool) for x in levels)
+    names = [] if numeric else list(dict.fromkeys(map(_level, levels)))
+    charts: list[Chart] = []
+    for response in responses:
+        lines = []
+        for k, (key, places) in enumerate(list(groups.items())[:COLOURS]):
+            xs = [float(levels[p]) if numeric else names.index(_level(levels[p])) for p in places]  # type: ignore[arg-type]
+            order = np.argsort(np.array(xs), kind="stable")
+            own = [founds[places[k]][response.name] for k in order]
+            lines.append(_line(key, np.array(xs)[order], own, k))
+        axis = labelled(first, unit_of_factor(model, first))
+        label = labelled(response.name, response.unit)
+        charts.append(Graph(label, axis, "", lines, names=names))
+    return charts
+
+
+def _line(name: str, xs: Floats, means: Sequence[Estimate], colour: int) -> Line:
+    """Return means with their intervals as a line."""
+    y, low, high = np.array([ends_of(mean) for mean in means]).T
+    said = [value_in_words(mean) for mean in means]
+    return Line(name, xs, y, low, high, marks=True, colour=colour, said=said)

@@ -1,0 +1,76 @@
+"""Reading a result back from the folder of its run."""
+
+from __future__ import annotations
+
+import importlib
+
+from valmatch.errors import InputError
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.storage.contents import MANIFEST
+from valmatch.storage.result_files import ResultFiles, result_files
+from valmatch.storage.results import Result
+
+KINDS = {
+    "simulate": "experiments.simulate:Simulation",
+    "replicate": "experiments.replications:Replications",
+    "design": "experiments.sweep:DesignReplications",
+    "compare": "experiments.compare:Comparison",
+    "predict": "game_logs.prediction:PredictedGames",
+    "next": "game_logs.next_pairs:NextPairs",
+    "plan": "game_logs.planning:PlannedGames",
+    "rules replay": "experiments.replay_result:ReplayedTickets",
+}
+"""The class of the results of each command."""
+
+
+def load_result(folder: PathLike) -> Result:
+    """Return the result that a command or a public function wrote to a folder.
+
+    Parameters
+    ----------
+    folder : PathLike
+        The folder that ``--out`` named.
+
+    Returns
+    -------
+    Result
+        What the function of that command returns: its table is its ``repr``, its numbers are
+        in ``columns()`` and ``summary()``.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no run, one that has not come to an end or is of another version, or a
+        damaged one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> made = valmatch.replicate("valorant", 5, out=folder)
+    >>> valmatch.load_result(folder).estimates["matches"] == made.estimates["matches"]
+    True
+    """
+    path = arguments.path("folder", folder)
+    if not path.is_dir():
+        raise InputError(f"{path}: no such folder")
+    if not (path / MANIFEST).is_file():
+        raise InputError(f"{path}: no {MANIFEST} here (allowed: the folder of a run)")
+    return read_result(result_files(path))
+
+
+def read_result(files: ResultFiles) -> Result:
+    """Return the result that a folder holds."""
+    if not files.manifest.is_ours:
+        raise InputError(f"{files.folder / MANIFEST}: is that of another program")
+    kind = kind_of(files)
+    found: Result = kind.read(files)
+    return found
+
+
+def kind_of(files: ResultFiles) -> type[Result]:
+    """Return the class of the result of a folder."""
+    module, _, name = KINDS[files.manifest.command].partition(":")
+    found: type[Result] = getattr(importlib.import_module(f"valmatch.{module}"), name)
+    return found

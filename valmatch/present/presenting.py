@@ -1,0 +1,39 @@
+"""What a result shows, by the module of its kind; as text, as a page in a notebook."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from valmatch.errors import InputError
+from valmatch.present.document import Presentation, View
+from valmatch.present.terminal import MOST_ROWS, text_of, wrapped
+from valmatch.storage.results import Result
+
+
+def present(result: Result, view: View = View()) -> Presentation:  # noqa: B008 - never changed
+    """Return the finding, the tables and the charts of a result."""
+    if not hasattr(result, "presented_by"):
+        raise InputError(
+            f"{type(result).__name__}: is shown by its files (give the function that made it"
+            " out=FOLDER)"
+        )
+    module: Any = importlib.import_module(f"valmatch.present.{result.presented_by}")
+    found: Presentation = module.present(result, view)
+    found.header = found.header or result.title
+    found.warnings = list(result.warnings)
+    return found
+
+
+def text_of_result(result: Result) -> str:
+    """Return what a result shows at a prompt: its tables, its finding, its warnings."""
+    found = present(result)
+    said = [line for text in (found.finding, *found.warnings) if text for line in wrapped(text)]
+    return "\n".join([text_of(found, MOST_ROWS), *said]).rstrip("\n")
+
+
+def html_of_result(result: Result) -> str:
+    """Return what a result shows in a notebook."""
+    from valmatch.present.html import fragment_of
+
+    return fragment_of(present(result))

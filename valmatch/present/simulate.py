@@ -1,0 +1,206 @@
+"""What a replication shows: its responses, and what happened in it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from valmatch.experiments.response_list import shown_by
+from valmatch.experiments.simulate import Simulation
+from valmatch.kernels.arrays import Floats
+from valmatch.present.bins import bin_edges
+from valmatch.present.document import (
+    Block,
+    Chart,
+    Graph,
+    Line,
+    Presentation,
+    View,
+    after,
+    config_name,
+    config_title,
+    headline,
+    joined,
+    meanings_in_words,
+    measure_label,
+)
+from valmatch.present.html import number
+from valmatch.present.responses import glossary, responses_tables
+from valmatch.present.series import queue_charts
+
+COMMON, LONG = 0.99, 2.0
+"""Share of the values that is drawn where others are so many times larger."""
+
+
+class Column(NamedTuple):
+    """A column of a table whose distribution is drawn."""
+
+    # table, name: the table and the column
+    table: str
+    name: str
+    # label, what: what it is, with its unit, and what is counted
+    label: str
+    what: str
+
+
+HISTOGRAMS = {
+    "valorant": (
+        Column("players", "wait_minutes", "wait of matched players [minutes]", "players"),
+        Column("players", "rating", "rating of players [Elo points]", "players"),
+        Column("matches", "team_diff", "difference of matched teams [Elo points]", "matches"),
+    ),
+    "ladder": (
+        Column("players", "skill", "true skill of players [points]", "players"),
+        Column("players", "rating", "rating of players at the end [points]", "players"),
+        Column("tickets", "wait_minutes", "wait in the queue [minutes]", "tickets"),
+    ),
+    "zonestats": (
+        Column("players", "skill", "true skill of players [points]", "players"),
+        Column("players", "rating", "rating of players at the end [points]", "players"),
+        Column("players", "games", "games of a player", "players"),
+    ),
+}
+"""What is drawn of the models of this package."""
+
+DAYS = ("matches", "avg_wait_time", "win_gap", "rating_error", "scale_stretch", "active_players")
+"""What is drawn of a ladder day by day."""
+
+GAMES = ("true_draw_probability", "squared_error", "skill_difference", "expected_quality")
+"""What is drawn of opponents game by game."""
+
+
+QUEUES = {
+    "valorant": ("players", "players", ("arrival_hours", "match_hours", "left_hours")),
+    "ladder": ("tickets", "players", ("queued_hours", "ended_hours")),
+}
+"""The table of those who wait, who they are, and the columns of when they come and go."""
+
+TIME = re.compile(r"(?:.*_)?(?:time|seconds|minutes|hours|days)")
+"""The name of a column of times; the first of a table that has it is its time."""
+
+
+def present(result: Simulation, view: View) -> Presentation:
+    """Return what a replication shows."""
+    name = config_name(result.config)
+    of = f"seed {result.seed}, replication {result.replication}"
+    return Presentation(
+        f"One replication of {name}",
+        f"What happens in replication {result.replication} of {name}? Seed {result.seed}.",
+        finding=_finding(result, view),
+        glossary=meanings_in_words(headline(result.responses, view.responses)),
+        header=f"{config_title(result.config)}, {of}",
+        tables=responses_tables(result.responses, result.values.tolist(), view.responses),
+        charts=[Block("What happened", charts=_charts(result), figure="replication")],
+        blocks=glossary(result.responses),
+    )
+
+
+def _finding(result: Simulation, view: View) -> str:
+    """Say what the first responses are."""
+    values = dict(zip((r.name for r in result.responses), result.values.tolist(), strict=True))
+    said = [
+        f"{one.name} is undefined"
+        if math.isnan(values[one.name])
+        else f"{one.name} is {values[one.name]:.4g}{after(one.unit)}"
+        for one in headline(result.responses, view.responses)
+    ]
+    return f"Here {joined(said)}; this is one replication (n = 1), without intervals."
+
+
+def _charts(result: Simulation) -> list[Chart]:
+    """Return the charts of a model of this package, or tables over their times."""
+    model, there = result.config.model, [table.name for table in result.tables]
+    charts: list[Chart] = []
+    if model in QUEUES:
+        charts += _queue(result, model)
+    if model == "ladder" and "days" in there:
+        charts += _days(result)
+    if model == "opponent" and "games" in there:
+        charts += _games(result)
+    for column in HISTOGRAMS.get(model, ()):
+        if column.table in there and column.name in result[column.table]:
+            values = np.asarray(result[column.table][column.name], np.float64)
+            values = np.sort(values[~np.isnan(values)])
+            if values.size:
+                charts.append(_histogram(column, values))
+    return charts or _events(result)
+
+
+def _queue(result: Simulation, model: str) -> Iterator[Chart]:
+    """Yield who waits when, and when matches are made."""
+    table, what, columns = QUEUES[model]
+    came, *went = (
+        3600.0 * np.asarray(result[table][name], np.float64)
+        for name in columns
+        if name in result[table]
+    )
+    matches = np.zeros(0)
+    if model == "valorant":
+        matches = 3600.0 * np.asarray(result["matches"]["time_hours"], np.float64)
+    yield from queue_charts(came, np.fmin(went[0], went[-1]), matches, what)
+
+
+def _histogram(column: Column, values: Floats) -> Graph:
+    """Return the distribution of a column, with its mean."""
+    mean = (float(values.mean()), math.nan, math.nan)
+    title = column.label[:1].upper() + column.label[1:]
+    most = float(np.quantile(values, COMMON))
+    if values[-1] > LONG * most > 0.0:
+        title += f", the lowest {COMMON:.0%}; the largest is {number(float(values[-1]))}"
+        values = values[values <= most]
+    counts, edges = np.histogram(values, bin_edges(values))
+    label, _, unit = column.label.partition(" [")
+    axis = unit.rstrip("]") or label
+    what = column.what
+    return Graph(title, axis, what, edges=edges, counts=counts.astype(np.float64), mean=mean)
+
+
+def _days(result: Simulation) -> list[Chart]:
+    """Return the days of a ladder, a chart for each measure."""
+    days, (_, axes) = result["days"], shown_by(result.config)
+    return [
+        Graph(
+            measure_label(axes, result.responses, name),
+            "day",
+            "",
+            [Line("", _numbers(days["day"]), _numbers(days[name]))],
+        )
+        for name in DAYS
+        if name in days
+    ]
+
+
+def _games(result: Simulation) -> list[Chart]:
+    """Return the games of each policy, a chart for each measure."""
+    games, policies = result["games"], np.asarray(result["games"]["policy"])
+    _, axes = shown_by(result.config)
+    charts: list[Chart] = []
+    for name in GAMES:
+        lines = []
+        for k, policy in enumerate(dict.fromkeys(policies.tolist())):
+            own = policies == policy
+            x, y = _numbers(games["game"])[own], _numbers(games[name])[own]
+            lines.append(Line(str(policy), x, y, colour=k))
+        charts.append(Graph(measure_label(axes, result.responses, name), "game", "", lines))
+    return charts
+
+
+def _events(result: Simulation) -> list[Chart]:
+    """Return each column of numbers of each table that has times, over these: of any model."""
+    charts: list[Chart] = []
+    for table in result.tables:
+        numbers = {k: _numbers(own) for k, own in table.columns.items() if own.dtype.kind in "iuf"}
+        time = next((name for name in numbers if TIME.fullmatch(name)), None)
+        if time is not None:
+            times = numbers.pop(time)
+            lines = {k: Line("", times, own, None, None, True, False) for k, own in numbers.items()}
+            charts += [Graph(f"{k} of {table.name}", time, "", [one]) for k, one in lines.items()]
+    return charts
+
+
+def _numbers(column: object) -> Floats:
+    return np.asarray(column, np.float64)

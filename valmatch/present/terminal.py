@@ -1,0 +1,118 @@
+"""Results as plain text: tables in columns of a line's width, and what has to be said of them."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+
+from valmatch.present.document import Presentation
+from valmatch.text.terminal import UNIT, Sheet, escaped
+
+WIDTH = 80  # columns that running text is wrapped at
+MOST_ROWS = 40  # rows of a table of a `repr`
+
+
+def text_of(presentation: Presentation, most: int | None = None) -> str:
+    """Return the tables of a result with their notes; of a `repr` at most so many rows of each."""
+    lines: list[str] = []
+    above = presentation.header.split("\n")
+    for block in presentation.tables:
+        lines += [""] if lines and not (block.sheet is None and lines[-1] == "") else []
+        if block.sheet is not None:
+            lines += above if not lines else []
+            lines += table_lines(block.sheet, most)
+            lines += [line for note in block.sheet.notes for line in wrapped(note)]
+        if block.items:
+            lines += [""] if block.sheet is not None else []
+            lines += [line for item in block.items for line in wrapped(item)]
+    return "\n".join([*(lines or above), ""])
+
+
+def wrapped(text: str) -> list[str]:
+    """Return a sentence in lines of a terminal."""
+    return textwrap.wrap(escaped(text), WIDTH, break_long_words=False, subsequent_indent="  ")
+
+
+def print_table(header: str, table: Sheet) -> None:
+    """Print a table."""
+    lines = [*([header] if header else []), *table_lines(table)]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+
+
+def table_lines(table: Sheet, most: int | None = None) -> list[str]:
+    """Return a table; where it is too wide, its first `repeated` columns with others at a time.
+
+    A column that has no room beside those is still shown whole: a long line is better than a name
+    cut short.
+    """
+    lines = [table.title] if table.title else []
+    more = 0 if most is None else len(table.rows) - most
+    if more > 0:
+        table = table.first(most or 0)
+    for number, part in enumerate(_divided(table)):
+        lines += [""] if number else []
+        lines += _aligned(part)
+    return [*lines, f"... and {more:,} more rows"] if more > 0 else lines
+
+
+def _aligned(table: Sheet) -> Iterator[str]:
+    """Yield heads and rows in columns, numbers on the right."""
+    rows = [table.heads, *table.rows]
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = []
+        for text, width, head in zip(row, widths, table.heads, strict=True):
+            blank = " " * (width - cell_len(text))
+            cells.append(text + blank if head in table.left else blank + text)
+        yield "  ".join(cells).rstrip(" ")
+
+
+def _divided(table: Sheet) -> Iterator[Sheet]:
+    """Yield tables of at most `WIDTH` columns of text with all columns of a table between them.
+
+    Units stand in the first of them.
+    """
+    headers = table.heads
+    cells = [[row[place] for row in table.rows] for place in range(len(headers))]
+    widths = [2 + max(map(len, [name, *own])) for name, own in zip(headers, cells, strict=True)]
+    if sum(widths) <= WIDTH + 2:
+        yield table
+        return
+    repeated = table.repeated
+    kept = [place for place in range(len(headers)) if headers[place] != (table.spare or None)]
+    units = [place for place in kept[repeated:] if headers[place] == UNIT]
+    groups: list[list[int]] = []
+    for place in kept[repeated:]:
+        if place in units:
+            continue
+        if headers[place].startswith(("±", "- ")) and groups:
+            groups[-1].append(place)  # differences and half-widths stay with their mean
+        else:
+            groups.append([place])
+    for number, part in enumerate(_parts(groups, kept[:repeated], units, widths)):
+        columns = [*kept[:repeated], *part, *(units if number == 0 else [])]
+        divided = Sheet.of(*(headers[k] for k in columns), left=list(table.left))
+        for row in zip(*(cells[k] for k in columns), strict=True):
+            if any(row):  # that of units may have none here
+                divided.add(*row)
+        yield divided
+
+
+def _parts(
+    groups: Sequence[Sequence[int]], kept: Sequence[int], units: Sequence[int], widths: list[int]
+) -> list[list[int]]:
+    """Return the columns that have room beside those of each part."""
+    parts: list[list[int]] = []
+    room = 0
+    for group in groups:
+        needed = sum(widths[place] for place in group)
+        if not parts or needed > room:
+            beside = kept if parts else [*kept, *units]
+            room = WIDTH + 2 - sum(widths[place] for place in beside)
+            parts.append([])
+        parts[-1] += group
+        room -= needed
+    return parts
