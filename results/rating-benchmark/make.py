@@ -15,7 +15,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
@@ -31,7 +30,6 @@ from valmatch import compare_ratings
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.blocks import blocks_of
 from valmatch.game_logs.comparison import COIN, RECORD, compared, tallies
-from valmatch.game_logs.games import joined
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.options import LogKeywords, split, values_of
 from valmatch.game_logs.reading.log import open_log
@@ -115,14 +113,14 @@ class Played(NamedTuple):
 def read(path: Path, columns: Mapping[str, str]) -> Played:
     """Read a log."""
     options, _ = split({"columns": columns}, LogKeywords)
-    with closing(open_log(path, options)) as log:
-        games = joined([part for part in log.games(lambda _: None) if part.n_games])
-        if not (np.diff(games.game_starts) == 2).all() or len(games.players) != 2 * games.n_games:
-            raise SystemExit(f"{path}: holds games of more than one against one")
-        games = games._replace(names=np.arange(games.n_games))
-        names = log.players.texts(list(range(int(games.players.max()) + 1)))
-        blocks = blocks_of(games, log.dated)
-        return Played(games, list(names), log.players, log.dated, log.timed, log.scored, blocks)
+    log = open_log(path, options)
+    games = log.games(lambda _: None)
+    if not (np.diff(games.game_starts) == 2).all() or len(games.players) != 2 * games.n_games:
+        raise SystemExit(f"{path}: holds games of more than one against one")
+    games = games._replace(names=np.arange(games.n_games))
+    names = log.players.texts(range(log.players.count))
+    blocks = blocks_of(games, log.dated)
+    return Played(games, names, log.players, log.dated, log.timed, log.scored, blocks)
 
 
 Predict = Callable[[Played], Floats]

@@ -28,7 +28,6 @@ from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.rating import RatedLog, rate_games
-from valmatch.game_logs.reading import log as log_module
 from valmatch.ratings.registry import system_named
 
 FILES = ("ratings.csv", "history.csv", "summary.json")
@@ -100,8 +99,7 @@ def details(row: dict[str, str]) -> tuple[float, ...]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cap", ["most_distant", "every_player"])
-@pytest.mark.parametrize("block", [70, 3500, 1 << 22])
-def test_every_step_of_zonestats_is_written(block: int, cap: str, tmp_path: Path) -> None:
+def test_every_step_of_zonestats_is_written(cap: str, tmp_path: Path) -> None:
     """Each sum and each scale is that of dictionaries and loops."""
     path = write(tmp_path / "log.csv", random_rows(22, sides=(2, 3, 5)))
     oracle = (ZoneStatsOracle if cap == "most_distant" else EveryPlayerOracle)(
@@ -109,8 +107,7 @@ def test_every_step_of_zonestats_is_written(block: int, cap: str, tmp_path: Path
     )
     oracle.play(read_long(path))
     out = tmp_path / "out"
-    with mock.patch.object(log_module, "BLOCK", block):
-        rate_games(path, out=out, cap=cap)
+    rate_games(path, out=out, cap=cap)
     history = table(out / "history.csv")
     assert [details(row) for row in history] == oracle.details
     assert {row["capped"] for row in history} == {"0", "1"}
@@ -189,19 +186,6 @@ def test_order_of_rows_within_a_game_changes_no_byte(system: str, tmp_path: Path
         write(tmp_path / "b.csv", [game[::-1] for game in games]), system, out=tmp_path / "b"
     )
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("block", [1, 50, 333, 4096])
-def test_size_of_blocks_changes_no_byte(block: int, tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", random_rows(10, sides=(2, 3)))
-    rate_games(path, out=tmp_path / "a")
-    seen: list[int] = []
-    with mock.patch.object(log_module, "BLOCK", block):
-        rate_games(path, out=tmp_path / "b", progress=seen.append)
-    assert contents(tmp_path / "a") == contents(tmp_path / "b")
-    assert sum(seen) == path.stat().st_size
-    assert len(seen) > min(60, path.stat().st_size / block)
 
 
 @pytest.mark.slow

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from tests.support.game_logs import LONG
 from valmatch.errors import InputError
 from valmatch.game_logs.rating import rate_games
-from valmatch.game_logs.reading import log as log_module
 
 LONG_ROWS = [
     f"g{game},p{(3 * game + k) % 7},t{k % 2},{(game * k) % 5},{20 - 5 * k},yes,{game}".split(",")
@@ -66,13 +65,11 @@ def logs(draw: st.DrawFn) -> bytes:
     logs(),
     st.sampled_from(["zonestats", "elo", "trueskill"]),
     st.booleans(),
-    st.sampled_from([1, 64, 1 << 20]),
 )
 @settings(max_examples=250, deadline=None)
-def test_any_log_is_rated_or_refused(text: bytes, system: str, skip: bool, block: int) -> None:
+def test_any_log_is_rated_or_refused(text: bytes, system: str, skip: bool) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
-        mock.patch.object(log_module, "BLOCK", block),
         mock.patch.object(os, "fsync"),
     ):
         path, out = Path(folder, "log.csv"), Path(folder, "out")

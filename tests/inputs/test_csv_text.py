@@ -10,16 +10,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from valmatch.game_logs.csv_rows import lines, numerals, words
+from valmatch.game_logs.csv_rows import lines, numerals
 from valmatch.game_logs.names import Texts
 from valmatch.inputs.csv_reader import mark
 
 
 def pieces(texts: Texts) -> list[str]:
-    return [
-        texts.buffer[start:end].tobytes().decode()
-        for start, end in zip(texts.starts, texts.ends, strict=True)
-    ]
+    return [texts.text(k) for k in range(len(texts.starts))]
 
 
 @settings(deadline=None)
@@ -48,7 +45,7 @@ def test_whole_numbers_are_as_repr_writes_them(values: np.ndarray) -> None:
 )
 def test_lines_read_back(rows: list[tuple[str, float, int]]) -> None:
     names, values, counts = zip(*rows, strict=True)
-    text = lines((words(names), numerals(np.array(values)), numerals(np.array(counts))))
+    text = lines((Texts.of(names), numerals(np.array(values)), numerals(np.array(counts))))
     read = list(csv.reader(io.StringIO(text, newline="")))
     assert read == [[mark(name), repr(value), str(count)] for name, value, count in rows]
 
@@ -59,4 +56,4 @@ def test_quotes_stand_where_the_csv_module_puts_them(names: list[str]) -> None:
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerows([name, "0"] for name in names)
     zeros = numerals(np.zeros(len(names), np.int64))
-    assert lines((words(names), zeros)) == file.getvalue()
+    assert lines((Texts.of(names), zeros)) == file.getvalue()

@@ -8,7 +8,7 @@ import numpy as np
 
 from valmatch.game_logs.blocks import blocks_of, difference
 from valmatch.game_logs.comparison import COIN, tallies
-from valmatch.game_logs.names import Names
+from valmatch.game_logs.names import Names, Texts
 from valmatch.game_logs.roster import Roster
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.games import Games
@@ -72,8 +72,7 @@ def covered(league: League, leagues: int, seed: int) -> Floats:
     """
     rng = np.random.default_rng(seed)
     names = Names()
-    for k in range(league.players):
-        names.number(f"p{k:04d}")
+    names.numbers(Texts.of([f"p{k:04d}" for k in range(league.players)]))
     some = [
         (system, {one.name: one.published for one in system.parameters} | given)
         for system, given in contestants()

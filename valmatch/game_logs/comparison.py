@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -18,7 +18,7 @@ from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.execution.run_options import Listeners
 from valmatch.game_logs.blocks import MEASURES, OF_DRAWS, Difference, blocks_of, difference
-from valmatch.game_logs.games import joined, part, pieces, until_stopped
+from valmatch.game_logs.games import part, pieces
 from valmatch.game_logs.options import LogKeywords, LogOptions, check_tuned, split, values_of
 from valmatch.game_logs.rating_files import SUMMARY, claim
 from valmatch.game_logs.reading.cells import find_cells
@@ -247,8 +247,7 @@ def tallies(
     sums = []
     for first, last in [(0, blocks[0][0]), *blocks]:
         start.tally[:] = 0.0
-        block = pieces(part(games, first, last), start.system.pairs_at_once)
-        for piece in until_stopped(block, stop):
+        for piece in pieces(part(games, first, last), stop, start.system.pairs_at_once):
             start.play(piece, burn_in)
         sums.append(start.tally.copy())
     return np.array(sums[1:])
@@ -315,7 +314,7 @@ def compare_ratings(
 
     ``compare_ratings("games.csv", ["elo", "glicko2"])`` rates a log by several systems, which all
     predict the same games, each before it is rated, so that differences between them are known
-    better than the scores themselves. All games are held, at up to 200 bytes a row.
+    better than the scores themselves. All games are held, at some 400 bytes a row.
 
     Intervals are by the spread over at most 50 blocks of successive games, whole days where the log
     has enough of them, as games near each other are predicted from the same ratings.
@@ -374,7 +373,7 @@ def compare_systems(
     announce_compilation(find_cells)
     largest = Largest(*map(min, zip(*(system.largest for system in contest.systems), strict=True)))
     with ExitStack() as stack:
-        log = stack.enter_context(closing(open_log(path, options, largest)))
+        log = open_log(path, options, largest)
         for system in contest.systems:
             check_scores(system, log)
         folder = None
@@ -382,15 +381,13 @@ def compare_systems(
             identity = _identity(contest, options)
             folder = stack.enter_context(claim(options.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
-        parts = until_stopped(log.games(listeners.progress), stop)
-        held = [games for games in parts if games.n_games]
+        games = log.games(listeners.progress)
         if folder:
             folder.remark_input(remarks_on(log))
         for remark in remarks_on(log):
             warn(remark)
-        if not held:
+        if not games.n_games:
             raise InputError(f"{log.name}: holds no game that can be rated")
-        games = joined(held)
         for system in contest.systems:
             if remark := nobody_at_home(contest.values[system.name], log.at_home):
                 warn(remark)
@@ -511,7 +508,7 @@ def _remarks(contest: _Contest, games: Games, result: RatingComparison) -> Itera
     for system in contest.systems:
         values, fitted = contest.values[system.name], contest.fitted.get(system.name, ())
         scores = result.predictions[system.name]["all"]
-        periods, _ = periods_begun(values, games.times, math.nan)
+        periods = periods_begun(values, games.times)
         yield from filter(
             None,
             (

@@ -10,9 +10,9 @@ import numpy as np
 from valmatch.game_logs.names import Texts
 from valmatch.inputs.csv_reader import mark, unmark
 from valmatch.kernels.arrays import Bytes, Floats, Ints
-from valmatch.kernels.compilation import inlined, njit
+from valmatch.kernels.compilation import njit
 
-_NEWLINE, _RETURN, _QUOTE, _COMMA, _SPACE, _MINUS, _COLON, _ZERO = b'\n\r", -:0'
+_NEWLINE, _RETURN, _QUOTE, _COMMA, _SPACE = b'\n\r", '
 
 _SUSPECT = b"'=+-@\t\r"  # with which a marked name may begin
 
@@ -23,14 +23,6 @@ class Numerals(Texts):
     """Texts that need no quotes and no marks."""
 
     __slots__ = ()
-
-
-def words(texts: Sequence[str]) -> Texts:
-    """Return texts as a column."""
-    pieces = [text.encode() for text in texts]
-    ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
-    starts = np.concatenate([[0], ends[:-1]])
-    return Texts(np.frombuffer(bytearray().join(pieces), np.uint8), starts, ends)
 
 
 def small_numerals(values: Ints) -> Texts:
@@ -84,43 +76,11 @@ def times(values: Floats, dated: bool) -> Texts:
     if not dated:
         return numerals(values)
     if (values != np.floor(values)).any():
-        return words([time_text(value, dated) for value in values.tolist()])
-    text = np.empty(_MOMENT * len(values), np.uint8)
-    _put_moments(values.astype(np.int64), text)
+        return Texts.of([time_text(value, dated) for value in values.tolist()])
+    texts = np.datetime_as_string(values.astype("M8[s]")).astype(f"S{_MOMENT}").view(np.uint8)
+    texts[_DAY::_MOMENT] = _SPACE
     starts = _MOMENT * np.arange(len(values))
-    return Numerals(text, starts, starts + np.where(values % 86400.0 == 0.0, _DAY, _MOMENT))
-
-
-@njit
-def _put_moments(seconds: Ints, text: Bytes) -> None:
-    """Put moments into a text, each as ``2024-02-16 17:00:00``."""
-    for k in range(len(seconds)):
-        at = _MOMENT * k
-        # Days of the Gregorian calendar since a 1 March, in 400 years, centuries, 4 years, years.
-        days = seconds[k] // 86400 + 719_468
-        eras, days = days // 146_097, days % 146_097
-        years = (days - days // 1460 + days // 36_524 - days // 146_096) // 365
-        days -= 365 * years + years // 4 - years // 100
-        months = (5 * days + 2) // 153
-        month = months + 3 if months < 10 else months - 9
-        _put_number(text, at, 4, 400 * eras + years + (1 if month <= 2 else 0))
-        _put_number(text, at + 5, 2, month)
-        _put_number(text, at + 8, 2, days - (153 * months + 2) // 5 + 1)
-        rest = seconds[k] % 86400
-        _put_number(text, at + 11, 2, rest // 3600)
-        _put_number(text, at + 14, 2, rest // 60 % 60)
-        _put_number(text, at + 17, 2, rest % 60)
-        text[at + 4] = text[at + 7] = _MINUS
-        text[at + 10] = _SPACE
-        text[at + 13] = text[at + 16] = _COLON
-
-
-@inlined
-def _put_number(text: Bytes, at: int, digits: int, number: int) -> None:
-    """Put a number into a text, with zeros in front."""
-    for place in range(at + digits - 1, at - 1, -1):
-        text[place] = _ZERO + number % 10
-        number //= 10
+    return Numerals(texts, starts, starts + np.where(values % 86400.0 == 0.0, _DAY, _MOMENT))
 
 
 def marked(column: Texts) -> Texts:
@@ -128,7 +88,7 @@ def marked(column: Texts) -> Texts:
     buffer, starts, ends = column.buffer, column.starts.copy(), column.ends.copy()
     more = bytearray()
     for k in _beginning_with(column, _SUSPECT).tolist():
-        name = buffer[starts[k] : ends[k]].tobytes().decode()
+        name = column.text(k)
         if (cell := mark(name)) != name:
             starts[k] = len(buffer) + len(more)
             more += cell.encode()
@@ -138,11 +98,11 @@ def marked(column: Texts) -> Texts:
     return Texts(np.concatenate([buffer, np.frombuffer(more, np.uint8)]), starts, ends)
 
 
-def unmark_cells(buffer: Bytes, starts: Ints, ends: Ints) -> None:
+def unmark_cells(cells: Texts) -> None:
     """Move the starts of cells behind the marks of names."""
-    for k in _beginning_with(Texts(buffer, starts, ends), b"'").tolist():
-        cell = buffer[starts[k] : ends[k]].tobytes().decode(errors="replace")
-        starts[k] += unmark(cell) != cell
+    for k in _beginning_with(cells, b"'").tolist():
+        cell = cells.text(k)
+        cells.starts[k] += unmark(cell) != cell
 
 
 def _beginning_with(column: Texts, characters: bytes) -> Ints:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict, Unpack
@@ -122,24 +121,23 @@ def duels_of(
     announce_compilation(find_cells)
     clusters = () if pairs_by is None else (pairs_by,)
     further = Further(clusters=clusters, clustered_by="pairs_by")
-    with closing(open_log(path, options, further=further)) as log:
-        games, facts = log.whole(listeners.progress)
-        numbers = [_number(log, *named) for named in zip(players, _NAMED, strict=True)]
-        own, points = _between(games, *numbers)
-        for remark in remarks_on(log):
-            listeners.warn(remark)
-        name = log.name
-    if not len(own):
+    log = open_log(path, options, further=further)
+    games, facts = log.games_with_facts(listeners.progress)
+    numbers = [_number(log, *named) for named in zip(players, _NAMED, strict=True)]
+    between, points = _between(games, *numbers)
+    for remark in remarks_on(log):
+        listeners.warn(remark)
+    if not len(between):
         both = " and ".join(map(shown, players))
-        raise InputError(f"{name}: holds no game between {both}, each alone on one side")
+        raise InputError(f"{log.name}: holds no game between {both}, each alone on one side")
     if pairs_by is None:
         return Duels(np.bincount(points, minlength=3).tolist(), 0)
-    _, pair, sizes = np.unique(facts.clusters[own, 0], return_inverse=True, return_counts=True)
+    _, pair, sizes = np.unique(facts.clusters[between, 0], return_inverse=True, return_counts=True)
     sums = np.bincount(pair.ravel(), points)[sizes == 2].astype(np.int64)
     if not len(sums):
-        what = f"no two of the {len(own):,} games share a cell, or more than two do"
-        raise InputError(f"{name}: {option('pairs_by')} {shown(pairs_by)}: {what}")
-    return Duels(np.bincount(sums, minlength=5).tolist(), len(own) - 2 * len(sums))
+        what = f"no two of the {len(between):,} games share a cell, or more than two do"
+        raise InputError(f"{log.name}: {option('pairs_by')} {shown(pairs_by)}: {what}")
+    return Duels(np.bincount(sums, minlength=5).tolist(), len(between) - 2 * len(sums))
 
 
 _NAMED = ("player", "against")

@@ -1,4 +1,4 @@
-"""Names of players or games, numbered in the order in which they first come."""
+"""Names of players and games, numbered in the order in which they first come."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.kernels.arrays import Bytes, Ints
+from valmatch.kernels.arrays import Bools, Bytes, Ints
 from valmatch.kernels.compilation import inlined, njit
 
 S = TypeVar("S", bound=np.generic)
@@ -22,9 +22,20 @@ class Texts(NamedTuple):
     starts: Ints
     ends: Ints
 
-    def at(self, places: Ints) -> Texts:
-        """Return the pieces at some places."""
-        return self._replace(starts=self.starts[places], ends=self.ends[places])
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Texts:
+        """Return pieces that hold texts."""
+        pieces = [text.encode() for text in texts]
+        ends = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
+        return cls(np.frombuffer(bytearray().join(pieces), np.uint8), ends[:-1], ends[1:])
+
+    def at(self, index: Ints) -> Texts:
+        """Return some of the pieces."""
+        return self._replace(starts=self.starts[index], ends=self.ends[index])
+
+    def text(self, k: int) -> str:
+        """Return one piece."""
+        return self.buffer[self.starts[k] : self.ends[k]].tobytes().decode(errors="replace")
 
 
 class Names:
@@ -37,33 +48,21 @@ class Names:
         self._hashes = np.empty(1 << 8, np.uint32)
         self._table = np.zeros(1 << 9, np.int32)  # open addressing; number + 1, or 0
 
-    def numbers(self, buffer: Bytes, starts: Ints, ends: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-        """Return the numbers of the names in cells of a buffer.
+    def numbers(self, names: Texts) -> tuple[Ints, Bools]:
+        """Return the numbers of some names, and whether each is new."""
+        self._reserve(len(names.starts), int((names.ends - names.starts).sum()))
+        numbers = np.empty(len(names.starts), np.int64)
+        fresh = np.empty(len(names.starts), np.bool_)
+        table = self._text, self._ends, self._hashes, self._table
+        self.count = _number(names, *table, self.count, numbers, fresh)
+        return numbers, fresh
 
-        Shapes: `buffer` (bytes,); `starts`, `ends` (cells,).
-        """
-        self._reserve(len(starts), int((ends - starts).sum()))
-        result = np.empty(len(starts), np.int64)
-        fresh = np.empty(len(starts), np.bool_)
-        self.count = _number(
-            buffer,
-            starts,
-            ends,
-            self._text,
-            self._ends,
-            self._hashes,
-            self._table,
-            self.count,
-            result,
-            fresh,
-        )
-        return result, fresh
-
-    def number(self, name: str) -> int:
-        """Return the number of one name."""
-        text = np.frombuffer(name.encode(), np.uint8)
-        numbers, _ = self.numbers(text, np.array([0]), np.array([len(text)]))
-        return int(numbers[0])
+    def ranks(self) -> Ints:
+        """Return the rank of each name in the order of all, from 0."""
+        texts = self.texts(range(self.count))  # code points are in the order of bytes
+        ranks = np.empty(self.count, np.int64)
+        ranks[sorted(range(self.count), key=texts.__getitem__)] = np.arange(self.count)
+        return ranks
 
     def texts(self, numbers: Sequence[int]) -> list[str]:
         """Return names by their numbers."""
@@ -104,7 +103,7 @@ def _grown(array: NDArray[S], size: int) -> NDArray[S]:
 
 
 @inlined
-def same_bytes(a: Bytes, a_start: int, a_end: int, b: Bytes, b_start: int, b_end: int) -> bool:
+def _same_bytes(a: Bytes, a_start: int, a_end: int, b: Bytes, b_start: int, b_end: int) -> bool:
     """Return whether two pieces of text are the same."""
     if a_end - a_start != b_end - b_start:
         return False
@@ -125,26 +124,24 @@ def _hash(buffer: Bytes, start: int, end: int) -> np.int64:
 
 @njit
 def _number(
-    buffer: Bytes,
-    starts: Ints,
-    ends: Ints,
+    names: Texts,
     text: Bytes,
     text_ends: Ints,
     hashes: NDArray[np.uint32],
     table: NDArray[np.int32],
     count: int,
-    result: Ints,
-    fresh: NDArray[np.bool_],
+    numbers: Ints,
+    fresh: Bools,
 ) -> int:
-    """Fill `result` and `fresh`, add what is new to the table; return the new count."""
-    mask = len(table) - 1
-    for cell in range(len(starts)):
-        start, end = starts[cell], ends[cell]
+    """Fill `numbers` and `fresh`, add what is new to the table; return the new count."""
+    mask, buffer = len(table) - 1, names.buffer
+    for cell in range(len(names.starts)):
+        start, end = names.starts[cell], names.ends[cell]
         value = _hash(buffer, start, end)
         slot = value & mask
         while table[slot]:
             known = table[slot] - 1
-            if hashes[known] == value and same_bytes(
+            if hashes[known] == value and _same_bytes(
                 text, text_ends[known], text_ends[known + 1], buffer, start, end
             ):
                 break
@@ -158,7 +155,7 @@ def _number(
             text_ends[count + 1] = first + end - start
             count += 1
             table[slot] = count
-        result[cell] = table[slot] - 1
+        numbers[cell] = table[slot] - 1
     return count
 
 

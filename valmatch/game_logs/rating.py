@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack, get_args
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple, Unpack, get_args
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.execution.run_options import Listeners
-from valmatch.game_logs.games import joined, pieces, until_stopped
+from valmatch.game_logs.games import pieces
 from valmatch.game_logs.options import (
     LogKeywords,
     LogOptions,
@@ -149,9 +148,7 @@ def rate_games(
 ) -> RatedLog:
     """Rate the players of a game log, predicting each game from the ratings before it.
 
-    The log streams through: memory grows with the number of distinct players and games alone,
-    unless parameters are fitted or the file is not in the order of its `time`; then all games
-    are held, at up to 200 bytes a row.
+    All games are held in memory, at some 400 bytes a row.
 
     Parameters
     ----------
@@ -225,7 +222,7 @@ def rate_log(
         warn(remark)
     announce_compilation(find_cells)
     with ExitStack() as stack:
-        log = stack.enter_context(closing(open_log(path, options, start.system.largest)))
+        log = open_log(path, options, start.system.largest)
         check_scores(start.system, log)
         if start.system.name == "zonestats" and "minutes" not in log.columns.places:
             counted = f"{DEFAULT_MINUTES:g} minutes in a game"
@@ -239,16 +236,17 @@ def rate_log(
         if previous and not rating.again:
             previous.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
-        parts: Iterable[Games] = until_stopped(log.games(listeners.progress), stop)
-        if previous:
-            parts = _later(parts, previous, log, start.players, rating.again)
-        if options.tune:
-            start, parts = _tuned(start, parts, log, options, stop)
+        games = log.games(listeners.progress)
+        if previous and games.n_games:
+            previous.refuse_times(log, start.players, float(games.times[0]), rating.again)
+        if options.tune and games.n_games:
+            roster = Roster(start.system, start.values, log.players, start.players)
+            tuning = tune(roster, options.tune, games, options.train, stop)
+            start = replace(start, values=dict(tuning.parameters), tuning=tuning)
         roster = Roster(start.system, start.values, log.players, start.players, log.timed)
-        games = (piece for held in parts for piece in pieces(held, start.system.pairs_at_once))
         written = stack.enter_context(ExitStack())
         history = _history(written, folder, roster.system, log)
-        totals = _play(roster, until_stopped(games, stop), options.burn_in, history)
+        totals = _play(roster, games, options.burn_in, history, stop)
         result = _result(roster, totals, log, start, options.burn_in)
         for remark in _remarks(result, totals, log, start):
             warn(remark)
@@ -313,39 +311,6 @@ def _identity(start: _Start, options: LogOptions) -> dict[str, object]:
     }
 
 
-def _later(
-    parts: Iterable[Games],
-    previous: PreviousRatings,
-    log: GameLog,
-    players: Sequence[RatedPlayer],
-    again: bool,
-) -> Iterator[Games]:
-    """Pass parts on, if the first game comes after those rated before; see `PreviousRatings`."""
-    checked = False
-    for games in parts:
-        if games.n_games and not checked:
-            previous.refuse_times(log, players, float(games.times[0]), again)
-            checked = True
-        yield games
-
-
-def _tuned(
-    start: _Start,
-    parts: Iterable[Games],
-    log: GameLog,
-    options: LogOptions,
-    stop: Callable[[], bool],
-) -> tuple[_Start, list[Games]]:
-    """Fit parameters to the first part of all games; return the values to go on with, the games."""
-    held = [games for games in parts if games.n_games]
-    if not held:
-        return start, []
-    games = joined(held)
-    roster = Roster(start.system, start.values, log.players, start.players)
-    tuning = tune(roster, options.tune, games, options.train, stop)
-    return replace(start, values=dict(tuning.parameters), tuning=tuning), [games]
-
-
 def _history(
     written: ExitStack,
     folder: RunFolder | None,
@@ -369,22 +334,18 @@ class _Totals(NamedTuple):
 
 def _play(
     roster: Roster,
-    parts: Iterable[Games],
+    games: Games,
     burn_in: int,
     history: HistoryWriter | None,
+    stop: Callable[[], bool],
 ) -> _Totals:
     """Play games, and write what is wanted of them."""
-    n_rows = uneven = periods = 0
-    last = math.nan
-    for games in parts:
-        played = roster.play(games, burn_in)
-        n_rows += len(games.players)
-        uneven += uneven_games(games)
-        begun, last = periods_begun(roster.values, games.times, last)
-        periods += begun
+    for piece in pieces(games, stop, roster.system.pairs_at_once):
+        played = roster.play(piece, burn_in)
         if history:
-            history.append(games, played)
-    return _Totals(n_rows, uneven, periods)
+            history.append(piece, played)
+    periods = periods_begun(roster.values, games.times)
+    return _Totals(len(games.players), uneven_games(games), periods)
 
 
 def _result(roster: Roster, totals: _Totals, log: GameLog, start: _Start, burn_in: int) -> RatedLog:

@@ -65,18 +65,13 @@ def few_periods(system: System, values: Mapping[str, float], periods: int, games
     )
 
 
-def periods_begun(values: Mapping[str, float], times: Floats, last: float) -> tuple[int, float]:
-    """Return how many rating periods begin in some games, and the last of them.
-
-    Shapes: `times` (games,).
-    """
+def periods_begun(values: Mapping[str, float], times: Floats) -> int:
+    """Return how many rating periods begin in some games, by their times."""
     length = values.get("period", 0.0)
     if not length or not len(times):
-        return 0, last
+        return 0
     with np.errstate(over="ignore", invalid="ignore"):  # of moments that no clock shows
-        periods = np.floor(times / length)
-        begun = np.diff(periods, prepend=last) != 0.0
-    return int(np.count_nonzero(begun)), float(periods[-1])
+        return 1 + int(np.count_nonzero(np.diff(np.floor(times / length)) != 0.0))
 
 
 def uneven_games(games: Games) -> int:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.game_logs.csv_rows import numerals, time_text, words
+from valmatch.game_logs.csv_rows import numerals, time_text
 from valmatch.game_logs.names import Names, Texts
 from valmatch.game_logs.playing import play
 from valmatch.game_logs.scores import Played, new_tally, unplayed
@@ -71,7 +71,7 @@ class Ranking:
             "rating": numerals(np.array(self.ratings)),
             "games": numerals(np.array(self.games)),
             **{name: numerals(np.array(getattr(self, name))) for name in COUNTS},
-            **({LAST_GAME: words(self.last_game)} if any(self.last_game) else {}),
+            **({LAST_GAME: Texts.of(self.last_game)} if any(self.last_game) else {}),
             **{name: numerals(np.array(column)) for name, column in self.state.items()},
         }
 
@@ -91,12 +91,14 @@ class Roster:
         self.system, self.values = system, values
         self.names, self.known = names, known
         self._timed = timed
-        self._players = Players(np.empty((0, len(system.columns))), np.empty(0, np.int64))
-        self._counts = np.empty((0, len(COUNTS)), np.int64)
-        self._last = np.empty(0)
-        self._numbers = [names.number(player.player) for player in known]
-        self._grow()
-        for number, player in zip(self._numbers, known, strict=True):
+        self._numbers = names.numbers(Texts.of([player.player for player in known]))[0]
+        n = names.count
+        self._players = Players(
+            np.tile(np.array(system.newcomer(values), np.float64), (n, 1)), np.zeros(n, np.int64)
+        )
+        self._counts = np.zeros((n, len(COUNTS)), np.int64)
+        self._last = np.full(n, np.nan)
+        for number, player in zip(self._numbers.tolist(), known, strict=True):
             self._players.state[number] = player.state
             self._players.games[number] = player.games
             self._counts[number] = player.counts
@@ -108,22 +110,8 @@ class Roster:
         """Return the players as they were at the start, under other values of the parameters."""
         return Roster(self.system, values, self.names, self.known, self._timed)
 
-    def _grow(self) -> None:
-        """Make room for all names."""
-        state, games = self._players
-        if self.names.count > len(games):
-            more = max(self.names.count, 2 * len(games)) - len(games)
-            newcomers = np.tile(self.system.newcomer(self.values), (more, 1))
-            self._players = Players(
-                np.concatenate([state, newcomers]),
-                np.concatenate([games, np.zeros(more, np.int64)]),
-            )
-            self._counts = np.concatenate([self._counts, np.zeros((more, len(COUNTS)), np.int64)])
-            self._last = np.concatenate([self._last, np.full(more, np.nan)])
-
     def play(self, games: Games, burn_in: int) -> Played:
         """Predict and rate the next games."""
-        self._grow()
         played = unplayed(games, self.tally)
         play(self.system, self.values, games, self._players, burn_in, played)
         _count(games, self._timed, self._counts, self._last)
@@ -138,27 +126,25 @@ class Roster:
     def ranking(self, dated: bool = False) -> Ranking:
         """Rank the players who have played or were known before."""
         ratings = self.ratings()
-        before = np.concatenate([self._before, np.full(len(ratings) - len(self._before), np.nan)])
         numbers = np.flatnonzero(~np.isnan(ratings))
         ratings = ratings[numbers]
-        order = np.argsort(-ratings, kind="stable")
+        order = np.lexsort((self.names.ranks()[numbers], -ratings))
         shown: Floats = ratings[order]
         numbers = numbers[order]
         # The rank of a rating is one more than the number of higher ones.
         ranks = 1 + np.searchsorted(-shown, -shown, side="left")
-        names = self._by_name(numbers, ranks)
         columns = [column.name for column in self.system.columns]
         own = [(k, name) for k, name in enumerate(columns) if name != "rating"]
         return Ranking(
             ranks=ranks.tolist(),
-            players=names,
+            players=self.names.texts(numbers.tolist()),
             ratings=shown.tolist(),
             games=self._players.games[numbers].tolist(),
             wins=self._counts[numbers, _WON].tolist(),
             losses=self._counts[numbers, _LOST].tolist(),
             draws=self._counts[numbers, _DRAWN].tolist(),
             last_game=self._last_games(numbers, dated),
-            change=[None if math.isnan(x) else x for x in (shown - before[numbers]).tolist()],
+            change=[None if math.isnan(x) else x for x in (shown - self._before[numbers]).tolist()],
             state={c: self._players.state[numbers, k].tolist() for k, c in own},
             printed=tuple(
                 column.name
@@ -167,18 +153,6 @@ class Roster:
             ),
             cells=self.names.cells(numbers),
         )
-
-    def _by_name(self, numbers: Ints, ranks: Ints) -> list[str]:
-        """Return the names of ranked players, after putting those of one rank in their order."""
-        names = self.names.texts(numbers.tolist())
-        tied = np.flatnonzero(np.bincount(ranks)[ranks] > 1)
-        places = tied.tolist()
-        own = zip(ranks[tied].tolist(), [names[k] for k in places], places, strict=True)
-        in_order = sorted(own)
-        numbers[tied] = numbers[np.array([place for *_, place in in_order], np.int64)]
-        for place, (_, name, _) in zip(places, in_order, strict=True):
-            names[place] = name
-        return names
 
     def _last_games(self, numbers: Ints, dated: bool) -> list[str]:
         """Return the times of the last games of players."""

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from valmatch.errors import InputError
-from valmatch.game_logs.names import Names
+from valmatch.game_logs.names import Names, Texts
+from valmatch.game_logs.reading.cells import Cells
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
-from valmatch.kernels.arrays import Bytes, Ints
 from valmatch.text.terminal import shown
 
 _NAME, _ALIAS = ALIASES = ("name", "alias")
@@ -76,28 +76,22 @@ class Renamer:
 
     def __init__(self, aliases: Aliases) -> None:
         self._aliases = aliases
-        self._spellings = Names()
-        names = [name.encode() for name in aliases.names.values()]
-        for alias in aliases.names:
-            self._spellings.number(alias)
-        self._met = np.zeros(len(names), np.bool_)
-        self._text = np.frombuffer(b"".join(names), np.uint8)
-        self._ends = np.cumsum([0, *map(len, names)]).astype(np.int64)
+        self._spellings, self._names = Names(), Texts.of(list(aliases.names.values()))
+        self._spellings.numbers(Texts.of(list(aliases.names)))
+        self._met = np.zeros(len(aliases.names), np.bool_)
 
-    def renamed(self, buffer: Bytes, starts: Ints, ends: Ints) -> Bytes:
-        """Return a buffer with the names at its end, to which cells with aliases are turned.
-
-        Shapes: `buffer` (bytes,); `starts`, `ends` (rows, columns).
-        """
-        if not len(self._met):
-            return buffer
-        numbers, _ = self._spellings.numbers(buffer, starts.ravel(), ends.ravel())
-        numbers = numbers.reshape(starts.shape)
-        rows = np.nonzero(numbers < len(self._met))
-        own = numbers[rows]
-        self._met[own] = True
-        starts[rows], ends[rows] = len(buffer) + self._ends[own], len(buffer) + self._ends[own + 1]
-        return np.concatenate([buffer, self._text])
+    def renamed(self, cells: Cells, slots: Sequence[int]) -> Cells:
+        """Return cells of which those with aliases hold the names, which the buffer ends with."""
+        n, behind = len(self._met), len(cells.buffer)
+        if not n:
+            return cells
+        for slot in slots:
+            numbers, _ = self._spellings.numbers(cells.column(slot))
+            rows = np.flatnonzero(numbers < n)
+            self._met[numbers[rows]] = True
+            cells.starts[slot, rows] = behind + self._names.starts[numbers[rows]]
+            cells.ends[slot, rows] = behind + self._names.ends[numbers[rows]]
+        return cells._replace(buffer=np.concatenate([cells.buffer, self._names.buffer]))
 
     def check(self, log: str) -> None:
         """Refuse aliases that the whole log does not have."""

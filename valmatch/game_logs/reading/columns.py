@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import numpy as np
-
 from valmatch.errors import InputError, option
 from valmatch.game_logs.options import LogFormat
 from valmatch.inputs.csv_reader import other_separator
@@ -230,7 +228,7 @@ def place_further(where: str, columns: Columns, further: Further) -> tuple[Colum
     )
 
 
-class Facts(NamedTuple):
+class GameFacts(NamedTuple):
     """What else is known of some games."""
 
     weights: Floats  # (games,) 1 without a column for them
@@ -238,17 +236,8 @@ class Facts(NamedTuple):
     covariates: Floats  # (rows, covariates) of the side of each row
     homes: Floats  # (rows,) 1 of who is at home, else 0
 
-    def at(self, games: Ints, rows: Ints) -> Facts:
+    def at(self, games: Ints, rows: Ints) -> GameFacts:
         """Return what is known of some of the games, and of some of the rows."""
-        return Facts(
+        return GameFacts(
             self.weights[games], self.clusters[games], self.covariates[rows], self.homes[rows]
         )
-
-
-def joined_facts(parts: Sequence[Facts]) -> Facts:
-    """Return what is known of all games of at least one part, one part after the other."""
-    return Facts(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-NOTHING = Facts(np.zeros(0), np.zeros((0, 0), np.int64), np.zeros((0, 0)), np.zeros(0))
-"""What else is known where nothing is wanted."""

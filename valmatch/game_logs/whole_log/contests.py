@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.reading.columns import Facts
+from valmatch.game_logs.reading.columns import GameFacts
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.whole_log.options import TIME_UNITS, BatchOptions
 from valmatch.inputs.arguments import DEVIATION
@@ -44,7 +44,7 @@ class Read(NamedTuple):
         return str(np.datetime64(day, "D")) if self.dated else day
 
 
-def contests_of(log: GameLog, games: Games, facts: Facts, options: BatchOptions) -> Read:
+def contests_of(log: GameLog, games: Games, facts: GameFacts, options: BatchOptions) -> Read:
     """Return the games of a log; those of weight 0 are as if absent."""
     weighty = facts.weights > 0.0
     if not weighty.any():
@@ -90,12 +90,9 @@ def _starts(sizes: Ints) -> Ints:
 
 def _by_name(log: GameLog, numbers: Ints) -> tuple[Ints, list[str]]:
     """Return players numbered by name, and their names."""
-    present, places = np.unique(numbers, return_inverse=True)
-    names = log.players.texts(present.tolist())
-    order = sorted(range(len(names)), key=names.__getitem__)
-    rank = np.empty(len(names), np.int64)
-    rank[order] = np.arange(len(names))
-    return rank[places.ravel()], [names[k] for k in order]
+    ranks, players = log.players.ranks(), log.players.texts(range(log.players.count))
+    present, by_name = np.unique(ranks[numbers], return_inverse=True)
+    return by_name.ravel(), [players[k] for k in np.argsort(ranks)[present].tolist()]
 
 
 def _mean_of_sides(contests: Contests, values: Floats) -> Floats:
@@ -138,7 +135,7 @@ def day_of(times: Floats, dated: bool, unit: str) -> Floats:
     return days
 
 
-def _clusters(log: GameLog, games: Games, facts: Facts, options: BatchOptions) -> Ints:
+def _clusters(log: GameLog, games: Games, facts: GameFacts, options: BatchOptions) -> Ints:
     """Return the number of the cluster of each game."""
     if options.cluster_days is not None:
         days = _days(log, games, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -164,7 +164,6 @@ def rate_whole(
     announce_compilation(find_cells)
     with ExitStack() as stack:
         log = open_log(path, options, further=batch.further)
-        stack.enter_context(closing(log))
         folder = None
         if options.out is not None:
             from valmatch.game_logs.rating_files import claim
@@ -173,7 +172,7 @@ def rate_whole(
             identity["anchors_sha256"] = _digest_of(batch.anchors)
             folder = stack.enter_context(claim(options.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
-        games, facts = log.whole(listeners.progress)
+        games, facts = log.games_with_facts(listeners.progress)
         if stop():
             raise KeyboardInterrupt
         read = contests_of(log, games, facts, batch)
