@@ -212,7 +212,7 @@ def _cache_in(folder: str, function: Callable[..., object]) -> Any:  # noqa: ANN
             return cls()
 
     class Files(CompileResultCacheImpl):
-        _locator_classes = [Place]  # noqa: RUF012
+        _locator_classes = [Place]  # type: ignore[list-item] # noqa: RUF012
 
     class Cache(FunctionCache):
         _impl_class = Files

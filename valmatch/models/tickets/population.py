@@ -99,7 +99,6 @@ class People(NamedTuple):
 
     def uniforms(self, source: int, counters: Ints | None = None) -> Floats:
         """Return a uniform number of each, at its place or at some counter."""
-        halting.check()  # of very many tickets a source takes a while
         out = np.empty(self.of.size)
         where = self.places if counters is None else counters
         fill_uniforms_of(self.place, source, self.of, where, out)

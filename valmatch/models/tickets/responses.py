@@ -17,7 +17,7 @@ def level(name: str, unit: str, meaning: str, part: Part | None = None) -> Respo
 
 def number(name: str, meaning: str, part: Part | None = None) -> Response:
     """Return a response that counts."""
-    return Response(name, "", meaning, True, part=part, limits=NOT_NEGATIVE)
+    return Response(name, "", meaning, whole=True, part=part, limits=NOT_NEGATIVE)
 
 
 def share(name: str, meaning: str, of: str = "", part: Part | None = None) -> Response:
