@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from scipy import stats
+from scipy.special import ndtr, ndtri
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.models.valorant.arrivals import ArrivingPlayers
@@ -83,8 +85,6 @@ def days_of(times: Floats, midnight: datetime | None) -> Ints:
 
 def _quantiles(ratings: Floats) -> list[tuple[float, float]]:
     """Return quantiles at equal distances on the scale of a normal."""
-    from scipy.special import ndtr, ndtri
-
     n = ratings.size
     most = float(ndtri(1.0 - min(0.25, BEYOND / n)))
     count = max(2, min(MOST_QUANTILES, n // PLAYERS_A_QUANTILE))
@@ -121,8 +121,6 @@ def daily_trend(counts: HourlyCounts) -> Trend | None:
     Days of which the log has a part count for that part. The variance is that of the days around
     the trend, not less than that of a Poisson process.
     """
-    from scipy.stats import t
-
     days, expected, seen = _by_day(counts)
     if days.size < FEWEST_DAYS:
         return None
@@ -130,7 +128,7 @@ def daily_trend(counts: HourlyCounts) -> Trend | None:
     size = float(expected @ center**2)
     slope = float((seen - expected) @ center) / size
     dispersion = max(1.0, _pearson(seen, expected * (1.0 + slope * center)) / (days.size - 2))
-    half = float(t.isf(LEVEL / 2.0, days.size - 2)) * math.sqrt(dispersion / size)
+    half = float(stats.t.isf(LEVEL / 2.0, days.size - 2)) * math.sqrt(dispersion / size)
     return Trend(slope, slope - half, slope + half)
 
 
@@ -213,10 +211,8 @@ def _dispersion(seen: Floats, expected: Floats, degrees: int) -> Dispersion:
     (McCullagh and Nelder, Generalized Linear Models, 1989, section 4.5.1); its law is taken to be
     a gamma of the same mean and variance.
     """
-    from scipy.stats import gamma
-
     statistic = _pearson(seen, expected)
     variance = 2.0 * degrees + float((1.0 / expected).sum())
     scale = variance / degrees
-    beyond = statistic > float(gamma.isf(LEVEL, degrees / scale, scale=scale))
+    beyond = statistic > float(stats.gamma.isf(LEVEL, degrees / scale, scale=scale))
     return Dispersion(statistic / degrees, bool(beyond))

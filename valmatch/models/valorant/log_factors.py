@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, Field, Strict, ValidationInfo, field_validator
 
@@ -88,8 +89,6 @@ class LogFactors(Factors):
     @classmethod
     def _known_zone(cls, zone: str | None) -> str | None:
         if zone is not None:
-            from zoneinfo import ZoneInfo
-
             try:
                 ZoneInfo(zone)
             except (ValueError, OSError, KeyError):
