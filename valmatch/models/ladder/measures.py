@@ -129,15 +129,15 @@ RESPONSES = Responses(
     Response("fair_share", "", "share of matches with |p - 1/2| <= 0.1", SHARE),
     Response("stomp_share", "", "share of matches with |p - 1/2| >= 0.4", SHARE),
     Response("avg_wait_time", "minutes", "mean wait of matched players", NOT_NEGATIVE),
-    Response("wait_p50", "minutes", f"median wait of matched players{_BY_BINS}", NOT_NEGATIVE),
     *(
         Response(
             f"wait_p{percent}",
             "minutes",
-            f"{percent}th percentile of the wait of matched players{_BY_BINS}",
+            f"{'median' if percent == 50 else f'{percent}th percentile of the'} wait of matched"
+            f" players{_BY_BINS}",
             NOT_NEGATIVE,
         )
-        for percent in PERCENTILES[1:]
+        for percent in PERCENTILES
     ),
     Response("abandoned_fraction", "", "share of the tickets that ended by patience", SHARE),
     Response("log_loss", "", "log loss of the rating system's predictions", NOT_NEGATIVE),
@@ -291,10 +291,7 @@ def responses(
         "fair_share": _ratio(sums["fair"], n),
         "stomp_share": _ratio(sums["stomps"], n),
         "avg_wait_time": waits.mean,
-        **{
-            f"wait_p{percent}": value
-            for percent, value in zip(PERCENTILES, waits.percentiles, strict=True)
-        },
+        **{f"wait_p{p}": value for p, value in zip(PERCENTILES, waits.percentiles, strict=True)},
         "abandoned_fraction": _ratio(sums["abandoned"], ended),
         "log_loss": _ratio(sums["loss"], n),
         "skill_log_loss": _ratio(sums["skill_loss"], n),
