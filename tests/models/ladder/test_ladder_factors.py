@@ -89,26 +89,20 @@ warmup_days=28 | factors.warmup_days: 28 days of warm-up are not below the 28 da
 days=14 | factors.days: 14 days of warm-up are not below the 14 days of the run
 days=0 | factors.days: 0 is too small (allowed: a number > 0 and <= 100000, in days)
 warmup_days=-1 | factors.warmup_days: -1 is too small (allowed: a number >= 0, in days)
-sessions.continue_prob=-0.1 | factors.sessions.continue_prob: -0.1 is too small (allowed: a number
-  from
-sessions.continue_prob=1.01 | factors.sessions.continue_prob: 1.01 is too large (allowed: a number
-  from
-sessions.churn=-0.1 | factors.sessions.churn: -0.1 is too small (allowed: a number from
-sessions.churn=1.01 | factors.sessions.churn: 1.01 is too large (allowed: a number from
-population.smurf_share=-0.1 | factors.population.smurf_share: -0.1 is too small (allowed: a number
-  from
-population.smurf_share=1.01 | factors.population.smurf_share: 1.01 is too large (allowed: a number
-  from
+sessions.continue_prob=-0.1 | factors.sessions.continue_prob: -0.1 is too small
+sessions.continue_prob=1.01 | factors.sessions.continue_prob: 1.01 is too large
+sessions.churn=-0.1 | factors.sessions.churn: -0.1 is too small
+sessions.churn=1.01 | factors.sessions.churn: 1.01 is too large
+population.smurf_share=-0.1 | factors.population.smurf_share: -0.1 is too small
+population.smurf_share=1.01 | factors.population.smurf_share: 1.01 is too large
 sessions.win_effect=1.1 | factors.sessions.win_effect: 1.1 is too large
 sessions.loss_effect=-1.1 | factors.sessions.loss_effect: -1.1 is too small
 sessions.hourly_profile=[1, 2] | factors.sessions.hourly_profile: a list of 2 is too short
   (allowed: a list of 24 numbers from 0 to 1000000000)
-sessions.hourly_profile=[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-  1] | factors.sessions.hourly_profile: a list of 25 is too long
+sessions.hourly_profile=[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] | a list of 25 is too
 sessions.hourly_profile.24=1 | '24' is no element of a list of 24 (0 to 23)
 sessions.hourly_profile.23=-1 | factors.sessions.hourly_profile.23: -1 is too small
-sessions.hourly_profile=[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] |
-  every weight is 0 (at least one must be > 0)
+sessions.hourly_profile=[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0] | every weight is 0 (at
 sessions.patience_minutes=0 | 0 is too small (allowed: a number from 0.001 to 1000000
 rating.system=elos | factors.rating.system: 'elos' is not allowed (allowed: trueskill or zonestats
   or elo or glicko2 or openskill or glicko or known; did you mean elo?)

@@ -39,10 +39,7 @@ LADDERS: dict[str, dict[str, Any]] = {
         "rating": {"system": "glicko2"},
     },
     "osu": {"rule": {"preset": "osu", "radius": 100}, "population": {"players": 24}},
-    "lichess": {
-        "rule": {"preset": "lichess", "wave_players": 6},
-        "rating": {"system": "glicko2"},
-    },
+    "lichess": {"rule": {"preset": "lichess", "wave_players": 6}, "rating": {"system": "glicko2"}},
 }
 """By name a rule that has much to do, and who plays by it."""
 

@@ -53,13 +53,6 @@ def test_short_cuts_change_nothing(matching: str, lattice: bool) -> None:
     assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 5
 
 
-def test_a_replication_is_the_same_again_and_unlike_another() -> None:
-    factors = factors_with({"days": 1, "warmup_days": 0, "population": {"players": 60}})
-    one, again, other = (play(factors, 3, k, brute=False).history for k in (5, 5, 6))
-    assert one == again
-    assert one != other
-
-
 def test_events_are_in_order() -> None:
     rng = np.random.default_rng(3)
     for _ in range(20):
@@ -309,17 +302,6 @@ def test_responses_are_what_the_history_says() -> None:
     assert daily[-1]["scale_stretch"] == found["scale_stretch"]
     curves = career_curves(ladder)
     assert [len(curve) for curve in curves.values()] == [100] * 3
-
-
-def test_nothing_is_defined_without_players() -> None:
-    factors = factors_with(
-        {"days": 1, "warmup_days": 0, "population": {"players": 0, "newcomers_per_day": 0.0}}
-    )
-    found = responses(play(factors, 1, 0))
-    counts = {name: value for name, value in found.items() if value is not None}
-    assert counts == dict.fromkeys(
-        ("n_matches", "n_tickets", "active_players", "dropped_sessions"), 0
-    )
 
 
 def test_gaps_of_sessions_are_exponential() -> None:

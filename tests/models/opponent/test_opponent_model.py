@@ -436,12 +436,6 @@ def test_simulate_writes_games_and_players(tmp_path: Path) -> None:
         "player,rank,skill_mean,prior_mean,prior_variance,skill,player_0"
     )
     assert (len(games), len(players)) == (3 * 12, 7)
-    player = next(row["player"] for row in players if row["rank"] == "1")
-    assert [row["player"] for row in players if row["player_0"] == "1"] == [player]
-    assert {row["player_0"] for row in players} == {"0", "1"}
-    assert player not in {row["opponent"] for row in games}
-    means = [float(row["skill_mean"]) for row in players]
-    assert means[int(player)] == max(means)
     responses = json.loads(done.out)["responses"]
     assert responses["expected_quality.draw_chance"] == pytest.approx(
         sum(float(g["expected_quality"]) for g in games if g["policy"] == "draw_chance")

@@ -52,15 +52,8 @@ def test_a_queue_of_one_against_one_is_that_of_theory() -> None:
         "avg_queue_length": arrivals / (2 * arrivals + rate),
         "avg_wait_time_all": 60.0 / (2 * arrivals + rate),
     }
-    config = load(
-        "valorant",
-        [
-            "matching=fifo",
-            "team_num=1",
-            f"patience_minutes={mean}",
-            f"poisson_rate={[arrivals] * 24}",
-        ],
-    )
+    rule = ("matching=fifo", "team_num=1", f"patience_minutes={mean}")
+    config = load("valorant", [*rule, f"poisson_rate={[arrivals] * 24}"])
     found = replicate(config, 400).estimates
     for name, value in expected.items():
         error = found[name].std_error
@@ -138,12 +131,7 @@ def test_who_leaves_before_a_match_has_left(tmp_path: Path) -> None:
     # ann has left before cy comes; cy and dee play, though their times to leave are later.
     assert players["left_hours"][0] == pytest.approx(18 + 40 / 60)
     assert np.isnan(players["left_hours"][1:]).all()
-    assert [
-        name for name, k in zip(players["player"], players["match"], strict=True) if k == 0
-    ] == [
-        "cy",
-        "dee",
-    ]
+    assert players["player"][players["match"] == 0].tolist() == ["cy", "dee"]
     found = dict(zip([r.name for r in day.responses], day.values.tolist(), strict=True))
     assert (found["abandoned"], found["unmatched"]) == (1, 2)
     assert config.one_history
@@ -226,13 +214,8 @@ def test_patience_is_optimised_and_written(tmp_path: Path) -> None:
     variables = "{patience_minutes: {low: 5 min, high: 1 h, start: 30 min}}"
     done = valmatch(
         *("optimize", "valorant", "--set", f"optimize.variables={variables}"),
-        *("--set", "patience_minutes=30"),
-        *(
-            "--set",
-            "optimize.objective={gone: {response: abandoned_fraction}}",
-            "--set",
-            "matching=fifo",
-        ),
+        *("--set", "patience_minutes=30", "--set", "matching=fifo"),
+        *("--set", "optimize.objective={gone: {response: abandoned_fraction}}"),
         *("--solver", "random", "--budget", "100", "--out", tmp_path / "out"),
     )
     assert done.code == 0, done.err

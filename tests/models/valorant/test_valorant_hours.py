@@ -223,21 +223,6 @@ def test_weekdays_may_be_asked_for_by_the_name_of_a_response(tmp_path: Path) -> 
     assert names == {"avg_wait_time.17-18h", "avg_wait_time.sunday"}
 
 
-def test_the_hours_of_a_log_are_those_of_its_clock(tmp_path: Path) -> None:
-    log = tmp_path / "log.csv"
-    log.write_text(
-        "arrival_hours,rating\n2026-03-07 18:30,1000\n2026-03-07 19:30,1000\n2026-03-08 18:15,1\n"
-    )
-    config = {"model": "valorant", "arrivals": str(log)}
-    day = simulate({**config, "factors": {"team_num": 1, "horizon": 48, **MEASURED}})
-    found = dict(zip([one.name for one in day.responses], day.values.tolist(), strict=True))
-    # The first two are matched at 19:30; the third waits alone from 18:15 of the second day on.
-    assert found["avg_queue_length.18-19h"] == pytest.approx((0.5 + 0.75) / 2)
-    assert found["avg_queue_length.19-20h"] == pytest.approx((0.5 + 1.0) / 2)
-    assert found["avg_queue_length.20-21h"] == pytest.approx(0.5)
-    assert found["avg_queue_length.17-18h"] == 0.0
-
-
 def test_names_of_hours() -> None:
     assert len(hour_responses(None)) == len(hour_responses(100.0)) == 72
     measures = ("avg_queue_length", "avg_wait_time", "prioritized_fraction")

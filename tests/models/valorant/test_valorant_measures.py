@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import itertools
-import json
 from pathlib import Path
 
 import numpy as np
@@ -188,30 +187,3 @@ def test_a_band_of_a_log_that_holds_nobody_is_refused(tmp_path: Path) -> None:
         f"{path}: factors.bands: bottom_50% holds nobody (too many ratings are the same)\n"
     )
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.slow
-def test_every_command_reaches_them(tmp_path: Path) -> None:
-    how = ("--set", "measure=[bands, fairness]", "--set", "horizon=6", "--set", "team_num=2")
-    made = valmatch(
-        "replicate", "valorant", *how, "-n", "4", "--json", "--out", tmp_path / "out",
-        "--target", "win_gap=90%", "--max-reps", "4",
-    )  # fmt: skip
-    assert made.code in (0, 3), made.err
-    found = json.loads(made.out)["responses"]
-    assert found["wait_p95.top_1%"]["n"] + found["wait_p95.top_1%"]["undefined"] == 4
-    compared = valmatch("compare", "valorant", "valorant-start", *how, "-n", "3", "--json")
-    assert "wait_p95.top_1%" in json.loads(compared.out)["differences"]
-    config = tmp_path / "mine.yaml"
-    config.write_text(
-        "model: valorant\nfactors: {measure: [bands, pairs, fairness], horizon: 3, team_num: 2}\n"
-        "optimize:\n  variables: {team_diff: {low: 50, high: 500}}\n"
-        "  objective: {fair: {response: win_gap}, alike: {response: avg_pair_diff, weight: 0.01}}\n"
-        "  constraints: {low: {response: avg_wait_time.bottom_10%, at_most: 1000},\n"
-        "    pairs: {response: avg_pair_diff, at_most: 2400}}\n"
-    )
-    solved = valmatch("optimize", config, "--budget", "100", "--json")
-    assert solved.code in (0, 3), solved.err
-    assert json.loads(solved.out)["feasible"] in (True, "undecided")
-    pytest.importorskip("matplotlib")
-    assert valmatch("plot", tmp_path / "out").code == 0

@@ -31,6 +31,10 @@ def recorded(
     return result, {table.name: table.columns for table in result.tables}
 
 
+def named(model: Any, responses: Any) -> dict[str, float]:  # noqa: ANN401
+    return dict(zip(model.responses.names, responses.tolist(), strict=True))
+
+
 def trace(folder: Path, times: list[float], ratings: list[float]) -> str:
     path = folder / "trace.csv"
     rows = [f"{t!r},{r!r}\n" for t, r in zip(times, ratings, strict=True)]
@@ -60,15 +64,15 @@ def test_published_matches_are_reproduced(path: Path, tmp_path: Path) -> None:
     waiting = [p for p, m in zip(players["player"], players["match"], strict=True) if np.isnan(m)]
     assert waiting == case["unmatched"]
     assert len(players["player"]) + len(case["dropped_at_or_after_24h"]) == len(case["arrivals"])
-    named = dict(zip((r.name for r in build(config).responses), result.responses, strict=True))
+    values = named(build(config), result.responses)
     for name, expected in (
         ("avg_team_diff", case["avg_team_diff"]),
         ("avg_wait_time", case["avg_wait_time_minutes"]),
     ):
         if expected is None:
-            assert math.isnan(named[name])
+            assert math.isnan(values[name])
         else:
-            assert named[name] == pytest.approx(expected, rel=1e-12)
+            assert values[name] == pytest.approx(expected, rel=1e-12)
 
 
 # Means and 95 % half-widths over 2000 replications of an independent program.
@@ -148,7 +152,7 @@ def test_responses_are_what_the_tables_say(matching: str, review: str) -> None:
         "unmatched": (~served).sum(),
     }
     model = build(config)
-    values = dict(zip((r.name for r in model.responses), result.responses, strict=True))
+    values = named(model, result.responses)
     assert values == pytest.approx(expected, rel=1e-12)
     np.testing.assert_array_equal(run(model, 1, [3]).responses[0], result.responses)
 
@@ -156,20 +160,10 @@ def test_responses_are_what_the_tables_say(matching: str, review: str) -> None:
 def test_no_match_leaves_averages_undefined(tmp_path: Path) -> None:
     arrivals = trace(tmp_path, [0.0, 0.25, 0.5], [1000.0, 1300.0, 2000.0])
     model = build(load("valorant", [arrivals]))
-    values = dict(
-        zip((r.name for r in model.responses), run(model, 1, [0]).responses[0], strict=True)
-    )
+    values = named(model, run(model, 1, [0]).responses[0])
     undefined = {name for name, value in values.items() if math.isnan(value)}
-    assert undefined == {
-        "avg_team_diff",
-        "avg_player_diff",
-        "avg_wait_time",
-        "wait_p50",
-        "wait_p90",
-        "wait_p95",
-        "wait_p99",
-        "max_wait_time",
-    }
+    waits = {"avg_wait_time", "max_wait_time", *(f"wait_p{p}" for p in (50, 90, 95, 99))}
+    assert undefined == {"avg_team_diff", "avg_player_diff", *waits}
     assert (values["unmatched"], values["matched_fraction"]) == (3, 0)
 
 
@@ -221,9 +215,7 @@ def test_a_counted_day_ends_with_its_last_arrival(review: str, tmp_path: Path) -
 
 def test_waiting_room_grows_with_the_pool() -> None:
     model = build(load("valorant", ["player_diff=0", "player_slack=0", "rate_multiplier=20"]))
-    values = dict(
-        zip((r.name for r in model.responses), run(model, 1, [0]).responses[0], strict=True)
-    )
+    values = named(model, run(model, 1, [0]).responses[0])
     assert values["unmatched"] == values["n_players"] > 9000
 
 
@@ -245,9 +237,4 @@ def test_without_a_horizon_a_trace_ends_with_its_last_arrival(tmp_path: Path) ->
     assert run(model, 1, [0]).responses[0].tolist().count(3.0) == 1
     model = build(load("valorant", [arrivals, "horizon=24", "team_num=1"]))
     assert any("1 row at or after the horizon of 24 hours left out" in w for w in model.warnings)
-    assert (
-        dict(zip((r.name for r in model.responses), run(model, 1, [0]).responses[0], strict=True))[
-            "n_players"
-        ]
-        == 2
-    )
+    assert named(model, run(model, 1, [0]).responses[0])["n_players"] == 2

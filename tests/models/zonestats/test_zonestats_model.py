@@ -31,6 +31,7 @@ from valmatch.models.zonestats.model import (
 from valmatch.ratings import zonestats
 
 SMALL = {"n_players": 12, "games_per_player": 6}
+SHORT = {"latest_join": 0.7, "early_chance": 1.0, "MAX_GAME_LENGTH": 7.0}
 KINDS: list[dict[str, Any]] = [
     *({"error_bound": bound, "GAME_MULT": 4.0} for bound in (1e-3, 30.0, 60.0, 90.0, 1000.0)),
     {"n_teams": 2, "team_size": 3, "tie_chance": 0.3},
@@ -38,15 +39,7 @@ KINDS: list[dict[str, Any]] = [
     {"n_teams": 3, "team_size": 2, "compare": "score", "T": 60.0, "MAX_GAME_LENGTH": 7.0},
     {"n_teams": 6, "cap": "every_player", "game_minutes": 30.0},
     {"n_teams": 5, "contest_time": "joint", "late_chance": 0.8, "early_chance": 0.8},
-    {
-        "n_teams": 3,
-        "team_size": 2,
-        "contest_time": "joint",
-        "late_chance": 1.0,
-        "latest_join": 0.7,
-        "early_chance": 1.0,
-        "MAX_GAME_LENGTH": 7.0,
-    },
+    {"n_teams": 3, "team_size": 2, "contest_time": "joint", "late_chance": 1.0, **SHORT},
     {"n_players": 11, "n_teams": 3, "game_minutes": 45.0, "late_chance": 0.0, "latest_join": 0.3},
 ]
 SOME_RATED: list[dict[str, Any]] = [
