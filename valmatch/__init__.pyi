@@ -44,6 +44,7 @@ from valmatch.optimization.studies.pareto import Front as Front
 from valmatch.optimization.studies.pareto import pareto_front as pareto_front
 from valmatch.optimization.studies.solver_study import Study as Study
 from valmatch.optimization.studies.solver_study import optimize as optimize
+from valmatch.present.loading import load_result as load_result
 from valmatch.present.plotting import plot as plot
 from valmatch.present.reporting import report as report
 from valmatch.statistics.control_variates import Adjusted as Adjusted

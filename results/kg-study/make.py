@@ -22,11 +22,11 @@ from valmatch import Replications
 from valmatch.config.loading import load
 from valmatch.experiments.replicate import replicate
 from valmatch.kernels.arrays import Floats
-from valmatch.present.document import Chart
+from valmatch.present.document import Chart, View
 from valmatch.present.figures import figures_of
-from valmatch.present.reporting import chapter_of
-from valmatch.present.source import read_run_files
+from valmatch.present.reporting import present_folder
 from valmatch.present.style import save, style_context
+from valmatch.storage.result_files import result_files
 
 study = Study(globals())
 
@@ -153,7 +153,7 @@ def figures() -> None:
 
 def curves_of(run: Path) -> list[Chart]:
     """Return the charts of the curves of a run."""
-    blocks = chapter_of(read_run_files(run)).blocks
+    blocks = present_folder(result_files(run), View()).charts
     return [chart for block in blocks if block.figure == "curves" for chart in block.charts]
 
 

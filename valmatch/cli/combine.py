@@ -125,14 +125,12 @@ def _refuse_with_optimize(**given: object) -> None:
 
 def _combine_optimizations(out: Path, folders: list[Path], json: bool, check: bool) -> None:
     """Merge the folders of an optimisation."""
-    from valmatch.cli.tables import header_of, show_result
     from valmatch.optimization.studies.combine import combine_optimizations
 
     found = combine_optimizations(out, folders, check=check, warn=warn)
     if check:
         _show_missing(found.missing, found.shortfalls(), found.owed, json)
-    header = header_of(found.spec)
-    show(json, found.summary(), lambda: show_result(header, found.whole), out)
+    show_result(json, found.summary(), found.whole, out)
     _exit_if_missing(found.shortfalls())
 
 

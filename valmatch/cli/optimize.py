@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valmatch.cli.console import MISSED, info, load_config, of_status, progress, show, warn
+from valmatch.cli.console import MISSED, info, load_config, of_status, progress, show_result, warn
 from valmatch.cli.options import (
     DEFAULT_SEED,
     Chosen,
@@ -119,7 +119,6 @@ def optimize(
     point was certified as feasible, which a shard leaves to `combine`; 75: the time was up
     (--resume goes on). `valmatch solvers` lists the solvers.
     """
-    from valmatch.cli.tables import header_of, show_result
     from valmatch.execution.shards import WHOLE
     from valmatch.optimization.solvers.registry import AUTO
     from valmatch.optimization.studies.kinds import spec_of
@@ -157,11 +156,10 @@ def optimize(
     options = how.options(given)
     spec = spec_of(settings, request)
     spec = replace(spec, shard=_part(shard, spec.size, spec.parts_in_words))
-    header = header_of(spec)
     with progress("replications", spec.replications) as advance:
         result = execute(spec, options, listeners(advance))
     chosen = names_of(responses)
-    show(json, result.summary(), lambda: show_result(header, result, chosen), out)
+    show_result(json, result.summary(), result, out, responses=chosen)
     if result.failures:
         raise RunError(*result.failures)
     if result.status != "complete":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from valmatch.cli.console import MISSED, progress, show, warn
+from valmatch.cli.console import MISSED, progress, show, show_result, warn
 from valmatch.cli.options import (
     Alias,
     AnchorFile,
@@ -52,6 +52,7 @@ from valmatch.ratings.registry import BATCH_NAMES, DEFAULT, NAMES
 if TYPE_CHECKING:
     from valmatch.execution.run_options import Listeners
     from valmatch.game_logs.options import LogOptions, RatingOptions
+    from valmatch.game_logs.whole_log.result import BatchRating
 
 
 def rate(
@@ -273,28 +274,20 @@ class _Printed(NamedTuple):
 
 def _rate(log: _Log, rating: RatingOptions, min_games: int) -> None:
     """Rate a log game by game."""
-    from valmatch.cli.tables import show_rating
     from valmatch.game_logs.rating import rate_log
 
     with log.listeners() as heard:
         result = rate_log(log.games, rating, log.options, heard)
-    header = f"{result.system}, {result.games:,} games, {result.rows:,} rows"
-    show(
-        log.json,
-        result.summary(),
-        lambda: show_rating(header, result, min_games),
-        log.options.out,
-    )
+    show_result(log.json, result.summary(), result, log.options.out, min_games=min_games)
 
 
 def _compare(log: _Log, systems: Sequence[str], parameters: Mapping[str, float]) -> None:
     """Compare systems by how they predict a log."""
-    from valmatch.cli.tables import show_systems
     from valmatch.game_logs.comparison import compare_systems
 
     with log.listeners() as heard:
         compared = compare_systems(log.games, systems, parameters, log.options, heard)
-    show(log.json, compared.summary(), lambda: show_systems(compared), log.options.out)
+    show_result(log.json, compared.summary(), compared, log.options.out)
 
 
 def _rate_whole(
@@ -312,16 +305,28 @@ def _rate_whole(
     with log.listeners() as heard:
         result = rate_whole(log.games, log.options, batch, heard)
 
-    def table() -> None:
-        from valmatch.cli.tables import show_batch
-
-        show_batch(result, printed.top, printed.markdown, printed.min_games)
-
-    show(log.json, result.document(), table, log.options.out)
+    wanted = {"top": printed.top, "min_games": printed.min_games}
+    if printed.markdown and not log.json:
+        show(False, {}, lambda: _print_markdown(result, **wanted), log.options.out)
+    else:
+        show_result(log.json, result.document(), result, log.options.out, **wanted)
     if not result.complete:
         if log.json:
-            warn(result.lines[-1])
+            warn(result.notes[-1])
         raise typer.Exit(MISSED)
+
+
+def _print_markdown(result: BatchRating, top: int | None, min_games: int) -> None:
+    """Print the ratings of all players as a table to paste."""
+    from valmatch.present.document import View
+    from valmatch.present.markdown import table_of
+    from valmatch.present.presenting import present
+
+    shown = present(result, View(top=top or len(result.players), min_games=min_games))
+    sheet = shown.tables[0].sheet
+    assert sheet
+    sheet.notes += result.notes
+    print("\n".join(table_of(sheet)).rstrip())
 
 
 def _refuse(**given: object) -> None:

@@ -13,13 +13,13 @@ from valmatch.matching.plain_tickets.pool import Proposal
 from valmatch.rule_sets.event_log import EventLog, proposals
 from valmatch.rule_sets.world_reading import WorldReading
 from valmatch.rule_sets.worlds import Search
-from valmatch.storage.result_files import ResultFiles
 from valmatch.storage.results import Result
 
 if TYPE_CHECKING:
     from valmatch.matching.plain_tickets.explaining import Blockers
     from valmatch.matching.tickets.playing import Outcome
     from valmatch.rule_sets.worlds import Ticket
+    from valmatch.storage.result_files import ResultFiles
 
 
 # Comparison of what a game's log says happened with what a rule set does with the same tickets.

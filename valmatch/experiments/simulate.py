@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,7 +23,7 @@ from valmatch.inputs.arguments import PathLike
 from valmatch.kernels.scratch import Scratch
 from valmatch.models.model import Response, Table
 from valmatch.storage.output import ROWS_AT_ONCE, to_json, write_atomically, write_csv_parts
-from valmatch.storage.result_files import ReadTable, ResultFiles, damaged
+from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import hint
@@ -111,6 +112,37 @@ class Simulation(Result):
                 list(map(str, given.get("warnings", ()))),
                 files.folder,
             )
+
+
+class ReadTable(Table):
+    """A table of a folder, which is read when its columns are asked for."""
+
+    def __init__(self, files: ResultFiles, name: str) -> None:
+        self.name, self._files = name, files
+
+    @cached_property
+    def _columns(self) -> dict[str, NDArray[Any]]:  # type: ignore[override]
+        header = self._files.header(f"{self.name}.csv")
+        texts = self._files.table(f"{self.name}.csv", (), header).texts
+        return {name: _array(cells) for name, cells in texts.items()}
+
+    @property
+    def whole(self) -> frozenset[str]:  # type: ignore[override]
+        """The columns of whole numbers."""
+        columns = self._columns.items()
+        return frozenset(name for name, own in columns if own.dtype.kind == "i")
+
+
+def _array(cells: list[str]) -> NDArray[Any]:
+    """Return a column as numbers, NaN where empty, or as the texts that it holds."""
+    try:
+        return np.array(list(map(int, cells)))
+    except ValueError:
+        pass
+    try:
+        return np.array([float(cell or "nan") for cell in cells])
+    except ValueError:
+        return np.array(cells)
 
 
 def simulate(

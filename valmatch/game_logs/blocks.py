@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,7 +74,17 @@ class Difference(NamedTuple):
     def as_dict(self) -> dict[str, float | None]:
         """Return what ``summary.json`` holds."""
         low, high = self.interval or (None, None)
-        return {"mean": self.mean, "ci_low": low, "ci_high": high}
+        ends = {"ci_low": low, "ci_high": high}
+        return {"mean": self.mean, **ends, "half_width": self.half_width}
+
+    @classmethod
+    def read(cls, measure: str, found: Mapping[str, Any], *, of_two: bool) -> Difference:
+        """Return what ``summary.json`` holds: a score, or by how much one exceeds another."""
+        mean, half = (None if found[k] is None else float(found[k]) for k in ("mean", "half_width"))
+        if mean is None or half is None:
+            return cls(mean, half)
+        limits = LIMITS.get(measure, (0.0, math.inf))
+        return cls(mean, half, limits_of_difference(limits) if of_two else limits)
 
 
 def blocks_of(games: Games, dated: bool) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Self, Unpack
 
 import numpy as np
 
@@ -43,7 +43,8 @@ from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.registry import system_named
 from valmatch.ratings.system import Column, Largest, System, Values, Verbs
 from valmatch.storage.output import to_json, write_atomically, write_csv
-from valmatch.storage.results import Result
+from valmatch.storage.result_files import ResultFiles, damaged
+from valmatch.storage.results import Result, Warnings
 from valmatch.storage.run_folder import RunFolder
 
 
@@ -148,7 +149,13 @@ class RatingComparison(Result):
         Games before those predicted, to which they were fitted.
     tunings : mapping of str to Tuning
         How that went, by system; also where what was fitted is not adopted.
+    source : str
+        The log.
+    warnings : sequence of str
+        What has to be known of the log and of the systems, a sentence each.
     """
+
+    presented_by = "systems"
 
     parameters: Mapping[str, Mapping[str, float]]
     leader: str
@@ -165,6 +172,8 @@ class RatingComparison(Result):
     fitted: Mapping[str, Sequence[str]] = field(default_factory=dict)
     fitted_to: int = 0
     tunings: Mapping[str, Tuning] = field(default_factory=dict)
+    source: str = ""
+    warnings: Sequence[str] = ()
     folder: Path | None = None
 
     @property
@@ -227,8 +236,50 @@ class RatingComparison(Result):
             "skipped_games": dict(self.skipped),
             "burn_in": self.burn_in,
             "blocks": self.blocks,
+            "fitted_to": self.fitted_to,
             **({"no_interval": self.no_interval} if self.no_interval else {}),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
+
+    @classmethod
+    def read(cls, files: ResultFiles) -> Self:
+        """Return the comparison that a folder holds."""
+        given = files.json(SUMMARY)
+        with damaged(files.folder / SUMMARY):
+            systems: Mapping[str, Any] = given["systems"]
+            rivals = {name: one for name, one in systems.items() if not one["baseline"]}
+            return cls(
+                {
+                    name: {key: float(value) for key, value in one["parameters"].items()}
+                    for name, one in rivals.items()
+                },
+                str(given["least_log_loss"]),
+                list(map(str, given["not_shown_better_than"])),
+                *(int(given[key]) for key in ("games", "rows", "unrated_games")),
+                {str(reason): int(n) for reason, n in given["skipped_games"].items()},
+                int(given["burn_in"]),
+                int(given["blocks"]),
+                {
+                    name: {key: Scores.read(own) for key, own in one["predictions"].items()}
+                    for name, one in systems.items()
+                },
+                {name: _read(one["means"], of_two=False) for name, one in systems.items()},
+                {name: _read(one["to_best"], of_two=True) for name, one in systems.items()},
+                {name: one["fitted"] for name, one in systems.items() if "fitted" in one},
+                int(given["fitted_to"]),
+                {
+                    name: Tuning.read(one["tuning"])
+                    for name, one in systems.items()
+                    if "tuning" in one
+                },
+                files.manifest.source,
+                list(map(str, given.get("warnings", ()))),
+                files.folder,
+            )
+
+
+def _read(found: Mapping[str, Any], *, of_two: bool) -> dict[str, Difference]:
+    return {name: Difference.read(name, own, of_two=of_two) for name, own in found.items()}
 
 
 def _as_dicts(found: Mapping[str, Scores] | Mapping[str, Difference]) -> dict[str, Any]:
@@ -369,7 +420,7 @@ def compare_systems(
     listeners: Listeners,
 ) -> RatingComparison:
     """Compare how well rating systems predict the games of a log; see `compare_ratings`."""
-    contest, warn = _contest(names, parameters, options), listeners.warn
+    contest, warn = _contest(names, parameters, options), Warnings(listeners.warn)
     announce_compilation(find_cells)
     largest = Largest(*map(min, zip(*(system.largest for system in contest.systems), strict=True)))
     with ExitStack() as stack:
@@ -397,6 +448,7 @@ def compare_systems(
         result = _compared(contest, log, games, (n_first, options.burn_in), stop)
         for remark in _remarks(contest, games, result):
             warn(remark)
+        result = replace(result, source=log.name, warnings=list(map(str, warn)))
         if folder:
             result = replace(result, folder=folder.path)
             _write(folder, result)

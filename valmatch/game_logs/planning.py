@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Real
 from pathlib import Path
@@ -209,6 +209,9 @@ class PlannedGames(Result):
         standard error; None where it is not known in every league.
     games, low, high : int or None
         Games that reach the goal, and the ends of their interval; None beyond `max_games`.
+    measured : numpy.ndarray or None
+        (replications, points, 4) half-width, whether the best was named and shown, coverage; None
+        of a plan that was read from its folder.
     """
 
     presented_by = "plan"
@@ -220,6 +223,7 @@ class PlannedGames(Result):
     low: int | None
     high: int | None
     folder: Path | None = None
+    measured: Floats | None = field(default=None, compare=False)
 
     @property
     def title(self) -> str:
@@ -227,6 +231,11 @@ class PlannedGames(Result):
         o = self.options
         policy = f"{o.policy} ({o.goal_of_policy})" if o.goal_of_policy else o.policy
         return f"plan, {self.players:,} players, {policy}, {o.replications:,} replications"
+
+    @property
+    def grid(self) -> Ints:
+        """The numbers of games at which is measured."""
+        return np.array(self.curves["games"], np.int64)
 
     @property
     def reached(self) -> bool:
@@ -459,7 +468,13 @@ def plan(
         grid = league.grid[: measured.shape[1]]
         games, low, high = map(reached_at, found)
         result = PlannedGames(
-            options, league.n_players, curves_of(grid, measured), games, low, high
+            options,
+            league.n_players,
+            curves_of(grid, measured),
+            games,
+            low,
+            high,
+            measured=measured,
         )
         if folder is not None:
             result = replace(result, folder=folder.path)

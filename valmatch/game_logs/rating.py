@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack, get_args
+from typing import Any, NamedTuple, Self, Unpack, get_args
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
@@ -40,7 +40,15 @@ from valmatch.game_logs.remarks import (
     uneven_games,
     worse_than_a_coin,
 )
-from valmatch.game_logs.roster import COUNTS, LAST_GAME, RATINGS, Ranking, RatedPlayer, Roster
+from valmatch.game_logs.roster import (
+    COUNTS,
+    LAST_GAME,
+    RATINGS,
+    Ranking,
+    RatedPlayer,
+    Roster,
+    read_ranking,
+)
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning, tune
 from valmatch.inputs import arguments
@@ -52,7 +60,8 @@ from valmatch.ratings.system import System
 from valmatch.ratings.zonestats import ZoneStats
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 from valmatch.storage.output import to_json, write_atomically
-from valmatch.storage.results import Result
+from valmatch.storage.result_files import ResultFiles, damaged
+from valmatch.storage.results import Result, Warnings
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.terminal import Note
 
@@ -84,7 +93,13 @@ class RatedLog(Result):
         How parameters were fitted.
     cap : str
         What capped a game, if anything does.
+    source : str
+        The log.
+    warnings : sequence of str
+        What has to be known of the log and of the ratings, a sentence each.
     """
+
+    presented_by = "rate"
 
     system: str
     parameters: Mapping[str, float]
@@ -97,6 +112,8 @@ class RatedLog(Result):
     predictions: Mapping[str, Scores]
     tuning: Tuning | None
     cap: str = MOST_DISTANT
+    source: str = ""
+    warnings: Sequence[str] = ()
     folder: Path | None = None
 
     @property
@@ -133,7 +150,32 @@ class RatedLog(Result):
             "burn_in": self.burn_in,
             "predictions": {name: own.as_dict() for name, own in self.predictions.items()},
             "tuning": self.tuning.as_dict() if self.tuning else None,
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
+
+    @classmethod
+    def read(cls, files: ResultFiles) -> Self:
+        """Return the rating that a folder holds."""
+        given = files.json(SUMMARY)
+        with damaged(files.folder / SUMMARY):
+            system = system_named(str(given["system"]))
+            tuning = given["tuning"]
+            return cls(
+                system.name,
+                {name: float(value) for name, value in given["parameters"].items()},
+                int(given["games"]),
+                int(given["rows"]),
+                int(given["unrated_games"]),
+                {str(reason): int(n) for reason, n in given["skipped_games"].items()},
+                int(given["burn_in"]),
+                read_ranking(files, system),
+                {name: Scores.read(own) for name, own in given["predictions"].items()},
+                Tuning.read(tuning) if tuning else None,
+                str(given.get("cap", MOST_DISTANT)),
+                files.manifest.source,
+                list(map(str, given.get("warnings", ()))),
+                files.folder,
+            )
 
 
 def rate_games(
@@ -216,7 +258,7 @@ def rate_log(
     path: Path, rating: RatingOptions, options: LogOptions, listeners: Listeners
 ) -> RatedLog:
     """Rate the players of a log; see `rate_games`."""
-    start, warn = _start(rating, options), listeners.warn
+    start, warn = _start(rating, options), Warnings(listeners.warn)
     previous = start.previous
     if previous and (remark := previous.remark(start.system, rating.parameters)):
         warn(remark)
@@ -250,6 +292,7 @@ def rate_log(
         result = _result(roster, totals, log, start, options.burn_in)
         for remark in _remarks(result, totals, log, start):
             warn(remark)
+        result = replace(result, warnings=list(map(str, warn)))
         if folder:
             result = replace(result, folder=folder.path)
             folder.remark_input(remarks_on(log))
@@ -364,6 +407,7 @@ def _result(roster: Roster, totals: _Totals, log: GameLog, start: _Start, burn_i
         predictions=predictions,
         tuning=start.tuning,
         cap=start.cap,
+        source=log.name,
     )
 
 

@@ -17,6 +17,7 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import njit
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.system import System
+from valmatch.storage.result_files import ResultFiles
 
 # Players of earlier ratings, as a ``ratings.csv`` has them.
 
@@ -26,7 +27,7 @@ COUNTS = ("wins", "losses", "draws")
 """Columns of how many games a player's side won, was not among the best of, or shared the first
 place of."""
 
-LAST_GAME = "last_game"
+LAST_GAME, CHANGE = "last_game", "change"
 
 
 class RatedPlayer(NamedTuple):
@@ -73,7 +74,41 @@ class Ranking:
             **{name: numerals(np.array(getattr(self, name))) for name in COUNTS},
             **({LAST_GAME: Texts.of(self.last_game)} if any(self.last_game) else {}),
             **{name: numerals(np.array(column)) for name, column in self.state.items()},
+            **({CHANGE: words(list(map(_cell, self.change)))} if any_known(self.change) else {}),
         }
+
+
+def any_known(values: Sequence[float | None]) -> bool:
+    """Return whether some number is known."""
+    return any(value is not None for value in values)
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else repr(value)
+
+
+def read_ranking(files: ResultFiles, system: System) -> Ranking:
+    """Return the ranking that a folder holds."""
+    header = files.header(RATINGS)
+    more = [column.name for column in system.columns if column.name != "rating"]
+    change = [CHANGE] if CHANGE in header else []
+    last = [LAST_GAME] if LAST_GAME in header else []
+    names = ("rank", "rating", "games", *COUNTS, *more, *change)
+    table = files.table(RATINGS, names, ("player", *last))
+    numbers = {name: column.tolist() for name, column in table.numbers.items()}
+    players, blank = table.texts["player"], [""] * len(table)
+    changes = numbers.get(CHANGE, [math.nan] * len(table))
+    return Ranking(
+        [int(rank) for rank in numbers["rank"]],
+        players,
+        numbers["rating"],
+        *([int(n) for n in numbers[name]] for name in ("games", *COUNTS)),
+        table.texts.get(LAST_GAME, blank),
+        [None if math.isnan(x) else x for x in changes],
+        {name: numbers[name] for name in more},
+        tuple(c.name for c in system.columns if c.printed and c.name != "rating"),
+        words(players),
+    )
 
 
 class Roster:

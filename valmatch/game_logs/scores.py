@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -139,6 +140,13 @@ class Scores:
         if self.three_way_log_loss is None:
             del found["three_way_log_loss"]
         return found
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> Scores:
+        """Return what ``summary.json`` holds."""
+        bins = [CalibrationBin(*map(float, one.values())) for one in found["calibration"]]
+        numbers = {k: v if v is None else float(v) for k, v in found.items() if k != "calibration"}
+        return cls(**{**numbers, "games": int(found["games"]), "calibration": tuple(bins)})
 
 
 def scores(row: Floats) -> Scores:

@@ -47,6 +47,12 @@ class Trial:
             "rest": self.rest.as_dict(),
         }
 
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> Trial:
+        """Return what ``summary.json`` holds."""
+        values = {name: float(value) for name, value in found["parameters"].items()}
+        return cls(values, Scores.read(found["first"]), Scores.read(found["rest"]))
+
 
 @dataclass(frozen=True)
 class Tuning:
@@ -108,7 +114,28 @@ class Tuning:
             },
             "evaluations": self.evaluations,
             "remarks": list(self.remarks),
+            "values": dict(self.parameters),
         }
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> Tuning:
+        """Return what ``summary.json`` holds."""
+        judged, change = found["judged"], found["rest_log_loss_difference"]
+        return cls(
+            float(found["train"]),
+            list(map(str, found["fitted"])),
+            Trial.read(found["published"]),
+            Trial.read(found["tuned"]),
+            float(change["mean"]),
+            change["std_error"],
+            int(found["evaluations"]),
+            list(map(str, found["remarks"])),
+            bool(found["adopted"]),
+            {name: float(value) for name, value in found["values"].items()},
+            str(judged["measure"]),
+            {name: float(value) for name, value in judged["against"].items()},
+            Difference.read(str(judged["measure"]), judged, of_two=True),
+        )
 
 
 def tune(

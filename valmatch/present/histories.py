@@ -10,8 +10,7 @@ import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.present.document import COLOURS, Graph, Line
-from valmatch.present.source import RunFiles
-from valmatch.storage.result_files import damaged
+from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.text.durations import seconds_of
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import correction
@@ -34,7 +33,7 @@ def chosen_players(players: Sequence[str], ranked: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(players)) or list(ranked[:BEST])
 
 
-def history_chart(run: RunFiles, players: Sequence[str], system: str) -> Graph:
+def history_chart(run: ResultFiles, players: Sequence[str], system: str) -> Graph:
     """Return the ratings of some players over the games of ``history.csv``, or over their times.
 
     A rating before the first game stands just before it. Rows stream through, because there may be

@@ -49,7 +49,7 @@ def present(result: PlannedGames, view: View) -> Presentation:
         f"How many games of {players}, paired by {policy}, reach {aim}?",
         finding=f"{result.sentence}; {sure}, n = {n}.",
         glossary=MEANT,
-        tables=[Block("Games", sheet=_games(result), items=[result.sentence])],
+        tables=[Block("Games", sheet=_games(result), items=[result.sentence, *result.notes])],
         charts=[Block("What is known after so many games", charts=_charts(result), figure="plan")],
         blocks=[Block("How it was simulated", items=facts)],
     )

@@ -15,10 +15,10 @@ from valmatch.inputs.arguments import PathLike
 from valmatch.present.document import Chart, Presentation, View, blocks_of
 from valmatch.present.figure_options import DEFAULTS, FigureOptions, Size, figure_options
 from valmatch.present.presenting import present
-from valmatch.present.reporting import chapter_of
-from valmatch.present.source import RunFiles, read_run_files
+from valmatch.present.reporting import present_folder
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.manifest import Manifest, read_manifest
+from valmatch.storage.result_files import result_files
 from valmatch.storage.results import Result
 from valmatch.text.suggestions import hint
 
@@ -68,21 +68,21 @@ def plot(
     InputError
         If there is nothing that can be drawn, no figure of that name, or no matplotlib.
     """
-    chosen = arguments.names("players", players), arguments.names("responses", responses)
+    view = View(arguments.names("responses", responses), arguments.names("players", players))
     wanted = figure_options(title, size)
     if isinstance(source, Result):
         _need_matplotlib()
-        shown, where = present(source, View(chosen[1], chosen[0])), type(source).__name__
+        shown, where = present(source, view), type(source).__name__
     else:
         folder = arguments.path("source", source)
-        (run,) = _read([folder], *chosen)
+        (found,) = _found(folder)[:1]
+        shown, where = _shown(found, view), str(found)
         _need_matplotlib()
-        shown, where = chapter_of(run), str(folder)
-    found = _figures(shown, where, wanted)
-    name = figure or next(iter(found))
-    if name not in found:
-        raise InputError(f"figure: no figure {name!r} ({hint(name, found)})")
-    return found[name]
+    figures = _figures(shown, where, wanted)
+    name = figure or next(iter(figures))
+    if name not in figures:
+        raise InputError(f"figure: no figure {name!r} ({hint(name, figures)})")
+    return figures[name]
 
 
 def plot_files(
@@ -102,12 +102,12 @@ def plot_files(
             raise InputError(_asks_which(folder, found))
         for path in found:
             inform(f"draws {path}")
-    runs = _read(found, players, responses)
+    view = View(responses, players)
     _need_matplotlib()
     from valmatch.present.style import refuse_to_replace, save
 
     # All are drawn before any is written, because one may be impossible.
-    drawn = [(_figures(chapter_of(run), str(run.folder), wanted), run.folder) for run in runs]
+    drawn = [(_figures(_shown(home, view), str(home), wanted), home) for home in found]
     for figures, home in drawn:
         for remark in _continued(figures):
             inform(f"{home}: {remark}")
@@ -162,19 +162,15 @@ def _need_matplotlib() -> None:
         ) from None
 
 
-def _read(
-    found: Sequence[Path], players: Sequence[str] = (), responses: Sequence[str] = ()
-) -> Sequence[RunFiles]:
-    """Return the runs in some folders."""
-    runs = [read_run_files(path, players, responses) for path in found]
-    for run in runs:
-        if not run.manifest.is_ours:
-            raise InputError(f"{run.folder / MANIFEST}: is that of another program")
-    if players and any(run.kind[0] != "rate" for run in runs):
+def _shown(folder: Path, view: View) -> Presentation:
+    """Return what the run in a folder shows."""
+    run = result_files(folder)
+    command = run.manifest.command
+    if view.players and command != "rate":
         raise InputError(f"{option('players')}: are drawn of a rating alone")
-    if responses and any(run.kind[0] not in CHOSEN for run in runs):
+    if view.responses and command not in CHOSEN:
         raise InputError(f"{option('responses')}: are chosen for replicate and compare alone")
-    return runs
+    return present_folder(run, view)
 
 
 def _found(folder: Path, warn: Callable[[str], None] = lambda text: None) -> list[Path]:

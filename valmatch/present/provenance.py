@@ -16,8 +16,8 @@ from valmatch.errors import InputError
 from valmatch.inputs.fields import schema_at
 from valmatch.models.registry import MODELS
 from valmatch.present.document import Block, FileLink
-from valmatch.present.source import RunFiles
 from valmatch.storage.contents import MANIFEST
+from valmatch.storage.result_files import ResultFiles
 from valmatch.text.terminal import Sheet, shortened
 
 CODE = 20_000  # most characters of a config that is shown
@@ -25,9 +25,14 @@ NAMED = 60  # factors that are listed
 LINKED = 40  # files of a run that are listed
 
 
-def run_name(run: RunFiles) -> str:
+def model_of(run: ResultFiles) -> str:
+    """Return the model that a run is of; "" for none."""
+    return run.manifest.config.model if run.manifest.config else ""
+
+
+def run_name(run: ResultFiles) -> str:
     """Return what a run is of: its model, or what was read, and its config."""
-    model, stem = run.kind[1], shortened(Path(run.manifest.source).stem)
+    model, stem = model_of(run), shortened(Path(run.manifest.source).stem)
     if not model:
         return shortened(Path(run.manifest.source).name)
     return model if stem in ("", model) or stem.startswith("<") else f"{model} ({stem})"
@@ -43,7 +48,7 @@ def unit_of_factor(model: str, name: str) -> str:
     return next((str(schema["unit"]) for schema in schemas if "unit" in schema), "")
 
 
-def blocks_of_origin(run: RunFiles) -> list[Block]:
+def blocks_of_origin(run: ResultFiles) -> list[Block]:
     """Return how the run was made, so that it can be made again."""
     blocks = []
     differing = _differing(run)
@@ -59,10 +64,10 @@ def blocks_of_origin(run: RunFiles) -> list[Block]:
     return blocks
 
 
-def _differing(run: RunFiles) -> Block | None:
+def _differing(run: ResultFiles) -> Block | None:
     """Return a table of the factors that differ from the defaults of the model."""
     identity = run.manifest.identity
-    if identity is None or run.kind[1] not in MODELS:
+    if identity is None or model_of(run) not in MODELS:
         return None
     found = _leaves(identity.factors)
     title = "Config: what differs from the defaults of the model"
@@ -70,10 +75,10 @@ def _differing(run: RunFiles) -> Block | None:
         files = list(run.manifest.config.__pydantic_extra__ or {}) if run.manifest.config else []
         other = f"; it reads {', '.join(files)}" if files else ""
         return Block(title, paragraphs=[f"Nothing: every factor has its default{other}."])
-    defaults = _defaults(run.kind[1])
+    defaults = _defaults(model_of(run))
     sheet = Sheet.of("factor", "here", "default", "unit", left=("factor", "unit"))
     for name, value in list(found.items())[:NAMED]:
-        unit = unit_of_factor(run.kind[1], name)
+        unit = unit_of_factor(model_of(run), name)
         sheet.add(name, _shown(value), _shown(defaults.get(name, "")), unit)
     if len(found) > NAMED:
         sheet.notes.append(f"and {len(found) - NAMED:,} more")
@@ -103,7 +108,7 @@ def _shown(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _facts(run: RunFiles) -> Sheet:
+def _facts(run: ResultFiles) -> Sheet:
     """Return a table of seed, versions and the like."""
     found = run.manifest
     sheet = Sheet.of("what", "is", left=("what", "is"))
@@ -131,7 +136,7 @@ def _is_count(name: str, value: object) -> bool:
     return isinstance(value, int) and name in ("replications", "budget")
 
 
-def _config_text(run: RunFiles) -> str:
+def _config_text(run: ResultFiles) -> str:
     """Return the config as YAML that can be used again; "" for none."""
     found = run.manifest.config
     if found is None:
@@ -145,7 +150,7 @@ def _config_text(run: RunFiles) -> str:
     return f"{text[:CODE]}\n# ... and {len(text) - CODE:,} more characters in {MANIFEST}\n"
 
 
-def _command(run: RunFiles) -> str:
+def _command(run: ResultFiles) -> str:
     """Return the command as it was given, fit for a shell; "" where a program made the run."""
     program, *arguments = run.manifest.argv or [""]
     name = Path(program).name
@@ -154,7 +159,7 @@ def _command(run: RunFiles) -> str:
     return shlex.join(["valmatch", *arguments])
 
 
-def links_of(run: RunFiles, home: Path | None) -> list[FileLink]:
+def links_of(run: ResultFiles, home: Path | None) -> list[FileLink]:
     """Return the files of the run, with their paths as seen from the folder of the report."""
     names = [MANIFEST, *(run.manifest.files or ())]
     there = [name for name in dict.fromkeys(names) if (run.folder / name).is_file()][:LINKED]

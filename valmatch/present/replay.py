@@ -62,7 +62,8 @@ def _tables(
         yield Block(f"What the log says, and what the rules do{of}", sheet=_compared(compared))
     lacking = sum(bool(lack) for lack in tickets["unmatchable"])
     ends = _ends(tickets["status"], lacking)
-    ends.title = f"search {search}: {counted(matches, 'matche' if matches != 1 else 'match')}"
+    many = "match" if matches == 1 else "matches"
+    ends.title = f"search {search}: {matches:,} {many} of {numbers['tickets']:,} tickets"
     yield Block(f"How tickets ended{of}", sheet=ends, items=_blocked(numbers))
     yield Block(f"Waits by players of a ticket{of}", sheet=_waits_by_size(waits, sizes))
     steps = result.rows("steps", search)

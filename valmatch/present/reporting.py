@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,21 +10,15 @@ from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.present import html, markdown
-from valmatch.present.document import Block, Presentation, View
-from valmatch.present.loading import KINDS, read_result
+from valmatch.present.document import Presentation, View
+from valmatch.present.loading import read_result
 from valmatch.present.presenting import present
 from valmatch.present.provenance import blocks_of_origin, links_of, run_name
-from valmatch.present.source import RunFiles, read_run_files
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_bytes
+from valmatch.storage.result_files import ResultFiles, result_files
 from valmatch.storage.results import Result
 from valmatch.text.terminal import shown
-
-CHAPTERS = {
-    "optimize": "optimize",
-    "rate": "rate",
-}
-"""The modules whose `chapter` says what a command found."""
 
 ENDS = ("summary.json", "responses.json", "replications.csv")
 """One of these is there once a run has something to say."""
@@ -34,6 +27,7 @@ SUFFIXES = {False: (".html", ".htm"), True: (".md", ".markdown")}
 """Endings of the names of reports, of web pages and of Markdown."""
 
 START = 1024  # bytes of a file in which its mark stands
+LISTED = 30  # players that are listed
 NAMED = 8  # folders that a refusal names
 
 
@@ -148,44 +142,25 @@ def _is_report(path: Path) -> bool:
 
 def _chapter(folder: Path, home: Path | None) -> Presentation:
     """Return the chapter on the run in a folder."""
-    run = read_run_files(folder)
-    chapter = chapter_of(run)
-    if run.manifest.command in KINDS:
-        run.manifest.input_remarks.clear()
-        run.manifest.remarks.clear()
+    run = result_files(folder)
+    chapter = present_folder(run, View(top=LISTED))
     chapter.incomplete = _missing(run, bool(chapter.finding))
-    if run.manifest.input_remarks:
-        chapter.blocks.append(Block("What was read", items=run.manifest.input_remarks))
-    if run.manifest.remarks:
-        chapter.blocks.append(Block("Limits and remarks", items=run.manifest.remarks))
     chapter.blocks += blocks_of_origin(run)
     chapter.files = links_of(run, home)
     return chapter
 
 
-def chapter_of(run: RunFiles) -> Presentation:
-    """Return what is said of a run."""
-    folder = run.folder
+def present_folder(run: ResultFiles, view: View) -> Presentation:
+    """Return what the result in a folder shows, in the responses that its command showed."""
     if not run.manifest.is_ours:
-        raise InputError(f"{folder / MANIFEST}: is that of another program")
-    command = run.manifest.command
-    if command in KINDS:
-        if run.status != "complete" and not any(map(run.has, ENDS)):
-            return Presentation(f"{command} {run_name(run)}", "")
-        return present(read_result(run), View(run.chosen, run.players))
-    module = CHAPTERS.get(run.manifest.command)
-    if module is None:
-        raise InputError(
-            f"{folder}: there are no reports of {run.manifest.command} (allowed:"
-            f" {', '.join(CHAPTERS)})"
-        )
-    found: Presentation = importlib.import_module(f"valmatch.present.chapters.{module}").chapter(
-        run
-    )
-    return found
+        raise InputError(f"{run.folder / MANIFEST}: is that of another program")
+    if run.status != "complete" and not any(map(run.has, ENDS)):
+        return Presentation(f"{run.manifest.command} {run_name(run)}", "What does it find?")
+    shown = view.responses or run.manifest.shown
+    return present(read_result(run), view._replace(responses=shown))
 
 
-def _missing(run: RunFiles, has_finding: bool) -> str:
+def _missing(run: ResultFiles, has_finding: bool) -> str:
     """Say what an unfinished run lacks; "" of one that ended well."""
     if run.status == "complete":
         return ""

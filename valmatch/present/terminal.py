@@ -48,7 +48,7 @@ def table_lines(table: Sheet, most: int | None = None) -> list[str]:
     A column that has no room beside those is still shown whole: a long line is better than a name
     cut short.
     """
-    lines = [table.title] if table.title else []
+    lines = textwrap.wrap(table.title, WIDTH) if table.title else []
     more = 0 if most is None else len(table.rows) - most
     if more > 0:
         table = table.first(most or 0)

@@ -10,22 +10,21 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from sys import intern
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from valmatch.config.config import Config
-from valmatch.config.identity import restore
 from valmatch.errors import InputError
 from valmatch.inputs.csv_reader import rows_of
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats
-from valmatch.models.model import Table
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.storage.output import FAR, read_json
 from valmatch.text.terminal import shown
+
+if TYPE_CHECKING:
+    from valmatch.config.config import Config
+    from valmatch.storage.manifest import Manifest
 
 
 @dataclass(frozen=True)
@@ -61,6 +60,8 @@ class ResultFiles:
     @cached_property
     def config(self) -> Config:
         """The config of the run, whose files need not be there any more."""
+        from valmatch.config.identity import restore
+
         content = self.manifest.config
         if content is None:
             raise InputError(f"{self.folder / MANIFEST}: damaged: there is no 'config'")
@@ -156,37 +157,6 @@ class ResultFiles:
         return InputError(f"{path}: cannot be read: {error.strerror}{why}")
 
 
-class ReadTable(Table):
-    """A table of a folder, which is read when its columns are asked for."""
-
-    def __init__(self, files: ResultFiles, name: str) -> None:
-        self.name, self._files = name, files
-
-    @cached_property
-    def _columns(self) -> dict[str, NDArray[Any]]:  # type: ignore[override]
-        header = self._files.header(f"{self.name}.csv")
-        texts = self._files.table(f"{self.name}.csv", (), header).texts
-        return {name: _array(cells) for name, cells in texts.items()}
-
-    @property
-    def whole(self) -> frozenset[str]:  # type: ignore[override]
-        """The columns of whole numbers."""
-        columns = self._columns.items()
-        return frozenset(name for name, own in columns if own.dtype.kind == "i")
-
-
-def _array(cells: list[str]) -> NDArray[Any]:
-    """Return a column as numbers, NaN where empty, or as the texts that it holds."""
-    try:
-        return np.array(list(map(int, cells)))
-    except ValueError:
-        pass
-    try:
-        return np.array([float(cell or "nan") for cell in cells])
-    except ValueError:
-        return np.array(cells)
-
-
 def _number(cell: str, infinite: bool, place: str) -> float:
     """Return the number in a cell, NaN where it is empty; it may be infinite where that is said."""
     try:
@@ -211,6 +181,8 @@ def damaged(path: Path) -> Iterator[None]:
 
 def result_files(folder: Path) -> ResultFiles:
     """Return what a folder with a manifest holds."""
+    from valmatch.storage.manifest import Manifest, read_manifest  # takes long to import
+
     try:
         return ResultFiles(folder, read_manifest(folder, Manifest))
     except OSError as error:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.game_logs.whole_log.result import DIGITS, Posterior
+from valmatch.game_logs.whole_log.result import DIGITS, PlayerRow, Posterior
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.storage.curve_file import DAMAGED, read_array
@@ -65,6 +65,25 @@ def read_posterior(path: Path) -> HeldPosterior | None:
         return None
     except DAMAGED as error:
         raise InputError(f"{path}: damaged: {str(error) or 'torn':.99}") from None
+
+
+def posterior_of(path: Path, players: Sequence[PlayerRow]) -> Posterior:
+    """Return what is known together of the players of a folder, of their ratings alone if no more.
+
+    The rated players come first.
+    """
+    rated = [row for row in players if row.rating is not None]
+    names, groups = [row.player for row in rated], np.array([row.group for row in rated], np.int64)
+    held = read_posterior(path)
+    if held is None:
+        return Posterior(names, np.array([row.rating for row in rated]), None, groups, None)
+    from scipy import sparse
+
+    pairs = np.zeros((0, 2), np.int64) if held.pairs is None else held.pairs
+    games = np.zeros(0) if held.games is None else held.games
+    both = np.concatenate([pairs, pairs[:, ::-1]]).T
+    met = sparse.csr_array((np.tile(games, 2), both), shape=(len(names), len(names)))
+    return Posterior(held.names, held.mean, held.covariance, groups, met)
 
 
 def _held(parts: zipfile.ZipFile) -> HeldPosterior:

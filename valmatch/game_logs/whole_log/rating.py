@@ -33,6 +33,8 @@ from valmatch.game_logs.whole_log.options import (
 )
 from valmatch.game_logs.whole_log.posterior_file import POSTERIOR, write_posterior
 from valmatch.game_logs.whole_log.result import (
+    BOOTSTRAP,
+    DAYS,
     BatchRating,
     BootstrapRow,
     CoefficientRow,
@@ -57,6 +59,7 @@ from valmatch.ratings.bradley_terry.rating import Model
 from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.statistics.estimates import range_quantile, t_quantile
 from valmatch.storage.output import cell, to_json, write_atomically, write_csv
+from valmatch.storage.results import Warnings
 from valmatch.storage.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -160,7 +163,8 @@ def rate_whole(
     path: Path, options: LogOptions, batch: BatchOptions, listeners: Listeners
 ) -> BatchRating:
     """Rate the players of a log by all of its games at once."""
-    values = batch.values
+    values, warn = batch.values, Warnings(listeners.warn)
+    listeners = replace(listeners, warn=warn)
     announce_compilation(find_cells)
     with ExitStack() as stack:
         log = open_log(path, options, further=batch.further)
@@ -181,7 +185,8 @@ def rate_whole(
             found = replace(_fitted(log, read, batch, model, trouble), tuned=tuned)
             result = result_of(found, batch)
         for remark in remarks_on(log):
-            listeners.warn(remark)
+            warn(remark)
+        result = replace(result, source=log.name, warnings=list(map(str, warn)))
         if stop():
             raise KeyboardInterrupt
         if folder is not None:
@@ -302,8 +307,7 @@ def _kind(
 # The files of a rating of a whole log.
 
 DIFFERENCES, SUPERIORITY = "differences.csv", "superiority.csv"
-COEFFICIENTS, BOOTSTRAP = "coefficients.csv", "bootstrap.csv"
-DAYS = "days.csv"
+COEFFICIENTS = "coefficients.csv"
 
 _AT_ONCE = 10_000  # rows that are held
 

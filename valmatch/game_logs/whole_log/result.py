@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
+
+RATINGS, SUMMARY = "ratings.csv", "summary.json"
+BOOTSTRAP, DAYS = "bootstrap.csv", "days.csv"
 
 DIGITS = 6  # decimals of points, beyond which the search for the maximum has not looked
 ANCHOR = "anchor"  # the status of a player whose rating is given
@@ -159,9 +164,15 @@ class BatchRating(Result):
         Ratings by player and day, where players have such.
     complete : bool
         Whether everybody who played is rated.
-    lines : sequence of str
+    notes : sequence of str
         What the table has to say of the ratings.
+    source : str
+        The log.
+    warnings : sequence of str
+        What has to be known of the log, a sentence each.
     """
+
+    presented_by = "whole_log"
 
     system: str
     facts: dict[str, Any]
@@ -171,7 +182,9 @@ class BatchRating(Result):
     bootstrap: Sequence[BootstrapRow] = ()
     days: Sequence[DayRow] = ()
     complete: bool = True
-    lines: Sequence[str] = field(default_factory=list)
+    notes: Sequence[str] = ()
+    source: str = ""
+    warnings: Sequence[str] = ()
     folder: Path | None = None
 
     @property
@@ -197,11 +210,66 @@ class BatchRating(Result):
             **self.facts,
             "tied_for_first": self.tied_for_first,
             "coefficients": [row._asdict() for row in self.coefficients],
+            "notes": list(self.notes),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
+
+    @classmethod
+    def read(cls, files: ResultFiles) -> Self:
+        """Return the rating that a folder holds."""
+        from valmatch.game_logs.whole_log.posterior_file import POSTERIOR, posterior_of
+
+        given = files.json(SUMMARY)
+        with damaged(files.folder / SUMMARY):
+            system, _ = str(given.pop("system")), given.pop("tied_for_first")
+            notes, warnings = (list(map(str, given.pop(key, ()))) for key in ("notes", "warnings"))
+            coefficients = [
+                CoefficientRow(*(row[name] for name in CoefficientRow._fields))
+                for row in given.pop("coefficients")
+            ]
+            level = float(given["level"])
+            given["level"] = level
+        players = _rows(files, RATINGS, PlayerRow)
+        return cls(
+            system,
+            given,
+            players,
+            coefficients,
+            posterior_of(files.folder / POSTERIOR, players),
+            _rows(files, BOOTSTRAP, BootstrapRow) if files.has(BOOTSTRAP) else [],
+            _rows(files, DAYS, DayRow) if files.has(DAYS) else [],
+            all(row.rating is not None for row in players),
+            notes,
+            files.manifest.source,
+            warnings,
+            files.folder,
+        )
 
     def document(self) -> dict[str, Any]:
         """Return the summary with the ratings."""
         return {**self.summary(), "ratings": [row._asdict() for row in self.players]}
+
+
+TEXTS = ("player", "status", "day")
+"""Columns of texts in the tables of a rating."""
+
+COUNTS = ("rank", "rank_low", "rank_high", "games", "wins", "losses", "draws", "group")
+"""Columns of whole numbers."""
+
+
+def _rows(files: ResultFiles, name: str, kind: type[Any]) -> list[Any]:
+    """Return the rows of a table."""
+    fields = kind._fields
+    numbers = [field for field in fields if field not in TEXTS]
+    table = files.table(name, numbers, [field for field in fields if field in TEXTS])
+    columns: dict[str, list[Any]] = dict(table.texts)
+    for field, values in table.numbers.items():
+        kept = (None if math.isnan(value) else value for value in values.tolist())
+        whole = field in COUNTS
+        columns[field] = [int(x) if whole and x is not None else x for x in kept]
+    if "day" in columns:
+        columns["day"] = [int(day) if day.lstrip("-").isdigit() else day for day in columns["day"]]
+    return [kind(*row) for row in zip(*(columns[field] for field in fields), strict=True)]
 
 
 def columns_of(kind: type[Any], rows: Sequence[Any]) -> dict[str, list[Any]]:

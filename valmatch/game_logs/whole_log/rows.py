@@ -290,8 +290,8 @@ def result_of(found: Found, batch: BatchOptions) -> BatchRating:
     )
     names = [*found.read.features, DRAW_WEIGHT]
     strengths = found.design.contests.n_players
-    lines = sentences(result, found.trouble, found.read.players, names, batch, strengths)
-    return replace(result, lines=lines)
+    notes = sentences(result, found.trouble, found.read.players, names, batch, strengths)
+    return replace(result, notes=notes)
 
 
 def _rounded(value: float | None) -> float | None:

@@ -153,12 +153,18 @@ class Study(StudyResult):
             result["solvers"] = self.comparison.as_dict()
         return result
 
+    def tables(self) -> Mapping[str, Mapping[str, Sequence[Any]]]:
+        """Return trajectory, candidates and progress."""
+        return {
+            "trajectory": trajectory(self.problem, self.runs),
+            "candidates": candidates(self.problem, self.runs),
+            **({"progress": self.comparison.progress} if self.comparison else {}),
+        }
+
     def write(self, folder: Path) -> None:
         """Write trajectory, candidates, progress, the recommended config and what it is beside."""
-        write_csv(folder / "trajectory.csv", trajectory(self.problem, self.runs))
-        write_csv(folder / "candidates.csv", candidates(self.problem, self.runs))
-        if self.comparison:
-            write_csv(folder / "progress.csv", self.comparison.progress)
+        for name, columns in self.tables().items():
+            write_csv(folder / f"{name}.csv", columns)
         # One from before, of a smaller budget, may be recommended no more.
         for name in (RECOMMENDED, *REWRITTEN, AGAINST_START, AGAINST_TODAY):
             (folder / name).unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
@@ -28,6 +28,7 @@ from valmatch.optimization.solver_run import Settings
 from valmatch.optimization.studies.journal import JOURNAL, TRUTHS, FileJournal, open_journal
 from valmatch.optimization.studies.parallel_runs import Job, R, open_pools, run_all
 from valmatch.storage.output import to_json, write_atomically
+from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
@@ -70,6 +71,8 @@ class StudyResult(Result):
     shard: Shard = WHOLE  # the part of the study that was made
     stopped: str = ""  # why the study was stopped, "" if it was not
     folder: Path | None = None
+
+    presented_by = "optimize"
 
     @property
     @abstractmethod
@@ -115,6 +118,81 @@ class StudyResult(Result):
             "problem_id": problem_id(self.config),
             "seed": self.settings.seed,
         }
+
+    def record(self) -> StudyRecord:
+        """Return what is shown of the study, as `valmatch.load_result` gives it back."""
+        tables = {name: own for name, own in self.tables().items() if name in TABLES}
+        section = self.config.optimize.model_dump(exclude_none=True)
+        return StudyRecord(self.config, section, self.summary(), tables, self.status, self.folder)
+
+    def tables(self) -> Mapping[str, Mapping[str, Sequence[Any]]]:
+        """Return what was tried in the searches, by name the columns of each table."""
+        return {}
+
+
+SUMMARY = "summary.json"
+
+TABLES = {"candidates": ("stage",), "progress": ("solver",)}
+"""Tables of which charts are drawn, with their columns of texts that are."""
+
+
+@dataclass(frozen=True, repr=False)
+class StudyRecord(Result):
+    """What a study found, as its files hold it.
+
+    Attributes
+    ----------
+    config : Config
+        What was optimised.
+    section : mapping
+        Its section `optimize`.
+    document : mapping
+        What ``summary.json`` holds.
+    tables : mapping of str to mapping of str to sequence
+        What was tried in the searches: the columns of ``candidates.csv`` and ``progress.csv``.
+    status : str
+        How the study ended.
+    """
+
+    presented_by = "optimize"
+
+    config: Config
+    section: Mapping[str, Any]
+    document: Mapping[str, Any]
+    tables: Mapping[str, Mapping[str, Sequence[Any]]]
+    status: str = "complete"
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was optimised, in one line."""
+        of = f"{self.config.model}, config {self.document['config_id']}"
+        return f"{of}, seed {self.document['seed']}, budget {self.document['budget']:,}"
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        return dict(self.document)
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """Return a row for each point of the searches."""
+        return self.tables.get("candidates", {})
+
+    @classmethod
+    def read(cls, files: ResultFiles) -> Self:
+        """Return the study that a folder holds."""
+        document = files.json(SUMMARY)
+        with damaged(files.folder / SUMMARY):
+            document |= {"seed": int(document["seed"]), "budget": int(document["budget"])}
+        tables: dict[str, dict[str, list[Any]]] = {}
+        for name, texts in TABLES.items():
+            file = f"{name}.csv"
+            if files.has(file):
+                numbers = [one for one in files.header(file) if one not in ("solver", *texts)]
+                table = files.table(file, numbers, ("solver", *dict.fromkeys(texts)), infinite=True)
+                known = {key: own.tolist() for key, own in table.numbers.items()}
+                tables[name] = {**known, **table.texts}
+        section = files.manifest.get("optimize") or {}
+        return cls(files.config, section, document, tables, files.status, files.folder)
 
 
 S = TypeVar("S", bound=StudyResult)

@@ -1,1 +1,0 @@
-"""Chapters of reports, a module for each kind of run."""

@@ -1,0 +1,232 @@
+"""What a rating shows: how well games were predicted, and who is the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from valmatch.game_logs.rating import RatedLog
+from valmatch.game_logs.rating_files import HISTORY
+from valmatch.game_logs.roster import COUNTS, LAST_GAME, Ranking
+from valmatch.game_logs.scores import Scores
+from valmatch.game_logs.tuning import Tuning
+from valmatch.present.bins import bin_edges
+from valmatch.present.document import Block, Graph, Line, Presentation, View, counted
+from valmatch.present.histories import chosen_players, history_chart
+from valmatch.present.predict import parameters_table
+from valmatch.statistics.estimates import t_quantile
+from valmatch.statistics.rounding import arms_of, formatted
+from valmatch.storage.result_files import result_files
+from valmatch.text.terminal import Sheet
+
+BEST = 10  # players that are listed where no number is given
+
+COIN = math.log(2.0)  # the log loss of who knows nothing
+
+MEANT = (
+    "log loss: minus the mean logarithm of the probability that was predicted for what happened; a"
+    " coin has 0.6931, less is better. accuracy: share of decided games whose favourite won."
+)
+
+
+def present(result: RatedLog, view: View) -> Presentation:
+    """Return what a rating shows."""
+    log, system, ranking = log_name(result.source), result.system, result.ranking
+    scores, later = result.predictions["all"], result.predictions["after_burn_in"]
+    rows = [("all games", scores), (f"after {result.burn_in} games of every player", later)]
+    tuned = list(tuning_lines("tuned", result.tuning)) if result.tuning else []
+    note = "Calibration: what favourites were expected to score, and did; on the line is right."
+    charts = [
+        Block("Ratings over time", charts=_history(result, view), figure="history"),
+        Block(
+            "Predictions",
+            [note],
+            charts=[calibration_chart("Calibration", rows), _ratings(ranking, system)],
+            figure="calibration",
+        ),
+    ]
+    return Presentation(
+        f"Rating of {log} by {system}",
+        f"How good are the {counted(len(ranking.players), 'player')} of {log}, and how well does"
+        f" {system} predict {counted(result.games, 'game')}?",
+        finding=_finding(result),
+        glossary=MEANT,
+        header=f"{system}, {result.games:,} games, {result.rows:,} rows",
+        tables=[
+            Block("Predictions", sheet=scores_table([*rows, *_trials(result.tuning)]), items=tuned),
+            _leaderboard(ranking, view),
+        ],
+        charts=[block for block in charts if block.charts],
+        blocks=[Block("Parameters", sheet=parameters_table({system: result.parameters}))],
+    )
+
+
+def log_name(source: str) -> str:
+    """Return what a log is called in a sentence."""
+    return Path(source).name or "standard input"
+
+
+def _finding(result: RatedLog) -> str:
+    """Say who is first, and how well games were predicted."""
+    ranking, found = result.ranking, _scores_in_words(result.predictions["all"])
+    if ranking.players:
+        games = counted(ranking.games[0], "game")
+        first = f"a rating of {ranking.ratings[0]:.1f} after {games}"
+        found = f"Player {ranking.players[0]} is first with {first}; {found}"
+    tuned = list(tuning_lines("Tuned", result.tuning)) if result.tuning else []
+    return " ".join([f"{found}.", *(f"{line}." for line in tuned)])
+
+
+def _scores_in_words(scores: Scores) -> str:
+    """Say how well games were predicted, and whether a coin does worse."""
+    loss, half, n = scores.log_loss, half_of(scores), scores.games
+    if loss is None:
+        return "no game was predicted"
+    if half is None:
+        return f"the log loss of its predictions is {loss:.4f} (no interval, n = {n:,} games)"
+    verdict = "not clearly better than a coin's"
+    if loss + half < COIN:
+        verdict = "better than a coin's"
+    elif loss - half > COIN:
+        verdict = "worse than a coin's"
+    return (
+        f"the log loss of its predictions is {loss:.4f} ± {half:.4f}, {verdict} {COIN:.4f}"
+        f" (95% interval, n = {n:,} games)"
+    )
+
+
+def _trials(tuning: Tuning | None) -> Iterator[tuple[str, Scores]]:
+    """Yield how the published and the tuned values do on both parts of a log."""
+    if tuning:
+        trials = {"published": tuning.published, "tuned": tuning.tuned}
+        share = f"{tuning.train:.0%}"
+        yield from ((f"first {share}, {label}", trial.first) for label, trial in trials.items())
+        yield from ((f"rest, {label}", trial.rest) for label, trial in trials.items())
+
+
+def tuning_lines(title: str, tuning: Tuning) -> Iterator[str]:
+    """Say what was fitted, how it does on the rest, and whether it is adopted."""
+    fitted = {name: f"{name} = {tuning.tuned.parameters[name]:.6g}" for name in tuning.fitted}
+    change = tuning.score_change
+    spread = "" if change.half_width is None else f" ± {change.half_width:.4f}"
+    measure = tuning.measure.replace("three_", "three-").replace("_", " ")
+    verdict = "adopted" if tuning.adopted else "not adopted"
+    gain = f"{measure} of the rest {formatted(change.mean, '+.4f')}{spread} (95%): {verdict}"
+    lines = [f"{fitted.pop(name)}: {_untested(name)}" for name in tuning.untested]
+    if fitted:
+        lines.append(f"{', '.join(fitted.values())}: {gain}")
+    return (f"{title} {line}" for line in lines or ["nothing"])
+
+
+def _untested(name: str) -> str:
+    """Say why a fitted value was compared with none."""
+    if name == "draw_probability":
+        return "adopted (without it a draw has no probability)"
+    return "unchanged"
+
+
+def _leaderboard(ranking: Ranking, view: View) -> Block:
+    """Return the best players who have so many games."""
+    min_games = view.min_games
+    listed = [k for k, games in enumerate(ranking.games) if games >= min_games]
+    best = listed[: view.top or BEST]
+    if not best:
+        return Block("The best players", items=[f"no player has {min_games:,} games"])
+    ratings = [ranking.ratings[k] for k in listed]
+    digits = _digits([ranking.ratings[k] for k in best])
+    columns = {
+        "rank": [f"{1 + ratings.index(ranking.ratings[k])}" for k in best],
+        "player": [ranking.players[k] for k in best],
+        "rating": [f"{ranking.ratings[k]:.{digits}f}" for k in best],
+        "change": [formatted(ranking.change[k], f"+.{digits}f") for k in best],
+    }
+    for name in ("games", *COUNTS):
+        columns[name] = [f"{getattr(ranking, name)[k]}" for k in best]
+    columns[LAST_GAME.replace("_", " ")] = [ranking.last_game[k] for k in best]
+    for name in ranking.printed:
+        own = [ranking.state[name][k] for k in best]
+        columns[name] = [f"{x:.{_digits(own)}f}" for x in own]
+    for name in ("change", "last game"):
+        if not any(columns[name]):
+            del columns[name]
+    of = f"of {len(listed):,} players" + (f" with {min_games:,} games" if min_games > 1 else "")
+    table = Sheet.of(*columns, title=f"best {of}")
+    table.repeated = 2
+    for row in zip(*columns.values(), strict=True):
+        table.add(*row)
+    return Block(f"The best {of}", sheet=table)
+
+
+def _digits(values: Sequence[float]) -> int:
+    """Return after how many decimals the largest of some numbers has five digits, at most four."""
+    largest = max(map(abs, values))
+    return 2 if largest == 0.0 else max(0, min(4, 4 - math.floor(math.log10(largest))))
+
+
+def scores_table(rows: Sequence[tuple[str, Scores]]) -> Sheet:
+    """Return a table of how well games were predicted."""
+    names = ["predictions", "games", "accuracy", "log loss", "± 95%", "Brier score"]
+    if rows[0][1].three_way_log_loss is not None:
+        names.append("three-way log loss")
+    sheet = Sheet.of(*names)
+    for label, scores in rows:
+        sheet.add(label, *_cells_of(scores))
+    return sheet
+
+
+def _cells_of(scores: Scores) -> list[str]:
+    """Return the cells of a row of scores."""
+    loss, width = scores.log_loss, half_of(scores)
+    half = formatted(width, ".4f")
+    if loss is not None and width is not None and width > loss:  # no loss is below 0
+        half = arms_of((loss, width), half)
+    cells = [formatted(scores.accuracy, ".4f"), formatted(loss, ".4f"), half]
+    cells.append(formatted(scores.brier_score, ".4f"))
+    three_way = scores.three_way_log_loss
+    if three_way is not None:
+        cells.append(f"{three_way:.4f}")
+    return [f"{scores.games}", *cells]
+
+
+def half_of(scores: Scores) -> float | None:
+    """Return half the length of the 95% interval of the log loss of so many games."""
+    error = scores.log_loss_std_error
+    return None if error is None else t_quantile(0.975, scores.games - 1) * error
+
+
+# ---- charts ----
+
+
+def _history(result: RatedLog, view: View) -> list[Graph]:
+    """Return the ratings of some players over time, where their games are in a file."""
+    players = chosen_players(view.players, result.ranking.players)
+    if result.folder is None or not (result.folder / HISTORY).exists():
+        return []
+    return [history_chart(result_files(result.folder), players, result.system)]
+
+
+def _ratings(ranking: Ranking, system: str) -> Graph:
+    """Return a histogram of the ratings of all players."""
+    values, title = np.sort(np.array(ranking.ratings, np.float64)), f"Ratings by {system}"
+    if not values.size:
+        return Graph(title, "rating", "players")
+    counts, edges = np.histogram(values, bin_edges(values))
+    return Graph(title, "rating", "players", edges=edges, counts=counts.astype(np.float64))
+
+
+def calibration_chart(title: str, rows: Sequence[tuple[str, Scores]]) -> Graph:
+    """Return a chart of observed against predicted scores."""
+    lines = []
+    for k, (name, scores) in enumerate(rows):
+        bins = scores.calibration
+        ends = np.array([one.interval for one in bins]).reshape(-1, 2).T
+        x, y = (np.array([getattr(one, key) for one in bins]) for key in ("predicted", "observed"))
+        said = [
+            f"predicted {one.predicted:.1%}, observed {one.observed:.1%} in {one.games:,.0f} games"
+            for one in bins
+        ]
+        lines.append(Line(name, x, y, *ends, marks=True, colour=k, said=said))
+    return Graph(title, "predicted score of the favourite", "observed", lines, diagonal=True)

@@ -1,0 +1,290 @@
+"""What a rating of a whole log shows: who is the best, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from valmatch.errors import InputError, option
+from valmatch.game_logs.whole_log.result import (
+    BatchRating,
+    CoefficientRow,
+    PlayerRow,
+    superiority_of,
+)
+from valmatch.present.document import (
+    COLOURS,
+    Block,
+    Graph,
+    Interval,
+    Intervals,
+    Line,
+    Presentation,
+    View,
+    counted,
+    joined,
+)
+from valmatch.present.rate import log_name
+from valmatch.statistics.rounding import formatted
+from valmatch.text.suggestions import correction
+from valmatch.text.terminal import Sheet
+
+BEST = 10  # players that are listed where no number is given
+SHOWN = 30  # players that are drawn: the first and the last, if there are more
+DRAWN = 5  # players whose paths are drawn
+NAMED = 5  # players of a kind who are named
+
+MEANT = (
+    "tied for first: nobody is shown to be better, by ranges of ranks that hold for all players"
+    " together; rating: in points of Elo, 400 of which are odds of ten to one."
+)
+
+
+def present(result: BatchRating, view: View) -> Presentation:
+    """Return what a rating of a whole log shows."""
+    log, facts = log_name(result.source), result.facts
+    listed = [row for row in result.players if row.games >= view.min_games]
+    rated = [row for row in listed if row.rating is not None]
+    tables = [Block("Players", sheet=_players(rated[: view.top or BEST], result))]
+    if result.coefficients:
+        tables.append(Block("Coefficients", sheet=_coefficients(result)))
+    tables.append(Block("Notes", items=list(result.notes)))
+    charts = [Block("Ratings", charts=_ratings(rated, result, view), figure="ratings")]
+    if result.days and rated:
+        charts.append(Block("Paths", charts=[_paths(result, rated, view)], figure="paths"))
+    others: dict[str, list[str]] = {}
+    for row in result.players:
+        if row.rating is None:
+            others.setdefault(row.status, []).append(row.player)
+    blocks = [Block("Players without a rating", items=_left_out(others))] if others else []
+    if result.posterior.covariance is not None and len(result.posterior.names) > 1:
+        blocks.append(_superiority(result))
+    blocks.append(Block("How it was rated", items=_facts(facts)))
+    return Presentation(
+        f"Rating of {log} by {result.system}",
+        f"Who is the best of the {counted(int(facts['players']), 'player')} of {log}, by"
+        f" {counted(int(facts['games_used']), 'game')} at once?",
+        finding=_finding(result, others.get("above", [])),
+        glossary=MEANT,
+        tables=tables,
+        charts=[block for block in charts if block.charts],
+        blocks=blocks,
+    )
+
+
+def _finding(result: BatchRating, unbeaten: Sequence[str]) -> str:
+    """Say who is first, who cannot be told from them, and how many have a rating."""
+    facts, tied = result.facts, result.tied_for_first
+    n = f"n = {facts['games_used']:,} games"
+    best = next((row for row in result.players if row.rating is not None), None)
+    if best is None:
+        return f"Nobody can be rated by these games (no interval, {n})."
+    half = formatted(_half(best), ".1f")
+    said = f"Player {best.player} is first with a rating of {best.rating:.1f}"
+    if unbeaten:
+        said = f"{_named(unbeaten)}: never beaten by who is rated, no finite rating. Of the rated,"
+        said += f" player {best.player} has the highest rating, {best.rating:.1f}"
+    said += f" ± {half}" if half else ""
+    if int(facts["rated"]) == 1:
+        said += ", and nobody else has a rating"
+    elif len(tied) == 1:
+        said += ", and better than all others"
+    elif tied:
+        said += f"; {len(tied):,} are tied for first ({_named(tied)})"
+    said += f"; {facts['rated']:,} of {counted(int(facts['players']), 'player')} are rated"
+    level = f"{facts['level']:.0%} intervals" if half else "no interval"
+    return f"{said}; {level}, {n}."
+
+
+def _named(players: Sequence[str]) -> str:
+    """Return the first of some names, and how many more there are."""
+    more = len(players) - NAMED
+    return f"{', '.join(players[:NAMED])} and {more:,} more" if more > 0 else joined(players)
+
+
+def _half(row: PlayerRow | CoefficientRow) -> float | None:
+    return None if row.low is None or row.high is None else 0.5 * (row.high - row.low)
+
+
+def _players(rows: Sequence[PlayerRow], found: BatchRating) -> Sheet:
+    """Return a table of some players."""
+    columns = {
+        "rank": [f"{row.rank}" for row in rows],
+        "player": [row.player for row in rows],
+        "rating": [formatted(row.rating, ".1f") for row in rows],
+    }
+    if found.facts["quantile"] is not None:
+        columns[f"± {found.facts['level']:.0%}"] = [formatted(_half(row), ".1f") for row in rows]
+    if any(row.rank_low is not None for row in rows):
+        columns["ranks"] = [f"{row.rank_low}-{row.rank_high}" for row in rows]
+    for name in ("games", "wins", "losses", "draws"):
+        columns[name] = [f"{getattr(row, name)}" for row in rows]
+    if len({row.group for row in found.players if row.rating is not None}) > 1:
+        columns["group"] = [f"{row.group}" for row in rows]
+    sheet = Sheet.of(*columns)
+    sheet.repeated = 2
+    for cells in zip(*columns.values(), strict=True):
+        sheet.add(*cells)
+    return sheet
+
+
+def _coefficients(result: BatchRating) -> Sheet:
+    """Return coefficients with the half-widths of their intervals, or the ends of that of nu."""
+    level = result.facts["level"]
+    sheet = Sheet.of("coefficient", "value", f"± {level:.0%}", "unit")
+    for row in result.coefficients:
+        digits = 1 if row.unit == "points" else 4
+        sheet.add(row.name, f"{row.value:.{digits}f}", _arms(row, digits), row.unit)
+    return sheet
+
+
+def _arms(row: CoefficientRow, digits: int) -> str:
+    """Return the half-width of an interval, both arms where they differ."""
+    if row.low is None or row.high is None:
+        return ""
+    below, above = row.value - row.low, row.high - row.value
+    if row.unit:
+        return f"{above:.{digits}f}"
+    return f"-{below:.{digits}f}/+{above:.{digits}f}"
+
+
+def _left_out(others: Mapping[str, Sequence[str]]) -> list[str]:
+    """Say how many have no rating, and why."""
+    why = {
+        "above": "never lost to the rated players' side: any number would be too low",
+        "below": "never won against it: any number would be too high",
+        "unlinked": "no chain of wins leads to the rated players, or back",
+    }
+    return [
+        f"{counted(len(names), 'player')} {status}" + (f" ({why[status]})" if status in why else "")
+        for status, names in others.items()
+    ]
+
+
+# ---- charts ----
+
+
+def _ratings(rated: Sequence[PlayerRow], result: BatchRating, view: View) -> list[Intervals]:
+    """Return ratings with their intervals, the best at the top; of many players both ends."""
+    rows = list(rated)
+    if view.players:
+        rows = [row for row in rated if row.player in view.players]
+        _check_rated(view.players, [row.player for row in rated])
+    elif len(rows) > SHOWN:
+        rows = [*rows[: SHOWN // 2], *rows[-(SHOWN // 2) :]]
+    title = f"Ratings with their {result.facts['level']:.0%} intervals"
+    return [Intervals(title, [_interval(row) for row in rows])] if rows else []
+
+
+def _check_rated(players: Sequence[str], rated: Sequence[str]) -> None:
+    """Refuse to draw players who have no rating."""
+    for player in players:
+        if player not in rated:
+            near = correction(player, rated)
+            raise InputError(f"{option('players')}: {player!r} has no rating here{near}")
+
+
+def _interval(row: PlayerRow) -> Interval:
+    """Return a row of the chart."""
+    mean, low, high = (math.nan if x is None else x for x in (row.rating, row.low, row.high))
+    half = formatted(_half(row), ".1f")
+    said = f"{row.player}: {mean:.1f}" + (f" ± {half}" if half else "")
+    return Interval(row.player, mean, low, high, said)
+
+
+def _paths(result: BatchRating, rated: Sequence[PlayerRow], view: View) -> Graph:
+    """Return the ratings of some players over the days on which they played."""
+    names = list(view.players)[:COLOURS] or [row.player for row in rated[:DRAWN]]
+    first = result.facts["first_day"]
+    dated = isinstance(first, str)
+    start = float(np.datetime64(first, "D").astype(np.int64)) if dated else 0.0
+    lines = []
+    for k, name in enumerate(names):
+        rows = [row for row in result.days if row.player == name]
+        days = [
+            float(np.datetime64(row.day, "D").astype(np.int64)) if dated else float(row.day)
+            for row in rows
+        ]
+        ratings, low, high = (
+            np.array([math.nan if x is None else x for x in own], np.float64)
+            for own in (
+                [row.rating for row in rows],
+                [row.low for row in rows],
+                [row.high for row in rows],
+            )
+        )
+        band = (low, high) if np.isfinite(low).any() else (None, None)
+        lines.append(Line(name, np.array(days) - start, ratings, *band, colour=k))
+    day = f"days after {first}" if dated else "day"
+    return Graph("Ratings of the best by day played", day, "rating [points]", lines)
+
+
+def percent_of(chance: float) -> str:
+    """Return a probability in whole percents, none of which is certain.
+
+    Examples
+    --------
+    >>> percent_of(0.5), percent_of(0.9951), percent_of(0.0)
+    ('50', '>99', '<1')
+    """
+    if 0.01 <= chance <= 0.99:
+        return f"{100.0 * chance:.0f}"
+    return ">99" if chance > 0.5 else "<1"
+
+
+def _superiority(result: BatchRating) -> Block:
+    """Return how likely each player is stronger than each other one, of many players the first."""
+    posterior, covariance = result.posterior, result.posterior.covariance
+    assert covariance is not None
+    names, variances = posterior.names[:SHOWN], np.diag(covariance)
+    n = len(names)
+    sheet = Sheet.of("number", "player", *(str(k + 1) for k in range(n)))
+    for k, name in enumerate(names):
+        leads = posterior.mean[k] - posterior.mean[:n]
+        errors = np.sqrt(np.maximum(variances[k] + variances[:n] - 2.0 * covariance[k, :n], 0.0))
+        chances = superiority_of(leads, errors).tolist()
+        cells = [percent_of(chance) if other != k else "" for other, chance in enumerate(chances)]
+        sheet.add(str(k + 1), name, *cells)
+    if len(posterior.names) > SHOWN:
+        rated = len(posterior.names)
+        sheet.notes.append(
+            f"The first {SHOWN} of {rated:,} rated players; superiority.csv has all."
+        )
+    said = (
+        "Probability in percent that the player of a row is stronger than the one of that number."
+    )
+    return Block("Who is stronger", [said], sheet=sheet)
+
+
+def _facts(given: Mapping[str, Any]) -> list[str]:
+    """Return sentences on the model and its intervals."""
+    facts = [f"Ratings and their intervals are relative to: {given['zero']}."]
+    if "drift" in given:
+        facts[0] = "Ratings are relative to the mean of all players' first days."
+        facts.append(f"Ratings and ranks are of the last day of the log, {given['last_day']}.")
+        facts.append(
+            f"A rating moves by a drift of {given['drift']:.4g} points a square-root day, from a"
+            f" first day with a deviation of {given['deviation']:g} points."
+        )
+        if given["tuning"]:
+            more = given["tuning"]["evidence"] - given["tuning"]["unmoved"]
+            facts.append(
+                f"The drift is the one of the greatest evidence (Laplace), {more:.2f} above the log"
+                " evidence of none."
+            )
+    clusters = given["clusters"]
+    by = f" by {clusters:,} clusters" if clusters else ""
+    facts.append(f"Intervals: {given['interval']}{by}.")
+    if given["draws"]:
+        facts.append(f"Draws: {given['draws']}.")
+    if given["prior"] is not None:
+        facts.append(f"Prior: ratings scatter with a deviation of {given['prior']:g} points.")
+    if int(given["groups"]) > 1:
+        facts.append(
+            f"{given['groups']:,} groups of players are linked by no game: differences between them"
+            " rest on the prior alone."
+        )
+    return facts
