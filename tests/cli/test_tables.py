@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import valmatch
-from valmatch.cli.tables import print_table
+from valmatch.present.terminal import print_table
 from valmatch.text.terminal import Sheet
 
 BANDS = ["bottom_10%", "10-50%", "50-90%", "90-99%", "top_1%"]
@@ -75,7 +75,8 @@ def test_numbers_of_replications_that_all_are_the_same_give_way_to_units() -> No
 def printed(table: Sheet, spare: str) -> list[str]:
     """Return the heads of the tables that are printed, their columns between bars."""
     with contextlib.redirect_stdout(io.StringIO()) as text:
-        print_table("", table, spare=spare)
+        table.spare = spare
+        print_table("", table)
     lines = text.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
     return [re.sub(r" {2,}", "|", line) for line in lines if line.startswith("response")]

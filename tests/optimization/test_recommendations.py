@@ -16,7 +16,6 @@ from tests.support import known_loads
 from tests.support.known_loads import BOXES, LOADS
 from tests.support.known_rules import RULES, registered
 from tests.support.sweeps import swept
-from valmatch.cli.tables import show_front, show_study
 from valmatch.config.identity import resolved, restore
 from valmatch.config.loading import load
 from valmatch.execution.chunks import build
@@ -66,16 +65,13 @@ def test_the_recommended_point_is_not_worse_than_a_feasible_start(title: str, so
             assert change_of(study)[0] <= 1e-9
 
 
-def test_a_start_that_is_not_beaten_is_recommended_and_it_is_said(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_start_that_is_not_beaten_is_recommended_and_it_is_said() -> None:
     study = optimize(RULES["flat"].config("flat"), budget=400)
     assert study.verdict is not None
     assert study.verdict.point == {"x1": 50.0}
     assert study.summary()["recommended"]["name"] == "start"
     assert change_of(study) == (0.0, 0.0)
-    show_study("", study)
-    said = " ".join(capsys.readouterr().out.split())
+    said = " ".join(repr(study).split())
     assert "start: it is what is recommended, as it is not beaten beyond the interval" in said
     assert "changes the objective by" in said
 
@@ -117,7 +113,7 @@ def test_a_start_far_from_the_best_is_left() -> None:
 
 
 @pytest.mark.slow
-def test_a_value_at_a_bound_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_value_at_a_bound_is_said(tmp_path: Path) -> None:
     bounds = {"x1": {"low": 60, "high": 200, "start": 70}}
     config = RULES["valley"].config("valley", variables=bounds)
     study = optimize(config, budget=400, out=tmp_path / "out")
@@ -125,8 +121,7 @@ def test_a_value_at_a_bound_is_said(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert study.verdict.at_bounds == {"x1": "low"}
     written = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert written["recommended"]["at_bounds"] == {"x1": "low"}
-    show_study("", study)
-    assert "is at its lower bound" in " ".join(capsys.readouterr().out.split())
+    assert "is at its lower bound" in " ".join(repr(study).split())
 
 
 def test_todays_rule_is_the_configs_own(tmp_path: Path) -> None:
@@ -154,9 +149,7 @@ def document(posed: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"model": "rules", "optimize": section}
 
 
-def test_todays_rule_is_a_candidate_and_compared(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_todays_rule_is_a_candidate_and_compared(tmp_path: Path) -> None:
     posed = document(RULES["valley"].config("valley"))
     best = load({**posed, "factors": {"rule": "valley", "x1": 30}})
     study = optimize(best, budget=400, out=tmp_path / "out")
@@ -167,9 +160,7 @@ def test_todays_rule_is_a_candidate_and_compared(
         rows = list(csv.DictReader(file))
     assert (rows[0]["response"], float(rows[0]["difference"])) == ("objective", 0.0)
     assert study.summary()["today_and_recommended"]["today"] == {"x1": 30.0}
-    show_study("", study)
-    out = capsys.readouterr().out
-    assert "today's rule and recommended point on the same" in out
+    assert "today's rule and recommended point on the same" in repr(study)
     outside = load({**posed, "factors": {"rule": "valley", "x1": -5}})
     found = optimize(outside, budget=400).post_analysis
     assert found is not None
@@ -188,15 +179,12 @@ def test_every_point_of_a_sweep_is_no_worse_than_a_feasible_start() -> None:
 
 
 @pytest.mark.slow
-def test_the_start_stays_on_a_front_unless_it_is_beaten(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_start_stays_on_a_front_unless_it_is_beaten() -> None:
     config = RULES["monotone"].config("monotone")
     front = pareto_front(config, ["cost", "wait"], 400, 1)
     assert front.given == {"start": "on the front"}
     assert "start" in front.columns()["name"]
-    show_front("", front)
-    assert "start: on the front" in capsys.readouterr().out
+    assert "start: on the front" in repr(front)
     # Far from the valley, the wait being the same everywhere but for noise.
     away = pareto_front(RULES["valley"].config("valley"), ["cost", "wait"], 400, 1)
     assert away.given["start"] in (

@@ -15,14 +15,13 @@ import valmatch
 from tests.support.command import valmatch as command
 from tests.support.wide_model import ENTRY, gap, posed
 from valmatch import InputError
-from valmatch.cli.tables import show_solvers
 from valmatch.config.loading import load
 from valmatch.execution.chunks import build
 from valmatch.models.registry import OWN
 from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Variable
 from valmatch.optimization.problem_of_config import found_ends, problem_of
-from valmatch.optimization.studies.solver_comparison import SolverComparison
+from valmatch.present.optimize import solvers_sheet
 from valmatch.statistics.rounding import rounded
 
 SAID = "search scale: linear and logarithmic from both ends for"
@@ -170,7 +169,7 @@ def test_the_best_of_a_study_is_called_so(tmp_path: Path) -> None:
     assert summary["solvers"]["gap_to"] == "best of this study"
 
 
-def test_objectives_below_1_have_digits(capsys: pytest.CaptureFixture[str]) -> None:
+def test_objectives_below_1_have_digits() -> None:
     share = {"value": 0.5, "ci_low": 0.0, "ci_high": 1.0}
     shares = ("area_under_curve", "within_5_percent", "within_10_percent")
     for value, text in {
@@ -185,9 +184,8 @@ def test_objectives_below_1_have_digits(capsys: pytest.CaptureFixture[str]) -> N
     }.items():
         line: dict[str, Any] = dict.fromkeys((*shares, "wrongly_called_feasible"), share)
         line |= {"runs": 2, "median_objective": dict.fromkeys(share, value)}
-        show_solvers(SolverComparison({"random": line}, {}, value, None, 500))
-        row = next(row for row in capsys.readouterr().out.splitlines() if row.startswith("random"))
-        assert row.split()[2] == text
+        (row,) = solvers_sheet({"random": line}, "best known objective", value).rows
+        assert row[2] == text
 
 
 @pytest.mark.parametrize(

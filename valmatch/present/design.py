@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from valmatch.present.document import (
     value_in_words,
 )
 from valmatch.present.provenance import unit_of_factor
+from valmatch.present.replicate import curve_charts
 from valmatch.present.responses import glossary
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import TOO_SHORT
@@ -72,6 +74,14 @@ def present(result: DesignReplications, view: View) -> Presentation:
     wanted = [one for one in responses if (one.name in chosen if chosen else not one.part)]
     charts = _charts(result.config.model, factors, points, founds, wanted[:CHARTS])
     found.charts = [Block("Means against the factors", charts=charts, figure="design")]
+    if all(one.axes and one.curves for one in result.results):
+        curves = [curve_charts(one) for one in result.results]
+        rows = [
+            replace(chart, title=f"{chart.title}, {_place(point)}")
+            for row in zip(*curves, strict=False)
+            for chart, point in zip(row, points, strict=True)
+        ]
+        found.charts.insert(0, Block("At each point", charts=rows, figure="curves"))
     found.blocks = glossary(responses)
     return found
 

@@ -47,7 +47,7 @@ from valmatch.text.terminal import COUNT, UNIT, Sheet, aligned, labelled
 
 HISTOGRAMS = 24  # most responses whose distributions are drawn
 
-FIGURES = {"rating": "bands", "hour": "hours", "weekday": "weekdays"}
+FIGURES = {"rating": "bands"}
 """The figure of what is divided; of other parts it is called after them."""
 
 
@@ -221,7 +221,7 @@ def _charts(result: Replications, chosen: Collection[str]) -> list[Block]:
     if result.axes and result.curves:
         note = [f"Means over the replications with {result.confidence:.0%} bands."]
         title = "Over the games of a player"
-        blocks.append(Block(title, note, charts=_curves(result), figure="curves"))
+        blocks.append(Block(title, note, charts=curve_charts(result), figure="curves"))
     wanted = [
         response
         for response in result.responses
@@ -240,7 +240,7 @@ def _charts(result: Replications, chosen: Collection[str]) -> list[Block]:
     return blocks
 
 
-def _curves(result: Replications) -> list[Chart]:
+def curve_charts(result: Replications) -> list[Graph]:
     """Return a chart of each measure with curves, a line for each policy."""
     axes, sums = result.axes, result.curves
     assert axes
@@ -252,7 +252,7 @@ def _curves(result: Replications) -> list[Chart]:
     times = [t_quantile(half, n - 1) if n > 1 else math.nan for n in numbers.tolist()]
     reach = error * np.array(times)[at].reshape(error.shape)
     games = np.arange(1.0, axes.games + 1.0)
-    charts: list[Chart] = []
+    charts: list[Graph] = []
     for m, measure in enumerate(axes.measures):
         lines = [
             Line(policy if len(axes.policies) > 1 else "", games, *own, colour=k)

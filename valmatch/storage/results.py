@@ -27,6 +27,12 @@ class Result(ABC):
         return ()
 
     @property
+    def finding(self) -> str:
+        """What came out, in a sentence with its interval."""
+        presenting = importlib.import_module("valmatch.present.presenting")
+        return str(presenting.present(self).finding)
+
+    @property
     @abstractmethod
     def title(self) -> str:
         """What the result is of, in one line."""

@@ -77,7 +77,7 @@ def test_a_run_says_so_if_the_days_of_its_table_do() -> None:
         days = run["days"]["scale_stretch"].tolist()
         before, after = sum(days[5:7]) / 2.0, sum(days[7:9]) / 2.0
         moves = not 0.95 * before <= after <= 1.05 * before
-        assert list(run.remarks) == [SCALE_MOVES] * moves
+        assert list(run.warnings) == [SCALE_MOVES] * moves
         said.append(moves)
     assert 0 < sum(said) < 12
 
@@ -103,7 +103,7 @@ def test_nothing_is_said_of_a_scale_that_stays(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_replications_are_counted(tmp_path: Path) -> None:
     config = valmatch.load("ladder", DUELS)
-    moved = [bool(valmatch.simulate(config, 1, k).remarks) for k in range(6)]
+    moved = [bool(valmatch.simulate(config, 1, k).warnings) for k in range(6)]
     assert 0 < sum(moved[:4]) < 4
     line = f"{sum(moved[:4])} of 4 replications: {SCALE_MOVES}"
     assert valmatch.replicate(config, 4).remarks == [line]

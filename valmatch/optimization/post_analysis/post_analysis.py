@@ -110,10 +110,15 @@ class PostAnalysis:
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
         today = self.against_today
+        units = {response.name: response.unit for response in self.against_start.responses}
+        of = units["objective"]
         return {
             "start_and_recommended": self.against_start.as_dict(),
             **({"today_and_recommended": today.as_dict()} if today else {}),
-            "prices": {price.constraint.name: price.as_dict() for price in self.prices},
+            "prices": {
+                price.constraint.name: price.as_dict(units.get(price.constraint.response, ""), of)
+                for price in self.prices
+            },
             "spent_beyond_budget": self.spent,
         }
 

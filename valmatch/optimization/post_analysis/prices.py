@@ -57,7 +57,7 @@ class Price:
     # the interval of a change that is not distinguishable from 0; one of its ends is 0
     between: tuple[float, float] | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self, unit: str = "", of_objective: str = "") -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
         bound = self.constraint
         known = not self.why and self.between is None
@@ -68,7 +68,7 @@ class Price:
             "binding": self.slope is not None if known else None,
             "objective_per_unit_of_bound": self.slope.as_dict() if self.slope else None,
             **({"not_distinguishable_from_0": list(self.between)} if self.between else {}),
-            "in_words": self.in_words(),
+            "in_words": self.in_words(unit, of_objective),
         }
 
     def in_words(self, unit: str = "", of_objective: str = "") -> str:
