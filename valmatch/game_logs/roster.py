@@ -98,11 +98,15 @@ def read_ranking(files: ResultFiles, system: System) -> Ranking:
     numbers = {name: column.tolist() for name, column in table.numbers.items()}
     players, blank = table.texts["player"], [""] * len(table)
     changes = numbers.get(CHANGE, [math.nan] * len(table))
+    counts = {name: [int(n) for n in numbers[name]] for name in ("rank", "games", *COUNTS)}
     return Ranking(
-        [int(rank) for rank in numbers["rank"]],
+        counts["rank"],
         players,
         numbers["rating"],
-        *([int(n) for n in numbers[name]] for name in ("games", *COUNTS)),
+        counts["games"],
+        counts["wins"],
+        counts["losses"],
+        counts["draws"],
         table.texts.get(LAST_GAME, blank),
         [None if math.isnan(x) else x for x in changes],
         {name: numbers[name] for name in more},

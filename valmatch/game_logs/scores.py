@@ -145,8 +145,10 @@ class Scores:
     def read(cls, found: Mapping[str, Any]) -> Scores:
         """Return what ``summary.json`` holds."""
         bins = [CalibrationBin(*map(float, one.values())) for one in found["calibration"]]
-        numbers = {k: v if v is None else float(v) for k, v in found.items() if k != "calibration"}
-        return cls(**{**numbers, "games": int(found["games"]), "calibration": tuple(bins)})
+        own = ("accuracy", "log_loss", "log_loss_std_error", "brier_score", "three_way_log_loss")
+        known: dict[str, Any] = {k: None if found.get(k) is None else float(found[k]) for k in own}
+        games, decided = int(found["games"]), float(found["decided"])
+        return cls(games, decided, calibration=tuple(bins), **known)
 
 
 def scores(row: Floats) -> Scores:

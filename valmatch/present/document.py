@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from valmatch.config.config import Config
-from valmatch.config.identity import config_id
 from valmatch.errors import InputError, option
 from valmatch.kernels.arrays import Floats
-from valmatch.models.model import Axes, Response
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import mean_and_half
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Sheet, escaped, labelled, shortened, shown
+
+if TYPE_CHECKING:
+    from valmatch.config.config import Config
+    from valmatch.models.model import Axes, Response
 
 # Charts of reports: what is to be drawn, whatever draws it.
 
@@ -159,6 +160,15 @@ def listed(response: Response, chosen: Collection[str]) -> bool:
     return response.name in chosen if chosen else response.part is None
 
 
+def parameters_table(systems: Mapping[str, Mapping[str, float]]) -> Sheet:
+    """Return a table of the parameters of systems."""
+    sheet = Sheet.of("system", "parameter", "value", left=("system", "parameter"))
+    for system, parameters in systems.items():
+        for name, value in parameters.items():
+            sheet.add(system, name, f"{value:.6g}")
+    return sheet
+
+
 # Findings in words: means, changes, and with what confidence they are known.
 
 HEADLINE = 3  # responses that a finding names
@@ -211,6 +221,8 @@ def config_name(config: Config) -> str:
 
 def config_title(config: Config) -> str:
     """Return the start of the header of a table."""
+    from valmatch.config.identity import config_id
+
     stem = shortened(escaped(Path(config.source).stem))
     return f"{config.model} ({stem}), config {config_id(config)}"
 

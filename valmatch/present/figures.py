@@ -142,8 +142,9 @@ def _draw_intervals(axes: Axes, chart: Intervals) -> None:
         known = math.isfinite(row.low) and math.isfinite(row.high)
         sure = not chart.zero or row.low > 0.0 or row.high < 0.0
         ends = [[max(0.0, row.mean - row.low)], [max(0.0, row.high - row.mean)]] if known else None
-        own = {"color": GOOD if sure else GREY, "markerfacecolor": GOOD if sure else "white"}
-        axes.errorbar([row.mean], [place], xerr=ends, fmt="o", markersize=4.5, **own)
+        colour, face = (GOOD, GOOD) if sure else (GREY, "white")
+        mark: dict[str, Any] = {"color": colour, "markerfacecolor": face, "markersize": 4.5}
+        axes.errorbar([row.mean], [place], xerr=ends, fmt="o", **mark)
     names = [shortened(escaped(row.name), NAME) for row in chart.rows]
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)

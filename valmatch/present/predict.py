@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 from valmatch.game_logs.prediction import Forecast, PredictedGames
-from valmatch.present.document import Block, Presentation, View, counted, joined
+from valmatch.present.document import Block, Presentation, View, counted, joined, parameters_table
 from valmatch.text.terminal import Sheet
 
 NAMED = 3  # games that a finding names
@@ -66,12 +65,3 @@ def _predictions(result: PredictedGames) -> Sheet:
 
 def _percent(share: float | None) -> str:
     return "" if share is None else f"{share:.1%}"
-
-
-def parameters_table(systems: Mapping[str, Mapping[str, float]]) -> Sheet:
-    """Return a table of the parameters of systems."""
-    sheet = Sheet.of("system", "parameter", "value", left=("system", "parameter"))
-    for system, parameters in systems.items():
-        for name, value in parameters.items():
-            sheet.add(system, name, f"{value:.6g}")
-    return sheet

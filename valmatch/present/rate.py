@@ -14,9 +14,16 @@ from valmatch.game_logs.roster import COUNTS, LAST_GAME, Ranking
 from valmatch.game_logs.scores import Scores
 from valmatch.game_logs.tuning import Tuning
 from valmatch.present.bins import bin_edges
-from valmatch.present.document import Block, Graph, Line, Presentation, View, counted
+from valmatch.present.document import (
+    Block,
+    Graph,
+    Line,
+    Presentation,
+    View,
+    counted,
+    parameters_table,
+)
 from valmatch.present.histories import chosen_players, history_chart
-from valmatch.present.predict import parameters_table
 from valmatch.statistics.estimates import t_quantile
 from valmatch.statistics.rounding import arms_of, formatted
 from valmatch.storage.result_files import result_files

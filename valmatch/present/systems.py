@@ -16,8 +16,8 @@ from valmatch.present.document import (
     View,
     counted,
     joined,
+    parameters_table,
 )
-from valmatch.present.predict import parameters_table
 from valmatch.present.rate import MEANT, calibration_chart, log_name, tuning_lines
 from valmatch.statistics.rounding import arms_of, formatted
 from valmatch.text.terminal import Sheet, aligned
