@@ -91,6 +91,8 @@ def rows_case(number: int, rng: Random, bases: Path) -> Case:
     """Return a command on a folder with bad replications or control variates."""
     base = rng.choice(("replicate", "controls", "shard", "design", "compare", "curves"))
     name = "controls.csv" if base == "controls" and rng.random() < 0.5 else "replications.csv"
+    if base == "shard":
+        name = "replications-0-of-2.csv"
     place = {"design": f"points/*/{name}", "compare": f"*/{name}"}.get(base, name)
     name = rng.choice(_names(bases / base, place))
     content = (bases / base / name).read_bytes()

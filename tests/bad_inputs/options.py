@@ -316,7 +316,7 @@ USAGE: Sequence[tuple[Words, str]] = (
     (("\udcff",), "command"),
     (("replicate",), "CONFIG"),
     (("compare", "valorant"), "compare"),
-    (("combine", "out"), "DIR"),
+    (("combine",), "DIR"),
     (("rate",), "GAMES"),
     (("plot",), "DIR"),
     (("factors", "word"), "word"),
@@ -380,7 +380,7 @@ def option_case(number: int, rng: Random, bases: Path) -> Case:
     out, (there, certain) = rng.choice(list(OUTS.items()))
     command = rng.choice((*WRITING, COMBINE))
     argv = ("combine", out, "shard") if command is COMBINE else (*command, "--out", out)
-    names = [FAULTY] if FAULTY in out else ["OUT" if command is COMBINE else "--out"]
+    names = [FAULTY] if FAULTY in out else ["DIR" if command is COMBINE else "--out"]
     if command is COMBINE and out:
         names = [out[:5]]
     case = _case(number, argv, files | there, names, certain, f"{command[0]} --out {out[:40]!r}")

@@ -142,13 +142,23 @@ def test_a_stopped_design_goes_on(tmp_path: Path) -> None:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
+def _results(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder but manifests."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in files
+        if path.name != "manifest.json"
+    }
+
+
 @pytest.mark.slow
 def test_shards_of_a_design_combine(tmp_path: Path) -> None:
     sweep = ["replicate", "valorant", "-n", 7, "--sweep", "team_diff=100,200", *SMALL]
     whole = valmatch(*sweep, "--out", tmp_path / "whole", "--json")
     for index in range(3):
-        part = tmp_path / f"s{index}"
-        assert valmatch(*sweep, "--shard", f"{index}/3", "--out", part).code == 0
+        for part in (tmp_path / f"s{index}", tmp_path / "together"):
+            assert valmatch(*sweep, "--shard", f"{index}/3", "--out", part).code == 0
     parts = [tmp_path / f"s{index}" for index in (2, 0, 1)]
     checked = valmatch("combine", tmp_path / "x", *parts[:2], "--check")
     assert (checked.code, checked.out.count("shard 1/3 owes 2 replications: 1, 4\n")) == (75, 2)
@@ -157,14 +167,10 @@ def test_shards_of_a_design_combine(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
     done = valmatch("combine", tmp_path / "all", *parts, "--json")
     assert (done.code, done.out) == (0, whole.out)
-    for name in ("design.csv", "summary.json"):
-        one, other = (tmp_path / folder / name for folder in ("all", "whole"))
-        assert one.read_bytes() == other.read_bytes()
-    tables = list((tmp_path / "whole" / "points").glob("*/summary.csv"))
-    assert len(tables) == 2
-    for path in tables:
-        other = tmp_path / "all" / path.relative_to(tmp_path / "whole")
-        assert other.read_bytes() == path.read_bytes()
+    assert valmatch("combine", tmp_path / "together").code == 0
+    assert _results(tmp_path / "all") == _results(tmp_path / "together")
+    assert _results(tmp_path / "all") == _results(tmp_path / "whole")
+    assert len(list((tmp_path / "whole" / "points").glob("*/summary.csv"))) == 2
     refused = valmatch("combine", tmp_path / "y", *parts, tmp_path / "nothing")
     assert refused.code == 2
 

@@ -47,9 +47,14 @@ def test_shards_in_any_order(case: tuple[Config, int, dict[str, bytes]], tmp_pat
     rng = Random(n)
     for count in range(1, 8):
         folders = [tmp_path / f"{count}-{index}" for index in range(count)]
+        together = tmp_path / f"{count}-together"
         for index, folder in enumerate(folders):
-            replicate(config, n, shard=Shard(index, count), out=folder)
+            for out in (folder, together):
+                replicate(config, n, shard=Shard(index, count), out=out)
         rng.shuffle(folders)
+        combine(together, [])
+        assert contents(together) == serial
+        assert not list(together.glob("*-of-*"))
         out = tmp_path / f"{count}-all"
         # Some of them twice, and the whole once more with itself.
         for given in (folders + folders[:2], folders[:1], [out]):
@@ -75,14 +80,15 @@ def test_a_combination_with_gaps_says_who_owes_and_is_completed(
 ) -> None:
     config, n, serial = case
     for index in (0, 2):
-        replicate(config, n, shard=Shard(index, 3), out=tmp_path / str(index))
+        for name in (str(index), "together"):
+            replicate(config, n, shard=Shard(index, 3), out=tmp_path / name)
     found = combine(tmp_path / "all", [tmp_path / "0", tmp_path / "2"])
-    assert list(found.missing) == list(range(1, n, 3))
-    assert {name: list(owed) for name, owed in found.owed.items()} == {
-        "shard 1/3": list(found.missing)
-    }
-    replicate(config, n, out=tmp_path / "all", resume=True)
-    assert contents(tmp_path / "all") == serial
+    missing = list(range(1, n, 3))
+    assert found.owed == {"shard 1/3": (len(missing), missing)}
+    for name in ("all", "together"):
+        replicate(config, n, out=tmp_path / name, resume=True)
+        assert contents(tmp_path / name) == serial
+        assert not list((tmp_path / name).glob("*-of-*"))
 
 
 @pytest.mark.slow
@@ -166,7 +172,8 @@ def test_a_killed_shard_is_combined_as_far_as_it_got(tmp_path: Path) -> None:
     warnings: list[str] = []
     folders = [tmp_path / "killed", tmp_path / "empty"]
     found = combine(tmp_path / "all", folders, warn=warnings.append)
-    assert len(found.missing) == 10**6 - len(found.replications.values)
+    (owed,) = found.owed.values()
+    assert owed.total == 10**6 - len(found.replications.values)
     assert len(found.replications.values) > 10
     assert [text.rpartition(": ")[2] for text in warnings] == [
         "its run has not ended, or was killed",

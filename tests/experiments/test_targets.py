@@ -33,7 +33,7 @@ def test_a_target_is_reached_at_a_look_whoever_works(tmp_path: Path) -> None:
     assert contents(tmp_path / "2") == contents(tmp_path / "1")
     np.testing.assert_array_equal(one.values, replicate(config, n).values)
     found = combine(tmp_path / "all", [tmp_path / "1"])
-    assert not found.missing
+    assert not found.owed
     assert (
         contents(tmp_path / "all")["replications.csv"]
         == contents(tmp_path / "1")["replications.csv"]

@@ -15,13 +15,13 @@ SHAPE = (1, 2, 3)
 def written(folder: Path) -> CurveSums:
     """Write sums over five replications, and return them."""
     sums = CurveSums(5, np.arange(6).reshape(SHAPE), np.arange(6).reshape(SHAPE))
-    write_sums(folder, sums, [range(5)])
+    write_sums(folder / SUMS, sums, [range(5)])
     return sums
 
 
 def test_sums_are_read_back(tmp_path: Path) -> None:
     sums = written(tmp_path)
-    found, over = read_sums(tmp_path, SHAPE, warn=lambda text: None)
+    found, over = read_sums(tmp_path / SUMS, SHAPE, warn=lambda text: None)
     assert (found.n, over) == (5, [range(5)])
     assert np.array_equal(found.total, sums.total)
 
@@ -38,7 +38,7 @@ def test_a_torn_file_counts_for_nothing_wherever_it_is_torn(tmp_path: Path) -> N
                 continue
             path.write_bytes(torn)
             warnings: list[str] = []
-            found, over = read_sums(tmp_path, SHAPE, warnings.append)
+            found, over = read_sums(tmp_path / SUMS, SHAPE, warnings.append)
             if warnings:
                 assert (found.n, over) == (0, []), (cut, tail[:1])
             else:  # what is torn is not read, such as the length of a comment

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -13,21 +12,25 @@ from valmatch.cli.console import AGAIN, info, show, show_result, warn
 from valmatch.cli.options import Confidence, Json, Quiet, path, whole
 from valmatch.cli.replicate import show_run
 from valmatch.errors import InputError
-from valmatch.text.terminal import shortened
 
 
 def combine(
     out: Annotated[
-        Path, typer.Argument(parser=path("whole"), metavar="OUT", help="Folder of the whole.")
-    ],
-    folders: Annotated[
-        list[Path],
+        Path,
         typer.Argument(
-            parser=path("folders"),
-            metavar="DIR...",
-            help="Folders of `replicate` or `optimize`, such as its shards.",
+            parser=path("out"),
+            metavar="DIR",
+            help="Folder of the run: its shards are put together, and results are written to it.",
         ),
     ],
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            parser=path("folders"),
+            metavar="[OTHER]...",
+            help="Further folders of the same run, such as those of other machines.",
+        ),
+    ] = None,
     expect: Annotated[
         int | None,
         typer.Option(
@@ -43,42 +46,30 @@ def combine(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Merge folders of replications, or of an optimisation, into one, as if one run had made them.
+    """Put the shards of a run of `replicate` or `optimize` together, as if one run had made them.
 
-    In any order, exact repetitions dropped; folders of another config or seed, and folders that
-    contradict each other, are refused. Exit code 75: replications or runs are missing.
+    Other folders may come in any order and hold the same replications. Folders of another config
+    or seed, and those that contradict each other, are refused. Exit code 75: replications or runs
+    are missing.
     """
     from valmatch.experiments.combine import combine as merge
+    from valmatch.experiments.combine import with_whole
     from valmatch.storage.manifest import command_of
 
-    _refuse_shard(out)
-    commands = list(map(command_of, folders))
+    others = folders or []
+    commands = list(map(command_of, with_whole(out, others)))
     if "optimize" in commands:
         _refuse_with_optimize(expect=expect, confidence=confidence)
-        _combine_optimizations(out, folders, json, check=check)
+        _combine_optimizations(out, others, json, check=check)
         return
     if "design" in commands:
-        _combine_designs(out, folders, json, expect=expect, check=check, confidence=confidence)
+        _combine_designs(out, others, json, expect=expect, check=check, confidence=confidence)
         return
-    found = merge(out, folders, expect=expect, check=check, confidence=confidence, warn=warn)
+    found = merge(out, others, expect=expect, check=check, confidence=confidence, warn=warn)
     if check:
-        _show_missing(found.missing_by_shard(), found.shortfalls(), found.owed, json)
+        _show_missing(found.missing(), found.shortfalls(), found.owed, json)
     show_run(found.replications, found.summary(), out, json)
     _exit_if_missing(found.shortfalls())
-
-
-def _refuse_shard(out: Path) -> None:
-    """Refuse to write the whole into the first of its shards."""
-    from valmatch.storage.manifest import Manifest, read_manifest
-
-    shard = None
-    with suppress(OSError, InputError):
-        shard = read_manifest(out, Manifest).get("shard")
-    if shard:
-        raise InputError(
-            f"OUT is missing: the first argument, {shortened(str(out))}, is itself one of the"
-            " shards (usage: valmatch combine OUT DIR...)"
-        )
 
 
 def _show_missing(
@@ -93,9 +84,8 @@ def _show_missing(
 def _say_what_to_run_again(owed: Iterable[str]) -> None:
     """Say which tasks of a job array make what shards owe."""
     from valmatch.execution.shards import array_of, parse_shard
-    from valmatch.experiments.combine import SHARD
 
-    shards = [parse_shard(name.removeprefix(SHARD)) for name in owed if name.startswith(SHARD)]
+    shards = [parse_shard(name.split()[1]) for name in owed if name.startswith("shard ")]
     if shards:
         array = array_of(shard.index for shard in shards)
         info(
@@ -105,7 +95,7 @@ def _say_what_to_run_again(owed: Iterable[str]) -> None:
 
 
 def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any) -> None:  # noqa: ANN401
-    """Merge the folders of a design."""
+    """Put the folders of a design together."""
     from valmatch.experiments.combine import combine_designs
 
     found = combine_designs(out, folders, warn=warn, **options)
@@ -124,7 +114,7 @@ def _refuse_with_optimize(**given: object) -> None:
 
 
 def _combine_optimizations(out: Path, folders: list[Path], json: bool, check: bool) -> None:
-    """Merge the folders of an optimisation."""
+    """Put the folders of an optimisation together."""
     from valmatch.optimization.studies.combine import combine_optimizations
 
     found = combine_optimizations(out, folders, check=check, warn=warn)

@@ -28,14 +28,14 @@ def status(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say how far the run of each folder is: done of wanted; and which shards no folder holds.
+    """Show the progress of runs and of their shards, and name the shards that no folder holds.
 
     Nothing is written. A run that has not ended is at work, or was killed. Exit code 0, whatever
     the runs did.
     """
     from valmatch.experiments.status import missing_shards, status_of
 
-    found = [status_of(folder) for folder in folders]
+    found = [one for folder in folders for one in status_of(folder)]
     missing = list(map(str, missing_shards(found)))
     document = {"runs": [one.as_dict() for one in found], "missing_shards": missing}
     show(json, document, lambda: _show_table(found))
@@ -48,12 +48,14 @@ def _show_table(found: Sequence[RunStatus]) -> None:
     from valmatch.present.terminal import print_table
     from valmatch.text.terminal import Sheet, shortened
 
-    columns = ("folder", "command", "state")
+    shards = ["shard"] if any(one.shard.count > 1 for one in found) else []
+    columns = ("folder", "command", *shards, "state")
     table = Sheet.of(*columns, "done", "of", left=columns)
     for one in found:
         table.add(
             shortened(str(one.folder), FOLDER),
             one.command,
+            *([str(one.shard) if one.shard.count > 1 else ""] if shards else []),
             one.state,
             "" if one.done is None else f"{one.done:,}",
             "" if one.wanted is None else f"{one.wanted:,}",

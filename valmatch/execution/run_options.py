@@ -90,7 +90,7 @@ class RunOptions:
         arguments.seconds("max_seconds", self.max_seconds)
 
     @property
-    def elsewhere(self) -> bool:
+    def uses_workers(self) -> bool:
         """Whether work may be sent to other processes."""
         return self.workers > 1 or self.executor not in (None, LOCAL) or self.scheduler is not None
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from valmatch.errors import InputError, option
 from valmatch.inputs.arguments import RANGES
@@ -25,8 +27,25 @@ class Shard:
         """Return the replications of the first n that belong to the shard."""
         return range(self.index, n, self.count)
 
+    def file_name(self, name: str) -> str:
+        """Return what the shard calls its part of a file, such as ``rows-1-of-3.csv``."""
+        stem, _, ending = name.rpartition(".")
+        return name if self == WHOLE else f"{stem}-{self.index}-of-{self.count}.{ending}"
+
 
 WHOLE = Shard(0, 1)
+
+
+def shard_files(folder: Path, name: str) -> dict[Path, Shard]:
+    """Return the files of a folder that hold parts of a file: that of the whole, then of shards."""
+    whole = folder / name
+    found = {whole: WHOLE} if whole.exists() else {}
+    stem, _, ending = name.rpartition(".")
+    for path in folder.glob(f"{stem}-*-of-*.{ending}"):
+        match = re.fullmatch(rf"{stem}-([0-9]{{1,9}})-of-([0-9]{{1,9}})\.{ending}", path.name)
+        if match and int(match[1]) < int(match[2]):
+            found[path] = Shard(int(match[1]), int(match[2]))
+    return dict(sorted(found.items(), key=lambda item: (item[1].count, item[1].index)))
 
 
 def parse_shard(text: str) -> Shard:

@@ -23,8 +23,8 @@ from valmatch.experiments.replicate import (
     DEFAULT_SEED,
     Plan,
     check_finished,
-    claim,
     default_n,
+    open_run,
     run_plan,
 )
 from valmatch.experiments.replications import Replications
@@ -40,7 +40,7 @@ from valmatch.statistics.no_interval import (
 from valmatch.statistics.pairs import PairedDifference, differing, paired
 from valmatch.statistics.sampling import INDEPENDENT, Sampling, Widened, no_difference_interval
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
 from valmatch.storage.results import Result, warnings_of_parts
 from valmatch.storage.run_folder import RunFolder, files_of
@@ -53,7 +53,7 @@ Change = tuple[str, object, object]
 
 
 @contextmanager
-def run_sides(
+def paired_runs(
     sides: Mapping[str, Config],
     plan: Plan,
     identity: Mapping[str, object],
@@ -69,10 +69,10 @@ def run_sides(
         if out:
             identity = {**identity, "seed": plan.seed}
             read = [file for config in configs for file in files_of(config)]
-            claimed = RunFolder(out, "compare", configs[0], identity, resume=resume, read=read)
+            opened = RunFolder(out, "compare", configs[0], identity, resume=resume, read=read)
             for name, config in sides.items():
-                claim(out / name, config, plan, resume, read=read)
-            folder = stack.enter_context(claimed)
+                open_run(out / name, config, plan, resume, read=read)
+            folder = stack.enter_context(opened)
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
         # Where the time is short, an equal part of it for each leaves replications to compare.
         parts = [options.max_seconds * k / len(sides) for k in range(1, len(sides))]
@@ -495,13 +495,12 @@ def compare_configs(
     sides = _sides(configs)
     ids = [config_id(config) for config in configs[1:]]
     identity = {"config_id_b": ids[0]} if len(ids) == 1 else {"variants": ids}
-    with run_sides(sides, plan, identity, options, listeners) as (runs, folder):
+    with paired_runs(sides, plan, identity, options, listeners) as (runs, folder):
         compared = compare_runs(runs[0], runs[1:], plan.confidence)
         compared = replace(compared, folder=options.out)
         if folder:
             write_csv(folder.path / "differences.csv", compared.columns())
-            with write_atomically(folder.path / "summary.json") as file:
-                file.write(to_json(compared.summary()))
+            write_json(folder.path / "summary.json", compared.summary())
             folder.note(**({"shown": [*shown]} if shown else {}))
             folder.remark_input(chain.from_iterable(run.input_remarks for run in runs))
             folder.close(compared.status, replications=compared.n)

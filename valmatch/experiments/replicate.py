@@ -19,14 +19,14 @@ from valmatch.execution.run_options import Listeners, ReplicateKeywords, RunOpti
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.replications import Replications
 from valmatch.inputs import arguments
-from valmatch.models.model import Batch, Response
+from valmatch.models.model import Batch, Model, Response
 from valmatch.models.registry import no_response
 from valmatch.statistics.precision import Precision, Target, looks, parse_target
 from valmatch.statistics.sampling import OneHistory
 from valmatch.storage.curve_file import write_curves
-from valmatch.storage.output import to_json, write_atomically, write_csv
-from valmatch.storage.run_folder import RunFolder
-from valmatch.storage.store import Store
+from valmatch.storage.output import write_csv, write_json
+from valmatch.storage.run_folder import RunFolder, ShardFolder
+from valmatch.storage.store import Place, Store
 
 # Plans of a run: the replications to be made, or the precision that their means are to have.
 
@@ -218,20 +218,11 @@ def run_plan(
     with ExitStack() as stack:
         folder = None
         if out:
-            folder = stack.enter_context(claim(out, config, plan, resume))
+            folder = stack.enter_context(open_run(out, config, plan, resume))
             if resume and (changed := folder.changed_versions()):
                 warn(f"{option('out')} {out}: the run was begun with {changed}; results may differ")
         store = stack.enter_context(
-            Store(
-                config,
-                plan.seed,
-                model,
-                plan.indices,
-                out,
-                controls=plan.control_variates,
-                resume=resume,
-                warn=warn,
-            )
+            open_store(config, plan, model, Place(out, plan.shard, resume, warn))
         )
         stop = begin()
         listeners.found(store.done)
@@ -249,14 +240,14 @@ def run_plan(
             plan.requested,
             model.responses,
             plan.indices[: store.done],
-            store.values[: store.done],
+            store.values,
             plan.confidence,
             model.axes,
             store.curves,
             plan.shard,
             _status(store.done, goals[-1], precision, stop),
             precision,
-            None if store.controls is None else store.controls[: store.done],
+            store.controls,
             model.controls if plan.control_variates else {},
             [*(folder.previous_remarks if folder else []), *_remarks(store)],
             model.warnings,
@@ -270,17 +261,14 @@ def run_plan(
 
 def check_finished(config: Config, plan: Plan, out: Path) -> None:
     """Read what a folder holds of a run, of which `run_plan` is to make the rest; write nothing."""
-    claim(out, config, plan, resume=True)
-    Store(
-        config,
-        plan.seed,
-        build(config),
-        plan.indices,
-        out,
-        controls=plan.control_variates,
-        resume=True,
-        warn=lambda text: None,
-    )
+    open_run(out, config, plan, resume=True)
+    open_store(config, plan, build(config), Place(out, plan.shard, resume=True))
+
+
+def open_store(config: Config, plan: Plan, model: Model[object], place: Place) -> Store:
+    """Return what keeps planned replications, with those that an earlier run left."""
+    indices, controls = plan.indices, plan.control_variates
+    return Store(config, plan.seed, model, indices, place, controls=controls)
 
 
 def _advance(
@@ -299,7 +287,7 @@ def _advance(
         if goal < store.done:
             continue
         _simulate(store, chunks, goal, stop, listeners.progress)
-        values = store.values[: store.done]
+        values = store.values
         precision = [target.assess(values[:, target.column], confidence) for target in wanted]
         listeners.looked(precision)
         if stop.reason or (wanted and all(target.reached for target in precision)):
@@ -323,7 +311,7 @@ def _remarks(store: Store) -> list[str]:
     return [f"{count:,} of {of}: {text}" for text, count in Counter(store.remarks).items()]
 
 
-def claim(
+def open_run(
     out: Path,
     config: Config,
     plan: Plan,
@@ -331,23 +319,22 @@ def claim(
     replications: int | None = None,
     read: Sequence[Path] = (),
 ) -> RunFolder:
-    """Return the folder of a run of `replicate`, claimed; of its planned replications or fewer.
+    """Return the folder of a run of `replicate`; of its planned replications or fewer.
 
     The files `read` are those that it is made from, besides its config.
     """
     count = len(plan.indices) if replications is None else replications
-    return RunFolder(
+    kind = RunFolder if plan.shard == WHOLE else ShardFolder
+    return kind(
         out,
         "replicate",
         config,
-        {
-            "seed": plan.seed,
-            "shard": None if plan.shard == WHOLE else str(plan.shard),
-        },
+        {"seed": plan.seed},
         resume=resume,
-        at_least={"replications": count},
+        at_least={"replications": count} if plan.shard == WHOLE else {},
         facts={"requested": plan.requested},
         read=read,
+        shard=plan.shard,
     )
 
 
@@ -368,14 +355,16 @@ def _simulate(
 
 
 def write_results(folder: RunFolder, result: Replications) -> None:
-    """Write all files but that of the rows, and say how the run ended."""
-    if result.axes and result.curves:
-        write_curves(folder.path, result.axes, result.curves)
-    with write_atomically(folder.path / "summary.json") as file:
-        file.write(to_json(result.summary()))
-    write_csv(folder.path / "summary.csv", result.columns())
-    if result.differences:
-        write_csv(folder.path / "paired.csv", result.paired_columns())
+    """Write all files but that of the rows, none of a shard, and say how the run ended."""
+    if result.shard == WHOLE:
+        if result.axes and result.curves:
+            write_curves(folder.path, result.axes, result.curves)
+        write_json(folder.path / "summary.json", result.summary())
+        write_csv(folder.path / "summary.csv", result.columns())
+        if result.differences:
+            write_csv(folder.path / "paired.csv", result.paired_columns())
+        if result.complete:
+            folder.remove_shards()
     folder.remark(result.remarks)
     folder.remark_input([*result.config.warnings, *result.input_remarks])
     folder.close(result.status, replications=result.count, confidence=result.confidence)

@@ -5,39 +5,24 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import ValidationError, model_validator
 
 from valmatch.config.config import Config, OptimizeOptions
 from valmatch.config.identity import config_id, problem_id, restore
 from valmatch.errors import InputError
-from valmatch.execution.shards import parse_shard
 from valmatch.inputs.fields import refuse
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.manifest import ConfigFacts, Count, Facts, Id, Level, Manifest, Seed
-
-
-def _shard(text: str) -> str:
-    try:
-        parse_shard(text)
-    except InputError:
-        raise ValueError from None
-    return text
-
-
-ShardText = Annotated[
-    str, AfterValidator(_shard), Field(json_schema_extra={"words": "I/K with I from 0 to K - 1"})
-]
+from valmatch.storage.manifest import ConfigPart, Count, Id, Level, Manifest, ManifestPart, Seed
 
 
 class SimulationManifest(Manifest):
     """What all commands below write."""
 
     config_id: Id
-    config: ConfigFacts
+    config: ConfigPart
     seed: Seed
-    shard: ShardText | None = None
 
     def restored(self, folder: Path) -> Config:
         """Return the config of the run in `folder`."""
@@ -88,7 +73,7 @@ class OptimizeManifest(SimulationManifest):
         return config
 
 
-class DesignFacts(Facts):
+class DesignPart(ManifestPart):
     """The points of a design."""
 
     factors: list[str]
@@ -108,7 +93,7 @@ class DesignManifest(SimulationManifest):
     """What ``replicate`` writes of a design."""
 
     design_id: Id
-    design: DesignFacts
+    design: DesignPart
 
 
 def config_of(manifest: SimulationManifest, folder: Path, command: str) -> Config:

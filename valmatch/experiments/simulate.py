@@ -22,7 +22,7 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.kernels.scratch import Scratch
 from valmatch.models.model import Response, Table
-from valmatch.storage.output import ROWS_AT_ONCE, to_json, write_atomically, write_csv_parts
+from valmatch.storage.output import ROWS_AT_ONCE, write_csv_parts, write_json
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -201,8 +201,7 @@ def simulate(
                 path = folder.path / f"{table.name}.csv"
                 parts = table.parts(ROWS_AT_ONCE)
                 write_csv_parts(path, table.names, parts, table.whole)
-            with write_atomically(folder.path / RESPONSES) as file:
-                file.write(to_json(recording.summary()))
+            write_json(folder.path / RESPONSES, recording.summary())
             folder.remark(result.remarks)
             folder.remark_input(model.warnings)
             folder.close("complete")

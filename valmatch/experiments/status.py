@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
 from valmatch.errors import InputError
-from valmatch.execution.shards import WHOLE, Shard, parse_shard
-from valmatch.experiments.run_manifests import (
-    CompareManifest,
-    DesignManifest,
-    ReplicateManifest,
-    SimulationManifest,
-)
+from valmatch.execution.shards import WHOLE, Shard, shard_files
+from valmatch.experiments.run_manifests import CompareManifest, DesignManifest, ReplicateManifest
 from valmatch.experiments.sweep import POINTS
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.manifest import Manifest, read_manifest
@@ -24,27 +22,25 @@ from valmatch.storage.store import ROWS
 
 BLOCK = 1 << 20  # bytes of a file of rows that are read at a time
 
-NOT_ENDED = "not ended"
-"""The state of a run that is at work, or was killed."""
+NOT_ENDED = "not ended"  # the state of a run that is at work, or was killed
 
-Counts = tuple[int, int | None]
-"""Replications that are there, and those that there will be, where that is known."""
+Wanted = Callable[[Shard], int | None]
 
 
 @dataclass(frozen=True)
 class RunStatus:
-    """How far the run of a folder is."""
+    """How far the run of a folder, or one of its shards, is."""
 
     folder: Path
     command: str  # what the run is of: a command, or the design of one
     state: str  # `NOT_ENDED`, or how it has ended: "complete", "interrupted" and so on
+    shard: Shard
     done: int | None  # replications that are there; None where the command makes none
     wanted: int | None  # those that there will be; None where that is not known
-    shard: Shard
     run: tuple[Any, ...]  # the same for all shards of a run
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what `valmatch status --json` prints of a folder."""
+        """Return what `valmatch status --json` prints."""
         return {
             "folder": str(self.folder),
             "command": self.command,
@@ -55,17 +51,18 @@ class RunStatus:
         }
 
 
-def status_of(folder: Path) -> RunStatus:
-    """Return how far the run of a folder is."""
+def status_of(folder: Path) -> list[RunStatus]:
+    """Return how far the run of a folder is, or each of its shards."""
     manifest = _manifest_of(folder)
-    counts = _COUNTS.get(manifest.command)
-    done, wanted = counts(folder, manifest) if counts else (None, None)
-    if manifest.status == "complete":
-        wanted = done  # a target was reached, or a search has ended early
-    state = NOT_ENDED if manifest.status == "running" else manifest.status
+    counts = _counts_of(folder, manifest)
     run = (manifest.command, manifest.config_id, manifest.seed)
-    shard = _shard_of(folder) if manifest.get("shard") else WHOLE
-    return RunStatus(folder, manifest.command, state, done, wanted, shard, run)
+    found = []
+    for shard, state in _states_of(manifest, counts[0] if counts else ()).items():
+        done = counts[0][shard] if counts else None
+        # Where a target was reached, or a search has ended early, there will be no more.
+        wanted = counts[1](shard) if counts and state != "complete" else done
+        found.append(RunStatus(folder, manifest.command, state, shard, done, wanted, run))
+    return found
 
 
 def missing_shards(found: Sequence[RunStatus]) -> list[Shard]:
@@ -91,57 +88,45 @@ def _manifest_of(folder: Path) -> Manifest:
     return manifest
 
 
-def _shard_of(folder: Path) -> Shard:
-    shard = read_manifest(folder, SimulationManifest).shard
-    return parse_shard(shard) if shard else WHOLE
+def _states_of(manifest: Manifest, there: Iterable[Shard]) -> dict[Shard, str]:
+    """Return how each shard has ended, of those that have begun; or the whole, without shards."""
+    shards = dict.fromkeys(set(there) - {WHOLE}, NOT_ENDED)
+    ended = manifest.shards.items()
+    shards |= {Shard(*map(int, text.split("/"))): state for text, state in ended}
+    state = NOT_ENDED if manifest.status == "running" else manifest.status
+    return dict(sorted(shards.items(), key=lambda item: item[0].index)) or {WHOLE: state}
 
 
-def _lines(path: Path) -> int:
-    """Return how many whole lines a file has after its header."""
-    count = 0
-    with suppress(OSError), path.open("rb") as file:
-        while block := file.read(BLOCK):
-            count += block.count(b"\n")
-    return max(0, count - 1)
+def _counts_of(folder: Path, manifest: Manifest) -> tuple[Counter[Shard], Wanted] | None:
+    """Return the replications that are there, by shard, and those that a shard is to have."""
+    if manifest.command == "simulate":
+        return Counter({WHOLE: int(manifest.status == "complete")}), lambda shard: 1
+    if manifest.command == "optimize":
+        most = manifest.wanted
+        journal = CONTENTS["optimize"].progress[0]
+        return _lines([folder], journal), lambda shard: most if shard == WHOLE else None
+    if manifest.command == "compare":
+        variants = read_manifest(folder, CompareManifest).variants
+        count = 2 if variants is None else 1 + len(variants)
+        parts = [folder / side for side in ascii_lowercase[:count]]
+    elif manifest.command == "design":
+        ids = read_manifest(folder, DesignManifest).design.config_ids
+        parts = [folder / POINTS / key for key in dict.fromkeys(ids)]
+    elif manifest.command == "replicate":
+        parts = [folder]
+    else:
+        return None
+    begun = [part for part in parts if (part / MANIFEST).is_file()]
+    requested = [read_manifest(part, ReplicateManifest).requested for part in begun]
+    n = max(requested, default=None)
+    return _lines(begun, ROWS), lambda shard: n and len(parts) * len(shard.indices(n))
 
 
-def _of_replicate(folder: Path, manifest: Manifest) -> Counts:
-    requested = read_manifest(folder, ReplicateManifest).requested
-    return _lines(folder / ROWS), len(_shard_of(folder).indices(requested))
-
-
-def _of_parts(folders: Sequence[Path]) -> Counts:
-    """Return the replications of the parts of a run, all of which make equally many."""
-    begun = [folder for folder in folders if (folder / MANIFEST).is_file()]
-    counts = [_of_replicate(folder, _manifest_of(folder)) for folder in begun]
-    wanted = max((most for _, most in counts if most is not None), default=None)
-    return sum(done for done, _ in counts), None if wanted is None else wanted * len(folders)
-
-
-def _of_compare(folder: Path, manifest: Manifest) -> Counts:
-    variants = read_manifest(folder, CompareManifest).variants
-    sides = ascii_lowercase[: 1 + (1 if variants is None else len(variants))]
-    return _of_parts([folder / side for side in sides])
-
-
-def _of_design(folder: Path, manifest: Manifest) -> Counts:
-    ids = read_manifest(folder, DesignManifest).design.config_ids
-    return _of_parts([folder / POINTS / key for key in dict.fromkeys(ids)])
-
-
-def _of_optimize(folder: Path, manifest: Manifest) -> Counts:
-    return _lines(folder / CONTENTS["optimize"].progress[0]), manifest.wanted
-
-
-def _of_simulate(folder: Path, manifest: Manifest) -> Counts:
-    return int(manifest.status == "complete"), 1
-
-
-_COUNTS: Mapping[str, Callable[[Path, Manifest], Counts]] = {
-    "replicate": _of_replicate,
-    "design": _of_design,
-    "compare": _of_compare,
-    "optimize": _of_optimize,
-    "simulate": _of_simulate,
-}
-"""How replications are counted, by command."""
+def _lines(folders: Iterable[Path], name: str) -> Counter[Shard]:
+    """Return how many whole lines files have after their headers, by shard."""
+    count: Counter[Shard] = Counter()
+    for path, shard in chain.from_iterable(shard_files(at, name).items() for at in folders):
+        with suppress(OSError), path.open("rb") as file:
+            lines = sum(block.count(b"\n") for block in iter(partial(file.read, BLOCK), b""))
+            count[shard] += max(0, lines - 1)
+    return count

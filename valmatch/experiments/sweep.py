@@ -19,9 +19,8 @@ from valmatch.config.identity import config_id
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.run_options import DEFAULT_OPTIONS, NO_LISTENERS, Listeners, RunOptions
-from valmatch.execution.shards import WHOLE, Shard
-from valmatch.experiments.replicate import Plan, check_finished, run_plan
-from valmatch.experiments.replicate import claim as claim_point
+from valmatch.execution.shards import WHOLE
+from valmatch.experiments.replicate import Plan, check_finished, open_run, run_plan
 from valmatch.experiments.replications import STATISTICS, Replications
 from valmatch.inputs.arguments import LARGEST, RANGES
 from valmatch.inputs.fields import schema_at
@@ -29,10 +28,10 @@ from valmatch.inputs.yaml_document import parse, to_value
 from valmatch.models.registry import MODELS
 from valmatch.statistics.no_interval import reason_of_each, short_intervals
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
 from valmatch.storage.results import Result, warnings_of_parts
-from valmatch.storage.run_folder import RunFolder
+from valmatch.storage.run_folder import RunFolder, ShardFolder
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shortened, shown
 
@@ -286,10 +285,10 @@ def run_design(
         folder = None
         if out:
             ids = list(map(config_id, configs))
-            claimed = claim_design(out, config, design, ids, plan.seed, plan.shard, resume=resume)
+            opened = open_design(out, config, design, ids, plan, resume)
             for key, point in zip(ids, configs, strict=True):
-                claim_point(out / POINTS / key, point, plan, resume)
-            folder = stack.enter_context(claimed)
+                open_run(out / POINTS / key, point, plan, resume)
+            folder = stack.enter_context(opened)
         if out and resume:
             for key, point in {config_id(point): point for point in configs}.items():
                 if (out / POINTS / key).exists():
@@ -317,21 +316,18 @@ def run_design(
     return experiment
 
 
-def claim_design(
+def open_design(
     out: Path,
     config: Config,
     design: Design,
     ids: Sequence[str],
-    seed: int,
-    shard: Shard,
-    *,
+    plan: Plan,
     resume: bool,
     read: Sequence[Path] = (),
 ) -> RunFolder:
-    """Return the folder of an experiment, claimed; `ids` are those of its points' configs."""
+    """Return the folder of an experiment; `ids` are those of its points' configs."""
     identity: dict[str, Any] = {
-        "seed": seed,
-        "shard": None if shard == WHOLE else str(shard),
+        "seed": plan.seed,
         "design_id": hashlib.sha256(json.dumps(list(ids)).encode()).hexdigest()[:12],
     }
     identity["design"] = {
@@ -339,14 +335,15 @@ def claim_design(
         "points": [list(point) for point in design.points],
         "config_ids": list(ids),
     }
-    return RunFolder(out, "design", config, identity, resume=resume, read=read)
+    kind = RunFolder if plan.shard == WHOLE else ShardFolder
+    return kind(out, "design", config, identity, resume=resume, read=read, shard=plan.shard)
 
 
 def write_experiment(folder: RunFolder, experiment: DesignReplications) -> None:
     """Write the files of an experiment but those of its points, and say how it ended."""
-    write_csv(folder.path / "design.csv", experiment.columns())
-    with write_atomically(folder.path / "summary.json") as file:
-        file.write(to_json(experiment.summary()))
+    if folder.shard == WHOLE:
+        write_csv(folder.path / "design.csv", experiment.columns())
+        write_json(folder.path / "summary.json", experiment.summary())
     found = chain.from_iterable(result.input_remarks for result in experiment.results)
     folder.remark_input(found)
     folder.close(experiment.status, points=len(experiment.results))

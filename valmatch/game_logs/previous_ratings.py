@@ -15,7 +15,7 @@ from valmatch.game_logs.roster import COUNTS, LAST_GAME, RATINGS, RatedPlayer
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
 from valmatch.ratings.system import BatchSystem, System
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.manifest import Count, Facts, Manifest, read_manifest
+from valmatch.storage.manifest import Count, Manifest, ManifestPart, read_manifest
 from valmatch.text.terminal import Note, shown
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _COUNTS = ("games", *COUNTS)
 KINDS = {True: "dates", False: "numbers"}  # what times are called by whether they are moments
 
 
-class RatedFile(Facts):
+class RatedFile(ManifestPart):
     """A log that was rated, as a manifest holds it: its digest and its size."""
 
     sha256: str

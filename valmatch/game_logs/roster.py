@@ -74,7 +74,7 @@ class Ranking:
             **{name: numerals(np.array(getattr(self, name))) for name in COUNTS},
             **({LAST_GAME: Texts.of(self.last_game)} if any(self.last_game) else {}),
             **{name: numerals(np.array(column)) for name, column in self.state.items()},
-            **({CHANGE: words(list(map(_cell, self.change)))} if any_known(self.change) else {}),
+            **({CHANGE: Texts.of(list(map(_cell, self.change)))} if any_known(self.change) else {}),
         }
 
 
@@ -111,7 +111,7 @@ def read_ranking(files: ResultFiles, system: System) -> Ranking:
         [None if math.isnan(x) else x for x in changes],
         {name: numbers[name] for name in more},
         tuple(c.name for c in system.columns if c.printed and c.name != "rating"),
-        words(players),
+        Texts.of(players),
     )
 
 

@@ -166,7 +166,7 @@ def _missing(run: ResultFiles, has_finding: bool) -> str:
         return ""
     from valmatch.experiments.status import status_of
 
-    state = status_of(run.folder)
+    state, *_ = status_of(run.folder)
     said = f"The state of the run is: {state.state}"
     if state.done is not None:
         wanted = "" if state.wanted is None else f" of {state.wanted:,}"

@@ -57,13 +57,12 @@ DEFINED = "defined"  # the part of it that is there if some replication does not
 
 
 def read_sums(
-    folder: Path, shape: tuple[int, ...], warn: Callable[[str], None]
+    path: Path, shape: tuple[int, ...], warn: Callable[[str], None]
 ) -> tuple[CurveSums, list[range]]:
-    """Return the sums that a folder holds, and the replications that they are over.
+    """Return the sums that a file holds, and the replications that they are over.
 
     A torn file counts for nothing, with a warning: its sums are made again.
     """
-    path = folder / SUMS
     try:
         with zipfile.ZipFile(regular(path, MAX_FILE)) as parts:
             if not parts.namelist():  # a crash has left zeros where the directory was
@@ -106,7 +105,7 @@ def _array(
     raise InputError(f"{path}: damaged: {name}: not an array of {sizes} int64; remove it")
 
 
-def write_sums(folder: Path, sums: CurveSums, over: Sequence[range]) -> None:
+def write_sums(path: Path, sums: CurveSums, over: Sequence[range]) -> None:
     """Write sums over replications; they are on disk when this returns, whole or not at all."""
     ends = [(part.start, part.stop, part.step) for part in over]
     content = io.BytesIO()
@@ -119,7 +118,7 @@ def write_sums(folder: Path, sums: CurveSums, over: Sequence[range]) -> None:
     if (sums.defined != sums.n).any():
         parts[DEFINED] = sums.defined
     np.savez(content, **parts)
-    write_bytes(folder / SUMS, content.getvalue())
+    write_bytes(path, content.getvalue())
 
 
 def stretches(indices: Sequence[int]) -> list[range]:

@@ -19,6 +19,8 @@ Id = Annotated[
 ]
 """The id of a config, which may become the name of a folder."""
 
+ShardText = Annotated[str, Field(pattern="^[0-9]{1,9}/[1-9][0-9]{0,8}$")]
+
 Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 
 Seed = Annotated[int, Field(ge=0)]
@@ -26,36 +28,36 @@ Seed = Annotated[int, Field(ge=0)]
 Level = Annotated[float, Field(gt=0, lt=1)]
 
 
-class Facts(BaseModel):
+class ManifestPart(BaseModel):
     """A part of a manifest; what is not known here may stand there too."""
 
     # What checks a kind of manifest is built when one is read: no command reads all kinds.
     model_config = ConfigDict(frozen=True, strict=True, extra="allow", defer_build=True)
 
 
-class FileFacts(Facts):
+class FilePart(ManifestPart):
     """A file that a config names."""
 
     path: str
     sha256: str
 
 
-class ConfigFacts(Facts):
+class ConfigPart(ManifestPart):
     """What `valmatch.config.identity.resolved` makes of a config; files by their keys."""
 
-    __pydantic_extra__: dict[str, FileFacts]
+    __pydantic_extra__: dict[str, FilePart]
 
     model: str
     factors: dict[str, Any] = {}
 
 
-class IdentityFacts(Facts):
+class IdentityPart(ManifestPart):
     """What `valmatch.config.identity.identity` makes of a config."""
 
     factors: dict[str, Any] = {}
 
 
-class Manifest(Facts):
+class Manifest(ManifestPart):
     """What the manifests of all commands may hold."""
 
     command: str = ""
@@ -68,8 +70,8 @@ class Manifest(Facts):
     confidence: Level | None = None
     budget: Count | None = None
     system: str | None = None
-    config: ConfigFacts | None = None
-    identity: IdentityFacts | None = None
+    config: ConfigPart | None = None
+    identity: IdentityPart | None = None
     remarks: list[str] = []
     input_remarks: list[str] = []  # what has to be said of what was read, such as rows left out
     versions: dict[str, str] = {}
@@ -81,6 +83,7 @@ class Manifest(Facts):
     argv: list[str] = []
     files: list[str] | None = None
     shown: list[str] = []
+    shards: dict[ShardText, str] = {}  # how each shard ended, before they are put together
 
     @property
     def is_ours(self) -> bool:

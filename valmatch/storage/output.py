@@ -58,6 +58,11 @@ def _plain(value: object) -> object:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
+def write_json(path: Path, value: object) -> None:
+    """Write a JSON file, atomically."""
+    write_bytes(path, to_json(value).encode())
+
+
 @contextmanager
 def write_atomically(path: Path) -> Iterator[TextIO]:
     """Open a file that replaces `path` when the block ends well, and leaves no trace otherwise."""
@@ -112,11 +117,6 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         with held_signals():
             remove()
             ENDINGS.remove(remove)
-
-
-def is_linked(path: Path) -> bool:
-    """Return whether a file is reached by a link, or has another name."""
-    return path.is_symlink() or path.stat().st_nlink > 1
 
 
 def write_csv(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, takewhile
 from pathlib import Path
 from typing import TextIO
 
@@ -16,9 +16,12 @@ from pydantic_core import to_json
 
 from valmatch.errors import InputError, RunError
 from valmatch.kernels.arrays import Floats
-from valmatch.storage.output import cell, is_linked, numbers, read_lines, write_bytes
+from valmatch.storage.output import cell, numbers, read_lines, write_bytes
 
 Warn = Callable[[str], None]
+
+Rows = dict[int, tuple[str, list[float]]]
+"""Lines and their values, by replication."""
 
 KEYS = ("config_id", "seed", "replication")
 
@@ -72,12 +75,30 @@ class RowFormat:
         fractional = (value % 1.0 > 0.0 for value in compress(values, self.whole))
         return None if any(fractional) else (int(number), values)
 
-    def read(self, path: Path, warn: Warn) -> dict[int, tuple[str, list[float]]]:
-        """Return the lines of a file and their values by replication, in the file's order.
+    def read(self, paths: Iterable[Path], warn: Warn) -> Rows:
+        """Return all lines of some files and their values by replication, in the files' order.
 
         What a kill or a crash left of a last line is dropped with a warning, and so is a line
-        that repeats an earlier one. A file that does not exist holds nothing.
+        that repeats an earlier one. What several files hold must be the same there. A file that
+        does not exist holds nothing.
         """
+        rows: Rows = {}
+        origin: dict[int, Path] = {}
+        for path in paths:
+            for index, row in self._read(path, warn).items():
+                known = rows.setdefault(index, row)
+                origin.setdefault(index, path)
+                if known[0] != row[0]:
+                    columns = zip(self.names, known[1], row[1], strict=True)
+                    shown = next(f"{name} {a!r} and {b!r}" for name, a, b in columns if a != b)
+                    raise InputError(
+                        f"{origin[index]} and {path}: contradict each other on replication"
+                        f" {index} ({shown}); one of them was changed, or made by another version"
+                    )
+        return rows
+
+    def _read(self, path: Path, warn: Warn) -> Rows:
+        """Return the lines of one file."""
         try:
             lines, tail = read_lines(path, self.header)
         except FileNotFoundError:
@@ -86,10 +107,8 @@ class RowFormat:
             warn(f"{path}:{len(lines) + 2}: the last line is torn and dropped")
         return self._rows(path, lines, bool(tail), warn)
 
-    def _rows(
-        self, path: Path, lines: list[str], torn: bool, warn: Warn
-    ) -> dict[int, tuple[str, list[float]]]:
-        rows: dict[int, tuple[str, list[float]]] = {}
+    def _rows(self, path: Path, lines: list[str], torn: bool, warn: Warn) -> Rows:
+        rows: Rows = {}
         repeated = 0
         for number, line in enumerate(lines, 2):
             row = self.parse(line)
@@ -122,34 +141,29 @@ class RowFile:
         self._lines: list[str] = []
         self._done = 0
 
-    def read(self, warn: Warn) -> Floats:
-        """Return what the file holds and keeps: the first of `indices` without a gap."""
-        found = self._form.read(self._path, warn)
-        if beyond := [index for index in found if index not in self._indices]:
+    def read(self, parts: Iterable[Path], warn: Warn) -> Floats:
+        """Return what the file is to keep of files: the first of `indices` without a gap."""
+        indices, form = self._indices, self._form
+        rows = form.read(parts, warn)
+        rest = indices.start % indices.step  # other shards have replications of their own
+        rows = {index: row for index, row in rows.items() if index % indices.step == rest}
+        if beyond := [index for index in rows if index not in indices]:
             raise InputError(
                 f"{self._path}: holds {len(beyond)} replications that this run is not to make, such"
                 f" as {min(beyond)}; ask for more of them, or choose another folder"
             )
-        usable: list[tuple[str, list[float]]] = []
-        for index in self._indices:
-            if index not in found:
-                break
-            usable.append(found[index])
-        if len(usable) < len(found):
-            warn(
-                f"{self._path}: {len(found) - len(usable)} replications after a gap are made again"
-            )
-        self._lines = [line for line, _ in usable]
-        self._done = len(usable)
-        return np.array([row for _, row in usable]).reshape(len(usable), len(self._form.names))
+        kept = [rows[index] for index in takewhile(rows.__contains__, indices)]
+        if len(kept) < len(rows):
+            warn(f"{self._path}: {len(rows) - len(kept)} replications after a gap are made again")
+        self._lines = [line for line, _ in kept]
+        self._done = len(kept)
+        return np.array([row for _, row in kept]).reshape(len(kept), len(form.names))
 
     def open(self) -> None:
         """Open the file for further replications, after those that were read and kept."""
         content = (self._form.header + "".join(self._lines)).encode()
         try:
-            # What is appended to has no other name, under which it would grow as well.
-            if not self._lines or is_linked(self._path) or self._path.read_bytes() != content:
-                write_bytes(self._path, content)
+            write_bytes(self._path, content)
             self._lines.clear()
             self._file = self._path.open("a", encoding="utf-8", newline="")
         except OSError as error:

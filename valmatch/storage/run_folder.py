@@ -11,8 +11,10 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -20,8 +22,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from valmatch.errors import InputError, RunError, WorkersLostError, option
 from valmatch.execution.interruption import ENDINGS, begin
+from valmatch.execution.shards import WHOLE, Shard, shard_files
 from valmatch.storage.contents import CONTENTS, MANIFEST
-from valmatch.storage.output import PART, environment, to_json, write_atomically, write_bytes
+from valmatch.storage.output import PART, environment, write_bytes, write_json
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -30,38 +33,34 @@ if TYPE_CHECKING:
     from valmatch.storage.manifest import Manifest
 
 
-# Refusals to replace what is not ours: what a command reads, and folders of others.
-#
-# The rules, the same for all commands, checked before anything is touched:
-#
-# - No file that a command reads is replaced or removed: its config, the files that this names,
-# logs, ratings, fixtures, the folders that are combined. Files are compared, not names, so that
-# links, ``..`` and another spelling of the path lead to the same refusal. - A folder is ours if it
-# has a manifest of ours, or is empty; any other is refused. In ours the files that a command may
-# write are replaced by the same run made again or resumed; what bears another name stays as it is.
+INCOMPLETE = "incomplete"  # the status of a run whose shards are not put together yet
 
 LOCK = ".lock"  # locked, not just there, while a process writes: a kill releases it
+
+SHARD_LOCK = ".shard.lock"  # the same of a process that makes a shard, by the name of its part
+
+WAIT = 60.0  # most seconds that a shard waits for the manifest, which others change quickly
 
 TEMPORARY = re.compile(rf"\.(.+)\.[a-z0-9_]{{8}}{re.escape(PART)}")
 """The name of a file that is being written, with the name that it is to have."""
 
 
 def refuse_to_replace(out: Path, names: Iterable[str], read: Iterable[Path]) -> None:
-    """Refuse a folder where files that are read would be replaced by what is written."""
+    """Refuse a folder where files that are read would be replaced by what is written.
+
+    Files are compared, not names: links, ``..`` and other spellings of a path do not matter.
+    """
     written = {key for name in names if (key := _file(out / name))}
-    for path in read:
-        if _file(path) in written:
-            raise _replaces(out, str(path))
+    replaced = [str(path) for path in read if _file(path) in written]
     with suppress(OSError, ValueError, AttributeError):  # closed, or none
         found = os.fstat(sys.stdin.fileno())
         if stat.S_ISREG(found.st_mode) and (found.st_dev, found.st_ino) in written:
-            raise _replaces(out, "standard input")
-
-
-def _replaces(out: Path, what: str) -> InputError:
-    return InputError(
-        f"{option('out')} {out}: would replace what is read, {what}; choose another folder"
-    )
+            replaced.append("standard input")
+    if replaced:
+        raise InputError(
+            f"{option('out')} {out}: would replace what is read, {replaced[0]}; choose another"
+            " folder"
+        )
 
 
 def _file(path: Path) -> tuple[int, int] | None:
@@ -73,74 +72,48 @@ def _file(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def refuse_folder_of_others(out: Path) -> None:
-    """Refuse a folder without a manifest that holds more than a run leaves that is killed early."""
-    for path in sorted(out.iterdir()) if out.exists() else ():
-        if not _is_left_by_a_kill(path):
-            raise InputError(
-                f"{option('out')} {out}: holds {path.name} and no {MANIFEST} of a run (allowed: a"
-                " new or empty folder, or one of the same run)"
-            )
-
-
-def _is_left_by_a_kill(path: Path) -> bool:
-    """Return whether a file may be what a run leaves that is killed before it has a manifest."""
-    found = path.lstat()
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-        return False
-    named = TEMPORARY.fullmatch(path.name)
-    return named[1] == MANIFEST if named else path.name == LOCK and not found.st_size
-
-
-def remove_parts(folder: Path) -> None:
-    """Remove what killed processes have left of files that they were about to replace."""
-    for path in folder.glob(f".*{PART}"):
-        if TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
-            path.unlink(missing_ok=True)
-
-
+@dataclass
 class RunFolder:
-    """A folder claimed for the results of one run, with the manifest that says so.
+    """A folder opened for the results of one run, with the manifest that says so.
 
-    A context, in which no other process can claim the folder. Leaving it by an exception marks the
-    run as failed (or interrupted); where bad input ends it before it has written anything, or where
-    nothing could go on with what it has, the folder is as if it had never been claimed. The same
-    run may be made again in the same folder; results of any other are never touched, nor is what
-    an unfinished run left, unless to go on; nor is what is read, nor a folder of others, see
-    `valmatch.storage.run_folder`.
+    A folder is ours if it has a manifest of ours, or is empty; any other is refused. As a context
+    it keeps other processes out. Leaving it by an exception marks the run as failed or interrupted;
+    where nothing could go on with what it has, the folder is as if it had never been opened. The
+    same run may be made again in the same folder; results of another run are never touched, nor
+    what an unfinished run left, unless to go on, nor any file that is read.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        command: str,
-        config: Config | None,
-        identity: Mapping[str, object],
-        *,
-        resume: bool = False,
-        at_least: Mapping[str, int] | None = None,
-        facts: Mapping[str, object] | None = None,
-        read: Sequence[Path] = (),
-    ) -> None:
-        self.path = path
-        self._config, self._resume = config, resume
-        self._files, self._progress = CONTENTS[command]
-        self._read = [*read, *(files_of(config) if config else ())]
-        self._at_least = at_least or {}
+    path: Path
+    command: str
+    config: Config | None
+    identity: Mapping[str, object]  # what two runs of one folder have in common, but for the config
+    _: KW_ONLY
+    resume: bool = False  # whether to go on with what an unfinished run left
+    # sizes of the run; the folder of a larger one is refused
+    at_least: Mapping[str, int] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)  # further entries of the manifest
+    read: Sequence[Path] = ()  # files that are read, besides those of the config
+    shard: Shard = WHOLE
+
+    def __post_init__(self) -> None:
+        files, progress = CONTENTS[self.command]
+        self._files = [self.shard.file_name(name) for name in files]
+        self._progress = progress
+        self._read = [*self.read, *(files_of(self.config) if self.config else ())]
         self._started = time.perf_counter()
-        identity = {**_id_of(config), **identity}
+        identity = {**_id_of(self.config), **self.identity}
         self._keys = ("command", *identity)
         self._manifest: dict[str, Any] = {
-            "command": command,
+            "command": self.command,
             "status": "running",
             **identity,
-            **(facts or {}),
-            "files": list(self._files),
+            **self.facts,
+            "files": list(files),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "wall_seconds": None,
             "pid": os.getpid(),
             "host": platform.node(),
-            **_facts_of(config),
+            **_facts_of(self.config),
             **environment(),
         }
         self._previous = self._refuse_other_results()
@@ -148,24 +121,34 @@ class RunFolder:
     def _refuse_other_results(self) -> Manifest | None:
         """Return the manifest in the folder, None without one."""
         if self.path.exists() and not self.path.is_dir():
-            raise InputError(f"{option('out')} {self.path}: is a file (allowed: a folder)")
+            raise self._refusal("is a file (allowed: a folder)")
         refuse_to_replace(self.path, (LOCK, *self._files), self._read)
         try:
-            try:
-                previous = _manifest_in(self.path)
-            except FileNotFoundError:
-                refuse_folder_of_others(self.path)
-                return None
+            previous = _manifest_in(self.path)
+        except FileNotFoundError:
+            self._refuse_files_of_others()
+            return None
         except OSError as error:
-            raise InputError(
-                f"{option('out')} {self.path}: cannot be used: {error.strerror}"
-            ) from None
+            raise self._refusal(f"cannot be used: {error.strerror}") from None
         if not previous.is_ours:
-            raise InputError(
-                f"{option('out')} {self.path}: its {MANIFEST} is that of another program; choose"
-                " another folder"
+            raise self._refusal(f"its {MANIFEST} is that of another program; choose another folder")
+        self._refuse_another_run(previous)
+        # Of another run it is refused for that, which says more.
+        refuse_to_replace(self.path, (MANIFEST,), self._read)
+        return previous
+
+    def _refuse_files_of_others(self) -> None:
+        """Refuse a folder without a manifest that holds anything but hidden files."""
+        names = sorted(path.name for path in self.path.glob("[!.]*"))
+        if names:
+            raise self._refusal(
+                f"holds {names[0]} and no {MANIFEST} of a run (allowed: a new or empty folder, or"
+                " one of the same run)"
             )
-        changed = previous.changes(self._config) if self._config else ""
+
+    def _refuse_another_run(self, previous: Manifest) -> None:
+        """Refuse the folder of another run, or of a larger one."""
+        changed = previous.changes(self.config) if self.config else ""
         for key in self._keys:
             mine, other = self._manifest[key], previous.get(key)
             if mine != other:
@@ -173,43 +156,37 @@ class RunFolder:
                 if key.endswith("_sha256"):
                     what = f"its {key.removesuffix('_sha256')} differ from those of this run"
                 why = f"; {changed}" if changed and key == "config_id" else ""
-                raise InputError(
-                    f"{option('out')} {self.path}: holds the results of another run ({what}{why});"
-                    " choose another folder"
+                raise self._refusal(
+                    f"holds the results of another run ({what}{why}); choose another folder"
                 )
         if changed:
-            raise InputError(
-                f"{option('out')} {self.path}: holds the results of another version of the model"
-                f" ({changed}); choose another folder"
+            raise self._refusal(
+                f"holds the results of another version of the model ({changed}); choose another"
+                " folder"
             )
-        for key, least in self._at_least.items():
+        for key, least in self.at_least.items():
             if (before := previous.get(key) or 0) > least:
-                raise InputError(
-                    f"{option('out')} {self.path}: holds a larger run ({key} {before}, this run has"
-                    f" {least}); choose another folder"
-                )
-        # Of another run it is refused for that, which says more.
-        refuse_to_replace(self.path, (MANIFEST,), self._read)
-        return previous
-
-    def _refuse_to_start_over(self) -> None:
-        """Refuse to lose what an unfinished run has left."""
-        status = self._previous.status if self._previous else "complete"
-        if self._resume or not self._progress or status == "complete":
-            return
-        for name in self._progress:
-            place = self.path / name
-            if place.exists() and place.stat().st_size:
-                raise InputError(
-                    f"{option('out')} {self.path}: holds an unfinished run (status {status});"
-                    f" {option('resume=True')} goes on with it, or choose another folder"
+                raise self._refusal(
+                    f"holds a larger run ({key} {before}, this run has {least}); choose another"
+                    " folder"
                 )
 
-    def _locked(self) -> FileLock:
-        """Make the folder and return its lock, held."""
+    def _refusal(self, why: str) -> InputError:
+        return InputError(f"{option('out')} {self.path}: {why}")
+
+    def _refuse_to_start_over(self, status: str, files: Iterable[Path]) -> None:
+        """Refuse to lose what an unfinished run has left in files."""
+        if not self.resume and status != "complete" and any(map(_holds_something, files)):
+            raise self._refusal(
+                f"holds an unfinished run (status {status}); {option('resume=True')} goes on with"
+                " it, or choose another folder"
+            )
+
+    def _locked(self, name: str = LOCK, wait: float = 0.0) -> FileLock:
+        """Make the folder and return one of its locks, held."""
         from filelock import FileLock, Timeout
 
-        lock = FileLock(self.path / LOCK, timeout=0, thread_local=False)
+        lock = FileLock(self.path / name, timeout=wait, thread_local=False)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             lock.acquire()
@@ -218,37 +195,51 @@ class RunFolder:
             with suppress(OSError, InputError):
                 owner = _manifest_in(self.path)
             pid, host = (owner.pid, owner.host) if owner else (None, None)
-            raise InputError(
-                f"{option('out')} {self.path}: in use by process {pid or '?'} on {host or '?'};"
-                " wait for it, or choose another folder"
+            raise self._refusal(
+                f"in use by process {pid or '?'} on {host or '?'}; wait for it, or choose another"
+                " folder"
             ) from None
         except OSError as error:
             self._remove_made()
-            raise InputError(
-                f"{option('out')} {self.path}: cannot be used: {error.strerror or error}"
-            ) from None
+            raise self._refusal(f"cannot be used: {error.strerror or error}") from None
         return lock
 
     def __enter__(self) -> Self:
         begin()
         self._made = [place for place in (self.path, *self.path.parents) if not place.exists()]
-        self._lock = self._locked()
+        self._lock = self._locked(LOCK if self.shard == WHOLE else self.shard.file_name(SHARD_LOCK))
         try:
-            # Once more: the results of another process that was quicker.
-            self._previous = self._refuse_other_results()
-            self._refuse_to_start_over()
-            remove_parts(self.path)
-            self._found = set(self.path.iterdir())
-            self._before = (self.path / MANIFEST).read_bytes() if self._previous else b""
-            self._write(self._manifest)
+            self._open()
         except (RunError, OSError) as error:
             self._release()
-            raise InputError(f"{option('out')} {self.path}: cannot be used: {error}") from None
+            raise self._refusal(f"cannot be used: {error}") from None
         except InputError:
             self._release()
             raise
         ENDINGS.append(self._end)
         return self
+
+    def _open(self) -> None:
+        """Write the manifest of a run that begins."""
+        # Once more: the results of another process that was quicker.
+        self._previous = self._refuse_other_results()
+        for path in shard_files(self.path, SHARD_LOCK):
+            _unlock(self._locked(path.name))
+        status = self._previous.status if self._previous else "complete"
+        parts = [path for name in self._progress for path in _parts(self.path, name)]
+        self._refuse_to_start_over(status, parts)
+        self._remove_temporary(MANIFEST, *self._files)
+        self._found = set(self.path.iterdir())
+        self._before = (self.path / MANIFEST).read_bytes() if self._previous else b""
+        if self._previous and self._previous.shards:
+            self.note(shards=self._previous.shards)
+        self._write(self._manifest)
+
+    def _remove_temporary(self, *names: str) -> None:
+        """Remove what killed processes have left of files that they were about to replace."""
+        for path in self.path.glob(f".*{PART}"):
+            if (match := TEMPORARY.fullmatch(path.name)) and match[1] in names:
+                path.unlink(missing_ok=True)
 
     def _end(self) -> None:
         """Leave the folder as an interrupt does."""
@@ -264,29 +255,27 @@ class RunFolder:
             error.goes_on()
         if kind and self._manifest["status"] == "running":
             with suppress(RunError, OSError):  # the disk may be full
-                nothing = issubclass(kind, InputError) or not self._progress
-                if nothing and self._before:
-                    write_bytes(self.path / MANIFEST, self._before)
-                elif nothing and not self._written():
-                    (self.path / MANIFEST).unlink()
-                else:
+                if not (issubclass(kind, InputError) or not self._progress) or not self._undo():
                     stopped = issubclass(kind, (KeyboardInterrupt, SystemExit))
                     self.close("interrupted" if stopped else "failed")
         self._release()
 
-    def _written(self) -> set[Path]:
-        """Return the files of this run but its manifest."""
+    def _undo(self) -> bool:
+        """Leave the folder as it was, if that can be; return whether it is."""
         own = {self.path / MANIFEST, self.path / LOCK}
-        return set(self.path.iterdir()) - self._found - own
+        if self._before:
+            write_bytes(self.path / MANIFEST, self._before)
+        elif not set(self.path.iterdir()) - self._found - own:
+            (self.path / MANIFEST).unlink()
+        else:
+            return False
+        return True
 
     def _release(self) -> None:
-        """Let others claim the folder; take it away if nothing is in it and it was not there."""
+        """Let others open the folder; take it away if nothing is in it and it was not there."""
         if self._end in ENDINGS:
             ENDINGS.remove(self._end)
-        # While it is locked: a process that opens it now finds that it has been removed.
-        with suppress(OSError):
-            (self.path / LOCK).unlink()
-        self._lock.release()
+        _unlock(self._lock)
         self._remove_made()
 
     def _remove_made(self) -> None:
@@ -307,7 +296,11 @@ class RunFolder:
     @property
     def previous_remarks(self) -> list[str]:
         """What had to be said of the run that this one goes on with."""
-        return self._previous.remarks if self._previous and self._resume else []
+        return self._previous.remarks if self._previous and self.resume else []
+
+    def note(self, **facts: object) -> None:
+        """Add facts that the manifest will hold once the run has ended, however it ends."""
+        self._manifest.update(facts)
 
     def remark(self, remarks: Sequence[str]) -> None:
         """Have the manifest hold what has to be said of the run, if anything."""
@@ -319,10 +312,6 @@ class RunFolder:
         if found := list(dict.fromkeys(remarks)):
             self.note(input_remarks=found)
 
-    def note(self, **facts: object) -> None:
-        """Add facts that the manifest will hold once the run has ended, however it ends."""
-        self._manifest.update(facts)
-
     def add(self, names: Sequence[str]) -> None:
         """List further files, whose names only the run itself knows, before any is written."""
         refuse_to_replace(self.path, names, self._read)
@@ -331,15 +320,90 @@ class RunFolder:
     def close(self, status: str, **facts: object) -> None:
         """Write down how the run ended, with further facts."""
         files = [name for name in self._manifest["files"] if (self.path / name).exists()]
-        self._manifest["files"] = files
         self._manifest["wall_seconds"] = round(time.perf_counter() - self._started, 3)
-        self._manifest["status"] = status
-        self._manifest.update(facts)
+        self._manifest.update(facts, status=status, files=files)
         self._write(self._manifest)
 
+    def remove_shards(self) -> None:
+        """Remove the files of shards where one of the whole holds all that they do."""
+        self._manifest.pop("shards", None)
+        for name in self._files:
+            if (self.path / name).exists():
+                for path in set(shard_files(self.path, name)) - {self.path / name}:
+                    path.unlink()
+
     def _write(self, manifest: Mapping[str, Any]) -> None:
-        with write_atomically(self.path / MANIFEST) as file:
-            file.write(to_json(manifest))
+        write_json(self.path / MANIFEST, manifest)
+
+
+class ShardFolder(RunFolder):
+    """The folder of a run of which this process makes one shard, beside those that make others.
+
+    The manifest is that of the whole run. It says how each shard ended, until `combine` puts them
+    together.
+    """
+
+    def _open(self) -> None:
+        with self._changing() as manifest:
+            before = self._previous
+            status = manifest["shards"].pop(str(self.shard), "not ended")
+            names = [self.shard.file_name(name) for name in self._progress if "." in name]
+            self._refuse_to_start_over(status, [self.path / name for name in names])
+            self._remove_temporary(*self._files)
+            for key, size in self.facts.items():
+                if isinstance(size, int) and before and size > (before.get(key) or 0):
+                    manifest.update({key: size, "status": INCOMPLETE})
+
+    @contextmanager
+    def _changing(self, wait: float = WAIT) -> Iterator[dict[str, Any]]:
+        """Change the manifest, which other shards may be about to change, too."""
+        lock = self._locked(LOCK, wait)
+        try:
+            self._previous = before = self._refuse_other_results()
+            there = before.model_dump(exclude_unset=True) if before else {}
+            manifest = {
+                "shards": {},
+                **(deepcopy(there) or self._manifest | {"status": INCOMPLETE}),
+            }
+            yield manifest
+            if manifest != there:
+                self._write(manifest)
+        finally:
+            _unlock(lock)
+
+    @property
+    def previous_remarks(self) -> list[str]:
+        """What had to be said of the shard before: the manifest has it already."""
+        return []
+
+    def close(self, status: str, **facts: object) -> None:
+        """Write down how the shard ended."""
+        self._manifest["status"] = status
+        with self._changing() as manifest:
+            manifest["shards"][str(self.shard)] = status
+            for key in ("remarks", "input_remarks"):
+                if texts := self._manifest.get(key):
+                    manifest[key] = list(dict.fromkeys([*manifest.get(key, []), *texts]))
+
+    def _undo(self) -> bool:
+        """Leave the manifest to the other shards."""
+        return True
+
+
+def _unlock(lock: FileLock) -> None:
+    # While it is locked: a process that opens it now finds that it has been removed.
+    with suppress(OSError):
+        Path(lock.lock_file).unlink()
+    lock.release()
+
+
+def _parts(folder: Path, name: str) -> Iterable[Path]:
+    """Return a file or folder, and the files that hold its parts."""
+    return {folder / name, *(shard_files(folder, name) if "." in name else ())}
+
+
+def _holds_something(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0
 
 
 def files_of(config: Config) -> list[Path]:

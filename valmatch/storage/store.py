@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,10 +11,11 @@ import numpy as np
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
+from valmatch.execution.shards import WHOLE, Shard, shard_files
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Batch, Model
 from valmatch.statistics.curve_sums import CurveSums
-from valmatch.storage.curve_file import read_sums, write_sums
+from valmatch.storage.curve_file import SUMS, read_sums, write_sums
 from valmatch.storage.row_file import RowFile, RowFormat
 
 Warn = Callable[[str], None]
@@ -36,6 +38,31 @@ def control_format(config: Config, seed: int, model: Model[object]) -> RowFormat
     return RowFormat(config_id(config), seed, names, [False] * len(names))
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a run keeps its replications."""
+
+    folder: Path | None  # None for memory alone
+    shard: Shard = WHOLE
+    resume: bool = False  # whether to go on with what an earlier run left
+    warn: Warn = lambda text: None
+
+    def file(self, name: str) -> Path | None:
+        """Return the file of this run; None where there is none."""
+        return self.folder / self.shard.file_name(name) if self.folder else None
+
+    def parts(self, name: str) -> list[Path]:
+        """Return the files in which replications of this run may be: of shards, and of the whole.
+
+        A shard reads no other ones, of which there may be thousands.
+        """
+        if not (self.folder and self.resume):
+            return []
+        if self.shard == WHOLE:
+            return list(shard_files(self.folder, name))
+        return [self.folder / self.shard.file_name(name), self.folder / name]
+
+
 class Store:
     """Takes in batches of replications in order; a context that closes the files.
 
@@ -49,32 +76,25 @@ class Store:
         seed: int,
         model: Model[object],
         indices: range,
-        folder: Path | None,
+        place: Place,
         *,
         controls: bool,
-        resume: bool,
-        warn: Warn,
     ) -> None:
         self.indices = indices
         self.remarks: list[str] = []  # those on the replications made since
         rows = row_format(config, seed, model)
-        self._responses = _Rows(_Rows.responses, folder, ROWS, rows, indices, resume, warn)
+        self._responses = _Rows(lambda batch: batch.responses, place, ROWS, rows, indices)
         self.resumed = self._responses.done  # number of replications that an earlier run left
         self._parts: list[_Rows | _Curves] = [self._responses]
         self._controls: _Rows | None = None
         if controls:
             rows = control_format(config, seed, model)
-            self._controls = _Rows(_Rows.controls, folder, CONTROLS, rows, indices, resume, warn)
+            self._controls = _Rows(_controls_of, place, CONTROLS, rows, indices)
             self._parts.append(self._controls)
         self._curves: _Curves | None = None
         if model.axes:
-            self._curves = _Curves(folder, model.axes.shape, indices, resume, warn)
+            self._curves = _Curves(place, model.axes.shape, indices)
             self._parts.append(self._curves)
-
-    def open(self) -> None:
-        """Open the files for further replications."""
-        for part in self._parts:
-            part.open()
 
     @property
     def done(self) -> int:
@@ -88,13 +108,13 @@ class Store:
 
     @property
     def values(self) -> Floats:
-        """Responses, (n, len(model.responses)) float64."""
-        return self._responses.values
+        """Responses of the `done` replications, (done, len(model.responses)) float64."""
+        return self._responses.values[: self.done]
 
     @property
     def controls(self) -> Floats | None:
-        """Control variates, (n, len(model.controls)) float64; None where they are not kept."""
-        return self._controls.values if self._controls else None
+        """Control variates of the same, (done, q) float64; None where they are not kept."""
+        return self._controls.values[: self.done] if self._controls else None
 
     @property
     def curves(self) -> CurveSums | None:
@@ -120,12 +140,18 @@ class Store:
                 part.add(batch)
 
     def __enter__(self) -> Store:
-        self.open()
+        for part in self._parts:
+            part.open()
         return self
 
     def __exit__(self, *exception: object) -> None:
         for part in self._parts:
             part.close()
+
+
+def _controls_of(batch: Batch) -> Floats:
+    assert batch.controls is not None
+    return batch.controls
 
 
 class _Rows:
@@ -134,18 +160,17 @@ class _Rows:
     def __init__(
         self,
         pick: Callable[[Batch], Floats],
-        folder: Path | None,
+        place: Place,
         name: str,
         form: RowFormat,
         indices: range,
-        resume: bool,
-        warn: Warn,
     ) -> None:
         self._pick = pick
-        self._file = RowFile(folder / name, form, indices) if folder else None
+        path = place.file(name)
+        self._file = RowFile(path, form, indices) if path else None
         resumed = np.empty((0, len(form.names)))
-        if self._file and resume:
-            resumed = self._file.read(warn)
+        if self._file and place.resume:
+            resumed = self._file.read(place.parts(name), place.warn)
         self._blocks = [resumed]
         self.done = len(resumed)
 
@@ -154,15 +179,6 @@ class _Rows:
         if len(self._blocks) > 1:
             self._blocks = [np.concatenate(self._blocks)]
         return self._blocks[0]
-
-    @staticmethod
-    def responses(batch: Batch) -> Floats:
-        return batch.responses
-
-    @staticmethod
-    def controls(batch: Batch) -> Floats:
-        assert batch.controls is not None
-        return batch.controls
 
     def add(self, batch: Batch) -> None:
         rows = self._pick(batch)
@@ -183,18 +199,11 @@ class _Rows:
 class _Curves:
     """Sums of curves over the replications."""
 
-    def __init__(
-        self,
-        folder: Path | None,
-        shape: tuple[int, ...],
-        indices: range,
-        resume: bool,
-        warn: Warn,
-    ) -> None:
-        self._folder, self._indices = folder, indices
+    def __init__(self, place: Place, shape: tuple[int, ...], indices: range) -> None:
+        self._path, self._indices = place.file(SUMS), indices
         self.sums = CurveSums.zeros(shape)
-        if folder and resume:
-            sums, over = read_sums(folder, shape, warn)
+        if self._path and place.resume:
+            sums, over = read_sums(self._path, shape, place.warn)
             # The sums of combined folders may be over replications with gaps.
             if over in ([], [indices[: sums.n]]):
                 self.sums = sums
@@ -209,8 +218,8 @@ class _Curves:
         self.open()
 
     def open(self) -> None:
-        if self._folder:
-            write_sums(self._folder, self.sums, [self._indices[: self.sums.n]])
+        if self._path:
+            write_sums(self._path, self.sums, [self._indices[: self.sums.n]])
 
     def close(self) -> None:
         """Do nothing: the file is whole after each chunk."""

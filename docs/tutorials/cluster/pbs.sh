@@ -3,4 +3,4 @@
 #PBS -l walltime=00:30:00
 cd "${PBS_O_WORKDIR:-.}"
 exec valmatch replicate valorant-x10 -n 1500 --resume --max-time 25m \
-  --shard $PBS_ARRAY_INDEX/3 --out shards/$PBS_ARRAY_INDEX
+  --shard $PBS_ARRAY_INDEX/3 --out study

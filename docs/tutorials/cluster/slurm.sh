@@ -2,5 +2,4 @@
 #SBATCH --array=0-2
 #SBATCH --time=00:30:00
 #SBATCH --signal=B:USR1@60
-exec valmatch replicate valorant-x10 -n 1500 --resume --max-time 25m \
-  --out shards/$SLURM_ARRAY_TASK_ID
+exec valmatch replicate valorant-x10 -n 1500 --resume --max-time 25m --out study

@@ -7,24 +7,25 @@ made again from these alone, and one that lacks any is owed.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from valmatch.errors import InputError
 from valmatch.execution.interruption import Stop
-from valmatch.execution.shards import Shard, parse_shard
+from valmatch.execution.shards import shard_files
 from valmatch.experiments.combine import (
-    SHARD,
+    Owed,
     files_of_runs,
+    name_of,
     read_manifests,
-    refuse_other_run,
+    shards_of,
     with_whole,
 )
 from valmatch.experiments.run_manifests import OptimizeManifest, config_of
 from valmatch.optimization.evaluation import Execution, Journal
-from valmatch.optimization.problem import Problem
 from valmatch.optimization.studies.journal import (
     JOURNAL,
     TRUTHS,
@@ -45,13 +46,10 @@ from valmatch.optimization.studies.study import (
     pose,
 )
 from valmatch.storage.contents import CONTENTS, MANIFEST
-from valmatch.storage.output import cell
 from valmatch.storage.run_folder import refuse_to_replace
 
 Warn = Callable[[str], None]
 Rows = dict[Address, Row]
-
-SHOWN = 8  # missing runs that are named one by one
 
 INCOMPLETE = "incomplete"
 
@@ -85,12 +83,9 @@ class CombinedOptimization:
 
     def shortfalls(self) -> list[str]:
         """Return one line for each shard that owes runs."""
-        lines = []
-        for name, owed in self.owed.items():
-            n = len(owed)
-            shown = ", ".join(map(str, owed[:SHOWN])) + (", ..." if n > SHOWN else "")
-            lines.append(f"{name} owes {n:,} {self.spec.part}{'s' * (n > 1)}: {shown}")
-        return lines
+        return [
+            Owed(len(owed), owed).in_words(name, self.spec.part) for name, owed in self.owed.items()
+        ]
 
 
 def combine_optimizations(
@@ -106,16 +101,15 @@ def combine_optimizations(
     for folder, manifest in manifests.items():
         _refuse_other(first, first_folder, manifest, folder)
     config = config_of(first, first_folder, "combine")
-    parts = list(manifests.values())
-    spec = spec_of(config, _request_of(parts))
+    spec = spec_of(config, _request_of(list(manifests.values())))
     posed = pose(spec, lambda text: None)
-    rows, truths = (_union(manifests, name, posed.problem) for name in (JOURNAL, TRUTHS))
+    rows, truths = (read_journal(manifests, name, posed.problem) for name in (JOURNAL, TRUTHS))
     to = None if check else out
     if to:
         names = (MANIFEST, *CONTENTS["optimize"].files)
         refuse_to_replace(to, names, files_of_runs("optimize", folders, to))
     whole, missing = _combined(spec, posed, rows, truths, to)
-    return CombinedOptimization(spec, whole, _owed(parts, missing))
+    return CombinedOptimization(spec, whole, _owed(manifests, missing))
 
 
 def _request_of(manifests: Sequence[OptimizeManifest]) -> StudyRequest:
@@ -159,17 +153,15 @@ def _made_again(job: Job[R], journal: Journal) -> R | None:
         return None
 
 
-def _owed(manifests: Sequence[OptimizeManifest], missing: Sequence[int]) -> dict[str, list[int]]:
+def _owed(folders: Iterable[Path], missing: Sequence[int]) -> dict[str, list[int]]:
     """Return what is missing by the shard that owes it."""
-    counts = {parse_shard(manifest.shard).count for manifest in manifests if manifest.shard}
-    if len(counts) != 1:
-        return {"the run": list(missing)} if missing else {}
-    count = counts.pop()
-    shards = {Shard(place % count, count): place % count for place in sorted(missing)}
-    return {
-        f"{SHARD}{shard}": [place for place in missing if place % count == rest]
-        for shard, rest in sorted(shards.items(), key=lambda item: item[1])
+    files = (shard_files(folder, JOURNAL).values() for folder in folders)
+    shards = shards_of(set(chain.from_iterable(files)))
+    owed = {
+        name_of(shard): [place for place in missing if place % shard.count == shard.index]
+        for shard in shards
     }
+    return {name: places for name, places in owed.items() if places}
 
 
 class _Absent(Exception):  # noqa: N818 - no error
@@ -202,25 +194,7 @@ def _refuse_other(
             f"{folder}: the front of several objectives is one run (allowed: folders of several"
             " runs, or of a sweep)"
         )
-    refuse_other_run(first, first_folder, other, folder)
     for key, what in SAME.items():
         mine, theirs = first.get(key), other.get(key)
         if mine != theirs:
             raise InputError(f"{first_folder} and {folder}: different {what}, {mine} and {theirs}")
-
-
-def _union(folders: Sequence[Path] | Mapping[Path, object], name: str, problem: Problem) -> Rows:
-    """Return what one file of all folders holds; what several hold must be the same there."""
-    rows: Rows = {}
-    origin: dict[Address, Path] = {}
-    for folder in folders:
-        for address, row in read_journal(folder, name, problem).items():
-            known = rows.setdefault(address, row)
-            origin.setdefault(address, folder)
-            if repr(known) != repr(row):  # NaN is the same there
-                raise InputError(
-                    f"{origin[address]} and {folder}: contradict each other on {name[:-4]} at"
-                    f" {', '.join(map(cell, address))} ({known} and {row}); one of them was"
-                    " changed, or made by another version"
-                )
-    return rows

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
 from valmatch.errors import InputError, RunError
+from valmatch.execution.shards import shard_files
 from valmatch.optimization.problem import Problem
 from valmatch.storage.output import cell, numbers, read_lines, write_bytes
+from valmatch.storage.store import Place
 
 Address = tuple[float, ...]
 Row = tuple[float, ...]
@@ -24,49 +26,33 @@ TRUTHS = "judged.csv"
 TRUTH = ("objective", "violation")  # its columns after the point and the number of replications
 
 
-def open_journal(folder: Path, name: str, problem: Problem, resume: bool) -> FileJournal:
-    """Open one of the two files of a folder."""
-    responses, index = _columns(name, problem)
-    return FileJournal(folder / name, _names(problem), responses, resume, index)
+def open_journal(place: Place, name: str, problem: Problem) -> FileJournal:
+    """Open one of the two files of a run, with the replications that it goes on with."""
+    path = place.file(name)
+    assert path
+    return FileJournal(path, _header(name, problem), _read(place.parts(name), name, problem))
 
 
-def read_journal(folder: Path, name: str, problem: Problem) -> dict[Address, Row]:
-    """Return what one of the two files of a folder holds, {} where it is not there."""
-    responses, index = _columns(name, problem)
-    try:
-        header = _header(_names(problem), index, responses)
-        return _read(folder / name, header, len(problem.variables))[0]
-    except FileNotFoundError:
-        return {}
+def read_journal(folders: Iterable[Path], name: str, problem: Problem) -> dict[Address, Row]:
+    """Return what one of the two files holds in several folders, of shards and of the whole."""
+    return _read((path for folder in folders for path in shard_files(folder, name)), name, problem)
 
 
-def _columns(name: str, problem: Problem) -> tuple[Sequence[str], str]:
-    """Return the columns of one of the two files after the point, and that of the index."""
-    return (TRUTH, "replications") if name == TRUTHS else (problem.responses, "replication")
-
-
-def _names(problem: Problem) -> list[str]:
-    return [variable.name for variable in problem.variables]
+def _header(name: str, problem: Problem) -> str:
+    """Return the first line of one of the two files: the point, the index, the values."""
+    variables = [variable.name for variable in problem.variables]
+    if name == TRUTHS:
+        return ",".join([*variables, "replications", *TRUTH]) + "\n"
+    return ",".join([*variables, "replication", *problem.responses]) + "\n"
 
 
 class FileJournal(MutableMapping[Address, Row]):
     """A journal that appends every new replication to a CSV file."""
 
-    def __init__(
-        self,
-        path: Path,
-        variables: Sequence[str],
-        responses: Sequence[str],
-        resume: bool,
-        index: str = "replication",
-    ) -> None:
-        self._path = path
-        self._rows: dict[Address, Row] = {}
+    def __init__(self, path: Path, header: str, rows: dict[Address, Row]) -> None:
+        self._path, self._header, self._rows = path, header, rows
         self._used: dict[Address, None] = {}
-        self._header = text = _header(variables, index, responses)
-        if resume and path.exists():
-            self._rows, text = _read(path, text, len(variables))
-        write_bytes(path, text.encode())
+        write_bytes(path, (header + "".join(map(_line, rows, rows.values()))).encode())
         try:
             self._file: TextIO = path.open("a", encoding="utf-8", newline="")
         except OSError as error:
@@ -129,22 +115,34 @@ class FileJournal(MutableMapping[Address, Row]):
         return len(self._rows)
 
 
-def _header(variables: Sequence[str], index: str, responses: Sequence[str]) -> str:
-    return ",".join([*variables, index, *responses]) + "\n"
+def _read(paths: Iterable[Path], name: str, problem: Problem) -> dict[Address, Row]:
+    """Return the rows of files; what several hold must be the same there.
 
-
-def _read(path: Path, header: str, variables: int) -> tuple[dict[Address, Row], str]:
-    """Return the rows of a file, and its lines without a torn last one."""
-    lines, _ = read_lines(path, header)
+    A torn last line is dropped. A file that does not exist holds nothing.
+    """
+    header, size = _header(name, problem), len(problem.variables)
     rows: dict[Address, Row] = {}
-    for number, line in enumerate(lines, 2):
-        values = _values(line, header.count(",") + 1, variables)
-        if values is None and number == len(lines) + 1:
-            return rows, header + "".join(f"{row}\n" for row in lines[:-1])
-        if values is None:
-            raise InputError(f"{path}:{number}: damaged: {line[:60]!r}; remove this line")
-        rows[tuple(values[: variables + 1])] = tuple(values[variables + 1 :])
-    return rows, header + "".join(f"{row}\n" for row in lines)
+    origin: dict[Address, Path] = {}
+    for path in paths:
+        lines: list[str] = []
+        with suppress(FileNotFoundError):
+            lines, _ = read_lines(path, header)
+        for number, line in enumerate(lines, 2):
+            values = _values(line, header.count(",") + 1, size)
+            if values is None and number == len(lines) + 1:
+                break
+            if values is None:
+                raise InputError(f"{path}:{number}: damaged: {line[:60]!r}; remove this line")
+            address, row = tuple(values[: size + 1]), tuple(values[size + 1 :])
+            known = rows.setdefault(address, row)
+            origin.setdefault(address, path)
+            if repr(known) != repr(row):  # NaN is the same there
+                raise InputError(
+                    f"{origin[address]} and {path}: contradict each other on {name[:-4]} at"
+                    f" {', '.join(map(cell, address))} ({known} and {row}); one of them was"
+                    " changed, or made by another version"
+                )
+    return rows
 
 
 def _line(address: Address, row: Row) -> str:

@@ -258,7 +258,6 @@ class SolverStudySpec(StudySpec[SolverRun, Study]):
             "problem_id": problem_id(self.config),
             "seed": self.settings.seed,
             "solver": ",".join(self.solvers),
-            "shard": None if self.shard == WHOLE else str(self.shard),
         }
 
     def conclude(
@@ -357,7 +356,7 @@ def optimize(
     """
     config = load(config)
     options, listeners = split(keywords, ShardKeywords)
-    named = _named(solvers, options.elsewhere)
+    named = _named(solvers, options.uses_workers)
     settings = settings_of(budget, seed, confidence)
     arguments.whole("macroreps", macroreps)
     spec = SolverStudySpec(
@@ -372,7 +371,7 @@ def optimize(
 
 
 def _named(
-    solvers: str | SolverFactory | Sequence[str | SolverFactory], elsewhere: bool
+    solvers: str | SolverFactory | Sequence[str | SolverFactory], uses_workers: bool
 ) -> Mapping[str, SolverFactory | None]:
     """Return the solvers by name, those that are given as functions with them."""
     several: Sequence[Any] = solvers if isinstance(solvers, list | tuple) else [solvers]
@@ -381,7 +380,7 @@ def _named(
         raise InputError(f"{option('solvers')}: {shown(solvers)} (allowed: {what})")
     named = check(several)
     for name, factory in named.items():
-        if elsewhere and factory is not None and not _travels(factory):
+        if uses_workers and factory is not None and not _travels(factory):
             raise InputError(
                 f"{option('solvers')}: {shown(name)} cannot be sent to worker processes (allowed: a"
                 f" function or class that a module defines, or {option('workers=1')})"

@@ -27,10 +27,11 @@ from valmatch.optimization.problem import Problem
 from valmatch.optimization.solver_run import Settings
 from valmatch.optimization.studies.journal import JOURNAL, TRUTHS, FileJournal, open_journal
 from valmatch.optimization.studies.parallel_runs import Job, R, open_pools, run_all
-from valmatch.storage.output import to_json, write_atomically
+from valmatch.storage.output import write_json
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
-from valmatch.storage.run_folder import RunFolder
+from valmatch.storage.run_folder import RunFolder, ShardFolder
+from valmatch.storage.store import Place
 
 DEFAULT_BUDGET = 1000
 
@@ -269,7 +270,7 @@ class StudySpec(ABC, Generic[R, S]):
 
 
 class StudyFiles(NamedTuple):
-    """The claimed folder of a study and the files that it resumes from, if any."""
+    """The opened folder of a study and the files that it resumes from, if any."""
 
     folder: RunFolder | None = None  # the folder
     journal: FileJournal | None = None  # all replications of the runs
@@ -316,7 +317,7 @@ def execute(spec: StudySpec[R, S], options: RunOptions, listeners: Listeners) ->
 def open_files(
     spec: StudySpec[R, S], posed: PosedProblem, out: Path | None, resume: bool
 ) -> Iterator[StudyFiles]:
-    """Claim a folder for a study and open its files; nothing where `out` is None.
+    """Open a folder for a study and open its files; nothing where `out` is None.
 
     An earlier run may have left less of what grows.
     """
@@ -326,10 +327,11 @@ def open_files(
     facts = {
         **spec.grows,
         "confidence": spec.confidence,
-        "wanted": spec.replications,
+        "wanted": replace(spec, shard=WHOLE).replications,
         "optimize": spec.config.optimize.model_dump(exclude_none=True),
     }
-    folder = RunFolder(
+    kind = RunFolder if spec.shard == WHOLE else ShardFolder
+    folder = kind(
         out,
         "optimize",
         spec.config,
@@ -337,13 +339,14 @@ def open_files(
         resume=resume,
         at_least=spec.grows,
         facts=facts,
+        shard=spec.shard,
     )
-    truths = None
+    truths, place = None, Place(out, spec.shard, resume)
     with ExitStack() as stack:
         stack.enter_context(folder)
-        journal = stack.enter_context(closing(open_journal(out, JOURNAL, posed.problem, resume)))
+        journal = stack.enter_context(closing(open_journal(place, JOURNAL, posed.problem)))
         if spec.compares:
-            truths = open_journal(out, TRUTHS, posed.problem, resume)
+            truths = open_journal(place, TRUTHS, posed.problem)
             stack.enter_context(closing(truths))
         yield StudyFiles(folder, journal, truths)
 
@@ -362,9 +365,11 @@ def conclude(
     if files.folder:
         if result.complete:
             files.trim()
-        result.write(files.folder.path)
-        with write_atomically(files.folder.path / "summary.json") as file:
-            file.write(to_json(result.summary()))
+        if spec.shard == WHOLE:
+            result.write(files.folder.path)
+            write_json(files.folder.path / "summary.json", result.summary())
+            if result.complete:
+                files.folder.remove_shards()
         files.folder.remark_input(posed.model.warnings)
         files.folder.close(result.status, **result.counts)
     return result

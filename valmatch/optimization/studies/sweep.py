@@ -256,7 +256,6 @@ class SweepSpec(StudySpec[SolverRun, Frontier]):
             "solver": self.solver,
             "budget": self.settings.budget,
             "sweep": self.sweep.text,
-            "shard": None if self.shard == WHOLE else str(self.shard),
         }
 
     def conclude(
