@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.folders import results
 from tests.support.machine import slowness
 from valmatch import InputError, RunError, load, replicate
 from valmatch.execution.chunks import releases_gil
@@ -29,11 +30,6 @@ from valmatch.models.valorant.model import ValorantModel
 
 LONG = "rate_multiplier=100000"
 """Days of fifty million players."""
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    names = ("replications.csv", "controls.csv", "summary.json", "summary.csv")
-    return {name: (folder / name).read_bytes() for name in names}
 
 
 @pytest.mark.slow
@@ -49,8 +45,8 @@ def test_threads_processes_and_one_worker_give_the_same_bytes(tmp_path: Path) ->
             control_variates=True,
             out=tmp_path / name,
         )
-    assert contents(tmp_path / "threads") == contents(tmp_path / "one")
-    assert contents(tmp_path / "processes") == contents(tmp_path / "one")
+    assert results(tmp_path / "threads") == results(tmp_path / "one")
+    assert results(tmp_path / "processes") == results(tmp_path / "one")
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
+from tests.support.folders import results
 from valmatch.config.identity import config_id
 from valmatch.config.loading import load
 from valmatch.errors import InputError
@@ -142,16 +143,6 @@ def test_a_stopped_design_goes_on(tmp_path: Path) -> None:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
-def _results(folder: Path) -> dict[str, bytes]:
-    """Return the files of a folder but manifests."""
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in files
-        if path.name != "manifest.json"
-    }
-
-
 @pytest.mark.slow
 def test_shards_of_a_design_combine(tmp_path: Path) -> None:
     sweep = ["replicate", "valorant", "-n", 7, "--sweep", "team_diff=100,200", *SMALL]
@@ -168,8 +159,8 @@ def test_shards_of_a_design_combine(tmp_path: Path) -> None:
     done = valmatch("combine", tmp_path / "all", *parts, "--json")
     assert (done.code, done.out) == (0, whole.out)
     assert valmatch("combine", tmp_path / "together").code == 0
-    assert _results(tmp_path / "all") == _results(tmp_path / "together")
-    assert _results(tmp_path / "all") == _results(tmp_path / "whole")
+    assert results(tmp_path / "all") == results(tmp_path / "together")
+    assert results(tmp_path / "all") == results(tmp_path / "whole")
     assert len(list((tmp_path / "whole" / "points").glob("*/summary.csv"))) == 2
     refused = valmatch("combine", tmp_path / "y", *parts, tmp_path / "nothing")
     assert refused.code == 2

@@ -84,7 +84,10 @@ def test_a_combination_with_gaps_says_who_owes_and_is_completed(
             replicate(config, n, shard=Shard(index, 3), out=tmp_path / name)
     found = combine(tmp_path / "all", [tmp_path / "0", tmp_path / "2"])
     missing = list(range(1, n, 3))
-    assert found.owed == {"shard 1/3": (len(missing), missing)}
+    assert found.missing == {
+        "missing": {"shard 1/3": missing},
+        "missing_counts": {"shard 1/3": len(missing)},
+    }
     for name in ("all", "together"):
         replicate(config, n, out=tmp_path / name, resume=True)
         assert contents(tmp_path / name) == serial
@@ -172,9 +175,9 @@ def test_a_killed_shard_is_combined_as_far_as_it_got(tmp_path: Path) -> None:
     warnings: list[str] = []
     folders = [tmp_path / "killed", tmp_path / "empty"]
     found = combine(tmp_path / "all", folders, warn=warnings.append)
-    (owed,) = found.owed.values()
-    assert owed.total == 10**6 - len(found.replications.values)
-    assert len(found.replications.values) > 10
+    (count,) = found.missing["missing_counts"].values()
+    assert count == 10**6 - len(found.whole.values)
+    assert len(found.whole.values) > 10
     assert [text.rpartition(": ")[2] for text in warnings] == [
         "its run has not ended, or was killed",
         "no manifest.json, so no run has begun here",

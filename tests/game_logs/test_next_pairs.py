@@ -346,15 +346,6 @@ def test_a_damaged_posterior_is_refused(
     assert f"posterior.npz: damaged: {said}" in _refused(tmp_path)
 
 
-def test_a_compressed_posterior_is_refused_unread(rated: Path, tmp_path: Path) -> None:
-    arrays: dict[str, Any] = _copy(rated, tmp_path)
-    np.savez_compressed(tmp_path / "posterior.npz", **arrays)
-    whole = (tmp_path / "posterior.npz").read_bytes()
-    for content in (whole, whole[:80] + b"damage" + whole[86:]):
-        (tmp_path / "posterior.npz").write_bytes(content)
-        assert "posterior.npz: damaged: names: compressed" in _refused(tmp_path)
-
-
 def _copy(rated: Path, folder: Path) -> dict[str, np.ndarray[Any, Any]]:
     """Copy the folder of a rating, and return what its posterior holds."""
     for path in rated.iterdir():

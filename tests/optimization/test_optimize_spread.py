@@ -294,12 +294,12 @@ def test_a_killed_shard_owes_what_it_lacks_and_goes_on(
     assert warnings == [f"{killed}: shard 0/2 has not ended, or was killed"]
     assert list(found.owed) == ["shard 0/2", "shard 1/2"]
     if what is STUDY:
-        assert found.owed == {"shard 0/2": [4], "shard 1/2": [1, 3]}
+        assert found.missing["missing"] == {"shard 0/2": [4], "shard 1/2": [1, 3]}
     assert (tmp_path / "part" / "evaluations.csv").read_text().count("\n") == len(lines) - 3
     resumed = valmatch(*command, "--shard", "0/2", "--resume", "--out", killed)
     assert resumed.code == 0
     assert path.read_bytes() == (tmp_path / "0" / path.name).read_bytes()
-    assert combine_optimizations(tmp_path / "all", [killed, tmp_path / "1"]).owed == {}
+    assert combine_optimizations(tmp_path / "all", [killed, tmp_path / "1"]).shortfalls == []
     valmatch(*command, "--out", tmp_path / "whole")
     assert contents(tmp_path / "all") == contents(tmp_path / "whole")
 
@@ -374,7 +374,7 @@ def test_what_does_not_belong_together_is_refused(shots: Path, tmp_path: Path) -
         "budget": "different budgets, 120 and 130",
         "confidence": "different confidence levels, 0.95 and 0.9",
         "sweep": "different sweeps, None and far=4:5:1",
-        "front": "the front of several objectives is one run (allowed: folders of several runs, o",
+        "front": "different solvers, random and None",
         "replicate": "made by replicate (allowed: folders of optimize)",
         "nowhere": "no such folder",
     }.items():
@@ -382,6 +382,8 @@ def test_what_does_not_belong_together_is_refused(shots: Path, tmp_path: Path) -
         assert (refused.code, refused.err.count("\n")) == (2, 1), name
         assert shown in refused.err
         assert not (tmp_path / "all").exists()
+    alone = valmatch("combine", tmp_path / "front").err
+    assert "front: the front of several objectives is one run (allowed: folders of s" in alone
     for given in (("--expect", 3), ("--confidence", 0.9)):
         refused = valmatch("combine", tmp_path / "all", tmp_path / "a", *given)
         assert (refused.code, refused.err.count("\n")) == (2, 1)

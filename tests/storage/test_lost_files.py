@@ -285,29 +285,6 @@ def test_what_is_read_is_not_replaced(name: str, fresh: Path, tmp_path: Path) ->
         (out / file).write_bytes(held)
 
 
-@pytest.mark.slow
-def test_the_examples_of_lost_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("players.csv").write_text(QUEUE)
-    ladder = "".join(f"p{k},{1500 + k}\n" for k in range(40))
-    Path("c").mkdir()
-    Path("c/players.csv").write_text("player,skill\n" + ladder)
-    small = ("--budget", 100, "--solver", "random", "--out", "d")
-    found = valmatch("optimize", "valorant-20min", *small)
-    assert found.code in (0, 3)
-    if not Path("d/recommended.yaml").exists():
-        shutil.copy(shipped_configs()["valorant-20min"], "d/recommended.yaml")
-    before = tree(tmp_path)
-    for argv in (
-        ("simulate", "valorant", "--set", "arrivals=players.csv", "--out", "."),
-        ("simulate", "ladder", "--set", "skills=c/players.csv", "--out", "c"),
-        ("optimize", "d/recommended.yaml", *small),
-    ):
-        found = valmatch(*argv)
-        assert (found.code, len(lines_of(found))) == (2, 1), found
-        assert tree(tmp_path) == before
-
-
 def test_standard_input_is_read_too(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     week = fresh / "week"
     before = tree(fresh)
@@ -316,23 +293,6 @@ def test_standard_input_is_read_too(fresh: Path, monkeypatch: pytest.MonkeyPatch
         found = valmatch("rate", "-", "--system", "elo", "--out", week)
     assert (found.code, found.err.count("\n")) == (2, 1), found
     assert tree(fresh) == before
-
-
-def test_a_file_with_another_name_does_not_grow_there(at: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    run("replicate", at, out)
-    os.link(out / "replications.csv", tmp_path / "backup.csv")
-    before = (tmp_path / "backup.csv").read_bytes()
-    done("replicate", at / "drawn.yaml", "-n", 5, "--resume", "--out", out)
-    assert (tmp_path / "backup.csv").read_bytes() == before
-    assert (out / "replications.csv").read_bytes().startswith(before)
-
-
-@pytest.mark.parametrize("command", ["fit"])
-def test_other_commands_write_nothing(command: str, at: Path, tmp_path: Path) -> None:
-    before = tree(at)
-    assert valmatch(command, at / "queue.csv").code in (0, 2)
-    assert tree(at) == before
 
 
 # Figures

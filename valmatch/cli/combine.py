@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from valmatch.cli.console import AGAIN, info, show, show_result, warn
 from valmatch.cli.options import Confidence, Json, Quiet, path, whole
-from valmatch.cli.replicate import show_run
 from valmatch.errors import InputError
+
+if TYPE_CHECKING:
+    from valmatch.experiments.combine import Combined
 
 
 def combine(
@@ -52,33 +55,49 @@ def combine(
     or seed, and those that contradict each other, are refused. Exit code 75: replications or runs
     are missing.
     """
-    from valmatch.experiments.combine import combine as merge
     from valmatch.experiments.combine import with_whole
+
+    parts = with_whole(out, folders or [])
+    found = _merge(parts)(out, parts, check=check, warn=warn, **_options(parts, expect, confidence))
+    if check:
+        show(
+            json,
+            found.missing,
+            lambda: sys.stdout.writelines(f"{line}\n" for line in found.shortfalls),
+        )
+        _say_what_to_run_again(found.owed)
+    else:
+        show_result(json, found.summary(), found.whole, out)
+        for line in found.shortfalls:
+            warn(line)
+    if found.shortfalls:
+        raise typer.Exit(AGAIN)
+
+
+def _merge(parts: Sequence[Path]) -> Callable[..., Combined[Any]]:
+    """Return what puts folders of their command together."""
+    from valmatch.experiments import combine as experiments
     from valmatch.storage.manifest import command_of
 
-    others = folders or []
-    commands = list(map(command_of, with_whole(out, others)))
+    commands = set(map(command_of, parts))
     if "optimize" in commands:
-        _refuse_with_optimize(expect=expect, confidence=confidence)
-        _combine_optimizations(out, others, json, check=check)
-        return
-    if "design" in commands:
-        _combine_designs(out, others, json, expect=expect, check=check, confidence=confidence)
-        return
-    found = merge(out, others, expect=expect, check=check, confidence=confidence, warn=warn)
-    if check:
-        _show_missing(found.missing(), found.shortfalls(), found.owed, json)
-    show_run(found.replications, found.summary(), out, json)
-    _exit_if_missing(found.shortfalls())
+        from valmatch.optimization.studies.combine import combine_optimizations
+
+        return combine_optimizations
+    return experiments.combine_designs if "design" in commands else experiments.combine
 
 
-def _show_missing(
-    missing: Mapping[str, object], shortfalls: Sequence[str], owed: Iterable[str], json: bool
-) -> NoReturn:
-    """Print what is missing, if anything is, and nothing else; end the command."""
-    show(json, missing, lambda: print("\n".join(shortfalls)) if shortfalls else None)
-    _say_what_to_run_again(owed)
-    raise typer.Exit(AGAIN if shortfalls else 0)
+def _options(parts: Sequence[Path], expect: int | None, confidence: float | None) -> dict[str, Any]:
+    """Return the options that folders of their command take."""
+    from valmatch.storage.manifest import command_of
+
+    options = {"expect": expect, "confidence": confidence}
+    if "optimize" not in map(command_of, parts):
+        return options
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(f"--{name}: of no use with folders of optimize (leave it out)")
+    return {}
 
 
 def _say_what_to_run_again(owed: Iterable[str]) -> None:
@@ -92,40 +111,3 @@ def _say_what_to_run_again(owed: Iterable[str]) -> None:
             f"to run again: --array={array} with --shard $SLURM_ARRAY_TASK_ID/{shards[0].count}"
             " (tasks numbered from 0)"
         )
-
-
-def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any) -> None:  # noqa: ANN401
-    """Put the folders of a design together."""
-    from valmatch.experiments.combine import combine_designs
-
-    found = combine_designs(out, folders, warn=warn, **options)
-    if options["check"]:
-        _show_missing(found.missing, found.shortfalls, found.owed, json)
-    whole = found.experiment
-    show_result(json, whole.summary(), whole, out)
-    _exit_if_missing(found.shortfalls)
-
-
-def _refuse_with_optimize(**given: object) -> None:
-    """Refuse options that change what the runs of an optimisation were to make."""
-    for name, value in given.items():
-        if value is not None:
-            raise InputError(f"--{name}: of no use with folders of optimize (leave it out)")
-
-
-def _combine_optimizations(out: Path, folders: list[Path], json: bool, check: bool) -> None:
-    """Put the folders of an optimisation together."""
-    from valmatch.optimization.studies.combine import combine_optimizations
-
-    found = combine_optimizations(out, folders, check=check, warn=warn)
-    if check:
-        _show_missing(found.missing, found.shortfalls(), found.owed, json)
-    show_result(json, found.summary(), found.whole, out)
-    _exit_if_missing(found.shortfalls())
-
-
-def _exit_if_missing(shortfalls: Sequence[str]) -> None:
-    for line in shortfalls:
-        warn(line)
-    if shortfalls:
-        raise typer.Exit(AGAIN)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -186,24 +186,13 @@ def replicate(
             advance.note(", ".join(target.shown for target in found))
 
         result = replicate_config(settings, plan, options, listeners(advance, looked))
-    show_run(result, result.summary(), out, json, names_of(responses))
+    show_result(json, result.summary(), result, out, responses=names_of(responses))
     _exit_unless_complete(result, total, out)
     expected, missed = len(settings.replicate.expect), result.missed_expectations()
     if expected:
         info(f"{expected - len(missed)} of {expected} expected means met")
     if missed:
         raise RunError(*missed)
-
-
-def show_run(
-    result: Replications,
-    summary: Mapping[str, Any],
-    out: Path | None,
-    json: bool,
-    chosen: Sequence[str] = (),
-) -> None:
-    """Print the replications of a config, as `summary` where JSON is wanted, and their gaps."""
-    show_result(json, summary, result, out, responses=chosen)
 
 
 def _exit_unless_complete(result: Replications, total: int, out: Path | None) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from valmatch.config.config import Config
 from valmatch.config.identity import changed_factors, changes, config_id
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
@@ -31,13 +31,13 @@ from valmatch.experiments.sweep import (
     open_design,
     write_experiment,
 )
-from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.curve_file import SUMS, read_sums, stretches, write_sums
-from valmatch.storage.manifest import command_of, read_manifest
+from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.storage.output import write_bytes
+from valmatch.storage.results import Result
 from valmatch.storage.row_file import RowFormat, Rows, Warn
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format
@@ -58,42 +58,26 @@ class Owed(NamedTuple):
         return f"{name} owes {self.total:,} {what}{'s' * (self.total > 1)}: {shown}"
 
 
-class MergedReplications(NamedTuple):
-    """What the files of several folders hold together."""
+R = TypeVar("R", bound=Result)
 
-    indices: Sequence[int]  # their replications, in order
-    rows: Rows  # the same with their lines
-    values: Floats  # (replications, responses)
-    curves: CurveSums | None  # None where there are none, or none are wanted
-    controls: Mapping[str, Any]  # control variates and their expectations, as in the result
+
+@dataclass(frozen=True)
+class Combined(Generic[R]):
+    """What the folders of a run hold together, and what is missing."""
+
+    whole: R
+    missing: Mapping[str, Any]  # what is missing, as JSON
+    shortfalls: Sequence[str]  # one line for each shard that owes something
+    owed: Collection[str]  # these shards
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds, and what is missing."""
+        return self.whole.summary() | (dict(self.missing) if self.shortfalls else {})
 
 
 def _files(folders: Iterable[Path], name: str) -> dict[Path, Shard]:
     """Return the files of folders that hold parts of a file, with their shards."""
     return {path: part for folder in folders for path, part in shard_files(folder, name).items()}
-
-
-def _merged(
-    folders: Sequence[Path],
-    config: Config,
-    seed: int,
-    model: Model[object],
-    *,
-    curves: bool,
-    warn: Warn,
-) -> MergedReplications:
-    """Return the replications of folders."""
-    form = row_format(config, seed, model)
-    rows = form.read(_files(folders, ROWS), warn)
-    indices = sorted(rows)
-    values = np.array([rows[index][1] for index in indices]).reshape(len(indices), len(form.names))
-    return MergedReplications(
-        indices,
-        rows,
-        values,
-        _curves(folders, indices, model, seed, warn) if curves and model.axes else None,
-        _controls(folders, indices, control_format(config, seed, model), model, warn),
-    )
 
 
 def _controls(
@@ -138,7 +122,7 @@ def _curves(
 
 
 @dataclass(frozen=True)
-class Combination:
+class Gathered:
     """The replications of several folders."""
 
     replications: Replications  # all of them together
@@ -147,64 +131,55 @@ class Combination:
     model: Model[object]  # what was simulated
     folders: Sequence[Path]  # where they were
 
-    def summary(self) -> dict[str, Any]:
-        """Return what ``summary.json`` holds, and what is missing: how many, and the first."""
-        return self.replications.summary() | (self.missing() if self.owed else {})
-
-    def missing(self) -> dict[str, Any]:
-        """Return what is missing by the shard that owes it: the first, and how many."""
-        return {
+    def combined(self) -> Combined[Replications]:
+        """Return them with what is missing: how many, and the first."""
+        missing = {
             "missing": {name: owed.first for name, owed in self.owed.items()},
             "missing_counts": {name: owed.total for name, owed in self.owed.items()},
         }
-
-    def shortfalls(self) -> list[str]:
-        """Return one line for each shard that owes replications."""
-        return [owed.in_words(name) for name, owed in self.owed.items()]
+        shortfalls = [owed.in_words(name) for name, owed in self.owed.items()]
+        return Combined(self.replications, missing, shortfalls, self.owed)
 
     def open_run(self, out: Path) -> RunFolder:
         """Return the folder of the whole."""
-        found = self.replications
-        whole = Plan(found.requested, found.seed, confidence=found.confidence)
+        whole = self.replications
+        plan = Plan(whole.requested, whole.seed, confidence=whole.confidence)
         read = files_of_runs("replicate", self.folders, out)
-        return open_run(out, found.config, whole, True, found.count, read)
+        return open_run(out, whole.config, plan, True, whole.count, read)
 
     def write(self, out: Path) -> None:
         """Write the whole as `replicate` writes a run."""
-        found = self.replications
+        whole = self.replications
         with self.open_run(out) as folder:
-            form = row_format(found.config, found.seed, self.model)
-            text = form.header + "".join(self.rows[index][0] for index in found.indices)
+            form = row_format(whole.config, whole.seed, self.model)
+            text = form.header + "".join(self.rows[index][0] for index in whole.indices)
             write_bytes(out / ROWS, text.encode())
-            if found.controls is not None:
-                controls = control_format(found.config, found.seed, self.model)
-                lines = map(controls.line, found.indices, found.controls.tolist())
+            if whole.controls is not None:
+                controls = control_format(whole.config, whole.seed, self.model)
+                lines = map(controls.line, whole.indices, whole.controls.tolist())
                 write_bytes(out / CONTROLS, (controls.header + "".join(lines)).encode())
-            if found.curves:
-                write_sums(out / SUMS, found.curves, stretches(found.indices))
-            write_results(folder, found)
+            if whole.curves:
+                write_sums(out / SUMS, whole.curves, stretches(whole.indices))
+            write_results(folder, whole)
 
 
 def combine(
     out: Path,
     folders: Sequence[Path],
     *,
-    expect: int | None = None,
     check: bool = False,
-    confidence: float | None = None,
     warn: Warn = lambda text: None,
-) -> Combination:
-    """Put the replications of folders into one, as if one run had made them.
+    **options: Any,  # noqa: ANN401
+) -> Combined[Replications]:
+    """Put the replications of folders into one, as if one run had made them; see `gather`.
 
     The folders may come in any order and hold the same replications several times. What `out`
     holds of the same run stays in it, such as its shards.
     """
-    found = gather(
-        with_whole(out, folders), expect=expect, curves=not check, confidence=confidence, warn=warn
-    )
+    found = gather(with_whole(out, folders), curves=not check, warn=warn, **options)
     if not check:
         found.write(out)
-    return found
+    return found.combined()
 
 
 def files_of_runs(command: str, folders: Sequence[Path], out: Path) -> list[Path]:
@@ -229,35 +204,38 @@ def gather(
     curves: bool = False,
     confidence: float | None = None,
     warn: Warn = lambda text: None,
-) -> Combination:
+) -> Gathered:
     """Return the replications of folders, checked against each other; write nothing."""
     manifests = read_manifests(folders, "replicate", ReplicateManifest, warn)
     folders = list(manifests)
     first = manifests[folders[0]]
-    config = config_of(first, folders[0], "combine")
+    config, seed = config_of(first, folders[0], "combine"), first.seed
     model = build(config)
-    merged = _merged(folders, config, first.seed, model, curves=curves, warn=warn)
+    form, files = row_format(config, seed, model), _files(folders, ROWS)
+    rows = form.read(files, warn)
+    indices = sorted(rows)
+    values = np.array([rows[index][1] for index in indices]).reshape(len(indices), len(form.names))
     requested = max(map(_requested, manifests.values()))
     wanted = range(requested if expect is None else expect)
-    owed = _owed(wanted, merged.rows, set(_files(folders, ROWS).values()))
+    owed = _owed(wanted, rows, set(files.values()))
     remarks = chain.from_iterable(manifest.remarks for manifest in manifests.values())
     result = Replications(
         config,
-        first.seed,
+        seed,
         max(requested, len(wanted)),
         model.responses,
-        merged.indices,
-        merged.values,
+        indices,
+        values,
         confidence or first.confidence or 0.95,
         model.axes,
-        merged.curves,
+        _curves(folders, indices, model, seed, warn) if curves and model.axes else None,
         status="incomplete" if owed else "complete",
         remarks=list(dict.fromkeys(remarks)),
         input_remarks=model.warnings,
         sampling=model.sampling,
-        **merged.controls,
+        **_controls(folders, indices, control_format(config, seed, model), model, warn),
     )
-    return Combination(result, owed, merged.rows, model, folders)
+    return Gathered(result, owed, rows, model, folders)
 
 
 def read_replications(folder: Path, warn: Warn) -> Replications:
@@ -275,9 +253,16 @@ M = TypeVar("M", bound=SimulationManifest)
 
 
 def read_manifests(
-    folders: Sequence[Path], command: str, kind: type[M], warn: Warn
+    folders: Sequence[Path],
+    command: str,
+    kind: type[M],
+    warn: Warn,
+    same: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[Path, M]:
-    """Return the manifests of folders that hold parts of one run; refuse those of another."""
+    """Return the manifests of folders that hold parts of one run; refuse those of another.
+
+    All have the same config, the same seed and the same of the entries `same`.
+    """
     manifests: dict[Path, M] = {}
     for folder in folders:
         if not folder.is_dir():
@@ -289,7 +274,7 @@ def read_manifests(
             continue
         except OSError as error:
             raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
-        files = shard_files(folder, CONTENTS[command].progress[0]).values()
+        files = _files([folder], CONTENTS[command].files[0]).values()
         if manifest.status == "running":
             warn(f"{folder}: its run has not ended, or was killed")
         for shard in {*map(str, files)} - {str(WHOLE), *manifest.shards}:
@@ -299,31 +284,27 @@ def read_manifests(
         raise InputError(f"{', '.join(map(str, folders))}: nothing to combine")
     (first_folder, first), *others = manifests.items()
     for folder, manifest in others:
-        _refuse_other_run(first, first_folder, manifest, folder)
+        if different := _difference(first, manifest, {"seed": "seeds", **same}):
+            raise InputError(f"{first_folder} and {folder}: different {different}")
     return manifests
 
 
-def _refuse_other_run(
-    first: SimulationManifest, first_folder: Path, other: SimulationManifest, folder: Path
-) -> None:
-    """Refuse a folder of another config or seed, naming what differs."""
-    same = first.config_id == other.config_id
-    if same and first.seed == other.seed and first.config == other.config:
-        return
+def _difference(first: Manifest, other: Manifest, same: Mapping[str, str]) -> str:
+    """Return in what two runs differ, "" if in nothing."""
+    equal = first.config_id == other.config_id
     # A default may differ between two versions of one config.
-    differing = changed_factors if same else changes
-    found = differing(first.config.model_dump(), other.config.model_dump())
-    if found or not same:
+    differing = changed_factors if equal else changes
+    found = []
+    if first.config != other.config and first.config and other.config:
+        found = differing(first.config.model_dump(), other.config.model_dump())
+    if found or not equal:
         shown = "; ".join(f"{key}: {mine} and {theirs}" for key, mine, theirs in found[:SHOWN])
         more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-        raise InputError(
-            f"{first_folder} and {folder}: different configs, {first.config_id} and"
-            f" {other.config_id} ({shown}{more})"
-        )
-    if first.seed != other.seed:
-        raise InputError(
-            f"{first_folder} and {folder}: different seeds, {first.seed} and {other.seed}"
-        )
+        return f"configs, {first.config_id} and {other.config_id} ({shown}{more})"
+    for key, what in same.items():
+        if first.get(key) != other.get(key):
+            return f"{what}, {first.get(key)} and {other.get(key)}"
+    return ""
 
 
 def shards_of(parts: Collection[Shard]) -> Sequence[Shard]:
@@ -354,80 +335,68 @@ def _owed(wanted: range, there: Collection[int], parts: Collection[Shard]) -> di
 # The folders of one design, point by point.
 
 
-@dataclass(frozen=True)
-class CombinedDesign:
-    """The replications of several folders at each point of a design."""
-
-    experiment: DesignReplications  # all of them together
-    shortfalls: Sequence[str]  # one line for each shard of each point that owes replications
-    owed: Collection[str]  # the shards that owe replications of some point
-    # what is missing of each point, by the shard that owes it; null: everything
-    missing: Mapping[str, Any]
-
-
 def combine_designs(
     out: Path,
     folders: Sequence[Path],
     *,
     check: bool = False,
-    warn: Callable[[str], None] = lambda text: None,
+    warn: Warn = lambda text: None,
     **options: Any,  # noqa: ANN401
-) -> CombinedDesign:
-    """Put the folders of one design together; see `valmatch.experiments.combine.combine`."""
-    folders = with_whole(out, folders)
-    first = _manifest_of_all(folders)
+) -> Combined[DesignReplications]:
+    """Put the folders of one design together; see `combine`."""
+    same = {"design_id": "designs"}
+    manifests = read_manifests(with_whole(out, folders), "design", DesignManifest, warn, same)
+    folders = list(manifests)
+    first = manifests[folders[0]]
     ids = first.design.config_ids
-    found: dict[str, Combination] = {}
-    shortfalls: list[str] = []
-    owed: dict[str, None] = {}
-    missing: dict[str, Any] = {}
-    for key in dict.fromkeys(ids):
-        parts = [f / POINTS / key for f in folders if (f / POINTS / key / MANIFEST).is_file()]
-        if not parts:
-            shortfalls.append(f"point {key}: no replications at all")
-            missing[key] = None
-            continue
-        found[key] = gather(parts, curves=not check, warn=warn, **options)
-        if config_id(found[key].replications.config) != key:
-            raise InputError(f"{parts[0]}: holds the replications of another point")
-        shortfalls += [f"point {key}: {line}" for line in found[key].shortfalls()]
-        owed |= dict.fromkeys(found[key].owed)
-        if found[key].owed:
-            missing[key] = found[key].missing()["missing"]
-    if None in missing.values():
-        parts = [f / POINTS / key for f in folders for key in found]
-        owed |= {name_of(shard): None for shard in shards_of(_files(parts, ROWS).values())}
-    config = first.restored(folders[0])
-    points = list(zip(ids, map(tuple, first.design.points), strict=True))
-    design = Design(first.design.factors, [point for key, point in points if key in found])
-    results = [found[key].replications for key, _ in points if key in found]
-    stopped = "incomplete" if None in missing.values() else ""
-    experiment = DesignReplications(config, design, results, stopped)
+    points = {
+        key: [f / POINTS / key for f in folders if (f / POINTS / key / MANIFEST).is_file()]
+        for key in ids
+    }
+    found = {
+        key: gather(parts, curves=not check, warn=warn, **options)
+        for key, parts in points.items()
+        if parts
+    }
+    for key, point in found.items():
+        if config_id(point.replications.config) != key:
+            raise InputError(f"{point.folders[0]}: holds the replications of another point")
+    all_points = list(zip(ids, map(tuple, first.design.points), strict=True))
+    there = [(key, levels) for key, levels in all_points if key in found]
+    design = Design(first.design.factors, [levels for _, levels in there])
+    results = [found[key].replications for key, _ in there]
+    stopped = "" if len(found) == len(points) else "incomplete"
+    whole = DesignReplications(first.restored(folders[0]), design, results, stopped)
     if not check:
         # The whole design, so that the points that are not there yet can follow.
-        whole = Design(first.design.factors, [point for _, point in points])
+        design = Design(first.design.factors, [levels for _, levels in all_points])
         read = files_of_runs("design", folders, out)
-        opened = open_design(out, config, whole, ids, Plan(seed=first.seed), True, read)
-        for key, combined in found.items():
-            combined.open_run(out / POINTS / key)
+        opened = open_design(out, whole.config, design, ids, Plan(seed=first.seed), True, read)
+        for key, point in found.items():
+            point.open_run(out / POINTS / key)
         with opened as folder:
-            for key, combined in found.items():
-                combined.write(out / POINTS / key)
-            write_experiment(folder, experiment)
-    return CombinedDesign(experiment, shortfalls, owed, {"missing": missing})
+            for key, point in found.items():
+                point.write(out / POINTS / key)
+            write_experiment(folder, whole)
+    return _combined_design(whole, points, found)
 
 
-def _manifest_of_all(folders: Sequence[Path]) -> DesignManifest:
-    """Return the manifest of the first folder; the others must be of the same design."""
-    manifests = {}
-    for folder in folders:
-        if command_of(folder) != "design":
-            raise InputError(f"{folder}: not made by a design (allowed: folders of one design)")
-        manifests[folder] = read_manifest(folder, DesignManifest)
-    first_folder, first = next(iter(manifests.items()))
-    for folder, manifest in manifests.items():
-        for key in ("config_id", "seed", "design_id", "design"):
-            if manifest.get(key) != first.get(key):
-                shown = "" if key == "design" else f" {first.get(key)} and {manifest.get(key)}"
-                raise InputError(f"{first_folder} and {folder}: different designs ({key}{shown})")
-    return first
+def _combined_design(
+    whole: DesignReplications, points: Mapping[str, Sequence[Path]], found: Mapping[str, Gathered]
+) -> Combined[DesignReplications]:
+    """Return the replications of a design with what is missing of each point; null: everything."""
+    shortfalls: list[str] = []
+    missing: dict[str, Any] = {}
+    owed: dict[str, None] = {}
+    for key in points:
+        if key not in found:
+            shortfalls.append(f"point {key}: no replications at all")
+            missing[key] = None
+            files = _files(chain.from_iterable(points.values()), ROWS)
+            owed |= dict.fromkeys(map(name_of, shards_of(files.values())))
+        elif found[key].owed:
+            part = found[key].combined()
+            shortfalls += [f"point {key}: {line}" for line in part.shortfalls]
+            missing[key] = part.missing["missing"]
+            owed |= dict.fromkeys(part.owed)
+    return Combined(whole, {"missing": missing}, shortfalls, owed)

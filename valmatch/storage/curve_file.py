@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,35 +19,22 @@ from valmatch.models.model import Axes
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.output import write_bytes, write_csv
 
-# Arrays in .npz files, read only once their headers say that they are what is wanted.
-
-DAMAGED = (OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile)
+DAMAGED = (OSError, EOFError, ValueError, RuntimeError, MemoryError, zipfile.BadZipFile)
 """What reading a damaged archive raises; RuntimeError where it seems to be encrypted."""
 
 
 def read_array(
     parts: zipfile.ZipFile, name: str, kinds: str, shape: Sequence[int | None]
 ) -> NDArray[Any] | None:
-    """Return an array of one of some kinds of numpy, None if there is no such one; read-only.
-
-    One that is compressed, which could be of any size, raises ValueError.
-    """
+    """Return an array of an .npz file; None if there is none of these kinds and this shape."""
     if f"{name}.npy" not in parts.namelist():
         return None
-    info = parts.getinfo(f"{name}.npy")
-    if info.compress_type != zipfile.ZIP_STORED:
-        raise ValueError(f"{name}: compressed")
-    with parts.open(info) as file:
-        version = np.lib.format.read_magic(file)
-        found, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-        fits = len(found) == len(shape) and all(
-            wanted in (None, size) for size, wanted in zip(found, shape, strict=True)
-        )
-        whole = info.file_size == file.tell() + dtype.itemsize * math.prod(found)
-        plain = version == (1, 0) and dtype.isnative and dtype.kind in kinds and not fortran
-        if not (plain and fits and whole):
-            return None
-        return np.frombuffer(file.read(), dtype).reshape(found)
+    with parts.open(f"{name}.npy") as file:
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    fits = array.ndim == len(shape) and all(
+        wanted in (None, size) for size, wanted in zip(array.shape, shape, strict=True)
+    )
+    return array if fits and array.dtype.kind in kinds and array.dtype.isnative else None
 
 
 CURVES = "curves.csv"
@@ -97,10 +83,10 @@ def _array(
     path: Path, parts: zipfile.ZipFile, name: str, shape: tuple[int | None, ...]
 ) -> NDArray[np.int64]:
     """Return an array of int64 of a shape, or refuse the file."""
-    with suppress(ValueError):  # no header
+    with suppress(ValueError):  # no array of numbers
         found = read_array(parts, name, "i", shape)
         if found is not None and found.dtype == np.int64:
-            return found.copy()
+            return found
     sizes = " x ".join("n" if size is None else str(size) for size in shape)
     raise InputError(f"{path}: damaged: {name}: not an array of {sizes} int64; remove it")
 

@@ -176,7 +176,6 @@ def environment() -> dict[str, Any]:
 # JSON files that another program may have written.
 
 MAX_JSON = 1 << 26  # bytes of a file
-MAX_DEPTH = 32  # levels of lists and objects
 
 
 def read_json(path: Path, otherwise: str = "damaged: not an object") -> dict[str, Any]:
@@ -184,9 +183,8 @@ def read_json(path: Path, otherwise: str = "damaged: not an object") -> dict[str
     try:
         text = regular(path, MAX_JSON).read_text(encoding="utf-8")
         content = json.loads(text, parse_constant=_refuse)
-        _check_depth(content, MAX_DEPTH)
     except RecursionError:
-        raise InputError(f"{path}: damaged: {_TOO_DEEP}") from None
+        raise InputError(f"{path}: damaged: nested too deeply") from None
     except ValueError as error:
         raise InputError(f"{path}: damaged: {error}") from None
     if not isinstance(content, dict):
@@ -194,25 +192,8 @@ def read_json(path: Path, otherwise: str = "damaged: not an object") -> dict[str
     return content
 
 
-_TOO_DEEP = f"nested too deeply (allowed: {MAX_DEPTH} levels)"
-
-
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no number")
-
-
-def _check_depth(value: object, levels: int) -> None:
-    """Refuse what is nested deeper than so many levels, which are looked at one after the other."""
-    level = [value] if isinstance(value, dict | list) else []
-    for _ in range(levels):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
-        ]
-    if level:
-        raise ValueError(_TOO_DEEP)
 
 
 # Files of lines under a header, to which runs append, so that the last line may be torn.

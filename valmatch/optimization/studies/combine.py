@@ -7,7 +7,7 @@ made again from these alone, and one that lacks any is owed.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -17,6 +17,7 @@ from valmatch.errors import InputError
 from valmatch.execution.interruption import Stop
 from valmatch.execution.shards import shard_files
 from valmatch.experiments.combine import (
+    Combined,
     Owed,
     files_of_runs,
     name_of,
@@ -64,28 +65,10 @@ SAME = {
 
 
 @dataclass(frozen=True)
-class CombinedOptimization:
-    """The runs of several folders."""
+class CombinedOptimization(Combined[StudyResult]):
+    """The runs of several folders, and those that are missing, by the shard that owes them."""
 
     spec: StudySpec[Any, Any]  # what was asked for
-    whole: StudyResult  # what came of all of them together
-    # the runs that are missing, by the shard that owes them; one item without shards
-    owed: Mapping[str, Sequence[int]]
-
-    def summary(self) -> dict[str, Any]:
-        """Return what ``summary.json`` holds, and what is missing."""
-        return self.whole.summary() | (self.missing if self.owed else {})
-
-    @property
-    def missing(self) -> dict[str, Any]:
-        """What is missing, by the shard that owes it."""
-        return {"missing": dict(self.owed)}
-
-    def shortfalls(self) -> list[str]:
-        """Return one line for each shard that owes runs."""
-        return [
-            Owed(len(owed), owed).in_words(name, self.spec.part) for name, owed in self.owed.items()
-        ]
 
 
 def combine_optimizations(
@@ -96,10 +79,14 @@ def combine_optimizations(
     warn: Warn = lambda text: None,
 ) -> CombinedOptimization:
     """Merge the folders of one optimisation; see `valmatch.experiments.combine.combine`."""
-    manifests = read_manifests(with_whole(out, folders), "optimize", OptimizeManifest, warn)
+    parts = with_whole(out, folders)
+    manifests = read_manifests(parts, "optimize", OptimizeManifest, warn, SAME)
     first_folder, first = next(iter(manifests.items()))
-    for folder, manifest in manifests.items():
-        _refuse_other(first, first_folder, manifest, folder)
+    if first.solver is None:
+        raise InputError(
+            f"{first_folder}: the front of several objectives is one run (allowed: folders of"
+            " several runs, or of a sweep)"
+        )
     config = config_of(first, first_folder, "combine")
     spec = spec_of(config, _request_of(list(manifests.values())))
     posed = pose(spec, lambda text: None)
@@ -109,7 +96,9 @@ def combine_optimizations(
         names = (MANIFEST, *CONTENTS["optimize"].files)
         refuse_to_replace(to, names, files_of_runs("optimize", folders, to))
     whole, missing = _combined(spec, posed, rows, truths, to)
-    return CombinedOptimization(spec, whole, _owed(manifests, missing))
+    owed = _owed(manifests, missing)
+    lines = [Owed(len(runs), runs).in_words(name, spec.part) for name, runs in owed.items()]
+    return CombinedOptimization(whole, {"missing": owed}, lines, owed, spec)
 
 
 def _request_of(manifests: Sequence[OptimizeManifest]) -> StudyRequest:
@@ -183,18 +172,3 @@ def _with_rows(journal: Journal | None, rows: Rows) -> Journal:
         return rows
     journal.absorb(rows)
     return journal
-
-
-def _refuse_other(
-    first: OptimizeManifest, first_folder: Path, other: OptimizeManifest, folder: Path
-) -> None:
-    """Refuse a folder of another optimisation, and of one that has no parts."""
-    if other.solver is None:
-        raise InputError(
-            f"{folder}: the front of several objectives is one run (allowed: folders of several"
-            " runs, or of a sweep)"
-        )
-    for key, what in SAME.items():
-        mine, theirs = first.get(key), other.get(key)
-        if mine != theirs:
-            raise InputError(f"{first_folder} and {folder}: different {what}, {mine} and {theirs}")
