@@ -257,20 +257,6 @@ def test_faults(line: object, path: str, what: str) -> None:
     assert [one for one in found if one.line == 2 and one.path == path and what in one.text], found
 
 
-def test_the_quick_reading_is_the_one_with_places() -> None:
-    message = {"Type": "Notification", "Message": json.dumps(SUCCESS[-1])}
-    text = text_of(GOOD, *SUCCESS, message, {"detail-type": "x", "detail": {}})
-    quick, problems = read_events(text)
-    placed, others = read_events(text, placed=True)
-    assert quick is not None
-    assert placed is not None
-    assert problems == others == []
-    assert [one.at for one in quick.tickets] != [one.at for one in placed.tickets]
-    for one in (*quick.tickets, *placed.tickets):
-        one.at = 0
-    assert quick == placed
-
-
 def test_separators_within_strings_end_no_line() -> None:
     odd = ticket("a", 0, {"playerId": "one\u2028two\x85"})
     text = json.dumps(event(0, "MatchmakingSearching", odd), ensure_ascii=False)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.support.command import valmatch
 from valmatch.rule_sets.files import read_text
 from valmatch.rule_sets.flexmatch import Reading, read_rule_set
-from valmatch.rule_sets.short_form import plain
+from valmatch.rule_sets.json_text import plain
 
 YAML = Path("rules.yaml")
 

@@ -133,7 +133,7 @@ def _show_file(file: Path, lenient: bool, json: bool) -> None:
     """Print what the rule set of a file says."""
     from valmatch.rule_sets.descriptions import describe
     from valmatch.rule_sets.files import as_remark, read_rule_file
-    from valmatch.rule_sets.short_form import plain
+    from valmatch.rule_sets.json_text import plain
 
     reading = read_rule_file(file, lenient=lenient)
     for problem in reading.problems:

@@ -30,8 +30,8 @@ from valmatch.rule_sets.descriptions import stepped
 from valmatch.rule_sets.event_log import TIMEOUT, EventLog, is_event_log, read_events, world_of_log
 from valmatch.rule_sets.files import as_remarks, in_line, is_yaml, read_rule_file
 from valmatch.rule_sets.flexmatch import Reading
+from valmatch.rule_sets.json_text import plain
 from valmatch.rule_sets.problems import Problem
-from valmatch.rule_sets.short_form import plain
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.ticket_table import read_player_table, read_table
 from valmatch.rule_sets.types import spelled

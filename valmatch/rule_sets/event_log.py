@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from typing import NamedTuple, cast
 
 from valmatch.rule_sets.items import Item, called
-from valmatch.rule_sets.json_text import read_json, read_plainly
+from valmatch.rule_sets.json_text import Node, one_place, read_json
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.table import Aggregate, Combined, Ordered, Reached, Rule, Spread, Table
 from valmatch.rule_sets.world_reading import Answer, WorldReading, line_items
@@ -54,8 +55,7 @@ class LoggedTicket:
     """What a log says of a ticket."""
 
     id: str
-    at: int  # where it was named first: the character at which its players stand
-    path: str  # and as which item of the log
+    item: Item  # where it was named first
     time: float  # seconds since 1970 when it was made
     # ids, each with the team that it had when it began to search; "" for none
     players: dict[str, str]
@@ -80,7 +80,6 @@ class EventLog:
     # start, end: seconds since 1970 of the first ticket and of the last event
     start: float
     end: float
-    text: str  # the whole
     # seconds in which matches had to be accepted, where they had to
     acceptance: float | None = None
     # of each rule how often the matches that were proposed say it passed and failed
@@ -121,22 +120,17 @@ def is_event_log(text: str) -> bool:
     node = read_json(first.removeprefix("\ufeff"), Problems(first))
     if node is None or node.kind != "object":
         return False
-    keys = set(cast("dict[str, object]", node.value))
+    keys = set(node.members)
     return "detail" in keys or {"Type", "Message"} <= keys
 
 
-def read_events(text: str, placed: bool = False) -> tuple[EventLog | None, list[Problem]]:
-    """Return what a log says; None with errors, and all that is wrong.
-
-    Places are read where something is wrong, and where `placed` says so: that takes longer.
-    """
+def read_events(text: str) -> tuple[EventLog | None, list[Problem]]:
+    """Return what a log says; None with errors, and all that is wrong."""
     problems = Problems(text, "log")
     reader = _Reader(problems)
-    for item in line_items(text, problems, "events", placed):
+    for item in line_items(text, problems, "events"):
         reader.read(item)
-    log = None if problems.errors else reader.log(text)
-    if not placed and problems.sorted():
-        return read_events(text, placed=True)
+    log = None if problems.errors else reader.log()
     if log is not None and not log.tickets:
         problems.error(0, "", "no ticket: no event of a matchmaker")
     elif log is not None and log.end - log.start > LONGEST:
@@ -191,13 +185,15 @@ class _Reader:
         message = item.text("Message")
         if message is None:
             return None
-        start = item.at("Message")
-        node = read_plainly(message, start)
-        if node is not None and node.kind == "object":
-            return Item(node, item.inner("Message"), self.problems, lenient=True)
         own = Problems(message)
-        read_json(message, own)
-        why = own.sorted()[0].text if node is None else f"an object, not {called(node)}"
+        node = read_json(message, own)
+        if node is not None and node.kind == "object" and not own.errors:
+            places = one_place(partial(item.at, "Message"))
+            return Item(
+                Node(node.value, places), item.inner("Message"), self.problems, lenient=True
+            )
+        others = "" if node is None else f"an object, not {called(node)}"
+        why = own.sorted()[0].text if own.errors else others
         item.error("Message", f"no event in it: {why}")
         return None
 
@@ -225,26 +221,26 @@ class _Reader:
                 one.error("playerId", f"player {shown(player)} twice in a ticket")
             players[player or ""] = team or ""
             if "accepted" in one.members:
-                said.append(one.members["accepted"].node.value)
+                said.append(one.members["accepted"].value)
         if name is None or time is None:
             return None
         known = self.tickets.get(name)
         if not players:
             item.error("players", "no player")
         elif known is None:
-            self.tickets[name] = LoggedTicket(name, item.at("players"), item.path, time, players)
+            self.tickets[name] = LoggedTicket(name, item, time, players)
         elif set(known.players) != set(players):
             item.error("players", f"ticket {shown(name)} had other players before")
         elif known.time != time:
             item.error("startTime", f"ticket {shown(name)} began at another time before")
         return _Named(name, players, said)
 
-    def log(self, text: str) -> EventLog:
+    def log(self) -> EventLog:
         """Return what the events say, in order of time."""
         events = sorted(self.events)
         tickets = sorted(self.tickets.values(), key=lambda one: one.time)
         first = tickets[0].time if tickets else 0.0
-        found = EventLog(tickets, first, events[-1].time if events else first, text)
+        found = EventLog(tickets, first, events[-1].time if events else first)
         found.others, found.repeated = self.others, self.repeated
         for one in tickets:  # teams of those who search, not of matches
             one.players = dict.fromkeys(one.players, "")
@@ -278,8 +274,8 @@ class _Reader:
         """Take a match that is proposed into account."""
         required = detail.members.get("acceptanceRequired")
         limit = detail.members.get("acceptanceTimeout")
-        if required and required.node.value is True:
-            seconds = limit.node.value if limit and limit.node.kind == "number" else 0
+        if required and required.value is True:
+            seconds = limit.value if limit and limit.kind == "number" else 0
             log.acceptance = max(float(cast(float, seconds)), log.acceptance or 1.0)
             for one in event.tickets:
                 self.tickets[one.id].answers.append(None)
@@ -351,16 +347,14 @@ def _strange_teams(log: EventLog, table: Table) -> list[Problem]:
     strange = [one for one in log.tickets if one.running and set(one.players.values()) - teams]
     if not strange:
         return []
-    names = {one.id for one in strange}
-    problems = Problems(log.text)
-    placed, _ = read_events(log.text, placed=True)
-    assert placed is not None
-    for one in placed.tickets:
-        for player, team in one.players.items() if one.id in names else ():
+    for one in strange:
+        for player, team in one.players.items():
             if team not in teams:
-                text = f"is on team {shown(team)}, which the rules do not have"
-                problems.error(one.at, f"{one.path}.players", f"player {shown(player)} {text}")
-    return problems.sorted()
+                text = (
+                    f"player {shown(player)} is on team {shown(team)}, which the rules do not have"
+                )
+                one.item.error("players", text)
+    return strange[0].item.problems.sorted()
 
 
 def _ticket(log: EventLog, one: LoggedTicket, known: Mapping[str, Player]) -> Ticket:

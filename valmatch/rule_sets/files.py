@@ -7,7 +7,7 @@ import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path as FilePath
 
 import yaml
 
@@ -15,7 +15,7 @@ from valmatch.errors import InputError
 from valmatch.inputs.files import read_document
 from valmatch.inputs.yaml_document import parse, to_value
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
-from valmatch.rule_sets.json_text import Member, Node
+from valmatch.rule_sets.json_text import Node, Path, Place, Places
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.text.terminal import shortened, shown
 
@@ -25,7 +25,7 @@ LONGEST_PATH = 120  # characters of a path in a line: names in it may be of any 
 NUMBER = re.compile("[0-9][0-9.]*")
 
 
-def read_rule_file(path: Path, timeout: float | None = None, lenient: bool = False) -> Reading:
+def read_rule_file(path: FilePath, timeout: float | None = None, lenient: bool = False) -> Reading:
     """Return what the file of a rule set says and all that is wrong with it."""
     try:
         content = read_document(path)
@@ -44,7 +44,7 @@ def read_rule_file(path: Path, timeout: float | None = None, lenient: bool = Fal
 
 
 def read_text(
-    path: Path, text: str, timeout: float | None = None, lenient: bool = False
+    path: FilePath, text: str, timeout: float | None = None, lenient: bool = False
 ) -> Reading:
     """Return what the text of a file says: YAML by the name of the file, else JSON."""
     if is_yaml(path):
@@ -54,24 +54,24 @@ def read_text(
     return read_rule_set(text, timeout, lenient)
 
 
-def is_yaml(path: Path) -> bool:
+def is_yaml(path: FilePath) -> bool:
     """Return whether a file is YAML by its name."""
     return path.suffix.lower() in (".yaml", ".yml")
 
 
-def in_line(path: Path, problem: Problem) -> str:
+def in_line(path: FilePath, problem: Problem) -> str:
     """Return a problem as a line: ``file:line:column: severity: path: text``."""
     line, column, severity, where, text = problem
     return f"{path}:{line}:{column}: {severity}: {shortened(where, LONGEST_PATH)}: {text}"
 
 
-def as_remark(path: Path, problem: Problem) -> str:
+def as_remark(path: FilePath, problem: Problem) -> str:
     """Return a warning as a line, for what says that it is one."""
     line, column, _, where, text = problem
     return f"{path}:{line}:{column}: {shortened(where, LONGEST_PATH)}: {text}"
 
 
-def as_remarks(path: Path, problems: Iterable[Problem]) -> list[str]:
+def as_remarks(path: FilePath, problems: Iterable[Problem]) -> list[str]:
     """Return a warning of each kind as a line, with how many differ from it in numbers alone."""
     first: dict[str, Problem] = {}
     counts = Counter[str]()
@@ -108,25 +108,27 @@ def read_yaml(text: str, problems: Problems) -> Node | None:
     return node_of(root, problems)
 
 
-def node_of(node: yaml.Node, problems: Problems) -> Node:
+def node_of(root: yaml.Node, problems: Problems) -> Node:
     """Return a node of YAML as rule sets have them; numbers that are none are reported."""
-    start, end = node.start_mark.index, node.end_mark.index
-    if isinstance(node, yaml.MappingNode):
-        members = {
-            key.value: Member(key.start_mark.index, node_of(value, problems))
-            for key, value in node.value
-        }
-        return Node("object", members, start, end)
-    if isinstance(node, yaml.SequenceNode):
-        return Node("array", [node_of(one, problems) for one in node.value], start, end)
-    value = to_value(node)
-    if value is None:
-        return Node("null", None, start, end)
-    if isinstance(value, bool):
-        return Node("boolean", value, start, end)
-    if isinstance(value, str):
-        return Node("string", value, start, end)
-    return Node("number", _number(node, value, problems), start, end)
+    places: dict[Path, Place] = {}
+
+    def value_of(node: yaml.Node, path: Path, key: int) -> object:
+        places[path] = Place(key, node.start_mark.index, node.end_mark.index)
+        if isinstance(node, yaml.MappingNode):
+            return {
+                name.value: value_of(one, (*path, name.value), name.start_mark.index)
+                for name, one in node.value
+            }
+        if isinstance(node, yaml.SequenceNode):
+            return [
+                value_of(one, (*path, number), one.start_mark.index)
+                for number, one in enumerate(node.value)
+            ]
+        value = to_value(node)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return _number(node, value, problems) if is_number else value
+
+    return Node(value_of(root, (), root.start_mark.index), Places(lambda: places))
 
 
 def _number(node: yaml.Node, value: object, problems: Problems) -> int | float:

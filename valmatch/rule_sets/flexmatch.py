@@ -14,9 +14,9 @@ from typing import NamedTuple, cast
 
 from valmatch.rule_sets.expressions import Known
 from valmatch.rule_sets.items import NAMES, Item, called
-from valmatch.rule_sets.json_text import Node, read_json
+from valmatch.rule_sets.json_text import Node, plain, read_json
 from valmatch.rule_sets.problems import Problem, Problems
-from valmatch.rule_sets.short_form import Expanded, expand, is_short, plain
+from valmatch.rule_sets.short_form import Expanded, expand, is_short
 from valmatch.rule_sets.table import (
     Aggregate,
     Attribute,
@@ -113,7 +113,7 @@ def _batch_order(item: Item, batching: str | None, known: Known) -> tuple[int, .
         else:
             order.append(names.index(str(node.value)))
     given = item.members.get("sortByAttributes")
-    if batching == "sorted" and (given is None or not given.node.value):
+    if batching == "sorted" and (given is None or not given.value):
         item.error("batchingPreference", "sorted needs sortByAttributes")
     if given and batching != "sorted":
         _no_effect(item, "sortByAttributes", "without batchingPreference sorted")
@@ -278,7 +278,7 @@ def _aggregates(predicate: Predicate) -> Iterator[Aggregate]:
 def _tightening(root: Item) -> None:
     """Warn of steps that ask for more than the value before them."""
     first = {
-        f"{section}[{item.text('name')}].{key}": member.node.value
+        f"{section}[{item.text('name')}].{key}": member.value
         for section in ("rules", "teams")
         for item in root.items(section)
         for key, member in item.members.items()
@@ -286,7 +286,7 @@ def _tightening(root: Item) -> None:
     for expansion in root.items("expansions"):
         target = str(expansion.text("target"))
         steps = [step for step in expansion.items("steps") if "value" in step.members]
-        values = [first.get(target), *(step.members["value"].node.value for step in steps)]
+        values = [first.get(target), *(step.members["value"].value for step in steps)]
         sign = {"max": 1, "min": -1}.get(target.rpartition(".")[2][:3], 0)
         for step, (before, after) in zip(steps, pairwise(values), strict=True):
             try:
@@ -398,7 +398,7 @@ def read_parsed(
 
 def is_world(node: Node) -> bool:
     """Return whether a text is a world, by its keys."""
-    return node.kind == "object" and RULE_SET in cast("dict[str, object]", node.value)
+    return RULE_SET in node.members
 
 
 def _alone(node: Node, problems: Problems, timeout: float | None, lenient: bool) -> Table | None:
@@ -492,10 +492,10 @@ def _default(item: Item, kind: Valued) -> object:
     member = item.members.get("default")
     if member is None:
         return None
-    value = value_of(member.node, kind)
+    value = value_of(member, kind)
     if value is None:
         what = WANTED[kind]
-        item.error("default", f"{what} is needed by its type, not {called(member.node)}")
+        item.error("default", f"{what} is needed by its type, not {called(member)}")
     return value
 
 
@@ -509,14 +509,11 @@ WANTED: dict[Valued, str] = {
 
 def value_of(node: Node, kind: Valued) -> object:
     """Return a value of an attribute: a float, str, tuple of str or dict; None if it is none."""
-    if kind == "texts" and node.kind == "array":
-        items = cast("list[Node]", node.value)
-        if all(item.kind == "string" for item in items):
-            return tuple(dict.fromkeys(str(item.value) for item in items))
-    if kind == "map" and node.kind == "object":
-        members = Item(node, "", Problems("")).members
-        if all(member.node.kind == "number" for member in members.values()):
-            return {key: float(cast(float, one.node.value)) for key, one in members.items()}
+    kinds = {one.kind for one in (node.items or node.members.values())}
+    if kind == "texts" and node.kind == "array" and kinds <= {"string"}:
+        return tuple(dict.fromkeys(plain(node)))
+    if kind == "map" and node.kind == "object" and kinds <= {"number"}:
+        return {key: float(value) for key, value in plain(node).items()}
     if kind == "number" and node.kind == "number":
         return float(cast(float, node.value))
     return node.value if kind == "text" and node.kind == "string" else None
@@ -526,7 +523,7 @@ def _teams(root: Item, context: Context) -> list[tuple[Team, list[str]]]:
     """Return the teams, each with the names of those that its quantity makes of it."""
     items = root.items("teams", required=True)
     given = root.members.get("teams")
-    if given and given.node.kind == "array" and not given.node.value:
+    if given and given.kind == "array" and not given.value:
         root.error("teams", "no team")
     found: list[tuple[Team, list[str]]] = []
     for item in items:

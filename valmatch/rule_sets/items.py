@@ -44,7 +44,7 @@ class Item:
 
     def at(self, key: str) -> int:
         """Return the place of a value, of the object where it has none."""
-        return self.members[key].node.start if key in self.members else self.node.start
+        return (self.members.get(key) or self.node).start
 
     def error(self, key: str, text: str) -> None:
         """Report a value."""
@@ -57,7 +57,7 @@ class Item:
             if key not in names:
                 severity = "warning" if self.lenient else "error"
                 text = f"unknown key {shown(key)} ({hint(key, names)})"
-                self.problems.add(severity, member.start, self.path, text)  # type: ignore[arg-type]
+                self.problems.add(severity, member.place.key, self.path, text)  # type: ignore[arg-type]
 
     def get(self, key: str, kind: str, required: bool = False) -> Node | None:
         """Return a value of a kind; None where there is none, or one of another kind."""
@@ -66,10 +66,10 @@ class Item:
             if required:
                 self.error("", f"no {key} ({NAMES[kind]} is needed)")
             return None
-        if member.node.kind != kind:
-            self.error(key, f"{NAMES[kind]} is needed, not {called(member.node)}")
+        if member.kind != kind:
+            self.error(key, f"{NAMES[kind]} is needed, not {called(member)}")
             return None
-        return member.node
+        return member
 
     def text(self, key: str, required: bool = False) -> str | None:
         """Return a string."""
@@ -95,10 +95,10 @@ class Item:
     ) -> float | None:
         """Return a number; where `quoted`, also of a string that is one."""
         member = self.members.get(key)
-        if member and quoted and member.node.kind == "string":
-            value = real_number(str(member.node.value))
+        if member and quoted and member.kind == "string":
+            value = real_number(str(member.value))
             if value is None:
-                self.error(key, f"a number is needed, not {called(member.node)}")
+                self.error(key, f"a number is needed, not {called(member)}")
                 return None
         else:
             node = self.get(key, "number", required)
@@ -119,7 +119,7 @@ class Item:
     def list_of(self, key: str, kind: str, required: bool = False) -> Iterator[tuple[str, Node]]:
         """Yield paths and values of a list; those of another kind are reported and left out."""
         node = self.get(key, "array", required)
-        for number, item in enumerate(node.items if node else []):
+        for number, item in enumerate(node.items if node else ()):
             path = f"{self.inner(key)}[{number}]"
             if item.kind == kind:
                 yield path, item

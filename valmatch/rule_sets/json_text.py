@@ -1,17 +1,17 @@
 """JSON with places: of every value and key where it stands; comments and keys that stand twice.
 
-Python's own reader finds the values and what is wrong; places are those of the tokens of its text.
+Python's own reader finds the values and what is wrong; places are looked for where one is wanted.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
-from json import JSONDecodeError, JSONDecoder, dumps
-from typing import Any, Literal, NamedTuple, cast
+from collections.abc import Callable, Mapping
+from json import JSONDecodeError, JSONDecoder, loads
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from valmatch.rule_sets.problems import Problems
+from valmatch.rule_sets.problems import Problems, Severity
 from valmatch.text.terminal import shortened, shown
 
 Kind = Literal["object", "array", "string", "number", "boolean", "null"]
@@ -40,13 +40,8 @@ FAULTS = {
 EXACT = 15  # digits of an integer that every number of JSON keeps
 
 
-class _Pairs(list[tuple[str, object]]):
-    """The members of an object, in order; a key may stand twice."""
-
-
 KINDS: dict[type, Kind] = {
     dict: "object",
-    _Pairs: "object",
     list: "array",
     str: "string",
     int: "number",
@@ -56,71 +51,83 @@ KINDS: dict[type, Kind] = {
 }
 """What the values of Python's own reader are."""
 
-
-class Node(NamedTuple):
-    """A value and its place."""
-
-    kind: Kind  # what it is
-    # str, int, float, bool or None; of an array a list of nodes; of an object a dict of `Member`
-    value: object
-    start: int  # number of its first character
-    end: int  # number of the character after its last
-
-    @property
-    def members(self) -> Mapping[str, Member]:
-        """The members of an object."""
-        return cast("dict[str, Member]", self.value)
-
-    @property
-    def items(self) -> list[Node]:
-        """The values of a list."""
-        return cast("list[Node]", self.value)
+Path: TypeAlias = "tuple[str | int, ...]"  # keys and numbers
 
 
-class Member(NamedTuple):
-    """A key of an object, its place, and its value."""
+class Place(NamedTuple):
+    """Where a value stands: numbers of characters."""
 
+    key: int  # of its key, of the value itself where it has none
     start: int
-    node: Node
+    end: int  # the character after its last
 
 
-class UnplacedNode(Node):
-    """A value as Python's own reader returns it: all that is in it stands where it does."""
+class Places:
+    """Where the values of a document stand: looked for once one of them is wanted."""
+
+    def __init__(self, find: Callable[[], Mapping[Path, Place]]) -> None:
+        self._find, self._found = find, dict[Path, Place]()
+
+    def of(self, path: Path) -> Place:
+        """Return the place of a value, or of the innermost one around it that has a place."""
+        if not self._found:
+            self._found = dict(self._find())
+        while path and path not in self._found:
+            path = path[:-1]
+        return self._found[path]
+
+
+def one_place(start: Callable[[], int]) -> Places:
+    """Return the places of what stands all at one."""
+    return Places(lambda: {(): Place(*[start()] * 3)})
+
+
+class Node:
+    """A value of a document, and its place; values in it may be such ones of other documents."""
+
+    __slots__ = ("_path", "_places", "kind", "value")
+
+    def __init__(self, value: object, places: Places, path: Path = ()) -> None:
+        self.value, self._places, self._path = value, places, path
+        self.kind = KINDS[type(value)]
 
     @property
-    def members(self) -> Mapping[str, Member]:
-        """The members of an object."""
-        return _UnplacedMembers(cast("dict[str, object]", self.value), self.start)
+    def place(self) -> Place:
+        """Where it stands."""
+        return self._places.of(self._path)
+
+    def place_of(self, path: Path) -> Place:
+        """Return where a value in it stands."""
+        return self._places.of((*self._path, *path))
+
+    @property
+    def start(self) -> int:
+        """The number of its first character."""
+        return self.place.start
+
+    @property
+    def members(self) -> dict[str, Node]:
+        """The members of an object, none of anything else."""
+        values = self.value if isinstance(self.value, dict) else {}
+        return {key: self._inner(value, key) for key, value in values.items()}
 
     @property
     def items(self) -> list[Node]:
-        """The values of a list."""
-        place, values = self.start, cast("list[object]", self.value)
-        return [UnplacedNode(KINDS[type(value)], value, place, place) for value in values]
+        """The values of a list, none of anything else."""
+        values = self.value if isinstance(self.value, list) else []
+        return [self._inner(value, number) for number, value in enumerate(values)]
+
+    def _inner(self, value: object, key: str | int) -> Node:
+        return value if isinstance(value, Node) else Node(value, self._places, (*self._path, key))
 
 
-class _UnplacedMembers(Mapping[str, Member]):
-    """The members of an object, each made when it is asked for: few of a large file are."""
-
-    def __init__(self, values: dict[str, object], place: int) -> None:
-        self._values, self._place = values, place
-
-    def __getitem__(self, key: str) -> Member:
-        value, place = self._values[key], self._place
-        return Member(place, UnplacedNode(KINDS[type(value)], value, place, place))
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._values
-
-    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as Mapping has it
-        """Return a member; `default` where there is none."""
-        return self[key] if key in self._values else default
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
+def plain(value: object) -> Any:  # noqa: ANN401 - a document
+    """Return a value without places."""
+    if isinstance(value, Node):
+        return plain(value.value)
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, list) else value
 
 
 class SyntaxFault(Exception):  # noqa: N818 - caught where the text is read
@@ -131,44 +138,100 @@ class SyntaxFault(Exception):  # noqa: N818 - caught where the text is read
         self.text, self.token, self.at = text, token, at
 
 
-def read_json(text: str, problems: Problems, lenient: bool = False, start: int = 0) -> Node | None:
-    """Return the value that a text is, None where it is no JSON; `start`: its place in a whole."""
-    plain = COMMENT.sub(lambda found: _blank(found, problems, start), text) if "/" in text else text
-    plain = plain.replace("\ufeff", " ", 1) if plain.startswith("\ufeff") else plain
+def read_json(
+    text: str, problems: Problems, lenient: bool = False, start: int = 0, path: str = ""
+) -> Node | None:
+    """Return the value that a text is, None where it is no JSON.
+
+    Of a text that is part of another one, `start` is its place there and `path` its name.
+    """
+    bare = text
+    if "/" in text:
+        bare = COMMENT.sub(lambda found: _blank(found, problems, start, path), text)
+    bare = bare.replace("\ufeff", " ", 1) if bare.startswith("\ufeff") else bare
     try:
-        _check_depth(plain)
-        value = OF_PAIRS.decode(plain)
-        return _Placing(plain, problems, lenient, start).node(value, "")
+        _check_depth(bare)
+        try:
+            value = OF_ONCE.decode(bare)
+        except KeyTwiceError:
+            value = OF_LAST.decode(bare)
+            _report_twice(bare, problems, "warning" if lenient else "error", start, path)
+        if LONE.search(bare):
+            _check_pairs(bare)
+        return Node(value, Places(lambda: {one: place for one, place, _ in _spans(bare, start)}))
     except JSONDecodeError as error:
         at, what = _place_and_fault(error)
     except SyntaxFault as fault:
         at, what = fault.at, fault.text
         if fault.token:
-            at = next(one.start() for one in TOKEN.finditer(plain) if one[0] == fault.token)
-    problems.error(start + at, "", f"no JSON: {what}")
+            at = next(one.start() for one in TOKEN.finditer(bare) if one[0] == fault.token)
+    problems.error(start + at, path, f"no JSON: {what}")
     return None
 
 
-def read_plainly(text: str, start: int) -> UnplacedNode | None:
-    """Return the value that a text is, all at one place; None where `read_json` has to look.
+def _spans(text: str, shift: int) -> list[tuple[Path, Place, int]]:
+    """Return the paths and places of all values of JSON, and in which object or list each is.
 
-    This is ten times as fast. It has to look where something is wrong, or a key stands twice.
+    Of a key that stands twice there are both.
     """
-    try:
-        _check_depth(text)
-        value = OF_DICTS.decode(text)
-    except (ValueError, SyntaxFault):
-        return None
-    if LONE.search(text) and SURROGATE.search(dumps(value, ensure_ascii=False)):
-        return None
-    return UnplacedNode(KINDS[type(value)], value, start, start)
+    tokens, found, at = list(TOKEN.finditer(text)), list[tuple[Path, Place, int]](), 0
+
+    def walk(path: Path, key: int | None, outer: int) -> None:
+        nonlocal at
+        first, number = tokens[at], 0
+        start, own, at = shift + first.start(), at, at + 1
+        if first[0] in ("{", "["):
+            while tokens[at][0] not in ("}", "]"):
+                if first[0] == "{":
+                    at += 2  # the key and the colon
+                    name = tokens[at - 2]
+                    walk((*path, loads(name[0])), shift + name.start(), own)
+                else:
+                    walk((*path, number), None, own)
+                at, number = at + (tokens[at][0] == ","), number + 1
+            at += 1
+        end = shift + tokens[at - 1].end()
+        found.append((path, Place(start if key is None else key, start, end), outer))
+
+    walk((), None, -1)
+    return found
 
 
-def _blank(found: re.Match[str], problems: Problems, start: int) -> str:
+def _report_twice(text: str, problems: Problems, severity: Severity, start: int, path: str) -> None:
+    """Report keys that stand twice in one object."""
+    known: dict[tuple[Path, int], Place] = {}
+    for inner, place, outer in _spans(text, 0):
+        before = known.get((inner, outer))
+        known[inner, outer] = place
+        if before is None:
+            continue
+        key, lost = str(inner[-1]), ""
+        value = loads(text[before.start : before.end])
+        if key == "target" and isinstance(value, str):
+            lost = f": the expansion of {shown(value)[1:-1]} is lost"
+        line, column = problems.place(start + before.key)
+        said = f'key "{shortened(key)}" twice in one object{lost} (first at {line}:{column})'
+        problems.add(severity, start + place.key, path or label(inner[:-1]), said)
+
+
+def label(path: Path) -> str:
+    """Return a path as messages have it: ``expansions[1].steps``."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")
+
+
+def _check_pairs(text: str) -> None:
+    """Refuse half of a character that is written as a pair of escapes."""
+    for _, (_, start, end), _ in _spans(text, 0):
+        if text[start] == '"' and SURROGATE.search(loads(text[start:end])):
+            raise SyntaxFault("half of a character that is written as a pair", at=start)
+
+
+def _blank(found: re.Match[str], problems: Problems, start: int, path: str) -> str:
     """Return blanks in place of a comment, of which is warned; a string as it is."""
     if found[1] is None:
         return found[0]
-    problems.warn(start + found.start(), "", "a comment: the service takes JSON without comments")
+    problems.warn(start + found.start(), path, "a comment: the service takes JSON without comments")
     return " " * len(found[0])
 
 
@@ -200,10 +263,14 @@ def _place_and_fault(error: JSONDecodeError) -> tuple[int, str]:
     return at, f"{what}, found {found}"
 
 
-def _dict(pairs: list[tuple[str, object]]) -> dict[str, object]:
+class KeyTwiceError(Exception):
+    """A key stands twice in an object."""
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key twice")
+        raise KeyTwiceError
     return found
 
 
@@ -221,67 +288,13 @@ def _constant(name: str) -> float:
     raise SyntaxFault(f"{shown(name)} is no number of JSON", name)
 
 
-OF_DICTS, OF_PAIRS = (
+OF_ONCE, OF_LAST = (
     JSONDecoder(
-        object_pairs_hook=of_pairs,
+        object_pairs_hook=hook,
         parse_float=_finite,
         parse_int=_integer,
         parse_constant=_constant,
     )
-    for of_pairs in (_dict, _Pairs)
+    for hook in (_once, None)
 )
-
-
-class _Placing:
-    """Finds the places of values in the tokens of their text, from left to right."""
-
-    def __init__(self, text: str, problems: Problems, lenient: bool, start: int) -> None:
-        self.tokens = TOKEN.finditer(text)
-        self.problems, self.lenient, self.start = problems, lenient, start
-
-    def node(self, value: object, path: str) -> Node:
-        """Return a value with its place, which is that of the next token."""
-        start, end = next(self.tokens).span()
-        kind = KINDS[type(value)]
-        if isinstance(value, str) and not value.isascii() and SURROGATE.search(value):
-            raise SyntaxFault("half of a character that is written as a pair", at=start)
-        if isinstance(value, _Pairs):
-            value, end = self.members(value, path)
-        elif isinstance(value, list):
-            value, end = self.items(value, path)
-        return Node(kind, value, self.start + start, self.start + end)
-
-    def items(self, values: list[object], path: str) -> tuple[list[Node], int]:
-        """Return the values of a list, and where it ends."""
-        nodes: list[Node] = []
-        closing = None if values else next(self.tokens)
-        for number, value in enumerate(values):
-            nodes.append(self.node(value, f"{path}[{number}]"))
-            closing = next(self.tokens)  # or a comma
-        assert closing
-        return nodes, closing.end()
-
-    def members(self, pairs: _Pairs, path: str) -> tuple[dict[str, Member], int]:
-        """Return the members of an object, and where it ends."""
-        members: dict[str, Member] = {}
-        closing = None if pairs else next(self.tokens)
-        for key, value in pairs:
-            start = self.start + next(self.tokens).start()
-            next(self.tokens)  # the colon
-            node = self.node(value, f"{path}.{key}" if path else key)
-            if key in members:
-                self.twice(start, path, key, members)
-            members[key] = Member(start, node)
-            closing = next(self.tokens)  # or a comma
-        assert closing
-        return members, closing.end()
-
-    def twice(self, at: int, path: str, key: str, members: dict[str, Member]) -> None:
-        """Report a key that stood in the same object before."""
-        lost = ""
-        target = members.get("target")
-        if key == "target" and target and target.node.kind == "string":
-            lost = f": the expansion of {shown(target.node.value)[1:-1]} is lost"
-        line, column = self.problems.place(members[key].start)
-        text = f'key "{shortened(key)}" twice in one object{lost} (first at {line}:{column})'
-        self.problems.add("warning" if self.lenient else "error", at, path, text)
+"""Readers of JSON: that refuses keys that stand twice, and that takes the last."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
 from valmatch.rule_sets.items import Item, called
-from valmatch.rule_sets.json_text import Member, Node
+from valmatch.rule_sets.json_text import Node, one_place
 from valmatch.rule_sets.problems import Problems
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
@@ -54,13 +54,11 @@ class Expanded(NamedTuple):
 
 def is_short(node: Node) -> bool:
     """Return whether an object is a short form, not a rule set of FlexMatch."""
-    if node.kind != "object":
-        return False
-    members = cast("Mapping[str, Member]", node.value)
-    if not NOT_OWN.isdisjoint(members):
+    members = node.members
+    if node.kind != "object" or not NOT_OWN.isdisjoint(members):
         return False
     teams = members.get("teams")
-    by_teams = teams is not None and teams.node.kind in ("string", "object", "number")
+    by_teams = teams is not None and teams.kind in ("string", "object", "number")
     return by_teams or not OWN.isdisjoint(members)
 
 
@@ -76,14 +74,7 @@ def expand(node: Node, path: str, problems: Problems, lenient: bool = False) -> 
 
 def made(value: object, start: int) -> Node:
     """Return a plain value as a node at a place; nodes in it keep their own."""
-    if isinstance(value, Node):
-        return value
-    if isinstance(value, Mapping):
-        members = {key: Member(start, made(one, start)) for key, one in value.items()}
-        return Node("object", members, start, start)
-    if isinstance(value, list | tuple):
-        return Node("array", [made(one, start) for one in value], start, start)
-    return Node("string" if isinstance(value, str) else "number", value, start, start)
+    return value if isinstance(value, Node) else Node(value, one_place(lambda: start))
 
 
 class _Writer:
@@ -116,7 +107,7 @@ class _Writer:
         start = self.root.node.start
         parts: dict[str, object] = {"ruleLanguageVersion": "1.0"}
         if "name" in self.root.members:
-            parts = {"name": self.root.members["name"].node, **parts}
+            parts = {"name": self.root.members["name"], **parts}
             self.origins["name"] = self.root.inner("name")
         if self.attributes:
             parts["playerAttributes"] = list(self.attributes.values())
@@ -135,7 +126,7 @@ class _Writer:
         if member is None:
             self.root.error("", 'no teams (such as "2x5", two teams of five)')
             return
-        node, path = member.node, self.root.inner("teams")
+        node, path = member, self.root.inner("teams")
         if node.kind == "object":
             own = Item(node, path, self.root.problems)
             if not own.members:
@@ -158,12 +149,12 @@ class _Writer:
         path = teams.inner(name)
         if not _is_name(name):
             text = f"{shown(name)} cannot be the name of a team"
-            teams.problems.error(member.start, path, text)
+            teams.problems.error(member.place.key, path, text)
             return
-        if member.node.kind != "object":
+        if member.kind != "object":
             self._sized(name, teams, name, None)
             return
-        own = Item(member.node, path, teams.problems, teams.lenient)
+        own = Item(member, path, teams.problems, teams.lenient)
         own.known(("size", "count", "fewer"))
         if "size" not in own.members:
             own.error("", 'no size (such as 5, or "4-5")')
@@ -177,7 +168,7 @@ class _Writer:
 
     def _sized(self, name: str, item: Item, key: str, count: Node | None) -> bool:
         """Write a team whose sizes stand under a key; return whether they do."""
-        node = item.members[key].node
+        node = item.members[key]
         sizes = None
         if node.kind == "number":
             sizes = node, node
@@ -213,7 +204,7 @@ class _Writer:
             "name": "skill",
             "type": "batchDistance",
             "batchAttribute": attribute,
-            "maxDistance": item.members["within"].node,
+            "maxDistance": item.members["within"],
         }
         self._rule(item, rule, {"maxDistance": "within"})
 
@@ -236,7 +227,7 @@ class _Writer:
             "type": "distance",
             "measurements": [f"avg({values})"],
             "referenceValue": f"avg(flatten({values}))",
-            "maxDistance": item.members["within"].node,
+            "maxDistance": item.members["within"],
         }
         self._rule(item, rule, {"maxDistance": "within"})
         return attribute
@@ -245,7 +236,7 @@ class _Writer:
         """Write that there is a region near to all."""
         item = self._section("latency", ("max", "widen", "party"), "max")
         if item is not None:
-            rule = {"name": "latency", "type": "latency", "maxLatency": item.members["max"].node}
+            rule = {"name": "latency", "type": "latency", "maxLatency": item.members["max"]}
             self._rule(item, rule, {"maxLatency": "max"})
 
     def _same(self, large: bool) -> None:
@@ -285,7 +276,7 @@ class _Writer:
             ("backfill", "backfillPriority", PRIORITIES),
         ):
             if self.root.choice(key, choices):
-                self.algorithm[inner] = self.root.members[key].node
+                self.algorithm[inner] = self.root.members[key]
                 self.origins[f"algorithm.{inner}"] = self.root.inner(key)
 
     def _defaults(self) -> None:
@@ -298,12 +289,12 @@ class _Writer:
         for name, member in own.members.items():
             if name not in self.attributes:
                 text = f"no rule looks at attribute {shown(name)} ({hint(name, names)})"
-                own.problems.error(member.start, own.inner(name), text)
+                own.problems.error(member.place.key, own.inner(name), text)
                 continue
-            declared = cast("dict[str, Member]", self.attributes[name].value)
-            if name in self.free and member.node.kind == "number":
-                declared["type"] = Member(member.start, made("number", member.start))
-            declared["default"] = Member(member.start, member.node)
+            declared = cast("dict[str, object]", self.attributes[name].value)
+            if name in self.free and member.kind == "number":
+                declared["type"] = "number"
+            declared["default"] = member
             self.origins[f"playerAttributes[{names.index(name)}].default"] = own.inner(name)
 
     def _section(self, key: str, keys: Sequence[str], needed: str) -> Item | None:
@@ -341,7 +332,7 @@ class _Writer:
         rule = dict(own)
         number = len(self.rules)
         if "party" in item.members:
-            rule["partyAggregation"] = item.members["party"].node
+            rule["partyAggregation"] = item.members["party"]
         self.origins[f"rules[{number}]"] = item.path
         self.origins[f"rules[{number}].partyAggregation"] = item.inner("party")
         for inner, key in keys.items():
@@ -357,7 +348,7 @@ class _Writer:
         place = f"expansions[{number}]"
         self.origins[place] = self.origins[f"{place}.steps"] = item.inner(key)
         for path, pair in item.list_of(key, "array"):
-            parts = cast("list[Node]", pair.value)
+            parts = pair.items
             if [part.kind for part in parts] != ["number", "number"]:
                 text = f"a pair of seconds and a value is needed, such as [15, 200]{_of(parts)}"
                 item.problems.error(pair.start, path, text)
@@ -368,7 +359,7 @@ class _Writer:
             self.origins[f"{inner}.value"] = f"{path}[1]"
             step = {"waitTimeSeconds": parts[0], "value": parts[1]}
             steps.append(made(step, pair.start))
-        start = item.members[key].node.start
+        start = item.members[key].start
         self.expansions.append(made({"target": target, "steps": steps}, start))
 
 
@@ -402,13 +393,3 @@ def _is_name(text: str) -> bool:
     """Return whether a name can stand in an expression and in the target of an expansion."""
     plain_text = bool(text) and text == text.strip() and text.isprintable()
     return plain_text and not set("[](),*") & set(text)
-
-
-def plain(node: Node) -> object:
-    """Return a value without its places."""
-    if node.kind == "array":
-        return [plain(one) for one in cast("list[Node]", node.value)]
-    if node.kind == "object":
-        members = cast("dict[str, Member]", node.value)
-        return {key: plain(member.node) for key, member in members.items()}
-    return node.value

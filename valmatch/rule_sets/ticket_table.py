@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from valmatch.rule_sets.items import Item
-from valmatch.rule_sets.json_text import Member, Node
+from valmatch.rule_sets.json_text import Node, one_place
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.world_reading import read_players, read_tickets
@@ -92,46 +92,34 @@ class _Rows:
 
     def player(self, row: _Row) -> Item:
         """Return the object of a player."""
-        return Item(self._player(row), f"line {row.number}", self.problems)
+        return self._item(self._player(row), row)
 
     def ticket(self, row: _Row) -> Item:
         """Return the object of a ticket of one player."""
-        own = Node("string", row.cells["id"], row.start, row.start)
-        players = Node("array", [self._player(row)], row.start, row.start)
         time = self._value("time", row)
-        parts = {"id": own, "players": players, **({"time": time} if time else {})}
-        return Item(_object(parts, row.start), f"line {row.number}", self.problems)
+        parts = {"id": row.cells["id"], "players": [self._player(row)], "time": time}
+        return self._item({key: one for key, one in parts.items() if one is not None}, row)
 
-    def _player(self, row: _Row) -> Node:
-        own = Node("string", row.cells["id"], row.start, row.start)
-        names = [name for name in row.cells if name not in NEEDED]
-        values = {name: node for name in names if (node := self._value(name, row))}
-        latency = {
-            name.removeprefix(LATENCY): node
-            for name, node in values.items()
-            if name.startswith(LATENCY)
-        }
-        attributes = {name: node for name, node in values.items() if not name.startswith(LATENCY)}
-        parts = {"id": own}
-        parts |= {"attributes": _object(attributes, row.start)}
-        return _object(parts | {"latency": _object(latency, row.start)}, row.start)
+    def _item(self, parts: dict[str, object], row: _Row) -> Item:
+        node = Node(parts, one_place(lambda: row.start))
+        return Item(node, f"line {row.number}", self.problems)
 
-    def _value(self, name: str, row: _Row) -> Node | None:
+    def _player(self, row: _Row) -> dict[str, object]:
+        found: dict[str, dict[str, object]] = {"attributes": {}, "latency": {}}
+        for name in row.cells:
+            value = None if name in NEEDED else self._value(name, row)
+            if value is not None:
+                part = "latency" if name.startswith(LATENCY) else "attributes"
+                found[part][name.removeprefix(LATENCY)] = value
+        return {"id": row.cells["id"], **found}
+
+    def _value(self, name: str, row: _Row) -> str | float | None:
         """Return the value of a cell, None of an empty one."""
         cell = row.cells[name]
-        if not cell:
-            return None
-        if name in self.texts:
-            return Node("string", cell, row.start, row.start)
+        if not cell or name in self.texts:
+            return cell or None
         value = real_number(cell)
         if value is None:
             what = f"{name}: a number is needed, not {shown(cell)}"
             self.problems.error(row.start, f"line {row.number}", what)
-            return None
-        return Node("number", value, row.start, row.start)
-
-
-def _object(members: dict[str, Node], start: int) -> Node:
-    """Return an object at a place."""
-    named = {name: Member(start, node) for name, node in members.items()}
-    return Node("object", named, start, start)
+        return value

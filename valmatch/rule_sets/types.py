@@ -111,11 +111,11 @@ def read_party(item: Item) -> Party:
 def read_measures(item: Item, context: Context) -> tuple[Aggregate, ...]:
     """Return the measurements of a rule, as a list or alone."""
     member = item.members.get("measurements")
-    if member and member.node.kind == "string":
-        nodes = [(item.inner("measurements"), member.node)]
+    if member and member.kind == "string":
+        nodes = [(item.inner("measurements"), member)]
     else:
         nodes = list(item.list_of("measurements", "string", required=True))
-        if member and member.node.kind == "array" and not member.node.value:
+        if member and member.kind == "array" and not member.value:
             item.error("measurements", "no measurement")
     found = [_expression(path, str(node.value), item, context, node.start) for path, node in nodes]
     return tuple(one for one in found if one)
@@ -134,7 +134,7 @@ def reference_reader(context: Context) -> Callable[[Item, str], Value | None]:
     """Return a reader of references: numbers, expressions, and strings that are meant literally."""
 
     def read(item: Item, key: str) -> Value | None:
-        node = item.members[key].node
+        node = item.members[key]
         if node.kind == "number":
             return item.number(key)
         if node.kind == "string":

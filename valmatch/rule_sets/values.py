@@ -10,10 +10,10 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from valmatch.rule_sets.items import Item
-from valmatch.rule_sets.json_text import Member, Node, read_json
+from valmatch.rule_sets.json_text import Node, Path, label, read_json
 from valmatch.rule_sets.problems import Problems
 from valmatch.rule_sets.types import Expansion
 from valmatch.text.suggestions import hint
@@ -51,7 +51,7 @@ def _steps(item: Item, timeout: float | None) -> tuple[tuple[float, Item], ...]:
     """Return the steps of an expansion, as far as they increase."""
     steps = item.items("steps", required=True)
     node = item.members.get("steps")
-    if node and node.node.kind == "array" and not node.node.value:
+    if node and node.kind == "array" and not node.value:
         item.error("steps", "no step")
     found: list[tuple[float, Item]] = []
     for step in steps:
@@ -111,8 +111,6 @@ def _reason(
     return f"rule {shown(name)} has no {key} to expand"
 
 
-Path: TypeAlias = "tuple[str | int, ...]"  # names, and numbers of steps
-
 Scalar: TypeAlias = "float | str | bool"
 
 SCALARS = ("number", "string", "boolean")
@@ -131,13 +129,6 @@ class UnknownValue(Exception):  # noqa: N818 - caught where the text is known by
         self.path, self.text = path, text
 
 
-class _Place(NamedTuple):
-    """Where a value stands, and what problems call it."""
-
-    node: Node
-    called: str
-
-
 class RuleValues:
     """The values of a rule set that can be set."""
 
@@ -148,11 +139,11 @@ class RuleValues:
         self._root = node
         self._places = dict(_places(node))
         # the path of each value by what problems call it, such as ``rules[0].maxDistance``
-        self.names = {place.called: path for path, place in self._places.items()}
+        self.names = {label(place): path for path, place in self._places.items()}
         # nested by name; steps are lists
         self.values: dict[str, Any] = {"rules": {}, "expansions": {}}
         for path, place in self._places.items():
-            _put(self.values, path, place.node.value)
+            _put(self.values, path, _at(node.value, place))
         if AGE not in self._places and not _is_rule(node, "algorithm"):
             _put(self.values, AGE, "newest")
 
@@ -169,12 +160,21 @@ class RuleValues:
                 found[path] = int(new) if whole else new
         return found
 
+    def changed(self, changes: Mapping[Path, Scalar], problems: Problems) -> Node:
+        """Return the rule set with other values, which stand where the text's do."""
+        node = read_json(self._text, problems)
+        assert node is not None
+        for path, value in changes.items():
+            _put(cast("dict[str, Any]", node.value), self._places.get(path, path[1:]), value)
+        return node
+
     def text(self, changes: Mapping[Path, Scalar]) -> str:
         """Return the same text but for some values."""
         edits = [
-            (self._places[path].node.start, self._places[path].node.end, _written(value))
+            (place.start, place.end, _written(value))
             for path, value in changes.items()
             if path in self._places
+            for place in [self._root.place_of(self._places[path])]
         ]
         if AGE in changes and AGE not in self._places:
             edits.append(self._inserted(f'"{AGE[-1]}": {_written(changes[AGE])}'))
@@ -185,13 +185,12 @@ class RuleValues:
 
     def _inserted(self, member: str) -> tuple[int, int, str]:
         """Return what puts a member into the algorithm, first of all."""
-        members = _members(self._root)
-        algorithm = members.get("algorithm")
+        algorithm = self._root.members.get("algorithm")
         if algorithm is None:
             start = self._root.start + 1
             return start, start, f' "algorithm": {{ {member} }},'
-        start = algorithm.node.start + 1
-        return start, start, f" {member}{',' if _members(algorithm.node) else ' '}"
+        start = algorithm.start + 1
+        return start, start, f" {member}{',' if algorithm.value else ' '}"
 
 
 def filled(given: Mapping[str, Any], values: RuleValues) -> dict[str, Any]:
@@ -202,56 +201,47 @@ def filled(given: Mapping[str, Any], values: RuleValues) -> dict[str, Any]:
     return every
 
 
-def _members(node: Node) -> dict[str, Member]:
-    """Return the members of an object, none of anything else."""
-    return cast("dict[str, Member]", node.value) if node.kind == "object" else {}
-
-
 def _items(node: Node, key: str) -> list[Node]:
-    """Return the objects of a list that is a member."""
-    member = _members(node).get(key)
-    if member is None or member.node.kind != "array":
-        return []
-    return cast("list[Node]", member.node.value)
+    """Return the values of a list that is a member."""
+    member = node.members.get(key)
+    return member.items if member else []
 
 
-def _name(node: Node) -> str:
-    member = _members(node).get("name")
-    return str(member.node.value) if member else ""
+def _text(node: Node, key: str) -> str:
+    member = node.members.get(key)
+    return str(member.value) if member else ""
 
 
 def _is_rule(root: Node, name: str) -> bool:
     """Return whether a rule has a name, which then means the rule."""
-    return any(_name(rule) == name for rule in _items(root, "rules"))
+    return any(_text(rule, "name") == name for rule in _items(root, "rules"))
 
 
-def _places(root: Node) -> Iterator[tuple[Path, _Place]]:
-    """Yield the paths of all values that can be set, with their places."""
+def _places(root: Node) -> Iterator[tuple[Path, Path]]:
+    """Yield the paths of all values that can be set, and those at which they stand."""
     if not _is_rule(root, "teams"):
         for number, team in enumerate(_items(root, "teams")):
-            yield from _scalars(team, ("rules", "teams", _name(team)), f"teams[{number}]")
-    algorithm = _members(root).get("algorithm")
+            yield from _scalars(team, ("rules", "teams", _text(team, "name")), ("teams", number))
+    algorithm = root.members.get("algorithm")
     if algorithm and not _is_rule(root, "algorithm"):
-        yield from _scalars(algorithm.node, ("rules", "algorithm"), "algorithm")
+        yield from _scalars(algorithm, ("rules", "algorithm"), ("algorithm",))
     for number, rule in enumerate(_items(root, "rules")):
-        yield from _scalars(rule, ("rules", _name(rule)), f"rules[{number}]")
+        yield from _scalars(rule, ("rules", _text(rule, "name")), ("rules", number))
     for number, expansion in enumerate(_items(root, "expansions")):
-        target = _members(expansion).get("target")
-        parts = TARGET.fullmatch(str(target.node.value)) if target else None
+        parts = TARGET.fullmatch(_text(expansion, "target"))
         if parts is None:
             continue
         _, name, key = parts.groups()
         for k, step in enumerate(_items(expansion, "steps")):
-            called = f"expansions[{number}].steps[{k}]"
-            for path, place in _scalars(step, (), called):
-                yield ("expansions", name, key, k, STEP_KEYS.get(str(path[0]), str(path[0]))), place
+            for path, place in _scalars(step, (), ("expansions", number, "steps", k)):
+                yield ("expansions", name, key, k, STEP_KEYS.get(str(path[0]), path[0])), place
 
 
-def _scalars(node: Node, path: Path, called: str) -> Iterator[tuple[Path, _Place]]:
+def _scalars(node: Node, path: Path, place: Path) -> Iterator[tuple[Path, Path]]:
     """Yield the members of an object that are numbers, texts or truth values."""
-    for key, member in _members(node).items():
-        if member.node.kind in SCALARS and key not in ("name", "type", "description"):
-            yield (*path, key), _Place(member.node, f"{called}.{key}")
+    for key, member in node.members.items():
+        if member.kind in SCALARS and key not in ("name", "type", "description"):
+            yield (*path, key), (*place, key)
 
 
 def _put(values: dict[str, Any], path: Path, new: object) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from valmatch.rule_sets.flexmatch import WANTED, is_world, read_any, value_of
 from valmatch.rule_sets.items import Item, called
-from valmatch.rule_sets.json_text import Node, read_json, read_plainly
+from valmatch.rule_sets.json_text import read_json
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.table import Reached, Table
 from valmatch.rule_sets.worlds import (
@@ -100,7 +100,7 @@ def read_world(text: str) -> tuple[WorldReading | None, list[Problem]]:
     searches = _answered(root) or (named,)
     if rules is None or problems.errors:
         return None, problems.sorted()
-    world = WorldReading(table, found, service, searches, text[rules.start : rules.end])
+    world = WorldReading(table, found, service, searches, text[rules.start : rules.place.end])
     return world.with_latency_of(whose), problems.sorted()
 
 
@@ -150,7 +150,7 @@ def _latency_of(item: Item | None) -> LatencyOf:
 
 def _is_null(item: Item, key: str) -> bool:
     """Return whether a key stands for nothing."""
-    return key in item.members and item.members[key].node.kind == "null"
+    return key in item.members and item.members[key].kind == "null"
 
 
 def _optional(item: Item, key: str, whole: bool = False) -> float | None:
@@ -158,7 +158,7 @@ def _optional(item: Item, key: str, whole: bool = False) -> float | None:
     if _is_null(item, key):
         return None
     member = item.members.get(key)
-    if key == "review" and member and member.node.value == "changes":
+    if key == "review" and member and member.value == "changes":
         return None
     value = item.number(key, whole=whole)
     if value is not None and value <= 0:
@@ -194,27 +194,17 @@ def read_players(items: Sequence[Item], table: Table) -> dict[str, Player]:
     return found
 
 
-def line_items(
-    text: str, problems: Problems, called_: str = "tickets", placed: bool = True
-) -> Iterator[Item]:
-    """Yield the objects of the lines of a text, placed in the whole, as those of a list.
-
-    Where not `placed`, which is much faster, a line in which nothing is wrong is all at its start.
-    """
+def line_items(text: str, problems: Problems, called_: str = "tickets") -> Iterator[Item]:
+    """Yield the objects of the lines of a text, placed in the whole, as those of a list."""
     start = 0
     # Other ends of lines than this one may stand in strings.
     for number, line in enumerate(text.split("\n")):
-        if line.strip():
-            node: Node | None = None if placed else read_plainly(line, start)
-            if node is None:
-                own = problems.beside()
-                node = read_json(line, own, start=start)
-                problems.take(own, lambda _: f"line {number + 1}")  # noqa: B023 - at once
-            if node is not None and node.kind == "object":
-                yield Item(node, f"{called_}[{number}]", problems, lenient=True)
-            elif node is not None:
-                text_ = f"an object is needed, not {called(node)}"
-                problems.error(start, f"line {number + 1}", text_)
+        where = f"line {number + 1}"
+        node = read_json(line, problems, start=start, path=where) if line.strip() else None
+        if node is not None and node.kind == "object":
+            yield Item(node, f"{called_}[{number}]", problems, lenient=True)
+        elif node is not None:
+            problems.error(start, where, f"an object is needed, not {called(node)}")
         start += len(line) + 1
 
 
@@ -266,7 +256,7 @@ class _Tickets:
         """Return the players of a ticket."""
         items = item.items("players", required=True)
         node = item.members.get("players")
-        if node and node.node.kind == "array" and not node.node.value:
+        if node and node.kind == "array" and not node.value:
             item.error("players", "no player")
         if len(items) > self.most and not running:
             text = f"{len(items)} players, and no team ever has more than {self.most:.0f}"
@@ -304,11 +294,11 @@ class _Tickets:
             kind = self.kinds.get(key)
             if kind is None:
                 text = f"attribute {shown(key)} is not declared: it is not seen"
-                item.problems.warn(member.start, own.inner(key), text)
+                item.problems.warn(member.place.key, own.inner(key), text)
                 continue
-            value = value_of(member.node, kind)
+            value = value_of(member, kind)
             if value is None:
-                own.error(key, f"{WANTED[kind]} is needed, not {called(member.node)}")
+                own.error(key, f"{WANTED[kind]} is needed, not {called(member)}")
             else:
                 found[key] = value
         return found
@@ -327,8 +317,8 @@ class _Tickets:
         """Return what a ticket answers to proposals."""
         node = None if _is_null(item, "answers") else item.get("answers", "array")
         found: list[Answer] = []
-        for number, one in enumerate(cast("list[Node]", node.value) if node else []):
-            parts = cast("list[Node]", one.value) if one.kind == "array" else []
+        for number, one in enumerate(node.items if node else ()):
+            parts = one.items
             kinds = [part.kind for part in parts]
             if one.kind == "null":
                 found.append(None)

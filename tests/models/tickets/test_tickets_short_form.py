@@ -13,7 +13,7 @@ from valmatch import load, optimize, replicate, simulate
 from valmatch.config.identity import config_id, resolved, restore
 from valmatch.errors import InputError
 from valmatch.rule_sets.files import read_rule_file
-from valmatch.rule_sets.short_form import plain
+from valmatch.rule_sets.json_text import plain
 
 SHORT: dict[str, Any] = {
     "teams": "2x5",

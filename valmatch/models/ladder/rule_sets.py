@@ -104,11 +104,10 @@ def _places(source: Source) -> Callable[[tuple[str, int]], str]:
     def placed(path: tuple[str, int]) -> str:
         key, number = path
         label = key if number < 0 else f"{key}[{number}]"
-        member = node.members.get(key) if node is not None and has_lines else None
-        if member is None:
+        if node is None or not has_lines or key not in node.members:
             return f"{where}: {label}"
-        place = member.node if number < 0 else member.node.items[number]
-        line, column = Problems(text).place(place.start)
+        start = node.place_of((key,) if number < 0 else (key, number)).start
+        line, column = Problems(text).place(start)
         return f"{where}:{line}:{column}: {label}"
 
     return placed

@@ -20,9 +20,9 @@ from valmatch.errors import InputError, in_lines
 from valmatch.inputs.fields import Misplaced, factor, refuse
 from valmatch.inputs.files import read_document
 from valmatch.rule_sets.files import LONGEST_PATH, as_remark, in_line, is_yaml, read_rule_file
-from valmatch.rule_sets.flexmatch import Reading, read_rule_set
-from valmatch.rule_sets.problems import WHOLE, Problem
-from valmatch.rule_sets.short_form import plain
+from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
+from valmatch.rule_sets.json_text import plain
+from valmatch.rule_sets.problems import WHOLE, Problem, Problems
 from valmatch.rule_sets.table import Search as Order
 from valmatch.rule_sets.table import Steps, Table, Team
 from valmatch.rule_sets.values import RuleValues, UnknownValue, filled
@@ -211,7 +211,9 @@ def read_rules(source: Source | None, given: Mapping[str, Any], timeout: float |
                 raise InputError(f"factors.{name}: there is no rule set (rules: FILE is needed)")
         return RuleSet(PLAIN, ())
     own = values_of(source)
-    reading = read_rule_set(own.text(own.changes(given)), timeout)
+    text = rule_text(source)
+    problems = Problems(text)
+    reading = read_parsed(text, own.changed(own.changes(given), problems), problems, timeout)
     where = str(source) if isinstance(source, Path) else NAMED
     if reading.table is None:
         raise InputError(*in_lines(_named(reading.problems, own, where)))
