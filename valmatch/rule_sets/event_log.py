@@ -169,7 +169,7 @@ class _Reader:
         node = item.get("detail", "object", required=True)
         if node is None:
             return
-        detail = Item(node, item.inner("detail"), self.problems, lenient=True)
+        detail = Item(node, self.problems, lenient=True)
         kind = detail.choice("type", TYPES, required=True)
         named = [self._ticket(one) for one in detail.items("tickets", required=True)]
         match = detail.text("matchId") if "matchId" in detail.members else None
@@ -189,9 +189,8 @@ class _Reader:
         node = read_json(message, own)
         if node is not None and node.kind == "object" and not own.errors:
             places = one_place(partial(item.at, "Message"))
-            return Item(
-                Node(node.value, places), item.inner("Message"), self.problems, lenient=True
-            )
+            inner = Node(node.value, places, item.inner("Message"))
+            return Item(inner, self.problems, lenient=True)
         others = "" if node is None else f"an object, not {called(node)}"
         why = own.sorted()[0].text if own.errors else others
         item.error("Message", f"no event in it: {why}")

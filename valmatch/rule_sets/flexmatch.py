@@ -16,7 +16,7 @@ from valmatch.rule_sets.expressions import Known
 from valmatch.rule_sets.items import NAMES, Item, called
 from valmatch.rule_sets.json_text import Node, plain, read_json
 from valmatch.rule_sets.problems import Problem, Problems
-from valmatch.rule_sets.short_form import Expanded, expand, is_short
+from valmatch.rule_sets.short_form import expand, is_short
 from valmatch.rule_sets.table import (
     Aggregate,
     Attribute,
@@ -104,12 +104,13 @@ def _batch_order(item: Item, batching: str | None, known: Known) -> tuple[int, .
     """Return the attributes by which the pool is sorted before it is cut."""
     names = [attribute.name for attribute in known.attributes]
     order = []
-    for path, node in item.list_of("sortByAttributes", "string"):
+    for node in item.list_of("sortByAttributes", "string"):
         if node.value not in names:
-            item.problems.error(node.start, path, f"no attribute {shown(node.value)} is declared")
+            text = f"no attribute {shown(node.value)} is declared"
+            item.problems.error(node.start, node.path, text)
         elif known.attributes[names.index(str(node.value))].kind not in ("number", "text"):
             text = f"{shown(node.value)} is neither a number nor a string"
-            item.problems.error(node.start, path, text)
+            item.problems.error(node.start, node.path, text)
         else:
             order.append(names.index(str(node.value)))
     given = item.members.get("sortByAttributes")
@@ -154,10 +155,9 @@ LEAST_LATENCY = 1  # milliseconds that a player reports at least
 def lint(table: Table, root: Item, unknown: Collection[str]) -> None:
     """Warn of what a rule set says without an effect, or against its likely purpose."""
     items = {item.text("name"): item for item in root.items("rules")}
-    wrong = root.problems.parts_with_errors("rules")
     for rule in table.rules:
         item = items[rule.name]
-        if item.path not in wrong:  # what such a rule is meant to say is not known
+        if not root.problems.errors_in(item.path):  # what such a rule is meant to say is not known
             for remark in _remarks(rule, table):
                 item.problems.warn(item.node.start, item.path, remark)
     _tightening(root)
@@ -387,9 +387,8 @@ def read_parsed(
     """Return what a text says whose values are found, None where they cannot be."""
     short = node is not None and is_short(node)
     if node is not None and short:
-        expanded = expand(node, "", problems, lenient)
-        table = read_expanded(expanded, "", problems, timeout) if expanded else None
-        node = expanded.node if expanded else None
+        node = expand(node, problems, lenient)
+        table = read_expanded(node, problems, timeout) if node else None
     else:
         table = None if node is None else _alone(node, problems, timeout, lenient)
         _check_length(len(text), problems, lenient)
@@ -407,45 +406,40 @@ def _alone(node: Node, problems: Problems, timeout: float | None, lenient: bool)
         text = "this is a world of tickets with its rule set, which `valmatch rules replay` plays"
         problems.error(node.start, "", text)
         return None
-    return read_node(node, "", problems, timeout, lenient)
+    return read_node(node, problems, timeout, lenient)
 
 
-def _check_length(length: int, problems: Problems, lenient: bool = False) -> None:
+def _check_length(length: int, problems: Problems, lenient: bool = False, path: str = "") -> None:
     """Report a text that is longer than the service takes."""
     if length > LONGEST:
         what = f"{length:,} characters, where the service takes {LONGEST:,}"
-        problems.add("warning" if lenient else "error", 0, "", what)
+        problems.add("warning" if lenient else "error", 0, path, what)
 
 
-def read_expanded(
-    expanded: Expanded, path: str, problems: Problems, timeout: float | None = None
-) -> Table | None:
-    """Return the table of a short form at a path; what is wrong is reported of its own words."""
-    own = problems.beside()
-    table = read_node(expanded.node, "", own, timeout)
-    _check_length(len(dumps(plain(expanded.node))), own)
-    problems.take(own, lambda found: expanded.origin(found) or path)
+def read_expanded(node: Node, problems: Problems, timeout: float | None = None) -> Table:
+    """Return the table of an expanded short form; what is wrong is said of its own words."""
+    table = read_node(node, problems, timeout)
+    assert table is not None
+    _check_length(len(dumps(plain(node))), problems, path=node.path)
     return table
 
 
-def read_any(
-    node: Node, path: str, problems: Problems, timeout: float | None = None
-) -> Table | None:
-    """Return the table of a rule set or a short form at a path, None where it has none."""
+def read_any(node: Node, problems: Problems, timeout: float | None = None) -> Table | None:
+    """Return the table of a rule set or a short form, None where it has none."""
     if not is_short(node):
-        return read_node(node, path, problems, timeout)
-    expanded = expand(node, path, problems)
-    return read_expanded(expanded, path, problems, timeout) if expanded else None
+        return read_node(node, problems, timeout)
+    expanded = expand(node, problems)
+    return read_expanded(expanded, problems, timeout) if expanded else None
 
 
 def read_node(
-    node: Node, path: str, problems: Problems, timeout: float | None = None, lenient: bool = False
+    node: Node, problems: Problems, timeout: float | None = None, lenient: bool = False
 ) -> Table | None:
-    """Return the table of a rule set that stands in a file at a path, None if it is no object."""
+    """Return the table of a rule set, None if it is no object."""
     if node.kind != "object":
-        problems.error(node.start, path, f"{NAMES['object']} is needed, not {called(node)}")
+        problems.error(node.start, node.path, f"{NAMES['object']} is needed, not {called(node)}")
         return None
-    root = Item(node, path, problems, lenient)
+    root = Item(node, problems, lenient)
     root.known(KEYS)
     root.text("name")
     version = root.text("ruleLanguageVersion", required=True)
@@ -459,7 +453,7 @@ def read_node(
     context = context._replace(known=known)
     algorithm = root.get("algorithm", "object")
     search, oldest = read_algorithm(
-        Item(algorithm, root.inner("algorithm"), problems, lenient) if algorithm else None, known
+        Item(algorithm, problems, lenient) if algorithm else None, known
     )
     rules = _rules(root.items("rules"), context, _is_large(root, teams, search.large))
     kinds = {name: (kind, TYPES[kind].expandable) for name, kind in context.combined.items()}

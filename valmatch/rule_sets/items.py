@@ -34,12 +34,14 @@ def called(node: Node) -> str:
 class Item:
     """An object of the file."""
 
-    def __init__(self, node: Node, path: str, problems: Problems, lenient: bool = False) -> None:
-        self.node, self.path, self.problems, self.lenient = node, path, problems, lenient
-        self.members = node.members
+    def __init__(self, node: Node, problems: Problems, lenient: bool = False) -> None:
+        self.node, self.problems, self.lenient = node, problems, lenient
+        self.path, self.members = node.path, node.members
 
     def inner(self, key: str) -> str:
         """Return the path of a key."""
+        if key in self.members:
+            return self.members[key].path
         return f"{self.path}.{key}" if self.path else key
 
     def at(self, key: str) -> int:
@@ -116,19 +118,17 @@ class Item:
             return None
         return value
 
-    def list_of(self, key: str, kind: str, required: bool = False) -> Iterator[tuple[str, Node]]:
-        """Yield paths and values of a list; those of another kind are reported and left out."""
+    def list_of(self, key: str, kind: str, required: bool = False) -> Iterator[Node]:
+        """Yield the values of a list; those of another kind are reported and left out."""
         node = self.get(key, "array", required)
-        for number, item in enumerate(node.items if node else ()):
-            path = f"{self.inner(key)}[{number}]"
+        for item in node.items if node else ():
             if item.kind == kind:
-                yield path, item
+                yield item
             else:
-                self.problems.error(
-                    item.start, path, f"{NAMES[kind]} is needed, not {called(item)}"
-                )
+                text = f"{NAMES[kind]} is needed, not {called(item)}"
+                self.problems.error(item.start, item.path, text)
 
     def items(self, key: str, required: bool = False) -> list[Item]:
         """Return the objects of a list."""
         found = self.list_of(key, "object", required)
-        return [Item(node, path, self.problems, self.lenient) for path, node in found]
+        return [Item(node, self.problems, self.lenient) for node in found]

@@ -85,11 +85,16 @@ def one_place(start: Callable[[], int]) -> Places:
 class Node:
     """A value of a document, and its place; values in it may be such ones of other documents."""
 
-    __slots__ = ("_path", "_places", "kind", "value")
+    __slots__ = ("_name", "_path", "_places", "kind", "value")
 
-    def __init__(self, value: object, places: Places, path: Path = ()) -> None:
-        self.value, self._places, self._path = value, places, path
+    def __init__(self, value: object, places: Places, name: str = "", path: Path = ()) -> None:
+        self.value, self._places, self._name, self._path = value, places, name, path
         self.kind = KINDS[type(value)]
+
+    @property
+    def path(self) -> str:
+        """What it is called: the name of the document, and keys and numbers in it."""
+        return (self._name + label(self._path)).removeprefix(".")
 
     @property
     def place(self) -> Place:
@@ -118,7 +123,9 @@ class Node:
         return [self._inner(value, number) for number, value in enumerate(values)]
 
     def _inner(self, value: object, key: str | int) -> Node:
-        return value if isinstance(value, Node) else Node(value, self._places, (*self._path, key))
+        if isinstance(value, Node):
+            return value
+        return Node(value, self._places, self._name, (*self._path, key))
 
 
 def plain(value: object) -> Any:  # noqa: ANN401 - a document
@@ -139,15 +146,21 @@ class SyntaxFault(Exception):  # noqa: N818 - caught where the text is read
 
 
 def read_json(
-    text: str, problems: Problems, lenient: bool = False, start: int = 0, path: str = ""
+    text: str,
+    problems: Problems,
+    lenient: bool = False,
+    start: int = 0,
+    line: str = "",
+    name: str = "",
 ) -> Node | None:
     """Return the value that a text is, None where it is no JSON.
 
-    Of a text that is part of another one, `start` is its place there and `path` its name.
+    Of a text that is a line of another one, `start` is its place there, and what is wrong with it
+    is said of the `line`; `name` is that of the value.
     """
     bare = text
     if "/" in text:
-        bare = COMMENT.sub(lambda found: _blank(found, problems, start, path), text)
+        bare = COMMENT.sub(lambda found: _blank(found, problems, start, line), text)
     bare = bare.replace("\ufeff", " ", 1) if bare.startswith("\ufeff") else bare
     try:
         _check_depth(bare)
@@ -155,17 +168,18 @@ def read_json(
             value = OF_ONCE.decode(bare)
         except KeyTwiceError:
             value = OF_LAST.decode(bare)
-            _report_twice(bare, problems, "warning" if lenient else "error", start, path)
+            _report_twice(bare, problems, "warning" if lenient else "error", start, line)
         if LONE.search(bare):
             _check_pairs(bare)
-        return Node(value, Places(lambda: {one: place for one, place, _ in _spans(bare, start)}))
+        places = Places(lambda: {path: place for path, place, _ in _spans(bare, start)})
+        return Node(value, places, name)
     except JSONDecodeError as error:
         at, what = _place_and_fault(error)
     except SyntaxFault as fault:
         at, what = fault.at, fault.text
         if fault.token:
             at = next(one.start() for one in TOKEN.finditer(bare) if one[0] == fault.token)
-    problems.error(start + at, path, f"no JSON: {what}")
+    problems.error(start + at, line, f"no JSON: {what}")
     return None
 
 
@@ -197,7 +211,7 @@ def _spans(text: str, shift: int) -> list[tuple[Path, Place, int]]:
     return found
 
 
-def _report_twice(text: str, problems: Problems, severity: Severity, start: int, path: str) -> None:
+def _report_twice(text: str, problems: Problems, severity: Severity, start: int, line: str) -> None:
     """Report keys that stand twice in one object."""
     known: dict[tuple[Path, int], Place] = {}
     for inner, place, outer in _spans(text, 0):
@@ -209,15 +223,15 @@ def _report_twice(text: str, problems: Problems, severity: Severity, start: int,
         value = loads(text[before.start : before.end])
         if key == "target" and isinstance(value, str):
             lost = f": the expansion of {shown(value)[1:-1]} is lost"
-        line, column = problems.place(start + before.key)
-        said = f'key "{shortened(key)}" twice in one object{lost} (first at {line}:{column})'
-        problems.add(severity, start + place.key, path or label(inner[:-1]), said)
+        row, column = problems.place(start + before.key)
+        said = f'key "{shortened(key)}" twice in one object{lost} (first at {row}:{column})'
+        where = line or label(inner[:-1]).removeprefix(".")
+        problems.add(severity, start + place.key, where, said)
 
 
 def label(path: Path) -> str:
-    """Return a path as messages have it: ``expansions[1].steps``."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return text.removeprefix(".")
+    """Return a path as messages have it: ``.expansions[1].steps``."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
 
 
 def _check_pairs(text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning"]
@@ -55,25 +54,15 @@ class Problems:
         """Add an error whose line and column are known."""
         self._found.add(Problem(line, column, "error", self._whole, text))
 
-    def beside(self) -> Problems:
-        """Return an empty list of the problems of the same text."""
-        other = Problems("", self._whole)
-        other._starts = self._starts
-        return other
-
-    def take(self, other: Problems, renamed: Callable[[str], str]) -> None:
-        """Take the problems of another list over, with other paths."""
-        for problem in other._found:
-            self._found.add(problem._replace(path=renamed(problem.path) or self._whole))
-
     def sorted(self) -> list[Problem]:
         """Return all problems by place."""
         return sorted(self._found)
 
-    def parts_with_errors(self, whole: str) -> set[str]:
-        """Return the paths of the items of a list, such as ``rules[1]``, that have an error."""
-        errors = [one.path for one in self._found if one.severity == "error"]
-        return {path.partition("]")[0] + "]" for path in errors if path.startswith(f"{whole}[")}
+    def errors_in(self, path: str) -> bool:
+        """Return whether there is an error of something at a path, or in it."""
+        inner = (f"{path}.", f"{path}[")
+        paths = [one.path for one in self._found if one.severity == "error"]
+        return any(one == path or one.startswith(inner) for one in paths)
 
     @property
     def errors(self) -> int:

@@ -1,15 +1,15 @@
 """The short form of a rule set: a mapping of a few words, expanded to FlexMatch's own.
 
 `expand` is a pure function from a mapping with places. Every value of the result stands at the
-place of the word that it comes from, and the paths of the result are led back to those words, so
-that whatever is found in the result is reported of the short form.
+place of the word that it comes from, and is called as that is, so that whatever is found in the
+result is reported of the short form.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Sequence
+from typing import cast
 
 from valmatch.rule_sets.items import Item, called
 from valmatch.rule_sets.json_text import Node, one_place
@@ -33,23 +33,6 @@ SIZES = re.compile(r" *([0-9]{1,4}) *(?:- *([0-9]{1,4}) *)?")
 
 SMALL = 40  # most players of a match whose teams may be compared with each other
 EACH = "team"  # name of the teams of ``2x5``
-Origins = dict[str, str]  # paths of the short form by those of what it stands for
-
-
-class Expanded(NamedTuple):
-    """What a short form stands for."""
-
-    node: Node  # a rule set of FlexMatch
-    origins: Origins  # paths of the short form by those of the rule set
-
-    def origin(self, path: str) -> str:
-        """Return the path of the short form that a path of the rule set comes from."""
-        end = len(path)
-        while end > 0:
-            if path[:end] in self.origins:
-                return self.origins[path[:end]] + path[end:]
-            end = max(path.rfind(".", 0, end), path.rfind("[", 0, end))
-        return ""
 
 
 def is_short(node: Node) -> bool:
@@ -62,19 +45,19 @@ def is_short(node: Node) -> bool:
     return by_teams or not OWN.isdisjoint(members)
 
 
-def expand(node: Node, path: str, problems: Problems, lenient: bool = False) -> Expanded | None:
+def expand(node: Node, problems: Problems, lenient: bool = False) -> Node | None:
     """Return the rule set that a short form stands for; None where it has faults."""
     before = problems.errors
-    root = Item(node, path, problems, lenient)
+    root = Item(node, problems, lenient)
     root.known(KEYS)
     writer = _Writer(root)
     writer.write()
-    return None if problems.errors > before else Expanded(writer.result(), writer.origins)
+    return None if problems.errors > before else writer.result()
 
 
-def made(value: object, start: int) -> Node:
-    """Return a plain value as a node at a place; nodes in it keep their own."""
-    return value if isinstance(value, Node) else Node(value, one_place(lambda: start))
+def made(value: object, word: Node) -> Node:
+    """Return a value that stands for a word; nodes in it keep their own places and names."""
+    return Node(value, one_place(lambda: word.start), word.path)
 
 
 class _Writer:
@@ -82,7 +65,6 @@ class _Writer:
 
     def __init__(self, root: Item) -> None:
         self.root = root
-        self.origins: Origins = {}
         self.attributes: dict[str, Node] = {}
         self.free: set[str] = set()  # attributes that may be numbers as well as strings
         self.algorithm: dict[str, object] = {}
@@ -104,21 +86,21 @@ class _Writer:
 
     def result(self) -> Node:
         """Return the rule set."""
-        start = self.root.node.start
         parts: dict[str, object] = {"ruleLanguageVersion": "1.0"}
         if "name" in self.root.members:
             parts = {"name": self.root.members["name"], **parts}
-            self.origins["name"] = self.root.inner("name")
         if self.attributes:
             parts["playerAttributes"] = list(self.attributes.values())
         if self.algorithm:
-            parts["algorithm"] = made(self.algorithm, self.root.at("age"))
+            parts["algorithm"] = made(
+                self.algorithm, self.root.members.get("age") or self.root.node
+            )
         parts["teams"] = self.teams
         if self.rules:
             parts["rules"] = self.rules
         if self.expansions:
             parts["expansions"] = self.expansions
-        return made(parts, start)
+        return made(parts, self.root.node)
 
     def _teams(self) -> None:
         """Write the teams: ``2x5``, or sizes by name."""
@@ -126,45 +108,40 @@ class _Writer:
         if member is None:
             self.root.error("", 'no teams (such as "2x5", two teams of five)')
             return
-        node, path = member, self.root.inner("teams")
-        if node.kind == "object":
-            own = Item(node, path, self.root.problems)
+        if member.kind == "object":
+            own = Item(member, self.root.problems)
             if not own.members:
                 self.root.error("teams", "no team")
             for name in own.members:
                 self._team(name, own)
             return
-        text = str(node.value) if node.kind == "string" else ""
+        text = str(member.value) if member.kind == "string" else ""
         found = TEAMS.fullmatch(text)
-        sizes = _sizes(found[2]) if found else None
+        sizes = _sizes(found[2], member) if found else None
         if found is None or sizes is None or not int(found[1]):
             wanted = '"2x5" (two teams of five), "2x4-5", or sizes by name are meant'
-            self.root.error("teams", f"{wanted}, not {called(node)}")
+            self.root.error("teams", f"{wanted}, not {called(member)}")
             return
-        self._add_team(EACH, sizes, made(int(found[1]), node.start), node.start, path)
+        self._add_team(EACH, sizes, made(int(found[1]), member), member)
 
     def _team(self, name: str, teams: Item) -> None:
         """Write a team that has a name: its size, or an object of size, count and fewer."""
         member = teams.members[name]
-        path = teams.inner(name)
         if not _is_name(name):
             text = f"{shown(name)} cannot be the name of a team"
-            teams.problems.error(member.place.key, path, text)
+            teams.problems.error(member.place.key, member.path, text)
             return
         if member.kind != "object":
             self._sized(name, teams, name, None)
             return
-        own = Item(member, path, teams.problems, teams.lenient)
+        own = Item(member, teams.problems, teams.lenient)
         own.known(("size", "count", "fewer"))
         if "size" not in own.members:
             own.error("", 'no size (such as 5, or "4-5")')
             return
         count = own.get("count", "number")
-        number = len(self.teams)
-        if self._sized(name, own, "size", count):
-            self.origins[f"teams[{number}].quantity"] = own.inner("count")
-            if "fewer" in own.members:
-                self._expand(f"teams[{name}].minPlayers", own, "fewer")
+        if self._sized(name, own, "size", count) and "fewer" in own.members:
+            self._expand(f"teams[{name}].minPlayers", own, "fewer")
 
     def _sized(self, name: str, item: Item, key: str, count: Node | None) -> bool:
         """Write a team whose sizes stand under a key; return whether they do."""
@@ -173,25 +150,18 @@ class _Writer:
         if node.kind == "number":
             sizes = node, node
         elif node.kind == "string":
-            sizes = _sizes(str(node.value), node.start)
+            sizes = _sizes(str(node.value), node)
         if sizes is None:
             item.error(key, f'players of a team are needed, 5 or "4-5", not {called(node)}')
             return False
-        self._add_team(name, sizes, count, node.start, item.inner(key))
+        self._add_team(name, sizes, count, node)
         return True
 
-    def _add_team(
-        self, name: str, sizes: Sequence[Node], count: Node | None, start: int, path: str
-    ) -> None:
+    def _add_team(self, name: str, sizes: Sequence[Node], count: Node | None, word: Node) -> None:
         least, most = sizes
-        team: dict[str, object] = {"name": name, "minPlayers": least, "maxPlayers": most}
-        if count is not None:
-            team["quantity"] = count
-        number = len(self.teams)
-        self.teams.append(made(team, start))
-        self.origins[f"teams[{number}]"] = path
-        for key in team:
-            self.origins[f"teams[{number}].{key}"] = path
+        team: dict[str, object] = {"name": made(name, word), "minPlayers": least}
+        team |= {"maxPlayers": most} if count is None else {"maxPlayers": most, "quantity": count}
+        self.teams.append(made(team, word))
         self.most += _whole(most) * (1 if count is None else _whole(count))
 
     def _skill(self) -> None:
@@ -206,7 +176,7 @@ class _Writer:
             "batchAttribute": attribute,
             "maxDistance": item.members["within"],
         }
-        self._rule(item, rule, {"maxDistance": "within"})
+        self._rule(item, rule, "maxDistance")
 
     def _balance(self, large: bool) -> Node | None:
         """Write that the averages of teams are near each other; return the attribute."""
@@ -229,7 +199,7 @@ class _Writer:
             "referenceValue": f"avg(flatten({values}))",
             "maxDistance": item.members["within"],
         }
-        self._rule(item, rule, {"maxDistance": "within"})
+        self._rule(item, rule, "maxDistance")
         return attribute
 
     def _latency(self) -> None:
@@ -237,21 +207,21 @@ class _Writer:
         item = self._section("latency", ("max", "widen", "party"), "max")
         if item is not None:
             rule = {"name": "latency", "type": "latency", "maxLatency": item.members["max"]}
-            self._rule(item, rule, {"maxLatency": "max"})
+            self._rule(item, rule, "maxLatency")
 
     def _same(self, large: bool) -> None:
         """Write that all players of a match have the same values."""
-        for path, node in self.root.list_of("same", "string"):
+        for node in self.root.list_of("same", "string"):
             name = str(node.value)
             if not _is_name(name):
                 text = f"{shown(name)} cannot be the name of an attribute"
-                self.root.problems.error(node.start, path, text)
+                self.root.problems.error(node.start, node.path, text)
                 continue
             if name in self.attributes:
                 text = f"attribute {shown(name)} is looked at already"
-                self.root.problems.error(node.start, path, text)
+                self.root.problems.error(node.start, node.path, text)
                 continue
-            self._declare(node, path, "string")
+            self._declare(node, "string")
             rule: dict[str, object] = {"name": f"same-{name}", "type": "comparison"}
             if large:
                 rule = {**rule, "type": "batchDistance", "batchAttribute": node}
@@ -259,8 +229,7 @@ class _Writer:
                 rule["measurements"] = [f"flatten(teams[*].players.attributes[{name}])"]
                 rule["operation"] = "="
                 self.free.add(name)
-            self.origins[f"rules[{len(self.rules)}]"] = path
-            self.rules.append(made(rule, node.start))
+            self.rules.append(made(rule, node))
 
     def _algorithm(self, large: bool, balanced: Node | None) -> None:
         """Write how matches are looked for."""
@@ -277,14 +246,13 @@ class _Writer:
         ):
             if self.root.choice(key, choices):
                 self.algorithm[inner] = self.root.members[key]
-                self.origins[f"algorithm.{inner}"] = self.root.inner(key)
 
     def _defaults(self) -> None:
         """Give attributes the values of players who have none."""
         node = self.root.get("defaults", "object")
         if node is None:
             return
-        own = Item(node, self.root.inner("defaults"), self.root.problems)
+        own = Item(node, self.root.problems)
         names = list(self.attributes)
         for name, member in own.members.items():
             if name not in self.attributes:
@@ -295,14 +263,13 @@ class _Writer:
             if name in self.free and member.kind == "number":
                 declared["type"] = "number"
             declared["default"] = member
-            self.origins[f"playerAttributes[{names.index(name)}].default"] = own.inner(name)
 
     def _section(self, key: str, keys: Sequence[str], needed: str) -> Item | None:
         """Return a section, None where it is missing or lacks what it needs."""
         node = self.root.get(key, "object")
         if node is None:
             return None
-        item = Item(node, self.root.inner(key), self.root.problems, self.root.lenient)
+        item = Item(node, self.root.problems, self.root.lenient)
         item.known(keys)
         if needed and needed not in item.members:
             item.error("", f"no {needed} (a number is needed)")
@@ -317,50 +284,35 @@ class _Writer:
         if not _is_name(str(node.value)):
             item.error("attribute", f"{shown(node.value)} cannot be the name of an attribute")
             return None
-        self._declare(node, item.inner("attribute"), kind)
+        self._declare(node, kind)
         return node
 
-    def _declare(self, node: Node, path: str, kind: str) -> None:
+    def _declare(self, node: Node, kind: str) -> None:
         """Declare an attribute, once."""
         name = str(node.value)
         if name not in self.attributes:
-            self.origins[f"playerAttributes[{len(self.attributes)}]"] = path
-            self.attributes[name] = made({"name": node, "type": kind}, node.start)
+            self.attributes[name] = made({"name": node, "type": kind}, node)
 
-    def _rule(self, item: Item, own: Mapping[str, object], keys: Mapping[str, str]) -> None:
-        """Add a rule of a section, with its steps."""
-        rule = dict(own)
-        number = len(self.rules)
+    def _rule(self, item: Item, rule: dict[str, object], limit: str) -> None:
+        """Add a rule of a section, with the steps of its limit."""
         if "party" in item.members:
             rule["partyAggregation"] = item.members["party"]
-        self.origins[f"rules[{number}]"] = item.path
-        self.origins[f"rules[{number}].partyAggregation"] = item.inner("party")
-        for inner, key in keys.items():
-            self.origins[f"rules[{number}].{inner}"] = item.inner(key)
-            if "widen" in item.members:
-                self._expand(f"rules[{rule['name']}].{inner}", item, "widen")
-        self.rules.append(made(rule, item.node.start))
+        if "widen" in item.members:
+            self._expand(f"rules[{rule['name']}].{limit}", item, "widen")
+        self.rules.append(made(rule, item.node))
 
     def _expand(self, target: str, item: Item, key: str) -> None:
         """Add the steps that stand under a key, pairs of seconds and a value."""
         steps: list[Node] = []
-        number = len(self.expansions)
-        place = f"expansions[{number}]"
-        self.origins[place] = self.origins[f"{place}.steps"] = item.inner(key)
-        for path, pair in item.list_of(key, "array"):
+        for pair in item.list_of(key, "array"):
             parts = pair.items
             if [part.kind for part in parts] != ["number", "number"]:
                 text = f"a pair of seconds and a value is needed, such as [15, 200]{_of(parts)}"
-                item.problems.error(pair.start, path, text)
+                item.problems.error(pair.start, pair.path, text)
                 continue
-            inner = f"{place}.steps[{len(steps)}]"
-            self.origins[inner] = path
-            self.origins[f"{inner}.waitTimeSeconds"] = f"{path}[0]"
-            self.origins[f"{inner}.value"] = f"{path}[1]"
-            step = {"waitTimeSeconds": parts[0], "value": parts[1]}
-            steps.append(made(step, pair.start))
-        start = item.members[key].start
-        self.expansions.append(made({"target": target, "steps": steps}, start))
+            steps.append(made({"waitTimeSeconds": parts[0], "value": parts[1]}, pair))
+        word = item.members[key]
+        self.expansions.append(made({"target": target, "steps": made(steps, word)}, word))
 
 
 def _of(parts: Sequence[Node]) -> str:
@@ -371,14 +323,14 @@ def _of(parts: Sequence[Node]) -> str:
     return f", not {called(wrong)}"
 
 
-def _sizes(text: str, start: int = 0) -> tuple[Node, Node] | None:
+def _sizes(text: str, word: Node) -> tuple[Node, Node] | None:
     """Return the least and the most players of ``5`` or ``4-5``; None if it is neither."""
     found = SIZES.fullmatch(text)
     if found is None:
         return None
     least = int(found[1])
     most = int(found[2]) if found[2] else least
-    return (made(least, start), made(most, start)) if most >= max(least, 1) else None
+    return (made(least, word), made(most, word)) if most >= max(least, 1) else None
 
 
 def _whole(value: object) -> int:

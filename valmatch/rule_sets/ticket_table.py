@@ -101,8 +101,8 @@ class _Rows:
         return self._item({key: one for key, one in parts.items() if one is not None}, row)
 
     def _item(self, parts: dict[str, object], row: _Row) -> Item:
-        node = Node(parts, one_place(lambda: row.start))
-        return Item(node, f"line {row.number}", self.problems)
+        node = Node(parts, one_place(lambda: row.start), f"line {row.number}")
+        return Item(node, self.problems)
 
     def _player(self, row: _Row) -> dict[str, object]:
         found: dict[str, dict[str, object]] = {"attributes": {}, "latency": {}}

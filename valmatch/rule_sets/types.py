@@ -20,6 +20,7 @@ from valmatch.rule_sets.expressions import (
     read_expression,
 )
 from valmatch.rule_sets.items import Item
+from valmatch.rule_sets.json_text import Node
 from valmatch.rule_sets.table import (
     Aggregate,
     Combined,
@@ -112,21 +113,21 @@ def read_measures(item: Item, context: Context) -> tuple[Aggregate, ...]:
     """Return the measurements of a rule, as a list or alone."""
     member = item.members.get("measurements")
     if member and member.kind == "string":
-        nodes = [(item.inner("measurements"), member)]
+        nodes = [member]
     else:
         nodes = list(item.list_of("measurements", "string", required=True))
         if member and member.kind == "array" and not member.value:
             item.error("measurements", "no measurement")
-    found = [_expression(path, str(node.value), item, context, node.start) for path, node in nodes]
+    found = [_expression(node, item, context) for node in nodes]
     return tuple(one for one in found if one)
 
 
-def _expression(path: str, text: str, item: Item, context: Context, at: int) -> Aggregate | None:
+def _expression(node: Node, item: Item, context: Context) -> Aggregate | None:
     """Return what an expression says, reporting one that says nothing."""
     try:
-        return read_expression(text, context.known)
+        return read_expression(str(node.value), context.known)
     except ExpressionFault as fault:
-        item.problems.error(at, path, str(fault))
+        item.problems.error(node.start, node.path, str(fault))
         return None
 
 
@@ -140,7 +141,7 @@ def reference_reader(context: Context) -> Callable[[Item, str], Value | None]:
         if node.kind == "string":
             text = str(node.value)
             if is_expression(text):
-                return _expression(item.inner(key), text, item, context, node.start)
+                return _expression(node, item, context)
             return text
         item.error(key, "a number, a string or an expression is needed")
         return None

@@ -139,7 +139,7 @@ class RuleValues:
         self._root = node
         self._places = dict(_places(node))
         # the path of each value by what problems call it, such as ``rules[0].maxDistance``
-        self.names = {label(place): path for path, place in self._places.items()}
+        self.names = {label(at).removeprefix("."): path for path, at in self._places.items()}
         # nested by name; steps are lists
         self.values: dict[str, Any] = {"rules": {}, "expansions": {}}
         for path, place in self._places.items():

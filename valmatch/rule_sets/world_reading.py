@@ -83,16 +83,16 @@ def read_world(text: str) -> tuple[WorldReading | None, list[Problem]]:
     node = read_json(text, problems)
     if node is None:
         return None, problems.sorted()
-    root = Item(node, "", problems, lenient=True)
+    root = Item(node, problems, lenient=True)
     root.known(WORLD_KEYS)
     config = root.get("config", "object", required=True)
     tickets = root.get("tickets", "array", required=True)
     rules = root.get(RULE_SET, "object", required=True)
-    item = Item(config, "config", problems, lenient=True) if config else None
+    item = Item(config, problems, lenient=True) if config else None
     service, named = _service(item)
     whose = _latency_of(item)
     timeout = service.timeout if service else None
-    table = read_any(rules, RULE_SET, problems, timeout) if rules else None
+    table = read_any(rules, problems, timeout) if rules else None
     if table is None or tickets is None or service is None:
         return None, problems.sorted()
     items = root.items("tickets")
@@ -107,7 +107,7 @@ def read_world(text: str) -> tuple[WorldReading | None, list[Problem]]:
 def _answered(root: Item) -> tuple[Search, ...]:
     """Return the searches that a world has answers for."""
     node = root.get("answers", "object")
-    given = Item(node, "answers", root.problems).members if node else {}
+    given = Item(node, root.problems).members if node else {}
     return tuple(search for search in SEARCHES if search in given)
 
 
@@ -200,9 +200,11 @@ def line_items(text: str, problems: Problems, called_: str = "tickets") -> Itera
     # Other ends of lines than this one may stand in strings.
     for number, line in enumerate(text.split("\n")):
         where = f"line {number + 1}"
-        node = read_json(line, problems, start=start, path=where) if line.strip() else None
+        name, node = f"{called_}[{number}]", None
+        if line.strip():
+            node = read_json(line, problems, start=start, line=where, name=name)
         if node is not None and node.kind == "object":
-            yield Item(node, f"{called_}[{number}]", problems, lenient=True)
+            yield Item(node, problems, lenient=True)
         elif node is not None:
             problems.error(start, where, f"an object is needed, not {called(node)}")
         start += len(line) + 1
@@ -288,7 +290,7 @@ class _Tickets:
         node = None if _is_null(item, "attributes") else item.get("attributes", "object")
         if node is None:
             return {}
-        own = Item(node, item.inner("attributes"), item.problems)
+        own = Item(node, item.problems)
         found: dict[str, object] = {}
         for key, member in own.members.items():
             kind = self.kinds.get(key)
@@ -308,7 +310,7 @@ class _Tickets:
         node = None if _is_null(item, "latency") else item.get("latency", "object")
         if node is None:
             return {}
-        own = Item(node, item.inner("latency"), item.problems)
+        own = Item(node, item.problems)
         self.latencies = self.latencies or bool(own.members)
         found = {region: own.number(region, whole=True, least=1) for region in own.members}
         return {region: float(value) for region, value in found.items() if value is not None}
