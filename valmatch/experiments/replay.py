@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, Unpack
 
 from valmatch.errors import InputError, in_lines, option
 from valmatch.experiments.replay_result import (
@@ -267,23 +267,7 @@ def _report(path: Path, problems: Sequence[Problem], warn: Callable[[str], None]
 
 # The files of a replay.
 
-TICKETS = (
-    "search",
-    "ticket",
-    "time",
-    "players",
-    "status",
-    "end",
-    "wait",
-    "match",
-    "unmatchable",
-    "blocked_by",
-)
-MATCHES = ("search", "match", "time", "proposed", "anchor", "tickets", "players", "age")
-PLAYERS = ("search", "match", "team", "player", "ticket", "wait")
-RULES = ("search", "rule", "passed", "failed")
-STEPS = ("search", "what", "from_seconds", "value", "matches")
-LOG = ("search", "ticket", "players", "status", "wait", "log_status", "log_wait", "log_match")
+Columns: TypeAlias = "dict[str, list[Any]]"
 
 WORLD, PROPOSALS, EXPLAINED = "world.json", "proposals.jsonl", "explain.jsonl"
 """What was played, what was proposed in it, and why tickets ended without a match."""
@@ -291,23 +275,22 @@ WORLD, PROPOSALS, EXPLAINED = "world.json", "proposals.jsonl", "explain.jsonl"
 
 def tables_of(result: Replay) -> dict[str, dict[str, list[Any]]]:
     """Return the tables of a replay: by name their columns."""
-    tables: tuple[tuple[str, tuple[str, ...], Any], ...] = (
-        ("tickets", TICKETS, _tickets),
-        ("matches", MATCHES, _matches),
-        ("players", PLAYERS, _rows_of_players),
-        ("rules", RULES, _rules),
-        ("steps", STEPS, _steps),
-        *([("log", LOG, _logged)] if result.log else []),
-    )
-    found = {}
-    for name, columns, rows_of in tables:
-        rows = [
-            (search, *row)
-            for search, outcome in result.outcomes.items()
-            for row in rows_of(result, search, outcome)
-        ]
-        cells = zip(*rows, strict=True) if rows else ([] for _ in columns)
-        found[name] = dict(zip(columns, map(list, cells), strict=True))
+    tables: dict[str, Callable[[Replay, Search, Outcome], Columns]] = {
+        "tickets": _tickets,
+        "matches": _matches,
+        "players": _rows_of_players,
+        "rules": _rules,
+        "steps": _steps,
+        **({"log": _logged} if result.log else {}),
+    }
+    found: dict[str, dict[str, list[Any]]] = {}
+    for name, columns_of in tables.items():
+        every = found[name] = {}
+        for search, outcome in result.outcomes.items():
+            columns = columns_of(result, search, outcome)
+            rows = len(next(iter(columns.values())))
+            for key, cells in {"search": [search] * rows, **columns}.items():
+                every.setdefault(key, []).extend(cells)
     return found
 
 
@@ -347,32 +330,32 @@ def _proposals(result: Replay) -> Iterator[dict[str, Any]]:
             }
 
 
-def _tickets(result: Replay, search: Search, outcome: Outcome) -> list[tuple[Any, ...]]:
-    """Return a row for each ticket: how and when it ended, why it cannot be matched, behind whom.
+def _tickets(result: Replay, search: Search, outcome: Outcome) -> Columns:
+    """Return of each ticket how and when it ended, why it cannot be matched, behind whom.
 
     Where it waited behind several, those count that it waited behind at most reviews.
     """
-    names = [ticket.id for ticket in result.world.tickets]
-    behind = {k: " ".join(names[one] for one in by) for k, by in _mostly(result, search).items()}
+    tickets, table = result.world.tickets, result.world.table
+    behind = _mostly(result, search)
     match_of = {k: number for number, one in enumerate(outcome.matches) for k in one.tickets}
-    rows = []
-    for number, ticket in enumerate(result.world.tickets):
-        status = outcome.statuses[number]
-        end = outcome.times[number] if status else None
-        rows.append(
-            (
-                ticket.id,
-                ticket.time,
-                len(ticket.players),
-                status,
-                end,
-                None if end is None else end - ticket.time,
-                match_of.get(number),
-                " ".join(missing(result.world.table, ticket)),
-                behind.get(number, ""),
-            )
-        )
-    return rows
+    ends = [
+        end if status else None for end, status in zip(outcome.times, outcome.statuses, strict=True)
+    ]
+    return {
+        "ticket": [one.id for one in tickets],
+        "time": [one.time for one in tickets],
+        "players": [len(one.players) for one in tickets],
+        "status": outcome.statuses,
+        "end": ends,
+        "wait": [
+            None if end is None else end - one.time for one, end in zip(tickets, ends, strict=True)
+        ],
+        "match": [match_of.get(k) for k in range(len(tickets))],
+        "unmatchable": [" ".join(missing(table, one)) for one in tickets],
+        "blocked_by": [
+            " ".join(tickets[one].id for one in behind.get(k, ())) for k in range(len(tickets))
+        ],
+    }
 
 
 def _mostly(result: Replay, search: Search) -> dict[int, tuple[int, ...]]:
@@ -385,22 +368,18 @@ def _mostly(result: Replay, search: Search) -> dict[int, tuple[int, ...]]:
     return {ticket: by for ticket, (_, by) in most.items()}
 
 
-def _matches(result: Replay, search: Search, outcome: Outcome) -> list[tuple[Any, ...]]:
-    """Return a row for each match; its age is what steps went by."""
-    tickets, rows = result.world.tickets, []
-    for number, match in enumerate(outcome.matches):
-        rows.append(
-            (
-                number,
-                match.time,
-                match.proposed,
-                tickets[match.anchor].id,
-                len(match.tickets),
-                sum(map(len, match.teams)),
-                _age(result, match),
-            )
-        )
-    return rows
+def _matches(result: Replay, search: Search, outcome: Outcome) -> Columns:
+    """Return the matches; the age of one is what steps went by."""
+    matches = outcome.matches
+    return {
+        "match": list(range(len(matches))),
+        "time": [one.time for one in matches],
+        "proposed": [one.proposed for one in matches],
+        "anchor": [result.world.tickets[one.anchor].id for one in matches],
+        "tickets": [len(one.tickets) for one in matches],
+        "players": [sum(map(len, one.teams)) for one in matches],
+        "age": [_age(result, one) for one in matches],
+    }
 
 
 def _age(result: Replay, match: Made) -> float:
@@ -409,7 +388,12 @@ def _age(result: Replay, match: Made) -> float:
     return match.proposed - (min(times) if result.world.table.oldest else max(times))
 
 
-def _rows_of_players(result: Replay, search: Search, outcome: Outcome) -> list[tuple[Any, ...]]:
+def _columns(names: str, rows: Sequence[Sequence[Any]]) -> Columns:
+    """Return rows as columns of some names."""
+    return {name: [row[k] for row in rows] for k, name in enumerate(names.split())}
+
+
+def _rows_of_players(result: Replay, search: Search, outcome: Outcome) -> Columns:
     """Return a row for each player of a match."""
     tickets, rows = result.world.tickets, []
     for number, match in enumerate(outcome.matches):
@@ -418,18 +402,21 @@ def _rows_of_players(result: Replay, search: Search, outcome: Outcome) -> list[t
             for player in players:
                 ticket = tickets[home[player]]
                 rows.append((number, team.name, player, ticket.id, match.time - ticket.time))
-    return rows
+    return _columns("match team player ticket wait", rows)
 
 
-def _rules(result: Replay, search: Search, outcome: Outcome) -> list[tuple[Any, ...]]:
-    """Return a row for each rule: how often it held, or was unknown, and refused."""
-    judged = outcome.judged.tolist()
-    return [
-        (rule.name, *counts) for rule, counts in zip(result.world.table.rules, judged, strict=True)
-    ]
+def _rules(result: Replay, search: Search, outcome: Outcome) -> Columns:
+    """Return how often each rule held, or was unknown, and refused."""
+    judged = outcome.judged
+    names = [rule.name for rule in result.world.table.rules]
+    return {
+        "rule": names,
+        "passed": judged["held"].tolist(),
+        "failed": judged["refused"].tolist(),
+    }
 
 
-def _steps(result: Replay, search: Search, outcome: Outcome) -> list[tuple[Any, ...]]:
+def _steps(result: Replay, search: Search, outcome: Outcome) -> Columns:
     """Return a row for each step of a value: how many matches were proposed while it held."""
     ages = [_age(result, match) for match in outcome.matches]
     rows = []
@@ -438,18 +425,20 @@ def _steps(result: Replay, search: Search, outcome: Outcome) -> list[tuple[Any, 
         for number, value in enumerate(steps.values):
             begins = float(steps.waits[number - 1]) if number else 0.0
             rows.append((what, begins, spelled(value), held.count(number)))
-    return rows
+    return _columns("what from_seconds value matches", rows)
 
 
-def _logged(result: Replay, search: Search, outcome: Outcome) -> list[tuple[Any, ...]]:
-    """Return a row for each ticket: how it ended, and how it did in the game's log."""
+def _logged(result: Replay, search: Search, outcome: Outcome) -> Columns:
+    """Return how each ticket ended, and how it did in the game's log."""
     assert result.log
-    log, rules = side_of_log(result.log), side_of_rules(result.world.tickets, outcome)
-    rows = []
-    for number, (ticket, logged) in enumerate(
-        zip(result.world.tickets, result.log.tickets, strict=True)
-    ):
-        ours = rules.statuses[number], rules.waits[number]
-        theirs = log.statuses[number], log.waits[number], logged.match
-        rows.append((ticket.id, len(ticket.players), *ours, *theirs))
-    return rows
+    tickets = result.world.tickets
+    log, rules = side_of_log(result.log), side_of_rules(tickets, outcome)
+    return {
+        "ticket": [one.id for one in tickets],
+        "players": [len(one.players) for one in tickets],
+        "status": rules.statuses,
+        "wait": rules.waits,
+        "log_status": log.statuses,
+        "log_wait": log.waits,
+        "log_match": [one.match for one in result.log.tickets],
+    }
