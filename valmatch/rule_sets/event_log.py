@@ -128,7 +128,7 @@ def read_events(text: str) -> tuple[EventLog | None, list[Problem]]:
     """Return what a log says; None with errors, and all that is wrong."""
     problems = Problems(text, "log")
     reader = _Reader(problems)
-    for item in line_items(text, problems, "events"):
+    for item in line_items(text, problems, "events", nulls=False):
         reader.read(item)
     log = None if problems.errors else reader.log()
     if log is not None and not log.tickets:

@@ -34,9 +34,14 @@ def called(node: Node) -> str:
 class Item:
     """An object of the file."""
 
-    def __init__(self, node: Node, problems: Problems, lenient: bool = False) -> None:
-        self.node, self.problems, self.lenient = node, problems, lenient
+    def __init__(
+        self, node: Node, problems: Problems, lenient: bool = False, nulls: bool = False
+    ) -> None:
+        # nulls: whether null stands for no value
+        self.node, self.problems, self.lenient, self.nulls = node, problems, lenient, nulls
         self.path, self.members = node.path, node.members
+        if nulls:
+            self.members = {k: one for k, one in self.members.items() if one.kind != "null"}
 
     def inner(self, key: str) -> str:
         """Return the path of a key."""
@@ -55,7 +60,7 @@ class Item:
     def known(self, names: Iterable[str]) -> None:
         """Report keys that are not among some."""
         names = list(names)
-        for key, member in self.members.items():
+        for key, member in self.node.members.items():
             if key not in names:
                 severity = "warning" if self.lenient else "error"
                 text = f"unknown key {shown(key)} ({hint(key, names)})"
@@ -131,4 +136,4 @@ class Item:
     def items(self, key: str, required: bool = False) -> list[Item]:
         """Return the objects of a list."""
         found = self.list_of(key, "object", required)
-        return [Item(node, self.problems, self.lenient) for node in found]
+        return [Item(node, self.problems, self.lenient, self.nulls) for node in found]

@@ -83,12 +83,12 @@ def read_world(text: str) -> tuple[WorldReading | None, list[Problem]]:
     node = read_json(text, problems)
     if node is None:
         return None, problems.sorted()
-    root = Item(node, problems, lenient=True)
+    root = Item(node, problems, lenient=True, nulls=True)
     root.known(WORLD_KEYS)
     config = root.get("config", "object", required=True)
     tickets = root.get("tickets", "array", required=True)
     rules = root.get(RULE_SET, "object", required=True)
-    item = Item(config, problems, lenient=True) if config else None
+    item = Item(config, problems, lenient=True, nulls=True) if config else None
     service, named = _service(item)
     whose = _latency_of(item)
     timeout = service.timeout if service else None
@@ -116,7 +116,7 @@ def _service(item: Item | None) -> tuple[Service | None, Search]:
     if item is None:
         return None, "pass"
     item.known(CONFIG_KEYS)
-    named = item.choice("search", SEARCHES) if not _is_null(item, "search") else None
+    named = item.choice("search", SEARCHES)
     timeout = item.number("requestTimeoutSeconds", required=True)
     horizon = item.number("horizon", required=True, least=0)
     if timeout is not None and timeout <= 0:
@@ -125,7 +125,7 @@ def _service(item: Item | None) -> tuple[Service | None, Search]:
     if timeout is None or horizon is None:
         return None, "pass"
     size, passes = _optional(item, "batchSize", True), _optional(item, "passes", True)
-    seed = 0.0 if _is_null(item, "seed") else item.number("seed", whole=True, least=0) or 0.0
+    seed = item.number("seed", whole=True, least=0) or 0.0
     service = Service(
         timeout,
         horizon,
@@ -142,21 +142,12 @@ def _service(item: Item | None) -> tuple[Service | None, Search]:
 
 def _latency_of(item: Item | None) -> LatencyOf:
     """Return whose latency is looked at."""
-    named = (
-        item.choice("latencyOf", LATENCIES) if item and not _is_null(item, "latencyOf") else None
-    )
+    named = item.choice("latencyOf", LATENCIES) if item else None
     return next((one for one in LATENCIES if one == named), "ticket")
-
-
-def _is_null(item: Item, key: str) -> bool:
-    """Return whether a key stands for nothing."""
-    return key in item.members and item.members[key].kind == "null"
 
 
 def _optional(item: Item, key: str, whole: bool = False) -> float | None:
     """Return a number above 0; None where it is missing, null, or ``changes``."""
-    if _is_null(item, key):
-        return None
     member = item.members.get(key)
     if key == "review" and member and member.value == "changes":
         return None
@@ -194,7 +185,9 @@ def read_players(items: Sequence[Item], table: Table) -> dict[str, Player]:
     return found
 
 
-def line_items(text: str, problems: Problems, called_: str = "tickets") -> Iterator[Item]:
+def line_items(
+    text: str, problems: Problems, called_: str = "tickets", nulls: bool = True
+) -> Iterator[Item]:
     """Yield the objects of the lines of a text, placed in the whole, as those of a list."""
     start = 0
     # Other ends of lines than this one may stand in strings.
@@ -204,7 +197,7 @@ def line_items(text: str, problems: Problems, called_: str = "tickets") -> Itera
         if line.strip():
             node = read_json(line, problems, start=start, line=where, name=name)
         if node is not None and node.kind == "object":
-            yield Item(node, problems, lenient=True)
+            yield Item(node, problems, lenient=True, nulls=nulls)
         elif node is not None:
             problems.error(start, where, f"an object is needed, not {called(node)}")
         start += len(line) + 1
@@ -242,10 +235,10 @@ class _Tickets:
             item.error("time", f"tickets come in order of time: {time:g} after {self.time:g}")
         self.ids.add(name or "")
         self.time = max(self.time, time or 0.0)
-        running = item.get("backfill", "boolean") if not _is_null(item, "backfill") else None
+        running = item.get("backfill", "boolean")
         is_running = running is not None and running.value is True
         players = self.players(item, is_running)
-        cancel = None if _is_null(item, "cancel") else item.number("cancel", least=0)
+        cancel = item.number("cancel", least=0)
         if cancel is not None and time is not None and cancel < time:
             text = f"{cancel:g} is before the ticket comes, at {time:g}: it ends as it comes"
             item.problems.warn(item.at("cancel"), item.inner("cancel"), text)
@@ -276,7 +269,7 @@ class _Tickets:
         """Return a player."""
         item.known(PLAYER_KEYS)
         name = item.text("id", required=True)
-        team = None if _is_null(item, "team") else item.text("team", required=running)
+        team = item.text("team", required=running)
         if team is not None and not running:
             item.error("team", "a team, and the ticket is no backfill")
         elif team is not None and team not in self.teams:
@@ -287,7 +280,7 @@ class _Tickets:
 
     def attributes(self, item: Item) -> dict[str, object]:
         """Return the attributes of a player that are declared."""
-        node = None if _is_null(item, "attributes") else item.get("attributes", "object")
+        node = item.get("attributes", "object")
         if node is None:
             return {}
         own = Item(node, item.problems)
@@ -307,7 +300,7 @@ class _Tickets:
 
     def latency(self, item: Item) -> dict[str, float]:
         """Return milliseconds by region."""
-        node = None if _is_null(item, "latency") else item.get("latency", "object")
+        node = item.get("latency", "object")
         if node is None:
             return {}
         own = Item(node, item.problems)
@@ -317,7 +310,7 @@ class _Tickets:
 
     def answers(self, item: Item) -> tuple[Answer, ...]:
         """Return what a ticket answers to proposals."""
-        node = None if _is_null(item, "answers") else item.get("answers", "array")
+        node = item.get("answers", "array")
         found: list[Answer] = []
         for number, one in enumerate(node.items if node else ()):
             parts = one.items

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.kernels.arrays import Floats, Ints, Records, Words
+from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import apart, internal, njit
 from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets import layout as t
@@ -67,18 +67,6 @@ GAMES_OPTIONS = np.dtype(
 )
 
 
-class Rows(NamedTuple):
-    """What is known of each of some tickets; arrays are those of `World`."""
-
-    tickets: Records  # records of TICKET
-    own: Records  # records of STAT
-    own_marks: Words
-    spreads: Floats
-    pings: Records  # records of PING
-    sort_values: Floats
-    batch_values: Floats
-
-
 class Parties(NamedTuple):
     """What stands for the players of a ticket, and which columns of tallies are made of it."""
 
@@ -99,8 +87,8 @@ class Games(NamedTuple):
 
     options: Records  # (1,)
     state: Records  # (1,)
-    arrivals: Rows  # drawn tickets
-    singles: Rows  # drawn players, as if each were a ticket
+    arrivals: World  # drawn tickets
+    singles: World  # drawn players, as if each were a ticket
     parties: Parties
     ticket_of: Ints  # (players,); drawn ticket of each drawn player
     # (players,); which part of what is left of the match a player stays; infinity: all
@@ -285,11 +273,11 @@ def _copy(ticket: int, row: int, world: World, games: Games) -> None:
         world.own[row, column] = source.own[ticket, column]
     for column in range(source.own_marks.shape[1]):
         world.own_marks[row, column] = source.own_marks[ticket, column]
-    for rule in range(source.spreads.shape[0]):
-        facts.spreads[rule, row] = source.spreads[rule, ticket]
-    for rule in range(source.pings.shape[0]):
-        for region in range(source.pings.shape[2]):
-            facts.pings[rule, row, region] = source.pings[rule, ticket, region]
+    for rule in range(source.facts.spreads.shape[0]):
+        facts.spreads[rule, row] = source.facts.spreads[rule, ticket]
+    for rule in range(source.facts.pings.shape[0]):
+        for region in range(source.facts.pings.shape[2]):
+            facts.pings[rule, row, region] = source.facts.pings[rule, ticket, region]
     for sort in range(source.sort_values.shape[0]):
         for key in range(source.sort_values.shape[2]):
             world.sort_values[sort, row, key] = source.sort_values[sort, ticket, key]
@@ -345,11 +333,11 @@ def _of_players(row: int, begin: int, world: World, games: Games) -> None:
     members = games.members[begin : games.state[0]["players"]]
     for rule in range(parties.spreads.size):
         facts.spreads[rule, row] = _stands_for(
-            parties.spreads[rule], singles.spreads[rule], members
+            parties.spreads[rule], singles.facts.spreads[rule], members
         )
     for rule in range(parties.pings.size):
         for region in range(facts.pings.shape[2]):
-            own, ping = singles.pings[rule, :, region], facts.pings[rule, row, region]
+            own, ping = singles.facts.pings[rule, :, region], facts.pings[rule, row, region]
             ping["ping"] = _stands_for(parties.pings[rule], own["ping"], members)
             ping["low"] = _stands_for(parties.lows[rule], own["low"], members)
             ping["least"] = _stands_for(LEAST, own["least"], members)
@@ -527,8 +515,8 @@ def _games(
     return Games(
         options,
         state,
-        _rows(drawn),
-        _rows(singles),
+        drawn,
+        singles,
         _parties(table, tallies),
         tickets.of,
         serving.stays,
@@ -537,20 +525,6 @@ def _games(
         np.zeros(room, np.int64),
         np.zeros(room, np.int64),
         np.zeros(0, np.int64),
-    )
-
-
-def _rows(world: World) -> Rows:
-    """Return what is known of the tickets of a world."""
-    facts = world.facts
-    return Rows(
-        world.tickets,
-        world.own,
-        world.own_marks,
-        facts.spreads,
-        facts.pings,
-        world.sort_values,
-        world.batch_values,
     )
 
 
