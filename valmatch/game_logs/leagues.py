@@ -148,37 +148,10 @@ def measure(
     out[3] = covered / pairs
 
 
-@unallocating
-def even_league(
-    words: Words,
-    truth: Floats,
-    frame: Frame,
-    space: Space,
-    counts: Counts,
-    before: Ints,
-    pair: Ints,
-    grid: Ints,
-    quantile: float,
-    critical: float,
-    done: int,
-    out: Floats,
-) -> None:
-    """Play a league evenly, and measure it at all numbers of games of the grid.
-
-    The parameters are those of `play_evenly` and `measure`; `done` games have been played, and
-    `out` is (points, 4).
-    """
-    for k in range(grid.size):
-        play_evenly(words, truth, counts, pair, before, grid[k] - done)
-        done = grid[k]
-        found = fit_counts(counts, frame, space)
-        measure(space, truth, quantile, critical, out[k], found)
-
-
 class Standing(NamedTuple):
     """A league that has been played up to the last number of games of a grid."""
 
-    # words, truth, space, counts, before: as `even_league` takes them
+    # words, truth, space, counts, before: as `play_evenly` and `fit_counts` take them
     words: Words
     truth: Floats
     space: Space
@@ -206,8 +179,7 @@ def run_leagues(
             standing = _begun(league, streams, replication)
         points = len(standing.measured)
         made[k, :points] = standing.measured
-        go_on = _even_league if league.policy == UNIFORM else _chosen_league
-        found = go_on(league, standing, made[k, points:], check)
+        found = _played_on(league, standing, made[k, points:], check)
         if standings is not None:
             standings[replication] = standing._replace(found=found, measured=made[k])
     return made, time.perf_counter() - started
@@ -226,28 +198,6 @@ def _begun(league: League, streams: Streams, replication: int) -> Standing:
         league.policy != UNIFORM and bool(fit_counts(counts, league.frame, space)),
         np.empty((0, len(MEASURES))),
     )
-
-
-def _even_league(
-    league: League, standing: Standing, out: Floats, check: Callable[[], None]
-) -> bool:
-    """Play a league on evenly, in which no pair is chosen; returned is `Standing.found`."""
-    points = len(standing.measured)
-    even_league(
-        standing.words,
-        standing.truth,
-        league.frame,
-        standing.space,
-        standing.counts,
-        standing.before,
-        standing.cursor,
-        league.grid[points:],
-        league.quantile,
-        league.critical,
-        int(league.grid[points - 1]) if points else 0,
-        out,
-    )
-    return standing.found
 
 
 def truth_of(league: League, streams: Streams, replication: int) -> Floats:
@@ -372,22 +322,26 @@ def chosen_player(policy: str) -> Any:  # noqa: ANN401 - a compiled function
     return njit(variant(_play_chosen, policy, choose=chooser(policy)))
 
 
-def _chosen_league(
-    league: League, standing: Standing, out: Floats, check: Callable[[], None]
-) -> bool:
-    """Play a league on whose pairs are chosen; return whether there is an estimate in the end."""
+def _played_on(league: League, standing: Standing, out: Floats, check: Callable[[], None]) -> bool:
+    """Play a league on, and measure it; return whether there is an estimate in the end."""
     n, frame, found = league.n_players, league.frame, standing.found
     words, truth, space = standing.words, standing.truth, standing.space
-    counts, before = standing.counts, standing.before
-    choice = choice_of(n, league.goal, league.batch, standing.cursor)
-    play_chosen = chosen_player(league.policy)
+    counts, before, cursor = standing.counts, standing.before, standing.cursor
     points, longest = len(standing.measured), league.batch * max(1, _UNCHECKED // n**2)
-    done = int(league.grid[points - 1]) if points else 0
+    done, evenly = int(league.grid[points - 1]) if points else 0, league.policy == UNIFORM
+    if not evenly:
+        choice = choice_of(n, league.goal, league.batch, cursor)
+        play_chosen = chosen_player(league.policy)
     for k, goal in enumerate(league.grid[points:].tolist()):
         while done < goal:
             check()
-            games = min(longest, goal - done)
-            found = play_chosen(words, truth, frame, space, counts, before, choice, found, games)
+            games = goal - done if evenly else min(longest, goal - done)
+            if evenly:
+                play_evenly(words, truth, counts, cursor, before, games)
+                found = bool(fit_counts(counts, frame, space))
+            else:
+                more = words, truth, frame, space, counts, before, choice, found, games
+                found = play_chosen(*more)
             done += games
         measure(space, truth, league.quantile, league.critical, out[k], found)
     return found

@@ -30,7 +30,6 @@ from valmatch.game_logs.leagues import (
     League,
     Standing,
     chosen_player,
-    even_league,
     run_leagues,
 )
 from valmatch.game_logs.next_pairs import (
@@ -50,7 +49,7 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.policies.joint.belief import GOALS
 from valmatch.policies.registry import JOINT
-from valmatch.ratings.bradley_terry.dense import frame_of, frame_of_belief
+from valmatch.ratings.bradley_terry.dense import fit_counts, frame_of, frame_of_belief
 from valmatch.ratings.davidson import weight_of_draws
 from valmatch.statistics.crossing import crossing, crossing_interval
 from valmatch.statistics.estimates import range_quantile, t_quantile
@@ -459,7 +458,7 @@ def plan(
     league = _league(options, rated)
     _tell_cost(league, options, workers, listeners.warn)
     evenly = options.policy == UNIFORM
-    announce_compilation(even_league if evenly else chosen_player(options.policy))
+    announce_compilation(fit_counts if evenly else chosen_player(options.policy))
     with ExitStack() as stack:
         folder = stack.enter_context(_claim(out, options, rated)) if out else None
         pool = stack.enter_context(open_pool(None, workers, threads=True))
