@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
@@ -16,7 +15,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
-from tests.support.game_logs import random_rows, write
+from tests.support.game_logs import random_rows, table, write
 from valmatch.errors import InputError
 from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import rate_games
@@ -26,11 +25,6 @@ from valmatch.statistics.estimates import t_quantile
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
 SYSTEMS = ("zonestats", "elo", "trueskill", "glicko2")
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.fixture
@@ -230,13 +224,15 @@ def test_parameters_are_those_of_the_ratings(rated: Path) -> None:
     assert 0.5 < told.forecasts[0].wins[0] < want
 
 
-def test_glicko2_grows_less_certain_until_the_game(tmp_path: Path) -> None:
+@pytest.mark.parametrize("system", ["glicko", "glicko2"])
+def test_glicko_grows_less_certain_until_the_game(system: str, tmp_path: Path) -> None:
+    """A game without a time is one of the next period."""
     rows = [[["ann", "bob", "2024-01-01"]], [["bob", "ann", "2024-01-02"]]] * 3
     log = write(tmp_path / "log.csv", sorted(rows, key=lambda r: r[0][2]), "winner,loser,time")
-    rate_games(log, "glicko2", parameters={"period": 86400.0}, out=tmp_path / "rated")
+    rate_games(log, system, parameters={"period": 86400.0}, out=tmp_path / "rated")
     path = tmp_path / "fixtures.csv"
     widths = []
-    for day in ("2024-01-03", "2024-02-03", "2025-01-03"):
+    for day in ("2024-01-03", "2024-01-10", "2025-01-03"):
         path.write_text(f"home,away,time\nann,bob,{day}\n")
         (one,) = predict_games(tmp_path / "rated", path).forecasts
         widths.append(one.high[0] - one.low[0])

@@ -24,7 +24,7 @@ from tests.oracles.rate import (
     ZoneStatsOracle,
     read_long,
 )
-from tests.support.game_logs import LONG, random_rows, write
+from tests.support.game_logs import LONG, random_rows, table, write
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.rating import RatedLog, rate_games
@@ -41,11 +41,6 @@ def published(system: str) -> dict[str, float]:
 
 def contents(folder: Path) -> dict[str, str]:
     return {name: (folder / name).read_text(encoding="utf-8") for name in FILES}
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def oracle_of(system: str, path: Path) -> Oracle:
@@ -354,7 +349,7 @@ def test_scores_by_hand(tmp_path: Path) -> None:
 def test_log_of_a_predictable_ladder_is_predicted(tmp_path: Path) -> None:
     order = [[[f"p{i}", f"p{j}"]] for _ in range(20) for i in range(6) for j in range(i + 1, 6)]
     path = write(tmp_path / "log.csv", order, "winner,loser")
-    for system in ORACLES:
+    for system in (*ORACLES, "glicko2"):
         result = rate_games(path, system)
         assert result.ranking.players == [f"p{k}" for k in range(6)]
         scores = result.predictions["after_burn_in"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from pathlib import Path
@@ -13,7 +12,7 @@ from scipy.stats import t
 
 from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
 from tests.support.command import valmatch
-from tests.support.game_logs import LONG, random_rows, write
+from tests.support.game_logs import LONG, random_rows, table, write
 from valmatch.errors import InputError
 from valmatch.game_logs.blocks import MEASURES
 from valmatch.game_logs.comparison import compare_ratings, compared
@@ -26,11 +25,6 @@ from valmatch.ratings.registry import system_named
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
 THREE = ["zonestats", "elo", "trueskill"]
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def losses_of(folder: Path) -> list[float]:

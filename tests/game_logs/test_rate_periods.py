@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from datetime import UTC, datetime, timedelta
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
-from tests.support.game_logs import LONG, random_rows, write
+from tests.support.game_logs import LONG, random_rows, table, write
 from valmatch.errors import InputError
 from valmatch.game_logs.csv_rows import time_text, times
 from valmatch.game_logs.previous_ratings import PreviousRatings
@@ -43,11 +42,6 @@ def season(seed: int, games: int = 120, hours: int = 17) -> list[Rows]:
         [[*row, f"{start + timedelta(hours=hours * k)}"] for row in game]
         for k, game in enumerate(random_rows(seed, games))
     ]
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.mark.slow

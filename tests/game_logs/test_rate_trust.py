@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
-from tests.support.game_logs import write
+from tests.support.game_logs import table, write
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.prediction import predict_games
@@ -45,11 +45,6 @@ def with_margins(seed: int, games: list[list[list[str]]]) -> tuple[list[list[lis
     margins = np.random.default_rng(seed).poisson(1.0, len(games)) + 1
     rows = [[[*row, str(n), "0"] for row in game] for game, n in zip(games, margins, strict=True)]
     return rows, "winner,loser,winner_score,loser_score"
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 # Fits.
@@ -164,7 +159,7 @@ def test_the_advantage_of_home_is_left_out_on_neutral_ground(tmp_path: Path) -> 
     marked = [[[*row, flag]] for row, flag in zip(games, flags, strict=True)]
     log = write(tmp_path / "n.csv", marked, f"{HOME},neutral")
     rate_games(log, "elo", parameters=values, out=tmp_path / "n")
-    first = rows_of(tmp_path / "n" / "history.csv")
+    first = table(tmp_path / "n" / "history.csv")
     assert [float(row["expected"]) for row in first[:2]] == [0.5, 0.5]
     assert float(first[2]["expected"]) > 0.58  # b, at home against c
     named = write(tmp_path / "m.csv", marked, f"{HOME},where")
@@ -177,7 +172,7 @@ def test_the_advantage_of_home_is_left_out_on_neutral_ground(tmp_path: Path) -> 
     results = [[["a", "b", "H", "no"]], [["b", "a", "A", "yes"]]]
     outcomes = write(tmp_path / "o.csv", results, "home,away,result,neutral")
     rate_games(outcomes, "elo", parameters=values, out=tmp_path / "o")
-    home, neutral = rows_of(tmp_path / "o" / "history.csv")[::2]
+    home, neutral = table(tmp_path / "o" / "history.csv")[::2]
     assert (float(home["expected"]) > 0.6, home["score"]) == (True, "1.0")
     assert neutral["score"] == "1.0"
 
@@ -235,7 +230,7 @@ def test_draws_stretch_the_scale_and_that_is_told(tmp_path: Path) -> None:
     values = {"draw_probability": 0.25, "scale": 300.0, "home_advantage": 1.0}
     with_draws = rate_games(log, "elo", parameters=values, out=tmp_path / "d")
     rate_games(log, "elo", parameters={"home_advantage": 1.0}, out=tmp_path / "n")
-    d, n = (float(rows_of(tmp_path / k / "history.csv")[0]["expected"]) for k in ("d", "n"))
+    d, n = (float(table(tmp_path / k / "history.csv")[0]["expected"]) for k in ("d", "n"))
     assert d - 0.5 == pytest.approx(n - 0.5, rel=1e-5)
     assert with_draws.predictions["all"].three_way_log_loss is not None
 
@@ -397,10 +392,10 @@ def test_names_like_formulas_read_back_the_same(tmp_path: Path) -> None:
         assert valmatch("rate", log, "--system", system, "--out", out).code == 0
         result = rate_games(log, system)
         assert sorted(result.ranking.players) == sorted(NAMED)
-        cells = [row["player"] for row in rows_of(out / "ratings.csv")]
+        cells = [row["player"] for row in table(out / "ratings.csv")]
         assert cells == [mark(name) for name in result.ranking.players]
         for file in ("ratings.csv", "history.csv"):
-            for row in rows_of(out / file):
+            for row in table(out / file):
                 assert not [c for c in row.values() if c[:1] and c[0] in "=@\t\r"]
         again = rate_games(log, system, ratings=out, again=True).ranking
         assert sorted(again.players) == sorted(NAMED)
@@ -413,7 +408,7 @@ def test_names_like_formulas_read_back_the_same(tmp_path: Path) -> None:
     fixtures = log_of(tmp_path / "f.csv", ["=new", "@other"])
     done = valmatch("predict", tmp_path / "elo", fixtures, "--out", tmp_path / "p")
     assert done.code == 0
-    cells = [row["players"] for row in rows_of(tmp_path / "p" / "predictions.csv")]
+    cells = [row["players"] for row in table(tmp_path / "p" / "predictions.csv")]
     assert cells == ["'=new", "'@other"]
     assert valmatch("plot", tmp_path / "elo").code == 0
 
@@ -445,7 +440,7 @@ def test_simulated_logs_of_names_like_formulas(tmp_path: Path) -> None:
     sets = [word for one in options for word in ("--set", one)]
     done = valmatch("simulate", "ladder", *sets, "--out", tmp_path / "ladder")
     assert done.code == 0, done.err
-    written = {row["player"] for row in rows_of(tmp_path / "ladder" / "players.csv")}
+    written = {row["player"] for row in table(tmp_path / "ladder" / "players.csv")}
     assert written == {mark(name) for name in names}
     rated = rate_games(tmp_path / "ladder" / "games.csv", "elo")
     assert set(rated.ranking.players) <= set(names)
@@ -455,5 +450,5 @@ def test_simulated_logs_of_names_like_formulas(tmp_path: Path) -> None:
     sets = ["--set", f"arrivals={queue}", "--set", "team_num=1"]
     assert valmatch("simulate", "valorant", *sets, "--out", tmp_path / "q").code == 0
     again = tmp_path / "q" / "players.csv"
-    column = next(key for key, cell in rows_of(again)[0].items() if cell == "'=1+1")
-    assert [row[column] for row in rows_of(again)] == [mark(name) for name in names]
+    column = next(key for key, cell in table(again)[0].items() if cell == "'=1+1")
+    assert [row[column] for row in table(again)] == [mark(name) for name in names]

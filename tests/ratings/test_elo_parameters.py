@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
-from tests.support.game_logs import random_rows, write
+from tests.support.game_logs import random_rows, table, write
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.prediction import predict_games
@@ -22,11 +21,6 @@ pytestmark = pytest.mark.usefixtures("command_line_words")
 
 HOME = "home,away,home_score,away_score"
 LN_10 = math.log(10.0)
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def shares(lead: float, nu: float) -> tuple[float, float, float]:

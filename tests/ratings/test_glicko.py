@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from tests.oracles.rate import Game, read_long
-from tests.ratings.test_glicko2 import OPPONENTS, TIMED, crowd, table, timed
-from tests.support.game_logs import write
-from valmatch.game_logs.prediction import predict_games
+from tests.ratings.test_glicko2 import OPPONENTS, TIMED, crowd, timed
+from tests.support.game_logs import table, write
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.ratings import glicko
 from valmatch.ratings.registry import system_named
@@ -181,34 +180,6 @@ def test_deviations_grow_to_that_of_a_newcomer_and_fall_to_the_floor(tmp_path: P
     path = write(tmp_path / "log.csv", rows, "winner,loser,time")
     rated(path, tmp_path / "many", {"period": 10.0})
     assert {row["deviation"] for row in table(tmp_path / "many" / "ratings.csv")} == {"30.0"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("period", [0.0, 30.0, 1e6])
-def test_continuing_from_ratings_is_one_long_log(period: float, tmp_path: Path) -> None:
-    games, _ = timed(crowd(6), 6)
-    values = {"period": period}
-    rated(write(tmp_path / "all.csv", games, TIMED), tmp_path / "all", values)
-    one, two = tmp_path / "one", tmp_path / "two"
-    rated(write(tmp_path / "one.csv", games[:40], TIMED), one, values)
-    second = write(tmp_path / "two.csv", games[40:], TIMED)
-    rated(second, two, values, ratings=one / "ratings.csv", again=True)
-    assert (two / "ratings.csv").read_text() == (tmp_path / "all" / "ratings.csv").read_text()
-
-
-def test_predictions_grow_less_certain_by_periods(tmp_path: Path) -> None:
-    """A game without a time is one of the next period."""
-    rows = [[["ann", "bob", "2024-01-01"]], [["bob", "ann", "2024-01-02"]]]
-    log = write(tmp_path / "log.csv", rows, "winner,loser,time")
-    rated(log, tmp_path / "rated", {"period": 86400.0})
-    path, widths = tmp_path / "fixtures.csv", []
-    for day in ("2024-01-03", "2024-01-10", "2025-01-03"):
-        path.write_text(f"home,away,time\nann,bob,{day}\n")
-        (one,) = predict_games(tmp_path / "rated", path).forecasts
-        widths.append(one.high[0] - one.low[0])
-    assert widths[0] < widths[1] < widths[2]
-    (now,) = predict_games(tmp_path / "rated", pair="ann,bob").forecasts
-    assert now.high[0] - now.low[0] == widths[0]
 
 
 def test_kernels_agree_with_their_interpreted_twins() -> None:

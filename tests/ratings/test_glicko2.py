@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 import subprocess
@@ -19,7 +18,7 @@ import numpy as np
 import pytest
 
 from tests.oracles.rate import Game, read_long
-from tests.support.game_logs import LONG, random_rows, write
+from tests.support.game_logs import LONG, random_rows, table, write
 from valmatch.game_logs import games as games_module
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.ratings import glicko2
@@ -33,11 +32,6 @@ COLUMNS += ",information,surprise,time,games"
 
 Belief = tuple[float, float, float]  # mu, phi, sigma
 Log = list[list[list[str]]]
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def earlier(path: Path, rows: Mapping[str, tuple[float, float, float]]) -> Path:
@@ -420,15 +414,22 @@ def test_pieces_change_no_byte(period: float, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cut", [1, 17, 40, 79])
+@pytest.mark.parametrize(
+    ("system", "cut"), [("glicko2", 1), ("glicko2", 17), ("glicko", 40), ("glicko2", 79)]
+)
 @pytest.mark.parametrize("period", [0.0, 30.0, 1e6])
-def test_continuing_from_ratings_is_one_long_log(cut: int, period: float, tmp_path: Path) -> None:
+def test_continuing_from_ratings_is_one_long_log(
+    system: str, cut: int, period: float, tmp_path: Path
+) -> None:
     games, _ = timed(crowd(6), 6)
-    rated(write(tmp_path / "all.csv", games, TIMED), tmp_path / "all", period)
-    one, two = tmp_path / "one", tmp_path / "two"
-    rated(write(tmp_path / "one.csv", games[:cut], TIMED), one, period)
+    one, two, values = tmp_path / "one", tmp_path / "two", {"period": period}
+    log = write(tmp_path / "all.csv", games, TIMED)
+    rate_games(log, system, parameters=values, out=tmp_path / "all")
+    rate_games(
+        write(one.with_suffix(".csv"), games[:cut], TIMED), system, parameters=values, out=one
+    )
     second = write(tmp_path / "two.csv", games[cut:], TIMED)
-    rated(second, two, period, ratings=one / "ratings.csv", again=True)  # a time may be shared
+    rate_games(second, ratings=one, out=two, again=True)  # a time may be shared
     last, whole = two / "ratings.csv", tmp_path / "all" / "ratings.csv"
     assert last.read_text() == whole.read_text()
     both = table(one / "history.csv") + table(two / "history.csv")
@@ -519,17 +520,6 @@ def test_dates_are_periods_of_seconds(tmp_path: Path) -> None:
     chances = [float(row["expected"]) for row in table(tmp_path / "out" / "history.csv")[::2]]
     assert chances[:2] == [0.5, 0.5]
     assert 0.5 < chances[2] < chances[3]
-
-
-def test_predictable_ladder_is_predicted(tmp_path: Path) -> None:
-    order = [[[f"p{i}", f"p{j}"]] for _ in range(20) for i in range(6) for j in range(i + 1, 6)]
-    result = rate_games(write(tmp_path / "log.csv", order, "winner,loser"), "glicko2")
-    assert result.ranking.players == [f"p{k}" for k in range(6)]
-    assert list(result.ranking.state)[:2] == ["deviation", "volatility"]
-    scores = result.predictions["after_burn_in"]
-    assert scores.accuracy == 1.0
-    assert scores.log_loss is not None
-    assert scores.log_loss < 0.4
 
 
 def upsets(rounds: int, turn: int) -> Log:

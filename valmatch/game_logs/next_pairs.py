@@ -27,7 +27,7 @@ from valmatch.game_logs.whole_log.posterior_file import (
 from valmatch.game_logs.whole_log.result import ANCHOR, DRAW_WEIGHT, columns_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
-from valmatch.inputs.csv_reader import Dialect, read_rows
+from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
 from valmatch.inputs.files import regular, sha256
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.compilation import announce_compilation
@@ -77,16 +77,8 @@ def _near(name: str, names: Sequence[str]) -> str:
 
 def _read(path: Path, places: dict[str, int]) -> Bools:
     """Read pairs."""
-
-    def choose(header: Sequence[str], place: str) -> Sequence[str]:
-        if missing := [name for name in _COLUMNS if name not in header]:
-            found = ", ".join(header)
-            raise InputError(
-                f"{place}: no column {missing[0]} (pairs that may play have the columns player_a"
-                f" and player_b; found: {found})"
-            )
-        return _COLUMNS
-
+    what = "pairs that may play have the columns player_a and player_b"
+    choose = with_columns(_COLUMNS, what=what)
     allowed = np.zeros((len(places), len(places)), np.bool_)
     for row in read_rows(path, choose, Dialect(trimmed=True, placed=True)):
         pair = [row.text(column) for column in _COLUMNS]

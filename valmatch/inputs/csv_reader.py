@@ -494,6 +494,18 @@ Choose = Callable[[Sequence[str], str], Mapping[str, str] | Iterable[str]]
 read, by name or by meaning; raises InputError without them."""
 
 
+def with_columns(required: Sequence[str], optional: Sequence[str] = (), *, what: str) -> Choose:
+    """Return what chooses these columns of a file, of which `what` says which it should have."""
+
+    def choose(header: Sequence[str], place: str) -> Sequence[str]:
+        if missing := [name for name in required if name not in header]:
+            found = ", ".join(header)
+            raise InputError(f"{place}: no column {missing[0]} ({what}; found: {found})")
+        return [name for name in (*required, *optional) if name in header]
+
+    return choose
+
+
 def read_rows(
     path: Path | None,
     choose: Choose,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import numpy as np
 from valmatch.errors import InputError
 from valmatch.game_logs.names import Names, Texts
 from valmatch.game_logs.reading.cells import Cells
-from valmatch.inputs.csv_reader import Dialect, Row, read_rows
+from valmatch.inputs.csv_reader import Dialect, Row, read_rows, with_columns
 from valmatch.text.terminal import shown
 
 _NAME, _ALIAS = ALIASES = ("name", "alias")
@@ -37,7 +37,8 @@ def read_aliases(path: Path) -> Aliases:
     """Read a file with the columns name, alias."""
     found: dict[str, str] = {}
     rows: dict[str, Row] = {}
-    for row in _rows(path):
+    choose = with_columns(ALIASES, what="aliases have the columns name, alias")
+    for row in read_rows(path, choose, Dialect(trimmed=True, placed=True)):
         name, alias = row.text(_NAME), row.text(_ALIAS)
         if alias in found:
             raise row.wrong(_ALIAS, f"{shown(alias)} is there twice")
@@ -59,16 +60,6 @@ def read_aliases(path: Path) -> Aliases:
     if not found:
         raise InputError(f"{path}: holds no alias")
     return Aliases(found, {alias: row.place_of(_ALIAS) for alias, row in rows.items()})
-
-
-def _rows(path: Path) -> Iterator[Row]:
-    def choose(header: Sequence[str], place: str) -> Sequence[str]:
-        if missing := [name for name in ALIASES if name not in header]:
-            what = f"aliases have the columns name, alias; found: {', '.join(header)}"
-            raise InputError(f"{place}: no column {missing[0]} ({what})")
-        return ALIASES
-
-    return read_rows(path, choose, Dialect(trimmed=True, placed=True))
 
 
 class Renamer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from valmatch.game_logs.reading.columns import GameFacts
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.whole_log.options import TIME_UNITS, BatchOptions
 from valmatch.inputs.arguments import DEVIATION
-from valmatch.inputs.csv_reader import Dialect, read_rows
+from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.contests import Contests, games_of_sides, rows_of_sides
 from valmatch.ratings.bradley_terry.estimating import Anchors
@@ -25,7 +25,7 @@ _DAY = 86_400.0
 _FARTHEST = 1e9
 
 
-class Read(NamedTuple):
+class WeightedGames(NamedTuple):
     """The games of a log that weigh anything."""
 
     contests: Contests  # the games; players are numbered by name
@@ -44,7 +44,9 @@ class Read(NamedTuple):
         return str(np.datetime64(day, "D")) if self.dated else day
 
 
-def contests_of(log: GameLog, games: Games, facts: GameFacts, options: BatchOptions) -> Read:
+def weighted_games(
+    log: GameLog, games: Games, facts: GameFacts, options: BatchOptions
+) -> WeightedGames:
     """Return the games of a log; those of weight 0 are as if absent."""
     weighty = facts.weights > 0.0
     if not weighty.any():
@@ -81,7 +83,7 @@ def contests_of(log: GameLog, games: Games, facts: GameFacts, options: BatchOpti
     days = None
     if options.system_of.paths:
         days = _days(log, games, options)[weighty].astype(np.int64)
-    return Read(bare, players, names, days, log.dated)
+    return WeightedGames(bare, players, names, days, log.dated)
 
 
 def _starts(sizes: Ints) -> Ints:
@@ -149,7 +151,7 @@ def _clusters(log: GameLog, games: Games, facts: GameFacts, options: BatchOption
 
 # Files of anchors: players whose ratings are known, exactly or with a deviation.
 
-_PLAYER, _RATING, _DEVIATION = COLUMNS = ("player", "rating", "deviation")
+_PLAYER, _RATING, _DEVIATION = ("player", "rating", "deviation")
 
 FARTHEST = 1e6  # largest size of a rating in points, beyond all use
 
@@ -158,17 +160,8 @@ _NAMED = 10
 
 def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], None]) -> Anchors:
     """Read anchors; those who did not play are named and left out."""
-
-    def choose(header: Sequence[str], place: str) -> list[str]:
-        missing = [name for name in COLUMNS[:2] if name not in header]
-        if missing:
-            found = ", ".join(header)
-            raise InputError(
-                f"{place}: no column {missing[0]} (anchors have the columns player, rating, and"
-                f" optionally deviation; found: {found})"
-            )
-        return [name for name in COLUMNS if name in header]
-
+    what = "anchors have the columns player, rating, and optionally deviation"
+    choose = with_columns((_PLAYER, _RATING), (_DEVIATION,), what=what)
     found: dict[str, tuple[float, float]] = {}
     for row in read_rows(path, choose, Dialect(trimmed=True, placed=True)):
         name = row.text(_PLAYER)

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -18,12 +18,12 @@ from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.execution.run_options import Listeners
 from valmatch.game_logs.options import LogOptions, WholeLogKeywords, split
-from valmatch.game_logs.rating_files import SUMMARY
+from valmatch.game_logs.rating_files import SUMMARY, claim
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.remarks import remarks_on
 from valmatch.game_logs.roster import RATINGS
-from valmatch.game_logs.whole_log.contests import Read, contests_of, read_anchors
+from valmatch.game_logs.whole_log.contests import WeightedGames, read_anchors, weighted_games
 from valmatch.game_logs.whole_log.options import (
     INFORMATION,
     MOST_LISTED,
@@ -45,7 +45,7 @@ from valmatch.game_logs.whole_log.result import (
     columns_of,
     superiority_of,
 )
-from valmatch.game_logs.whole_log.rows import ERRORS, Found, result_of
+from valmatch.game_logs.whole_log.rows import ERRORS, FittedLog, path_model, result_of, tuned_model
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
@@ -57,14 +57,11 @@ from valmatch.ratings.bradley_terry.estimating import HALF, Anchors, WholeModel,
 from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.rating import Model
 from valmatch.ratings.registry import BATCH_NAMES
+from valmatch.ratings.whole_history.rating import Tuned
 from valmatch.statistics.estimates import range_quantile, t_quantile
 from valmatch.storage.output import cell, to_json, write_atomically, write_csv
 from valmatch.storage.results import Warnings
 from valmatch.storage.run_folder import RunFolder
-
-if TYPE_CHECKING:
-    from valmatch.ratings.whole_history.rating import Tuned
-
 
 _NAMES = ("tune", "covariate", "cluster")
 _GIVEN = (
@@ -170,8 +167,6 @@ def rate_whole(
         log = open_log(path, options, further=batch.further)
         folder = None
         if options.out is not None:
-            from valmatch.game_logs.rating_files import claim
-
             identity = {**_identity(options, batch.system, values), **batch.identity}
             identity["anchors_sha256"] = _digest_of(batch.anchors)
             folder = stack.enter_context(claim(options.out, log, None, identity))
@@ -179,11 +174,10 @@ def rate_whole(
         games, facts = log.games_with_facts(listeners.progress)
         if stop():
             raise KeyboardInterrupt
-        read = contests_of(log, games, facts, batch)
-        with threads_for(read.most_ratings):
-            model, tuned, trouble = _model(log, read, batch, listeners, stop)
-            found = replace(_fitted(log, read, batch, model, trouble), tuned=tuned)
-            result = result_of(found, batch)
+        weighted = weighted_games(log, games, facts, batch)
+        with threads_for(weighted.most_ratings):
+            model, tuned, trouble = _model(log, weighted, batch, listeners, stop)
+            result = result_of(_fitted(log, weighted, batch, model, trouble, tuned), batch)
         for remark in remarks_on(log):
             warn(remark)
         result = replace(result, source=log.name, warnings=list(map(str, warn)))
@@ -220,43 +214,42 @@ def _digest_of(anchors: Path | None) -> str | None:
 
 def _model(
     log: GameLog,
-    read: Read,
+    weighted: WeightedGames,
     batch: BatchOptions,
     listeners: Listeners,
     stop: Callable[[], bool],
 ) -> tuple[WholeModel, Tuned | None, NoEstimate | None]:
     """Return the model, what of it was fitted, and why that could not be done, if so."""
     if batch.system_of.paths:
-        from valmatch.game_logs.whole_log.rows import path_model, tuned_model
-
-        model = path_model(read, batch)
+        model = path_model(weighted, batch)
         if not batch.tune:
             return model, None, None
 
-        def told() -> None:
+        def look() -> None:
             if stop():
                 raise KeyboardInterrupt
 
         try:
-            return *tuned_model(log.name, model, read, told), None
+            return *tuned_model(log.name, model, weighted, look), None
         except NoEstimate as error:
             return model, None, error
     anchors = Anchors()
     if batch.anchors is not None:
-        numbers = {name: k for k, name in enumerate(read.players)}
+        numbers = {name: k for k, name in enumerate(weighted.players)}
         anchors = read_anchors(batch.anchors, numbers, listeners.warn)
     return Model(batch.draws, batch.prior, anchors, batch.values["mean"]), None, None
 
 
 def _fitted(
     log: GameLog,
-    read: Read,
+    weighted: WeightedGames,
     batch: BatchOptions,
     model: WholeModel,
     trouble: NoEstimate | None,
-) -> Found:
+    tuned: Tuned | None,
+) -> FittedLog:
     """Return the estimate of a log, and how sure it is."""
-    contests, levels = read.contests, levels_of(read.contests)
+    contests, levels = weighted.contests, levels_of(weighted.contests)
     design, anchors = model.design(contests), model.anchors.players
     linked = link(contests, levels, contests.weights, anchors, model.rates_all)
     made = None
@@ -266,19 +259,18 @@ def _fitted(
     except NoEstimate as error:
         trouble = error
     kind, clusters = _kind(log, design, linked, batch)
-    found = Found(
-        read, design, levels, model, linked, made, trouble, kind, clusters, None, None, None
+    fitted = FittedLog(
+        weighted, design, levels, model, linked, made, trouble, kind, clusters, tuned=tuned
     )
     if made is None or kind == NONE:
-        return found
-    draws = Streams(batch.seed).stream(None, ERRORS)
-    sure = model.uncertainty(made, kind == SANDWICH, draws)
+        return fitted
+    sure = model.uncertainty(made, kind == SANDWICH, Streams(batch.seed).stream(None, ERRORS))
     degrees = math.inf if clusters is None else clusters - 1.0
     n, critical = int(linked.rated.sum()), None
     if n > 1 and sure.covariance is not None:
         critical = range_quantile(batch.level, n, degrees) / math.sqrt(2.0)
-    normal = t_quantile(0.5 + 0.5 * batch.level, degrees)
-    return replace(found, sure=sure, quantile=normal, critical=critical)
+    quantile = t_quantile(0.5 + 0.5 * batch.level, degrees)
+    return replace(fitted, uncertainty=sure, quantile=quantile, critical=critical)
 
 
 def _kind(
@@ -312,26 +304,26 @@ COEFFICIENTS = "coefficients.csv"
 _AT_ONCE = 10_000  # rows that are held
 
 
-def write_batch(folder: RunFolder, found: BatchRating, every: bool) -> None:
+def write_batch(folder: RunFolder, result: BatchRating, every: bool) -> None:
     """Write all files of a rating, and close its folder."""
     tables: dict[str, tuple[type[Any], Sequence[Any]]] = {
-        RATINGS: (PlayerRow, found.players),
-        COEFFICIENTS: (CoefficientRow, found.coefficients),
+        RATINGS: (PlayerRow, result.players),
+        COEFFICIENTS: (CoefficientRow, result.coefficients),
     }
-    if found.bootstrap:
-        tables[BOOTSTRAP] = (BootstrapRow, found.bootstrap)
-    if found.days:
-        tables[DAYS] = (DayRow, found.days)
+    if result.bootstrap:
+        tables[BOOTSTRAP] = (BootstrapRow, result.bootstrap)
+    if result.days:
+        tables[DAYS] = (DayRow, result.days)
     for name, (kind, rows) in tables.items():
         write_csv(folder.path / name, columns_of(kind, rows))
-    posterior = found.posterior
+    posterior = result.posterior
     if posterior.covariance is not None:
         write_posterior(folder.path / POSTERIOR, posterior)
         if len(posterior.names) <= MOST_LISTED or every:
-            _write_differences(folder, found)
+            _write_differences(folder, result)
             _write_superiority(folder, posterior)
     with write_atomically(folder.path / SUMMARY) as file:
-        file.write(to_json(found.summary()))
+        file.write(to_json(result.summary()))
     folder.close("complete")
 
 
@@ -344,8 +336,8 @@ def _write_lines(path: Any, header: Iterable[str], rows: Iterable[Sequence[objec
             writer.writerows([cell(value) for value in row] for row in some)
 
 
-def _write_differences(folder: RunFolder, found: BatchRating) -> None:
-    rows = found.posterior.differences(found.facts["quantile"], found.facts["critical"])
+def _write_differences(folder: RunFolder, result: BatchRating) -> None:
+    rows = result.posterior.differences(result.facts["quantile"], result.facts["critical"])
     _write_lines(folder.path / DIFFERENCES, DifferenceRow._fields, rows)
 
 

@@ -6,14 +6,15 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
-from valmatch.game_logs.whole_log.contests import Read
+from valmatch.game_logs.whole_log.contests import WeightedGames
 from valmatch.game_logs.whole_log.options import NONE, BatchOptions
 from valmatch.game_logs.whole_log.result import (
     ANCHOR,
@@ -51,10 +52,6 @@ from valmatch.ratings.whole_history.rating import (
 )
 from valmatch.text.terminal import shown
 
-if TYPE_CHECKING:
-    from valmatch.ratings.whole_history.rating import Tuned
-
-
 # Sentences below the table of a rated whole log.
 
 FEW_CLUSTERS = 20
@@ -68,7 +65,7 @@ _WHY = {
 
 
 def sentences(
-    found: BatchRating,
+    result: BatchRating,
     trouble: NoEstimate | None,
     players: Sequence[str],
     coefficients: Sequence[str],
@@ -81,10 +78,10 @@ def sentences(
             return [_path_trouble(trouble, coefficients, strengths)]
         return [_trouble(trouble, players, coefficients, batch.prior is not None)]
     return [
-        *_of_zero(found),
-        *_of_paths(found),
-        *_of_ties(found),
-        *_of_limits(found, batch),
+        *_of_zero(result),
+        *_of_paths(result),
+        *_of_ties(result),
+        *_of_limits(result, batch),
     ]
 
 
@@ -142,19 +139,19 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(shown, names[:_NAMED])) + more
 
 
-def _of_zero(found: BatchRating) -> Iterator[str]:
+def _of_zero(result: BatchRating) -> Iterator[str]:
     """Say against what zero ratings and their intervals are."""
-    if found.facts["interval"] == NONE:
+    if result.facts["interval"] == NONE:
         return
-    zero = "the anchors" if found.facts["zero"] == "anchors" else "the mean of all who are rated"
-    if "drift" in found.facts:
+    zero = "the anchors" if result.facts["zero"] == "anchors" else "the mean of all who are rated"
+    if "drift" in result.facts:
         zero = "the mean of all players' first days"
-    yield f"intervals ({found.facts['level']:.0%}, {found.facts['interval']}) are against {zero}"
+    yield f"intervals ({result.facts['level']:.0%}, {result.facts['interval']}) are against {zero}"
 
 
-def _of_paths(found: BatchRating) -> Iterator[str]:
+def _of_paths(result: BatchRating) -> Iterator[str]:
     """Say of ratings that move when they hold, and by how much they move."""
-    facts = found.facts
+    facts = result.facts
     if "drift" not in facts:
         return
     yield f"ratings are those of the last day of the log, {facts['last_day']}"
@@ -169,16 +166,16 @@ def _of_paths(found: BatchRating) -> Iterator[str]:
         yield "too many days for exact standard errors: those of days are from 1,000 draws"
 
 
-def _of_ties(found: BatchRating) -> Iterator[str]:
-    tied, unbeaten = found.tied_for_first, any(row.status == ABOVE for row in found.players)
+def _of_ties(result: BatchRating) -> Iterator[str]:
+    tied, unbeaten = result.tied_for_first, any(row.status == ABOVE for row in result.players)
     if tied:
         among = " among the rated" if unbeaten else ""
         yield f"tied for first{among} ({len(tied)}): {_listed(tied)}"
 
 
-def _of_limits(found: BatchRating, batch: BatchOptions) -> Iterator[str]:
+def _of_limits(result: BatchRating, batch: BatchOptions) -> Iterator[str]:
     """Say what the numbers rest on, and who has none."""
-    facts = found.facts
+    facts = result.facts
     if facts["score_scale"] < 1.0:
         yield (
             f"points are odds of a win against a loss: near equality {facts['score_scale']:.2f} of"
@@ -199,9 +196,9 @@ def _of_limits(found: BatchRating, batch: BatchOptions) -> Iterator[str]:
             "too many players for ranges of ranks and differences: standard errors are from 1,000"
             " draws"
         )
-    if found.bootstrap:
-        yield from _of_bootstrap(found)
-    missing = [row for row in found.players if row.rating is None]
+    if result.bootstrap:
+        yield from _of_bootstrap(result)
+    missing = [row for row in result.players if row.rating is None]
     if missing:
         counts = {status: sum(row.status == status for row in missing) for status in _WHY}
         why = ", ".join(f"{n:,} {_WHY[status]}" for status, n in counts.items() if n)
@@ -210,28 +207,28 @@ def _of_limits(found: BatchRating, batch: BatchOptions) -> Iterator[str]:
         yield f"{len(missing):,} without a rating: {why}; {option('prior')} D rates all"
 
 
-def _of_bootstrap(found: BatchRating) -> Iterator[str]:
+def _of_bootstrap(result: BatchRating) -> Iterator[str]:
     """Say how wide intervals by resampling are, compared with the others."""
     widths = {
         row.player: row.high - row.low
-        for row in found.players
+        for row in result.players
         if row.high is not None and row.low is not None
     }
     ratios = [
         (row.high - row.low) / widths[row.player]
-        for row in found.bootstrap
+        for row in result.bootstrap
         if row.high is not None and row.low is not None and widths.get(row.player)
     ]
-    sometimes = sum(row.unrated > 0.0 for row in found.bootstrap)
+    sometimes = sum(row.unrated > 0.0 for row in result.bootstrap)
     if not ratios:
         yield (
             "no interval of the bootstrap has an end on both sides: refits leave too many without a"
             " rating"
         )
-    elif sometimes and found.facts["zero"] == "mean":
+    elif sometimes and result.facts["zero"] == "mean":
         yield (
             f"intervals of the bootstrap are not compared: {sometimes:,} of"
-            f" {len(found.bootstrap):,} players lack a rating in some refits, which moves the zero"
+            f" {len(result.bootstrap):,} players lack a rating in some refits, which moves the zero"
         )
     else:
         yield f"intervals of the bootstrap: {statistics.median(ratios):.2f} times as wide (median)"
@@ -242,10 +239,10 @@ ERRORS, _RESAMPLING = range(2)
 
 
 @dataclass(frozen=True)
-class Found:
-    """What there is to say of a log before it is put into rows."""
+class FittedLog:
+    """A log that has been fitted, before it is put into rows."""
 
-    read: Read  # the games
+    games: WeightedGames
     # design, levels, model, linked: as the science takes them
     design: Design
     levels: Levels
@@ -255,42 +252,53 @@ class Found:
     trouble: NoEstimate | None  # why there is none
     kind: str  # of the intervals
     clusters: int | None  # how many there are among the games used, where games belong together
-    sure: Uncertainty | None  # None without intervals
+    uncertainty: Uncertainty | None = None  # None without intervals
     # quantile, critical: half-widths in standard errors, of one interval and of those that hold
     # together
-    quantile: float | None
-    critical: float | None
+    quantile: float | None = None
+    critical: float | None = None
     tuned: Tuned | None = None  # the drift that was fitted, if it was
 
+    @cached_property
+    def order(self) -> Ints:
+        """The rated players, the best first, equal ones by name."""
+        if self.estimate is None:
+            return np.zeros(0, np.int64)
+        rated = np.flatnonzero(self.linked.rated)
+        ratings = np.round(self.estimate.ratings[rated], DIGITS)
+        return rated[np.argsort(-ratings, kind="stable")]
 
-def result_of(found: Found, batch: BatchOptions) -> BatchRating:
-    """Return what was found as rows."""
-    ranks, rows = _players(found)
-    coefficients = _coefficients(found)
-    posterior = _posterior(found, ranks)
-    checks = _bootstrap(found, batch, ranks)
-    facts = _facts(found, batch)
+    @cached_property
+    def index(self) -> Ints:
+        """Where each of these stands among the rated players."""
+        return np.searchsorted(np.flatnonzero(self.linked.rated), self.order)
+
+    @property
+    def ratings(self) -> Floats:
+        """Their ratings."""
+        return np.zeros(0) if self.estimate is None else self.estimate.ratings[self.order]
+
+
+def result_of(fitted: FittedLog, batch: BatchOptions) -> BatchRating:
+    """Return what was fitted as rows."""
+    rows, facts, games, model = _players(fitted), _facts(fitted, batch), fitted.games, fitted.model
     days: list[DayRow] = []
-    if batch.system_of.paths:
-        from valmatch.ratings.whole_history.rating import PathModel
-
-        assert isinstance(found.model, PathModel)
-        facts.update(path_facts(found.read, found.model, found.tuned, found.sure, batch.time_unit))
-        if found.estimate is not None:
-            days = day_rows(found.read, found.model, found.estimate, found.sure, found.quantile)
+    if isinstance(model, PathModel):
+        facts.update(_path_facts(fitted, model, batch.time_unit))
+        days = _days(fitted, model)
     result = BatchRating(
         batch.system,
         facts,
         rows,
-        coefficients,
-        posterior,
-        checks,
+        _coefficients(fitted),
+        _posterior(fitted),
+        _bootstrap(fitted, batch),
         days,
         all(row.rating is not None for row in rows),
     )
-    names = [*found.read.features, DRAW_WEIGHT]
-    strengths = found.design.contests.n_players
-    notes = sentences(result, found.trouble, found.read.players, names, batch, strengths)
+    names = [*games.features, DRAW_WEIGHT]
+    strengths = fitted.design.contests.n_players
+    notes = sentences(result, fitted.trouble, games.players, names, batch, strengths)
     return replace(result, notes=notes)
 
 
@@ -300,69 +308,56 @@ def _rounded(value: float | None) -> float | None:
     return round(value, DIGITS) + 0.0
 
 
-def _order(found: Found) -> Ints:
-    """Return the rated players, the best first, equal ones by name."""
-    if found.estimate is None:
-        return np.zeros(0, np.int64)
-    rated = np.flatnonzero(found.linked.rated)
-    ratings = np.round(found.estimate.ratings[rated], DIGITS)
-    return rated[np.argsort(-ratings, kind="stable")]
-
-
-def _players(found: Found) -> tuple[Ints, list[PlayerRow]]:
-    """Return the rated players in order, and the rows of all, the unrated last."""
-    order = _order(found)
-    counts = _counts(found.read.contests)
-    fixed = set(found.model.anchors.players[found.model.anchors.deviations == 0.0].tolist())
+def _players(fitted: FittedLog) -> list[PlayerRow]:
+    """Return the rows of all players, the unrated last."""
+    order, counts, anchors = fitted.order, _counts(fitted.games.contests), fitted.model.anchors
+    fixed = set(anchors.players[anchors.deviations == 0.0].tolist())
+    ratings = np.round(fitted.ratings, DIGITS)
+    ranks = 1 + np.searchsorted(-ratings, -ratings, side="left")
+    sure = fitted.uncertainty
+    errors = None if sure is None else sure.std_errors[fitted.index]
+    ranges = _rank_ranges(fitted)
     rows = []
-    ratings = np.round(found.estimate.ratings[order], DIGITS) if found.estimate else np.zeros(0)
-    places = 1 + np.searchsorted(-ratings, -ratings, side="left")
-    errors, ranks = _errors_and_ranks(found, order)
     for k, player in enumerate(order.tolist()):
         rating, error = float(ratings[k]) + 0.0, None if errors is None else float(errors[k])
-        low, high = _ends(rating, error, found.quantile)
+        low, high = _ends(rating, error, fitted.quantile)
         rows.append(
-            _row(found, counts, player)._replace(
-                rank=int(places[k]),
+            _row(fitted, counts, player)._replace(
+                rank=int(ranks[k]),
                 rating=rating,
                 std_error=_rounded(error),
                 low=low,
                 high=high,
-                rank_low=None if ranks is None else int(ranks.low[k]),
-                rank_high=None if ranks is None else int(ranks.high[k]),
+                rank_low=None if ranges is None else int(ranges.low[k]),
+                rank_high=None if ranges is None else int(ranges.high[k]),
                 status=ANCHOR if player in fixed else RATED,
             )
         )
-    others = sorted(set(range(len(found.read.players))) - set(order.tolist()))
-    rows += [_row(found, counts, player) for player in others]
-    return order, rows
+    others = sorted(set(range(len(fitted.games.players))) - set(order.tolist()))
+    return rows + [_row(fitted, counts, player) for player in others]
 
 
-def _row(found: Found, counts: Ints, player: int) -> PlayerRow:
+def _row(fitted: FittedLog, counts: Ints, player: int) -> PlayerRow:
     """Return the row of a player without a rating."""
-    linked = found.linked
+    linked = fitted.linked
     status = linked.statuses[player]
-    if found.trouble is not None and linked.rated[player]:
-        status = "separated" if found.trouble.separated else "not identified"
+    if fitted.trouble is not None and linked.rated[player]:
+        status = "separated" if fitted.trouble.separated else "not identified"
     games, wins, losses, draws = counts[:, player].tolist()
-    group, name = int(linked.groups[player]), found.read.players[player]
+    group, name = int(linked.groups[player]), fitted.games.players[player]
     nothing = (None, None, None, None, None)
     return PlayerRow(None, name, None, *nothing, games, wins, losses, draws, group, status)
 
 
-def _errors_and_ranks(found: Found, order: Ints) -> tuple[Floats | None, Ranks | None]:
-    """Return standard errors and ranges of ranks of the rated players, in order."""
-    if found.sure is None or found.estimate is None:
-        return None, None
-    places = np.searchsorted(np.flatnonzero(found.linked.rated), order)
-    errors = found.sure.std_errors[places]
-    if found.sure.covariance is None:
-        return errors, None
-    if found.critical is None:
-        return errors, Ranks(np.ones(len(order), np.int64), np.ones(len(order), np.int64))
-    rated = np.flatnonzero(found.linked.rated)
-    ranks = rank_ranges(found.estimate.ratings[rated], found.sure.covariance, found.critical)
-    return errors, Ranks(ranks.low[places], ranks.high[places])
+def _rank_ranges(fitted: FittedLog) -> Ranks | None:
+    """Return ranges of ranks of the rated players, in order; None where they are not known."""
+    if fitted.uncertainty is None or fitted.uncertainty.covariance is None:
+        return None
+    if fitted.critical is None or fitted.estimate is None:
+        return Ranks(*np.ones((2, len(fitted.order)), np.int64))
+    ratings = fitted.estimate.ratings[fitted.linked.rated]
+    ranks = rank_ranges(ratings, fitted.uncertainty.covariance, fitted.critical)
+    return Ranks(ranks.low[fitted.index], ranks.high[fitted.index])
 
 
 def _counts(contests: Contests) -> Ints:
@@ -373,16 +368,16 @@ def _counts(contests: Contests) -> Ints:
     alone = np.bincount(games, first)[games] == 1
     rows, n = rows_of_sides(contests), contests.n_players
     kinds = (first >= 0, first & alone, ~first, first & ~alone)
-    return np.array([np.bincount(contests.players, own[rows], n) for own in kinds], np.int64)
+    return np.array([np.bincount(contests.players, kind[rows], n) for kind in kinds], np.int64)
 
 
-def _coefficients(found: Found) -> list[CoefficientRow]:
+def _coefficients(fitted: FittedLog) -> list[CoefficientRow]:
     """Return the rows of the coefficients."""
-    made, known, half = found.estimate, found.sure, found.quantile
-    if made is None or not found.linked.games.any():
+    made, known, half = fitted.estimate, fitted.uncertainty, fitted.quantile
+    if made is None or not fitted.linked.games.any():
         return []
     rows = []
-    for k, name in enumerate(found.read.features):
+    for k, name in enumerate(fitted.games.features):
         value = float(made.coefficients[k])
         error = None if known is None else float(known.coefficients[k])
         unit = "points" if k == 0 and name == "home_advantage" else "points per unit"
@@ -422,32 +417,31 @@ def _ends(
     return round(value - half * error, digits), round(value + half * error, digits)
 
 
-def _posterior(found: Found, order: Ints) -> Posterior:
+def _posterior(fitted: FittedLog) -> Posterior:
     """Return the rated players and how sure their ratings are together, in order."""
-    names = [found.read.players[k] for k in order.tolist()]
-    mean = found.estimate.ratings[order] if found.estimate else np.zeros(0)
-    spread = None
-    if found.sure is not None and found.sure.covariance is not None:
-        places = np.searchsorted(np.flatnonzero(found.linked.rated), order)
-        spread = found.sure.covariance
-        if (places[1:] < places[:-1]).any():
-            spread = _reordered(spread, places)
-    between = None if spread is None else _games_between(found)[order][:, order]
-    return Posterior(names, mean, spread, found.linked.groups[order], between)
+    order, index = fitted.order, fitted.index
+    names = [fitted.games.players[k] for k in order.tolist()]
+    covariance = fitted.uncertainty.covariance if fitted.uncertainty else None
+    between = None
+    if covariance is not None:
+        between = _games_between(fitted)[order][:, order]
+        if (index[1:] < index[:-1]).any():
+            covariance = _reordered(covariance, index)
+    return Posterior(names, fitted.ratings, covariance, fitted.linked.groups[order], between)
 
 
-def _reordered(matrix: Floats, places: Ints) -> Floats:
+def _reordered(matrix: Floats, order: Ints) -> Floats:
     """Return a matrix with rows and columns in another order, row by row, as numpy is fast then."""
-    found = np.empty((len(places), len(places)))
-    for row, place in zip(found, places.tolist(), strict=True):
-        np.take(matrix[place], places, out=row, mode="clip")
-    return found
+    result = np.empty((len(order), len(order)))
+    for row, k in zip(result, order.tolist(), strict=True):
+        np.take(matrix[k], order, out=row, mode="clip")
+    return result
 
 
-def _games_between(found: Found) -> sparse.csr_array:
+def _games_between(fitted: FittedLog) -> sparse.csr_array:
     """Return in how many of the games used each two players were on opposite sides."""
-    contests = found.read.contests
-    used = found.linked.games[games_of_sides(contests)][rows_of_sides(contests)]
+    contests = fitted.games.contests
+    used = fitted.linked.games[games_of_sides(contests)][rows_of_sides(contests)]
     players = contests.players[used]
     sides = rows_of_sides(contests)[used]
     games = games_of_sides(contests)[sides]
@@ -460,42 +454,42 @@ def _games_between(found: Found) -> sparse.csr_array:
     return sparse.csr_array(in_games @ in_games.T - on_sides @ on_sides.T)
 
 
-def _bootstrap(found: Found, batch: BatchOptions, order: Ints) -> list[BootstrapRow]:
+def _bootstrap(fitted: FittedLog, batch: BatchOptions) -> list[BootstrapRow]:
     """Return what resampling says of the rated players, in order."""
-    if not batch.bootstrap or found.estimate is None or not found.linked.games.any():
+    if not batch.bootstrap or fitted.estimate is None or not fitted.linked.games.any():
         return []
     streams = Streams(batch.seed)
     draws = (streams.stream(k, _RESAMPLING) for k in range(batch.bootstrap))
     checked: Bootstrap = bootstrap(
-        found.design, found.levels, found.model, found.estimate, batch.level, draws
+        fitted.design, fitted.levels, fitted.model, fitted.estimate, batch.level, draws
     )
     rows = []
-    for k in order.tolist():
+    for k in fitted.order.tolist():
         error, low, high = (_rounded(float(own[k])) for own in checked[:3])
         unrated = round(float(checked.unrated[k]), 9)
-        rows.append(BootstrapRow(found.read.players[k], error, low, high, unrated))
+        rows.append(BootstrapRow(fitted.games.players[k], error, low, high, unrated))
     return rows
 
 
-def _facts(found: Found, batch: BatchOptions) -> dict[str, Any]:
+def _facts(fitted: FittedLog, batch: BatchOptions) -> dict[str, Any]:
     """Return what ``summary.json`` holds of numbers that are no rows."""
-    made, linked = found.estimate, found.linked
+    made, linked = fitted.estimate, fitted.linked
     nu = made.draw_weight if made else 0.0
-    games = linked.games[found.design.duel_games]
-    drawn = bool((found.design.duel_scores[games] == 0.5).any())
+    games = linked.games[fitted.design.duel_games]
+    drawn = bool((fitted.design.duel_scores[games] == 0.5).any())
     kind = "davidson" if nu > 0.0 else HALF if drawn and batch.draws == HALF else "none"
     return {
-        "games": found.read.contests.n_games,
+        "games": fitted.games.contests.n_games,
         "games_used": int(linked.games.sum()),
-        "players": len(found.read.players),
+        "players": len(fitted.games.players),
         "rated": int(linked.rated.sum()) if made else 0,
         "groups": int(linked.groups.max()),
-        "zero": "anchors" if len(found.model.anchors.players) else "mean",
-        "interval": found.kind,
-        "clusters": found.clusters,
+        "zero": "anchors" if len(fitted.model.anchors.players) else "mean",
+        "interval": fitted.kind,
+        "clusters": fitted.clusters,
         "level": batch.level,
-        "quantile": found.quantile,
-        "critical": found.critical,
+        "quantile": fitted.quantile,
+        "critical": fitted.critical,
         "draws": kind,
         "score_scale": 1.0 / (1.0 + 0.5 * nu),
         "prior": batch.prior,
@@ -506,11 +500,11 @@ def _facts(found: Found, batch: BatchOptions) -> dict[str, Any]:
 # Paths of players in time: their model by the options, and the rows of their days.
 
 
-def path_model(read: Read, batch: BatchOptions) -> PathModel:
+def path_model(games: WeightedGames, batch: BatchOptions) -> PathModel:
     """Return the model of ratings that move."""
-    assert read.days is not None
+    assert games.days is not None
     values = batch.values
-    days = player_days(read.contests, read.days)
+    days = player_days(games.contests, games.days)
     return PathModel(
         batch.draws,
         days=days,
@@ -521,48 +515,46 @@ def path_model(read: Read, batch: BatchOptions) -> PathModel:
 
 
 def tuned_model(
-    name: str, model: PathModel, read: Read, told: Callable[[], None]
+    name: str, model: PathModel, games: WeightedGames, look: Callable[[], None]
 ) -> tuple[PathModel, Tuned]:
     """Return a model with the drift of the greatest evidence, and that evidence."""
-    contests, levels = read.contests, levels_of(read.contests)
+    contests, levels = games.contests, levels_of(games.contests)
     linked = link(contests, levels, contests.weights, np.zeros(0, np.int64), all_rated=True)
     try:
-        found = tuned_drift(model, contests, levels, linked, told)
+        tuned = tuned_drift(model, contests, levels, linked, look)
     except TooLarge:
         what = "too many players are active at once (allowed: what takes seconds for each drift)"
         raise InputError(f"{name}: {option('tune')} drift: {what}") from None
-    return replace(model, drift=found.drift), found
+    return replace(model, drift=tuned.drift), tuned
 
 
-def path_facts(
-    read: Read, model: PathModel, tuned: Tuned | None, sure: Uncertainty | None, unit: str
-) -> dict[str, Any]:
+def _path_facts(fitted: FittedLog, model: PathModel, unit: str) -> dict[str, Any]:
     """Return what ``summary.json`` holds of paths besides the facts of all whole logs."""
-    days = model.days
+    games, days, sure, tuned = fitted.games, model.days, fitted.uncertainty, fitted.tuned
     return {
         "drift": model.drift,
         "deviation": model.deviation,
         "player_days": len(days.days),
-        "first_day": read.day_cell(int(days.days.min())),
-        "last_day": read.day_cell(days.last_day),
-        "time_unit": None if read.dated else unit,
+        "first_day": games.day_cell(int(days.days.min())),
+        "last_day": games.day_cell(days.last_day),
+        "time_unit": None if games.dated else unit,
         "standard_errors": None if sure is None else "drawn" if sure.drawn else "exact",
         "tuning": None if tuned is None else tuned._asdict(),
     }
 
 
-def day_rows(
-    read: Read, model: PathModel, made: Estimate, sure: Uncertainty | None, half: float | None
-) -> list[DayRow]:
+def _days(fitted: FittedLog, model: PathModel) -> list[DayRow]:
     """Return the rows of ``days.csv``: by player, then by day."""
-    days, ratings = model.days, made.days
+    if fitted.estimate is None:
+        return []
+    games, days, ratings = fitted.games, model.days, fitted.estimate.days
     assert ratings is not None
-    empty = np.full(len(ratings), np.nan)
-    errors = empty if sure is None or sure.days is None else sure.days
-    reach = errors * (np.nan if half is None else half)
+    errors = fitted.uncertainty.days if fitted.uncertainty else None
+    errors = np.full(len(ratings), np.nan) if errors is None else errors
+    reach = errors * (np.nan if fitted.quantile is None else fitted.quantile)
     columns = (
-        [read.players[player] for player in days.players.tolist()],
-        list(map(read.day_cell, days.days.tolist())),
+        [games.players[player] for player in days.players.tolist()],
+        list(map(games.day_cell, days.days.tolist())),
         *(_cells(column) for column in (ratings, errors, ratings - reach, ratings + reach)),
         days.games.tolist(),
     )
