@@ -230,7 +230,7 @@ def whole_log_columns() -> Lines:
         RATINGS: result.PlayerRow,
         rating.DIFFERENCES: result.DifferenceRow,
         rating.COEFFICIENTS: result.CoefficientRow,
-        rating.BOOTSTRAP: result.BootstrapRow,
+        result.BOOTSTRAP: result.BootstrapRow,
     }
     rows = [[code(name), ", ".join(map(code, kind._fields))] for name, kind in kinds.items()]
     yield from table(["file", "columns"], rows)

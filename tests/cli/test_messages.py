@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Outcome, valmatch
-from valmatch.cli import console
 from valmatch.errors import InputError
-from valmatch.text.terminal import Note, escaped, one_line, shortened, shown
+from valmatch.storage.results import warnings_of_parts
+from valmatch.text.terminal import escaped, one_line, shortened, shown
 
 SMALL = ["--set", "horizon=2"]
 
@@ -331,8 +331,6 @@ def test_notes_and_warnings_differ(tmp_path: Path) -> None:
     assert kinds == {"the": "note", "1": "warning", "hours": "note", "column": "note"}
 
 
-def test_what_holds_for_all_parts_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
-    console.reset()
-    same = Note("all alike")
-    console.warn_of_parts({"a": [same, "torn"], "b": [same], "c": [same, "torn"]})
-    assert capsys.readouterr().err == "note: all alike\nwarning: a, c: torn\n"
+def test_what_holds_for_all_parts_is_said_once() -> None:
+    warnings = {"a": ["all alike", "torn"], "b": ["all alike"], "c": ["all alike", "torn"]}
+    assert warnings_of_parts(warnings) == ["all alike", "a, c: torn"]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.storage.test_folders import everything
 from tests.support.command import valmatch
+from tests.support.folders import everything
 
 HEADER = "game,player_a,player_b,result\n"
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.errors import InputError
-from valmatch.execution.shards import WHOLE, Shard, parse_shard
+from valmatch.execution.shards import WHOLE, Shard, parse_shard, shard_files
 from valmatch.experiments.response_list import shown_by
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Axes, Response, Window
@@ -304,7 +304,7 @@ class Replications(Result):
         known: list[Sequence[float]] = []
         if controls:
             wanted = RowFormat(config_id(config), seed, list(controls), [False] * len(controls))
-            held = wanted.read(files.folder / CONTROLS, lambda text: None)
+            held = wanted.read(shard_files(files.folder, CONTROLS), lambda text: None)
             known = [held[index][1] for index in rows if index in held]
         sums = read_sums(files.folder, axes.shape, lambda text: None)[0] if axes else None
         width = len(responses)
@@ -346,5 +346,5 @@ def _values(
     """Return the rows of ``replications.csv`` by replication, in order."""
     names, whole = [r.name for r in responses], [r.whole for r in responses]
     form = RowFormat(config_id(config), seed, names, whole)
-    held = form.read(files.folder / ROWS, lambda text: None)
+    held = form.read(shard_files(files.folder, ROWS), lambda text: None)
     return {index: held[index][1] for index in sorted(held)}
