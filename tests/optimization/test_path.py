@@ -14,6 +14,7 @@ from valmatch.config.loading import load
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.path import (
+    KEPT,
     SHORT,
     Beside,
     Fresh,
@@ -108,6 +109,14 @@ def test_points_along_a_path_meet_the_same_replications_until_one_fails() -> Non
     ]
     assert (starts, tests.spent) == ([0], many + 2 * few)
     assert tests.passed is tests.path[1]
+
+
+def test_replications_are_kept_for_the_surest_points_of_a_long_path() -> None:
+    fresh, _ = days(np.random.default_rng(1), lambda x: -3.0)
+    tests = points_along([0.01 * k for k in range(1, 40)], fresh)
+    many, few = lengths(BUDGET, KEPT, 0.99)
+    assert [len(test.outcomes) for test in tests.path] == [many, *[few] * (KEPT - 1)]
+    assert tests.spent <= BUDGET
 
 
 def test_a_point_that_has_all_in_common_is_as_sure_as_the_first() -> None:

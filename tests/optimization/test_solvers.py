@@ -279,6 +279,19 @@ def test_estimates_put_points_on_an_equal_footing() -> None:
     assert estimates.ranking()[-1] == 2
 
 
+def test_missing_replications_are_read_off_all_points_that_made_them() -> None:
+    archive, nothing = Archive(PROBLEMS["bowl"].problem, TEST), np.zeros((40, 2))
+    day = nothing.copy()
+    day[0] = 360.0  # of the point with most replications alone
+    archive.record(np.array([0.9, 0.9]), day)
+    for k in range(1, 9):
+        archive.record(np.array([0.1 * k, 0.1]), nothing[:9])
+    archive.record(np.array([0.1, 0.9]), nothing[:3])
+    # One in nine of the points that know the step from 3 to 9, and one in one of the rest.
+    assert_allclose(archive.estimates().means[-1], (40.0 - 120.0) / 9.0 + 9.0 - 40.0)
+    assert_allclose(archive.estimates().means[1], 9.0 - 40.0)
+
+
 def test_doubts_are_those_of_the_estimate_with_those_of_the_test() -> None:
     rng = np.random.default_rng(13)
     archive = Archive(PROBLEMS["bowl"].problem, TEST)

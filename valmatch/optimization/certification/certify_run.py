@@ -20,6 +20,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.bounds import factor
 from valmatch.optimization.certification.path import (
     FIRST,
+    KEPT,
     LEAST,
     Beside,
     Candidates,
@@ -101,7 +102,7 @@ def _placed(
     sureness: Sequence[float] = SURENESS[noise.common > MUCH]
     # The first point gets half of the replications, at least.
     sureness = sureness[:: math.ceil(2 * LEAST * len(sureness) / fresh.budget)]
-    many, few = lengths(fresh.budget, len(sureness), noise.common)
+    many, few = lengths(fresh.budget, min(len(sureness), KEPT), noise.common)
     n = round(1.0 / ((1.0 - noise.common**2) / few + noise.common**2 / many))
     proposals: list[Proposal] = []
     for sure in sureness:

@@ -30,6 +30,7 @@ from valmatch.optimization.solvers.noise import Noise
 FIRST = 0.8  # share of alpha by which tests along the path may err, where a surer point may follow
 LEAST = 10  # replications of a point, at least, where there are several
 SHORT = 20  # replications of a point beside the path that is not likely to be the best one
+KEPT = 8  # points of a path that replications are kept for: a bolder one seldom passes
 ALIKE = 0.5  # correlation from which on a point is read off another one that has more replications
 
 Fresh: TypeAlias = Callable[[int], tuple[Evaluate, Controls]]
@@ -99,7 +100,7 @@ def certify_along(
     path, beside = candidates.path, candidates.beside
     brief = sum(one.short for one in beside)
     least = min(SHORT, budget // (len(path) + len(beside)))
-    points = len(path) + len(beside) - brief
+    points = min(len(path), KEPT) + len(beside) - brief
     many, few = lengths(budget - brief * least, points, noise.common)
     evaluate, controls = fresh(0)
     first = AdjustedOutcomes(evaluate(path[0], many), controls)
@@ -119,6 +120,8 @@ def certify_along(
             alpha -= share * alpha
     error = FIRST * alpha if candidates.surer else alpha
     for unit in path:
+        if unit is not path[0] and tests.spent + few > budget:
+            break
         tests.path.append(test(unit, error))
         if not tests.path[-1].passes:
             break

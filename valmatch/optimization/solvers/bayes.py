@@ -48,6 +48,11 @@ LITTLE = 0.02
 PRECISE = 0.05
 CALM = 2
 SETTLED = 0.3
+# Where good points have this much in common, few replications tell them apart, and a path of tests
+# settles what all of them leave open: then later stages have first looks, too, and end at the
+# first of these shares of the budget; the final phase gets the second, certification the rest.
+ALIKE = 0.99
+EARLY, FINAL = 0.6, 0.15
 # Room for a test on the scale of -1 where outcomes are defined and 1 where they are not, in place
 # of a standard error: with more replications, more points turn out to be undefined.
 EDGE = 0.24
@@ -84,6 +89,9 @@ def bayes(task: SearchTask) -> Steps:
     if model.calm >= CALM:
         left = min(left, round(SETTLED * task.budget))
         further = left // 2
+    if _alike(task):
+        left = min(left, round(FINAL * task.budget))
+        further = min(further, left)
     end = task.spent + left
 
     def sharper(further: int) -> Request:
@@ -105,13 +113,23 @@ def bayes(task: SearchTask) -> Steps:
 def _improve(task: SearchTask, model: Surrogate, n: int) -> Steps:
     """Look where improvement is expected, until the search is settled or its last stage over."""
     for share, longer in STAGES:
-        while task.spent + longer * n <= share * task.budget:
+        while True:
+            if _alike(task):
+                share, longer = min(share, EARLY), 1
+            if task.spent + longer * n > share * task.budget:
+                break
             unit = model.improving()
             if model.calm >= CALM:
                 return
             if unit is None:
                 break
             yield Request(unit, longer * n)
+
+
+def _alike(task: SearchTask) -> bool:
+    """Return whether next to nothing but their means sets good points apart."""
+    noise = task.archive.estimates().noise
+    return noise is not None and noise.common >= ALIKE
 
 
 class Surrogate:

@@ -104,8 +104,8 @@ class Units:
         return means, errors
 
     def mean(self, outcomes: Floats) -> Floats:
-        """Return the mean of the outcomes of a point, (n, 1 + constraints), in these units."""
-        mean = outcomes.mean(axis=0)
+        """Return the means of the outcomes of points, (..., n, 1 + constraints), in these units."""
+        mean = outcomes.mean(axis=-2)
         return self.convert(mean, mean)[0]
 
     def deviating(self, outcomes: Floats) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -217,8 +218,8 @@ class Archive:
         """Return means with their standard errors, all points on an equal footing.
 
         Points with few replications met other random numbers than points with many. What the
-        missing replications would have added is read off the points that have the most, and so is
-        what control variates say of the level of all.
+        missing replications would have added is read off all points that have made them, and what
+        control variates say of the level of all off the points that have the most.
         """
         return self._estimated()[0]
 
@@ -245,9 +246,11 @@ class Archive:
         means, deviations = units_of.convert(means, deviations)
         most = counts[defined].max(initial=0)
         longest = [self._outcomes[i] for i in np.flatnonzero(defined & (counts == most))]
-        for n in np.unique(counts[defined & (counts < most)]):
-            missing = [units_of.mean(rows) - units_of.mean(rows[:n]) for rows in longest]
-            means[defined & (counts == n)] += np.mean(missing, axis=0)
+        for n, more in pairwise(np.unique(counts[defined]).tolist()):
+            longer = np.flatnonzero(defined & (counts >= more))
+            rows = np.array([self._outcomes[i][:more] for i in longer])
+            missing = units_of.mean(rows) - units_of.mean(rows[:, :n])
+            means[defined & (counts <= n)] += missing.mean(axis=0)
         away = [units_of.deviating(rows) for rows in longest]
         level = self._level(away, units_of)
         means += level.shift
