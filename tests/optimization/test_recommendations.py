@@ -49,6 +49,19 @@ def change_of(study: Study) -> tuple[float, float]:
     return change.ci_low, change.ci_high
 
 
+def test_a_start_whose_events_are_rare_gets_all_replications_and_all_of_alpha() -> None:
+    certificates = []
+    with known_loads.registered():
+        config = LOADS["rare events"].config("rare events")
+        problem = problem_of(config, build(config))
+        for seed in range(1, 6):
+            run = run_solver(config, problem, RunSpec("auto", 0), Settings(1_000, seed, 0.05))
+            certificates.append(run.certificate)
+    # Of 300 replications one event is allowed, and so many show at most that in 85 % of all runs.
+    assert sum(found.feasible is True and found.name == "start" for found in certificates) >= 4
+    assert all(found.tested >= 300 for found in certificates)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "random", "cobyqa"])
 @pytest.mark.parametrize("title", ["binding", "flat", "noisy", "six"])

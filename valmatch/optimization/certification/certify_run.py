@@ -39,10 +39,11 @@ from valmatch.optimization.certification.selection import (
     pick,
 )
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.solvers.noise import Noise
+from valmatch.optimization.solvers.noise import OFTEN, Noise
 from valmatch.optimization.solvers.proposals import NextTest, Proposal, Propose
 from valmatch.optimization.solvers.search import PointEstimates, Solver
 from valmatch.statistics.estimates import Estimate, estimate
+from valmatch.statistics.skewed import clopper_pearson
 
 FINALISTS = 4
 
@@ -78,7 +79,9 @@ def certify_run(problem: Problem, solver: Solver, fresh: FreshReplications) -> C
     best, spent, surer = solver.incumbent(), 0, None
     points = list(problem.given.values())
     if solver.propose and not np.isnan(noise.low).all():
-        path = [best]  # no model follows yes and no, which take all replications
+        path, sure = [best], _sure(problem, known)  # no model follows yes and no
+        if sure is not None and _by_luck(noise, fresh.budget // 2, ERROR[1] * fresh.alpha):
+            path, points = [sure], []  # all replications and the whole of alpha
     elif solver.propose:
         path, surer = _placed(solver.propose, known, noise, fresh)
         points.append(best)
@@ -129,6 +132,21 @@ def _factors(noise: Noise, n: int, alpha: float) -> Floats:
     return np.array([factor(one, one, n, n - 1, alpha) for one in noise.skewness])
 
 
+def _sure(problem: Problem, known: PointEstimates) -> Floats | None:
+    """Return the best point of the config that the search does not clearly see violate."""
+    seen = [point for unit in problem.given.values() if (point := known.of(unit)) is not None]
+    holding = [point for point in seen if (point.means <= CLEARLY * point.errors)[0, 1:].all()]
+    best = min(holding, key=lambda point: float(point.means[0, 0]), default=None)
+    return None if best is None else best.units[0]
+
+
+def _by_luck(noise: Noise, n: int, alpha: float) -> bool:
+    """Return whether two events fail a test of so many replications."""
+    some = np.logical_not(np.isnan(noise.low))
+    low, high = noise.low[some], noise.high[some]
+    return bool((clopper_pearson(OFTEN, n, alpha)[1] > -low / (high - low)).any())
+
+
 def _others(problem: Problem, points: Sequence[Floats], path: Sequence[Floats]) -> list[Floats]:
     """Return the points that are not on the path, each once."""
     known, others = [problem.point(unit) for unit in path], []
@@ -174,10 +192,11 @@ def _certificate(
     A given point that seems to hold without having passed stays, too, if no point that passed is
     better: undecided.
     """
-    passed = [test for test in tests.beside if test.passes]
+    tested = [*tests.beside, *(test for test in tests.path if problem.name_of(test.unit))]
+    passed = [test for test in tested if test.passes]
     given = [test for test in passed if problem.name_of(test.unit)]
     others = [test for test in [*passed, tests.passed] if test and test not in given]
-    seeming = [test for test in tests.beside if problem.name_of(test.unit) and test.seems_to_hold]
+    seeming = [test for test in tested if problem.name_of(test.unit) and test.seems_to_hold]
     rivals, left = given or seeming, budget - tests.spent
     if not rivals or not others:
         every = given or others or tests.all

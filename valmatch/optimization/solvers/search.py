@@ -292,7 +292,9 @@ class Archive:
         noise.constant[:] = len(longer) > 0 and (longer == 0.0).all(axis=0)
         for k in range(1, width):
             values, times = np.unique(rows[:, k], return_counts=True)
-            if len(values) == 2 and times.min() >= OFTEN and not noise.constant[k - 1]:
+            declared = np.isin(values, noise.constraints[k - 1].limits_of_excess).all()
+            two = len(values) == 2 and (times.min() >= OFTEN or declared)
+            if two and not noise.constant[k - 1]:
                 low, high = values
                 noise.low[k - 1], noise.high[k - 1] = low, high
                 share = ((means[:, k] - low) / (high - low) * counts + 0.5) / (counts + 1.0)
@@ -347,6 +349,7 @@ class Archive:
             bounded = slice(1, 1 + len(self.problem.constraints))
             share = own[bounded] ** 2 / np.maximum(shared[bounded] ** 2, 1e-300) / 2.0
             common = float(np.clip(1.0 - share, 0.0, MOST_COMMON).min(initial=MOST_COMMON))
+            common *= bool((shared[bounded] > 0.0).any())  # no noise says nothing
         shared *= level.left
         some = counts > 0
         fewer = (1.0 / counts[some] - 1.0 / most)[:, None]
