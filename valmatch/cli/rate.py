@@ -305,7 +305,7 @@ def _rate_whole(
     with log.listeners() as heard:
         result = rate_whole(log.games, log.options, batch, heard)
 
-    wanted = {"top": printed.top, "min_games": printed.min_games}
+    wanted: dict[str, Any] = {"top": printed.top, "min_games": printed.min_games}
     if printed.markdown and not log.json:
         show(False, {}, lambda: _print_markdown(result, **wanted), log.options.out)
     else:

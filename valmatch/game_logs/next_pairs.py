@@ -291,7 +291,7 @@ class NextPairs(Result):
             given |= {"players": int(given["players"]), "leader_best": float(given["leader_best"])}
         numbers = ("place", "value", "expected_score", "std_error", "games", "propensity")
         table = files.table(BATCH, numbers, ("player_a", "player_b"))
-        columns = {**table.numbers, **table.texts}
+        columns: dict[str, Any] = {**table.numbers, **table.texts}
         rows = zip(*(list(columns[name]) for name in PairRow._fields), strict=True)
         with damaged(table.path):
             pairs = [

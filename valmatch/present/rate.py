@@ -235,5 +235,6 @@ def calibration_chart(title: str, rows: Sequence[tuple[str, Scores]]) -> Graph:
             f"predicted {one.predicted:.1%}, observed {one.observed:.1%} in {one.games:,.0f} games"
             for one in bins
         ]
-        lines.append(Line(name, x, y, *ends, marks=True, colour=k, said=said))
+        low, high = ends
+        lines.append(Line(name, x, y, low, high, marks=True, colour=k, said=said))
     return Graph(title, "predicted score of the favourite", "observed", lines, diagonal=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rich.cells import cell_len
 
@@ -33,7 +34,8 @@ def text_of(presentation: Presentation, most: int | None = None) -> str:
 
 def wrapped(text: str) -> list[str]:
     """Return a sentence in lines of a terminal."""
-    return textwrap.wrap(escaped(text), WIDTH, break_long_words=False, subsequent_indent="  ")
+    whole: Any = {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.wrap(escaped(text), WIDTH, subsequent_indent="  ", **whole)
 
 
 def print_table(header: str, table: Sheet) -> None:

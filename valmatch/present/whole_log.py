@@ -216,8 +216,9 @@ def _paths(result: BatchRating, rated: Sequence[PlayerRow], view: View) -> Graph
                 [row.high for row in rows],
             )
         )
-        band = (low, high) if np.isfinite(low).any() else (None, None)
-        lines.append(Line(name, np.array(days) - start, ratings, *band, colour=k))
+        if not np.isfinite(low).any():
+            low = high = None
+        lines.append(Line(name, np.array(days) - start, ratings, low, high, colour=k))
     day = f"days after {first}" if dated else "day"
     return Graph("Ratings of the best by day played", day, "rating [points]", lines)
 
