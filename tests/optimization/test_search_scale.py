@@ -21,7 +21,7 @@ from valmatch.models.registry import OWN
 from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Variable
 from valmatch.optimization.problem_of_config import found_ends, problem_of
-from valmatch.present.optimize import solvers_sheet
+from valmatch.present.kinds.optimize import solvers_sheet
 from valmatch.statistics.rounding import rounded
 
 SAID = "search scale: linear and logarithmic from both ends for"

@@ -18,7 +18,7 @@ def present(result: Result, view: View = View()) -> Presentation:  # noqa: B008 
             f"{type(result).__name__}: is shown by its files (give the function that made it"
             " out=FOLDER)"
         )
-    module: Any = importlib.import_module(f"valmatch.present.{result.presented_by}")
+    module: Any = importlib.import_module(f"valmatch.present.kinds.{result.presented_by}")
     found: Presentation = module.present(result, view)
     found.header = found.header or result.title
     found.warnings = list(result.warnings)

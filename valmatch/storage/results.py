@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Result(ABC):
     """What a public function returns: numbers by name, as text, as arrays, as plain values."""
 
-    presented_by: ClassVar[str]  # the module of `valmatch.present` that says what it shows
+    presented_by: ClassVar[str]  # the module of `valmatch.present.kinds` that says what it shows
     folder: Path | None  # where the files of the result are; None where none were written
 
     @property

@@ -36,8 +36,8 @@ from valmatch.present.document import (
     titled,
     value_in_words,
 )
+from valmatch.present.kinds.responses import compared_parts_sheets, compared_table, glossary
 from valmatch.present.provenance import unit_of_factor
-from valmatch.present.responses import compared_parts_sheets, compared_table, glossary
 from valmatch.present.terminal import WIDTH
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import decimals, mean_and_half, rounded

@@ -23,7 +23,7 @@ from valmatch.present.document import (
     counted,
     parameters_table,
 )
-from valmatch.present.histories import chosen_players, history_chart
+from valmatch.present.kinds.histories import chosen_players, history_chart
 from valmatch.statistics.estimates import t_quantile
 from valmatch.statistics.rounding import arms_of, formatted
 from valmatch.storage.result_files import result_files

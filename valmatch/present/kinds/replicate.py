@@ -37,7 +37,7 @@ from valmatch.present.document import (
     titled,
     value_in_words,
 )
-from valmatch.present.responses import PARTS, glossary, parts_sheets
+from valmatch.present.kinds.responses import PARTS, glossary, parts_sheets
 from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import Estimate, t_quantile
 from valmatch.statistics.no_interval import TOO_SHORT

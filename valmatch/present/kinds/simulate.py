@@ -29,8 +29,8 @@ from valmatch.present.document import (
     measure_label,
 )
 from valmatch.present.html import number
-from valmatch.present.responses import glossary, responses_tables
-from valmatch.present.series import queue_charts
+from valmatch.present.kinds.responses import glossary, responses_tables
+from valmatch.present.kinds.series import queue_charts
 
 COMMON, LONG = 0.99, 2.0
 """Share of the values that is drawn where others are so many times larger."""

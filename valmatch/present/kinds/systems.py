@@ -18,7 +18,7 @@ from valmatch.present.document import (
     joined,
     parameters_table,
 )
-from valmatch.present.rate import MEANT, calibration_chart, log_name, tuning_lines
+from valmatch.present.kinds.rate import MEANT, calibration_chart, log_name, tuning_lines
 from valmatch.statistics.rounding import arms_of, formatted
 from valmatch.text.terminal import Sheet, aligned
 

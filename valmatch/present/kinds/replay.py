@@ -21,7 +21,7 @@ from valmatch.present.document import (
     counted,
     joined,
 )
-from valmatch.present.series import queue_charts
+from valmatch.present.kinds.series import queue_charts
 from valmatch.text.terminal import Sheet, shortened
 
 MATCHED = "COMPLETED"

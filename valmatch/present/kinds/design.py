@@ -28,9 +28,9 @@ from valmatch.present.document import (
     meanings_in_words,
     value_in_words,
 )
+from valmatch.present.kinds.replicate import curve_charts
+from valmatch.present.kinds.responses import glossary
 from valmatch.present.provenance import unit_of_factor
-from valmatch.present.replicate import curve_charts
-from valmatch.present.responses import glossary
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import TOO_SHORT
 from valmatch.statistics.rounding import mean_and_half

@@ -27,7 +27,7 @@ from valmatch.present.document import (
     counted,
     joined,
 )
-from valmatch.present.rate import log_name
+from valmatch.present.kinds.rate import log_name
 from valmatch.statistics.rounding import formatted
 from valmatch.text.suggestions import correction
 from valmatch.text.terminal import Sheet

@@ -30,14 +30,14 @@ from valmatch.present.document import (
     titled,
     value_in_words,
 )
-from valmatch.present.provenance import unit_of_factor
-from valmatch.present.responses import (
+from valmatch.present.kinds.responses import (
     Side,
     compared_parts_sheets,
     compared_table,
     differences_columns,
     glossary,
 )
+from valmatch.present.provenance import unit_of_factor
 from valmatch.present.terminal import WIDTH
 from valmatch.statistics.no_interval import TOO_SHORT
 from valmatch.statistics.rounding import mean_and_half
@@ -128,7 +128,9 @@ def _finding(result: Comparison, shown: list[Response]) -> str:
     variants = result.variants
     if result.is_pair:
         founds = [result.comparisons[response.name].difference for response in shown]
-        said = joined([_change(variants[0], response) for response in shown])
+        (other,) = variants
+        changes = joined([_change(other, response) for response in shown])
+        said = f"B ({_in_words(other)}): {changes}"
         why = result.no_interval_of([response.name for response in shown])
         return f"{said}; {in_interval_words(founds, result.n, 'common replication', why)}."
     parts, most = [], HEADLINE if len(variants) == 2 else NAMED
@@ -164,7 +166,7 @@ def _changes(result: Comparison) -> Block:
     """Return a table of what differs between the systems, and how many responses do."""
     changed = {one.name: {key: (a, b) for key, a, b in one.changed} for one in result.variants}
     heads = ["A", *(name.upper() for name in changed)]
-    sheet = Sheet.of("factor", *heads, "unit", left=("factor", "unit", *heads))
+    sheet = Sheet.of("factor", *heads, "unit", left=("factor", "unit"))
     for key in dict.fromkeys(key for own in changed.values() for key in own):
         base = next(own[key][0] for own in changed.values() if key in own)
         cells = [str(own[key][1]) if key in own else "" for own in changed.values()]

@@ -1,0 +1,1 @@
+"""What each kind of result shows, a file each: its finding, its tables, its charts."""
