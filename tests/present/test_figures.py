@@ -101,7 +101,7 @@ def test_charts_that_have_no_room_go_on_in_a_further_figure() -> None:
 
 def test_intervals_and_the_undefined_are_drawn() -> None:
     rows = [Interval("a", 1.0, 0.5, 1.5, ""), Interval("b", 0.2, -0.5, 1.0, "")]
-    rows.append(Interval("c", *[float("nan")] * 3, ""))
+    rows.append(Interval("c", float("nan"), float("nan"), float("nan"), ""))
     with style.style_context():
         figure: Any = figures_of("one", [Intervals("t", rows, zero=True)], "heading")["one"]
     (axes,) = figure.axes

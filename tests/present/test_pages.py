@@ -152,14 +152,3 @@ def test_links_lead_from_the_page_to_the_files(run_of: RunOf, tmp_path: Path) ->
     assert 'href="./a%20b/run%231/replications.csv"' in page
     assert 'href="./replications.csv"' in valmatch.report(folder, folder / "page.html")
     assert "replications.csv</li>" in valmatch.report(folder)
-
-
-def test_a_report_of_many_replications_reads_the_first(tmp_path: Path) -> None:
-    small = {"model": "valorant", "factors": {"horizon": 1.0, "team_num": 1}}
-    valmatch.replicate(small, 2100, out=tmp_path / "run")
-    before = valmatch.report(tmp_path / "run")
-    assert "Of the first 2,000 of 2,100 replications." in before
-    rows = tmp_path / "run" / "replications.csv"
-    with rows.open("a") as file:
-        file.write("no row of a run\n" * 10)
-    assert valmatch.report(tmp_path / "run") == before

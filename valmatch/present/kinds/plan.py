@@ -84,7 +84,10 @@ def _line(result: PlannedGames, name: str, label: str, colour: int) -> Line:
     games, mean, error = (
         _numbers(result.curves[column]) for column in ("games", name, f"{name}_std_error")
     )
-    return Line(label, games, mean, mean - reach * error, mean + reach * error, colour=colour)
+    low, high = mean - reach * error, mean + reach * error
+    if name in SHARES:
+        low, high = np.maximum(low, 0.0), np.minimum(high, 1.0)
+    return Line(label, games, mean, low, high, colour=colour)
 
 
 def _numbers(values: Any) -> Floats:  # noqa: ANN401

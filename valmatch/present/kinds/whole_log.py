@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -216,9 +217,10 @@ def _paths(result: BatchRating, rated: Sequence[PlayerRow], view: View) -> Graph
                 [row.high for row in rows],
             )
         )
-        if not np.isfinite(low).any():
-            low = high = None
-        lines.append(Line(name, np.array(days) - start, ratings, low, high, colour=k))
+        known = bool(np.isfinite(low).any())
+        ends = (low, high) if known else (None, None)
+        line = Line(name, np.array(days) - start, ratings, colour=k)
+        lines.append(replace(line, low=ends[0], high=ends[1]))
     day = f"days after {first}" if dated else "day"
     return Graph("Ratings of the best by day played", day, "rating [points]", lines)
 
