@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
-from valmatch.matching.plain_tickets.pool import Known, Ping, Pool, in_force
+from valmatch.matching.plain_tickets.pool import Ping, Pool, in_force
 from valmatch.matching.tickets.building import OF_PARTY, added
 from valmatch.rule_sets.table import (
     Aggregate,
@@ -23,18 +23,23 @@ from valmatch.rule_sets.table import (
     Reached,
     Spread,
     Steps,
+    Table,
     Within,
 )
+from valmatch.rule_sets.worlds import Player
 
 # Aggregates of a match as nested lists: None is undefined.
 
 Nested = Any  # a value, or nested lists of values
 
 
-def evaluate(aggregate: Aggregate, teams: Sequence[Sequence[Known]]) -> Nested:
-    """Return an aggregate of players by team; None if it is undefined."""
+def evaluate(aggregate: Aggregate, match: PartialMatch) -> Nested:
+    """Return an aggregate of the players of a match; None if it is undefined."""
     depth = aggregate.depth + len(aggregate.functions)
-    value: Nested = [[_source(aggregate, player) for player in teams[k]] for k in aggregate.teams]
+    value: Nested = [
+        [_source(aggregate, player, match.pool.table) for player in match.teams[k]]
+        for k in aggregate.teams
+    ]
     if aggregate.source == "teams":
         value = [[0.0] * len(value)]
     if not aggregate.grouped or aggregate.source == "teams":
@@ -44,10 +49,10 @@ def evaluate(aggregate: Aggregate, teams: Sequence[Sequence[Known]]) -> Nested:
     return value
 
 
-def _source(aggregate: Aggregate, player: Known) -> object:
+def _source(aggregate: Aggregate, player: Player, table: Table) -> object:
     """Return what an aggregate takes of a player."""
     if isinstance(aggregate.source, int):
-        return player.values[aggregate.source]
+        return player.attributes[table.attributes[aggregate.source].name]
     return player.id if aggregate.source == "ids" else 0.0
 
 
@@ -129,7 +134,7 @@ class PartialMatch:
         pool: Pool,
         tickets: tuple[int, ...] = (),
         homes: tuple[int | None, ...] = (),
-        teams: tuple[tuple[Known, ...], ...] | None = None,
+        teams: tuple[tuple[Player, ...], ...] | None = None,
         born: float | None = None,
     ) -> None:
         # tickets: in the order in which they were added
@@ -166,7 +171,7 @@ class PartialMatch:
         """Return the match with another ticket on a team."""
         teams = list(self.teams)
         for player in self.pool.players[ticket]:
-            at = cast(int, player.home) if home is None else home
+            at = self.pool.names.index(player.team) if home is None else home
             teams[at] = (*teams[at], player)
         return PartialMatch(
             self.pool,
@@ -210,7 +215,7 @@ class PartialMatch:
         """
         sizes, own = self.sizes(now, ticket), self.pool.players[ticket]
         if self.pool.tickets[ticket].running:
-            homes = [player.home for player in own]
+            homes = [self.pool.names.index(player.team) for player in own]
             full = any(
                 home in homes and len(team) + homes.count(home) > most
                 for home, (team, (_, most)) in enumerate(zip(self.teams, sizes, strict=True))
@@ -309,7 +314,7 @@ class Judge:
         return None if steps is None else cast(float, in_force(steps, self.born, self.now))
 
     def _value(self, aggregate: Aggregate) -> Any:  # noqa: ANN401
-        return evaluate(aggregate, self.match.teams)
+        return evaluate(aggregate, self.match)
 
     def _reference(self, steps: Steps) -> Any:  # noqa: ANN401
         """Return the value of a reference, None where it is undefined."""

@@ -15,14 +15,6 @@ from valmatch.rule_sets.worlds import Search, Service, Ticket
 OPEN = {"count", "sum"}  # functions that say nothing of a match that is not complete
 
 
-class Known(NamedTuple):
-    """A player: its id, its values by attribute, and its team if its game runs already."""
-
-    id: str
-    values: tuple[Any, ...]
-    home: int | None
-
-
 class Ping(NamedTuple):
     """Milliseconds of a ticket in a region: the highest and the lowest that a rule looks at.
 
@@ -43,17 +35,15 @@ class Pool:
         self, table: Table, tickets: Sequence[Ticket], service: Service, search: Search
     ) -> None:
         self.table, self.tickets, self.service, self.search = table, tickets, service, search
-        names = [team.name for team in table.teams]
-        # of each ticket
+        self.names = [team.name for team in table.teams]
+        # of each ticket the players, with a value of every attribute, None for none
         self.players = [
             [
-                Known(
-                    player.id,
-                    tuple(
-                        player.attributes.get(attribute.name, attribute.default)
-                        for attribute in table.attributes
-                    ),
-                    names.index(player.team) if ticket.running else None,
+                player._replace(
+                    attributes={
+                        one.name: player.attributes.get(one.name, one.default)
+                        for one in table.attributes
+                    }
                 )
                 for player in ticket.players
             ]
@@ -71,7 +61,8 @@ class Pool:
 
     def values(self, ticket: int, attribute: int) -> list[Any]:
         """Return the values of a ticket's players."""
-        return [player.values[attribute] for player in self.players[ticket]]
+        name = self.table.attributes[attribute].name
+        return [player.attributes[name] for player in self.players[ticket]]
 
     def pings(self, ticket: int, rule: Reached) -> dict[str, Ping]:
         """Return what a rule looks at, by region that all players of a ticket report."""
