@@ -198,6 +198,9 @@ RATINGS = [
     ("player,rating,games\na,5,1.5\n", ":2: games: '1.5' (allowed: a whole number)"),
     ("player,rating,games\na,5,-1\n", ":2: games: '-1' (allowed: a number from 0 to 1e+15)"),
     ("player,rating,games\na,5,1e20\n", ":2: games: '1e20' (allowed: a number from 0"),
+    ("player,rating,last_game\na,5,soon\n", ":2: last_game: 'soon' (allowed: a number or an ISO"),
+    ("player,rating,wins\na,5,-1\n", ":2: wins: '-1' (allowed: a number from 0 to 1e+15)"),
+    ("player,rating,draws\na,5,0.5\n", ":2: draws: '0.5' (allowed: a whole number)"),
 ]
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from tests.support.command import valmatch
 from tests.support.game_logs import random_rows, table, write
-from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import rate_games
@@ -236,10 +235,3 @@ def test_trueskill_gives_each_result_its_probability(tmp_path: Path) -> None:
     assert loss == pytest.approx(-math.log(one.draw), rel=1e-9)
     nothing = rate_games(log, "trueskill", parameters={"draw_probability": 0.0})
     assert nothing.predictions["all"].three_way_log_loss is None
-
-
-@pytest.mark.parametrize("result", ["1-O", "", "2-0"])
-def test_results_of_home_games_are_checked(result: str, tmp_path: Path) -> None:
-    log = write(tmp_path / "l.csv", [[["a", "b", result]]], "home,away,result")
-    with pytest.raises(InputError, match=r"l.csv:2:5: result: "):
-        rate_games(log, "elo")

@@ -11,6 +11,15 @@ from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import unallocating
 
 
+class Outcome(NamedTuple):
+    """One outcome of a game of player 0 against each player."""
+
+    # means, variances: player 0's belief afterwards
+    means: Floats
+    variances: Floats
+    best: Floats  # 2 pi q^2 then, first against the same player, then against the best
+
+
 class Workspace(NamedTuple):
     """Scratch arrays of one decision, one entry per player; nothing in them outlives the call."""
 
@@ -19,26 +28,19 @@ class Workspace(NamedTuple):
     # p_win, p_draw: believed probability that player 0 beats, or draws with, each player
     p_win: Floats
     p_draw: Floats
-    # mean_win, variance_win, mean_loss, variance_loss, mean_draw, variance_draw: player 0's belief
-    # after beating, losing to, or drawing with, each player
-    mean_win: Floats
-    variance_win: Floats
-    # best_win, best_loss, best_draw: 2 pi q^2 after each outcome, first against the same player,
-    # then against the best
-    best_win: Floats
-    mean_loss: Floats
-    variance_loss: Floats
-    best_loss: Floats
-    mean_draw: Floats
-    variance_draw: Floats
-    best_draw: Floats
+    # won, lost, drew: player 0 beat, lost to, or drew with, each player
+    won: Outcome
+    lost: Outcome
+    drew: Outcome
     # ceilings of the quality while looking ahead; in the end sqrt(2 pi) times the score
     scores: Floats
 
 
 def workspace(n_players: int) -> Workspace:
     """Return scratch arrays for decisions among `n_players` players, player 0 included."""
-    return Workspace(*[np.empty(n_players) for _ in Workspace._fields])
+    inverse, quality, p_win, p_draw, scores, *of_outcomes = np.empty((14, n_players))
+    won, lost, drew = (Outcome(*of_outcomes[k : k + 3]) for k in (0, 3, 6))
+    return Workspace(inverse, quality, p_win, p_draw, won, lost, drew, scores)
 
 
 class Knowledge(NamedTuple):

@@ -13,6 +13,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import expanded, internal, unallocating
 from valmatch.policies.knowledge import (
     Knowledge,
+    Outcome,
     Workspace,
     exp_minus,
     largest,
@@ -228,6 +229,7 @@ def _outcomes(
     work: Workspace,
 ) -> None:
     """Approximate both outcomes of a game against every player; `noise` is 2 sigma_eps^2."""
+    won, lost = work.won, work.lost
     for j in range(means.size):
         mean, variance = means[j], variances[j]
         inverse = 1.0 / (variance_0 + variance + noise)
@@ -258,15 +260,15 @@ def _outcomes(
         mean_loss = mean_0 - variance_0 * v_loss
         variance_win = variance_0 * (1.0 - variance_0 * w_win)
         variance_loss = variance_0 * (1.0 - variance_0 * w_loss)
-        work.mean_win[j] = mean_win
-        work.mean_loss[j] = mean_loss
-        work.variance_win[j] = variance_win
-        work.variance_loss[j] = variance_loss
+        won.means[j] = mean_win
+        lost.means[j] = mean_loss
+        won.variances[j] = variance_win
+        lost.variances[j] = variance_loss
         wide = variance + noise
-        work.best_win[j] = _squared_quality(
+        won.best[j] = _squared_quality(
             mean_win, variance_win, mean - variance * v_win, wide - variance * variance * w_win
         )
-        work.best_loss[j] = _squared_quality(
+        lost.best[j] = _squared_quality(
             mean_loss, variance_loss, mean + variance * v_loss, wide - variance * variance * w_loss
         )
 
@@ -298,12 +300,12 @@ def _outcomes_with_draws(
         won = update(mean_0, variance_0, mean, variance, half, False, draw_margin)
         lost = update(mean, variance, mean_0, variance_0, half, False, draw_margin)
         drew = update_drawn(mean_0, variance_0, mean, variance, half, draw_margin)
-        work.mean_win[j], work.variance_win[j] = won[0], won[1]
-        work.mean_loss[j], work.variance_loss[j] = lost[2], lost[3]
-        work.mean_draw[j], work.variance_draw[j] = drew[0], drew[1]
-        work.best_win[j] = _squared_quality(won[0], won[1], won[2], won[3] + noise)
-        work.best_loss[j] = _squared_quality(lost[2], lost[3], lost[0], lost[1] + noise)
-        work.best_draw[j] = _squared_quality(drew[0], drew[1], drew[2], drew[3] + noise)
+        work.won.means[j], work.won.variances[j] = won[0], won[1]
+        work.lost.means[j], work.lost.variances[j] = lost[2], lost[3]
+        work.drew.means[j], work.drew.variances[j] = drew[0], drew[1]
+        work.won.best[j] = _squared_quality(won[0], won[1], won[2], won[3] + noise)
+        work.lost.best[j] = _squared_quality(lost[2], lost[3], lost[0], lost[1] + noise)
+        work.drew.best[j] = _squared_quality(drew[0], drew[1], drew[2], drew[3] + noise)
 
 
 @internal
@@ -365,17 +367,16 @@ def _look_ahead(
     slack: float,
     means: Floats,
     variances: Floats,
-    mean_0: Floats,
-    variance_0: Floats,
-    best: Floats,
+    outcome: Outcome,
     work: Workspace,
 ) -> None:
-    """Raise `best`, the own quality after one outcome of each game, to the best of all opponents.
+    """Raise the quality after one outcome of each game from the own one to that of all opponents.
 
     Every belief about player 0 after that outcome lies in [low, high] x [narrow, now]. A player
     is a rival unless its ceiling there is below what both `first` and `second` keep: a candidate,
     whose own belief changes, may be one of the two, but not both.
     """
+    mean_0, variance_0, best = outcome.means, outcome.variances, outcome.best
     low, high, narrow = mean_0[0], mean_0[0], variance_0[0]
     for j in range(mean_0.size):
         low = mean_0[j] if mean_0[j] < low else low
@@ -398,15 +399,10 @@ def _look_ahead(
 
 
 @internal
-def _combine(
-    multiplier: float,
-    quality: Floats,
-    p_win: Floats,
-    best_win: Floats,
-    best_loss: Floats,
-    scores: Floats,
-) -> None:
-    """Fill `scores` with q_0j + multiplier F_j."""
+def _combine(multiplier: float, work: Workspace) -> None:
+    """Fill the scores with q_0j + multiplier F_j."""
+    scores, quality, p_win = work.scores, work.quality, work.p_win
+    best_win, best_loss = work.won.best, work.lost.best
     for j in range(scores.size):
         win, loss = math.sqrt(best_win[j]), math.sqrt(best_loss[j])
         future = p_win[j] * win + (1.0 - p_win[j]) * loss
@@ -417,10 +413,10 @@ def _combine(
 def _combine_with_draws(multiplier: float, work: Workspace) -> None:
     """Fill the scores with q_0j + multiplier F_j, of three outcomes."""
     for j in range(work.scores.size):
-        win, loss = math.sqrt(work.best_win[j]), math.sqrt(work.best_loss[j])
+        win, loss = math.sqrt(work.won.best[j]), math.sqrt(work.lost.best[j])
         p_loss = 1.0 - work.p_win[j] - work.p_draw[j]
         future = work.p_win[j] * win + p_loss * loss
-        future += work.p_draw[j] * math.sqrt(work.best_draw[j])
+        future += work.p_draw[j] * math.sqrt(work.drew.best[j])
         work.scores[j] = work.quality[j] + multiplier * future
 
 
@@ -468,46 +464,10 @@ def _look_ahead_from_all(
     first, second = _two_best(work.quality)
     if second == player:  # a single opponent has no rival
         return
-    _look_ahead(
-        player,
-        first,
-        second,
-        noise,
-        slack,
-        means,
-        variances,
-        work.mean_win,
-        work.variance_win,
-        work.best_win,
-        work,
-    )
-    _look_ahead(
-        player,
-        first,
-        second,
-        noise,
-        slack,
-        means,
-        variances,
-        work.mean_loss,
-        work.variance_loss,
-        work.best_loss,
-        work,
-    )
+    _look_ahead(player, first, second, noise, slack, means, variances, work.won, work)
+    _look_ahead(player, first, second, noise, slack, means, variances, work.lost, work)
     if draw_margin > 0.0:
-        _look_ahead(
-            player,
-            first,
-            second,
-            noise,
-            slack,
-            means,
-            variances,
-            work.mean_draw,
-            work.variance_draw,
-            work.best_draw,
-            work,
-        )
+        _look_ahead(player, first, second, noise, slack, means, variances, work.drew, work)
 
 
 @unallocating
@@ -544,7 +504,7 @@ def best_opponent(
     if draw_margin > 0.0:
         _combine_with_draws(multiplier, work)
     else:
-        _combine(multiplier, work.quality, work.p_win, work.best_win, work.best_loss, scores)
+        _combine(multiplier, work)
     scores[player] = -math.inf
     chosen = place_of_largest(scores)
     least = scores[chosen] - 2.0 * slack * (1.0 + multiplier)
