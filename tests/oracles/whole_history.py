@@ -31,6 +31,7 @@ class PathWorld:
     drift: float = 3.7
     deviation: float = 350.0
     mean: float = 1500.0
+    n_players: int = 6
 
     def __post_init__(self) -> None:
         played = {

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from tests.support.contests import duels_of
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.connections import levels_of
@@ -126,16 +127,11 @@ class BatchLeague:
         leads = (truth[a] - truth[b])[:, np.newaxis] + math.sqrt(2.0) * self.noise * nodes
         won, drawn = (own @ weights / weights.sum() for own in self._chances(leads))
         scores = np.repeat([1.0, 0.5, 0.0], len(a))
-        n = len(scores)
-        contests = Contests(
+        contests = duels_of(
             self.players,
-            2 * np.arange(n + 1),
-            np.arange(2 * n + 1),
-            np.column_stack([scores, 1.0 - scores]).ravel(),
             np.column_stack([np.tile(a, 3), np.tile(b, 3)]).ravel(),
-            np.zeros((2 * n, 0)),
+            np.column_stack([scores, 1.0 - scores]).ravel(),
             np.concatenate([won, drawn, 1.0 - won - drawn]),
-            np.arange(n),
         )
         found = rate(design_of(contests), levels_of(contests), Model(self.draws)).ratings
         rounded: Floats = np.round(found, 6)  # equals stay equal

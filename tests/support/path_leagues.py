@@ -9,9 +9,9 @@ import numpy as np
 from scipy.stats import norm
 
 from tests.oracles.bradley_terry import B
+from tests.support.contests import duels_of
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.connections import levels_of, link
-from valmatch.ratings.bradley_terry.contests import Contests
 from valmatch.ratings.bradley_terry.estimating import estimate
 from valmatch.ratings.whole_history.rating import PathModel, player_days
 
@@ -48,17 +48,7 @@ def path_shares(league: PathLeague, seed: int) -> Floats:
         points += [float(won), float(not won)]
         days.append(now)
         truth[a, now], truth[b, now] = paths[a], paths[b]
-    sides = np.arange(2 * GAMES + 1)
-    contests = Contests(
-        PLAYERS,
-        sides[::2],
-        sides,
-        np.array(points),
-        np.array(players),
-        np.zeros((2 * GAMES, 0)),
-        np.ones(GAMES),
-        np.arange(GAMES),
-    )
+    contests = duels_of(PLAYERS, players, points)
     known = player_days(contests, np.array(days))
     model = PathModel(days=known, drift=league.drift, deviation=league.deviation, mean=0.0)
     levels, weights = levels_of(contests), contests.weights

@@ -7,7 +7,7 @@ import pytest
 
 from tests.oracles.bradley_terry import Game, Side, World
 from tests.oracles.connections import who_is_rated
-from tests.ratings.bradley_terry.test_estimates import contests_of
+from tests.support.contests import contests_of
 from valmatch.ratings.bradley_terry.connections import levels_of, link
 
 

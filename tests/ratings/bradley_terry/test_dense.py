@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.support.contests import duels_of
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.connections import levels_of
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
@@ -38,19 +39,7 @@ def played(n: int, games: int, nu: float, home: float, seed: int) -> tuple[Count
         (counts.won, counts.drawn, counts.lost)[result][i, j] += 1.0
         points += [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]][result]
         players += [i, j]
-    features = np.zeros((2 * games, int(home != 0.0)))
-    features[::2] = 1.0
-    contests = Contests(
-        n,
-        2 * np.arange(games + 1),
-        np.arange(2 * games + 1),
-        np.array(points),
-        np.array(players),
-        features,
-        np.ones(games),
-        np.arange(games),
-    )
-    return counts, contests
+    return counts, duels_of(n, players, points, home=home != 0.0)
 
 
 def shipped(contests: Contests, model: Model) -> tuple[Floats, Floats, Floats] | None:

@@ -7,36 +7,15 @@ import pytest
 
 from tests.oracles import bradley_terry as plain
 from tests.oracles.bradley_terry import Game, Side, World
+from tests.support.contests import contests_of
 from valmatch.ratings.bradley_terry import linear, rating
 from valmatch.ratings.bradley_terry.connections import levels_of, link
-from valmatch.ratings.bradley_terry.contests import Contests, design_of
+from valmatch.ratings.bradley_terry.contests import design_of
 from valmatch.ratings.bradley_terry.covariance import signs_of
 from valmatch.ratings.bradley_terry.estimating import Anchors, Estimate, Uncertainty
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.likelihood import tallies_of, terms_at
 from valmatch.ratings.bradley_terry.rating import Model, rate, refit
-
-
-def contests_of(world: World) -> Contests:
-    """Return the games of a world in flat arrays."""
-    sides = [side for game in world.games for side in game.sides]
-    ends = [
-        np.cumsum([0, *sizes])
-        for sizes in (
-            [len(game.sides) for game in world.games],
-            [len(side.players) for side in sides],
-        )
-    ]
-    return Contests(
-        world.n_players,
-        ends[0],
-        ends[1],
-        np.array([side.score for side in sides], float),
-        np.array([player for side in sides for player in side.players]),
-        np.array([side.features for side in sides], float).reshape(len(sides), world.n_features),
-        np.array([game.weight for game in world.games], float),
-        np.array([game.cluster for game in world.games]),
-    )
 
 
 def sure_of(found: Estimate, sandwich: bool, draws: np.random.Generator) -> Uncertainty:

@@ -11,6 +11,7 @@ import pytest
 from tests.oracles import whole_history as plain
 from tests.oracles.bradley_terry import Game, Side
 from tests.oracles.whole_history import PathWorld
+from tests.support.contests import contests_of
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry import rating as unmoved
 from valmatch.ratings.bradley_terry.connections import Levels, Linked, levels_of, link
@@ -22,28 +23,6 @@ from valmatch.ratings.whole_history import rating as parts
 from valmatch.ratings.whole_history.rating import PathModel, player_days
 
 N = 6
-
-
-def contests_of(world: PathWorld) -> Contests:
-    """Return the games of a world in flat arrays."""
-    sides = [side for game in world.games for side in game.sides]
-    ends = [
-        np.cumsum([0, *sizes])
-        for sizes in (
-            [len(game.sides) for game in world.games],
-            [len(side.players) for side in sides],
-        )
-    ]
-    return Contests(
-        N,
-        ends[0],
-        ends[1],
-        np.array([side.score for side in sides], float),
-        np.array([player for side in sides for player in side.players]),
-        np.array([side.features for side in sides], float).reshape(len(sides), world.n_features),
-        np.array([game.weight for game in world.games], float),
-        np.array([game.cluster for game in world.games]),
-    )
 
 
 def model_of(world: PathWorld, draws: str = "") -> PathModel:
