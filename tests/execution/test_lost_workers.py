@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.command import valmatch
 from tests.support.crashes import kill_a_worker
+from tests.support.folders import results
 from valmatch import RunError, replicate
 from valmatch.execution import chunks
 from valmatch.execution.chunks import result_of
@@ -38,45 +39,31 @@ DIED = (
 )
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """Return the files of a run but those that tell of the run itself."""
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    found = {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in files
-        if path.name not in ("manifest.json", ".lock")
-    }
-    if "evaluations.csv" in found:  # workers finish in any order
-        lines = found["evaluations.csv"].splitlines(keepends=True)
-        found["evaluations.csv"] = b"".join(sorted(lines))
-    return found
-
-
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, dict[str, bytes]]:
     found = {}
     for name, command in COMMANDS.items():
         folder = tmp_path_factory.mktemp("undisturbed") / "out"
         assert valmatch(*command, "--out", folder).code == 0
-        found[name] = contents(folder)
+        found[name] = results(folder)
     return found
 
 
 @pytest.fixture
 def deadly(monkeypatch: pytest.MonkeyPatch) -> list[Future[Any]]:
     """Kill a worker when it has done some work; return what has come of it until then."""
-    results: list[Future[Any]] = []
+    ended: list[Future[Any]] = []
 
     def once(future: Future[Any]) -> object:
         made = result_of(future)
-        results.append(future)
-        if len(results) == 2:
+        ended.append(future)
+        if len(ended) == 2:
             kill_a_worker()
         return made
 
     monkeypatch.setattr(chunks, "result_of", once)
     monkeypatch.setattr(parallel_runs, "result_of", once)
-    return results
+    return ended
 
 
 LONG = pytest.mark.long
@@ -109,7 +96,7 @@ def test_a_run_that_loses_a_worker_says_so_and_goes_on(
     assert sum(path.read_bytes().count(b"\n") - 1 for path in rows) > 0
     assert len(deadly) >= 2
     assert valmatch(*given, "--resume").code == 0
-    assert contents(tmp_path / "out") == undisturbed[name]
+    assert results(tmp_path / "out") == undisturbed[name]
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.command import valmatch
 from tests.support.crashes import CASES, contents, duplicate, run_and_kill, start, suffer, tear
+from tests.support.signals import living
 from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.errors import InputError
@@ -143,22 +144,9 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     process.kill()
     process.communicate()
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and _living(process.pid):
+    while time.monotonic() < deadline and living(process.pid):
         time.sleep(0.1)
-    assert _living(process.pid) == []
-
-
-def _living(session: int) -> list[str]:
-    """Return the processes of a session that are not zombies."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == session and fields[0] not in "ZX":
-            found.append(folder.name)
-    return found
+    assert living(process.pid) == []
 
 
 def test_the_events_do_what_they_say(tmp_path: Path) -> None:

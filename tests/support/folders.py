@@ -12,6 +12,15 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 
 def results(folder: Path) -> dict[str, bytes]:
-    """Return the files below a folder but manifests, which hold the time."""
-    found = everything(folder).items()
-    return {name: content for name, content in found if not name.endswith("manifest.json")}
+    """Return the files below a folder but those of the run itself, which hold the time.
+
+    Evaluations are sorted, as workers finish in any order.
+    """
+    found = {
+        name: content
+        for name, content in everything(folder).items()
+        if not name.endswith(("manifest.json", ".lock"))
+    }
+    for name in [name for name in found if Path(name).name == "evaluations.csv"]:
+        found[name] = b"".join(sorted(found[name].splitlines(keepends=True)))
+    return found

@@ -20,20 +20,15 @@ from random import Random
 from typing import Any, NamedTuple
 
 from tests.support.command import valmatch
+from tests.support.folders import results
 from tests.support.game_logs import random_rows, write
 from tests.support.machine import slowness, times
 
-SECONDS = 3.0
-"""Time within which a command has ended after a signal.
+SECONDS = 3.0  # in which a command ends after a signal, on a machine that does nothing else
 
-On a machine that does nothing else; see `tests.support.machine.slowness`.
-"""
+CAUGHT = 1 << (signal.SIGXCPU - 1)  # of a signal that a command catches last at its start
 
-CAUGHT = 1 << (signal.SIGXCPU - 1)
-"""The bit of a signal that Python itself leaves alone; a command catches it last at its start."""
-
-GIVEN_UP = 60.0
-"""Seconds after which a command that has not ended is killed, and its workers are orphans."""
+GIVEN_UP = 60.0  # seconds after which a command is killed, and its workers are orphans
 
 SIGNALS: Mapping[str, Sequence[signal.Signals]] = {
     "SIGINT": (signal.SIGINT,),
@@ -61,6 +56,7 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "curves": (*CURVES, "--set", "rank=1", "-n", "300"),
     "curves, 2 workers": (*CURVES, "--set", "rank=1", "-n", "300", *TWO),
     "controls": (*REPLICATE, "--control-variates"),
+    "shard": (*REPLICATE, "--shard", "1/2"),
     "design": DESIGN,
     "design, 2 workers": (*DESIGN, *TWO),
     "design, dask": (*DESIGN, *DASK),
@@ -80,25 +76,13 @@ RESUMABLE = ("replicate", "compare", "optimize")
 
 
 class Undisturbed(NamedTuple):
-    """A command that ended by itself.
+    """A command that ended by itself."""
 
-    Attributes
-    ----------
-    argv
-        The command, without its folder of results.
-    files
-        What it wrote.
-    code
-        Its exit code.
-    ready, seconds
-        When its folder was there, and when it ended.
-    """
-
-    argv: Sequence[str]
-    files: Mapping[str, bytes]
+    argv: Sequence[str]  # the command, without its folder of results
+    files: Mapping[str, bytes]  # what it wrote
     code: int
-    ready: float
-    seconds: float
+    ready: float  # when its folder was there, in seconds
+    seconds: float  # when it ended
 
     def at(self, out: Path, *further: str) -> list[str]:
         """Return the command with a folder of results."""
@@ -118,36 +102,24 @@ class Interruption(NamedTuple):
 
 
 class Stopped(NamedTuple):
-    """How a command ended that was sent signals.
+    """How a command ended that was sent signals."""
 
-    Attributes
-    ----------
-    code
-        Its exit code, None if it had to be killed.
-    late, allowed
-        Seconds that it took after the last signal, and may have taken.
-    orphans
-        Its workers that did not end.
-    err
-        What it said.
-    """
-
-    code: int | None
-    late: float
-    allowed: float
-    orphans: Sequence[str]
-    err: str
+    code: int | None  # None if it had to be killed
+    late: float  # seconds that it took after the last signal
+    allowed: float  # seconds that it may have taken
+    orphans: Sequence[str]  # its workers that did not end
+    err: str  # what it said
 
 
 def undisturbed(command: str, folder: Path) -> Undisturbed:
     """Run a command to its end in an empty folder, in which what it reads is made first."""
     argv = list(COMMANDS[command])
     if argv == ["combine"]:
-        parts = [str(folder / str(shard)) for shard in range(3)]
-        for shard, part in enumerate(parts):
-            made = valmatch(*REPLICATE, "--shard", f"{shard}/3", "--out", part)
+        for shard in range(3):
+            part = ("--shard", f"{shard}/3", "--out", folder / "parts")
+            made = valmatch(*REPLICATE, *part)
             assert made.code == 0, made.err
-        argv += parts
+        argv.append(str(folder / "parts"))
     elif argv == ["rate"]:
         argv.append(str(write(folder / "log.csv", random_rows(1, games=10_000, players=500))))
     out, started, ready = folder / "out", time.monotonic(), 0.0
@@ -161,7 +133,7 @@ def undisturbed(command: str, folder: Path) -> Undisturbed:
     assert process.returncode in (0, 3), (folder / "err").read_text()
     seconds = time.monotonic() - started
     return run._replace(
-        files=_results(out), code=process.returncode, ready=ready or seconds, seconds=seconds
+        files=results(out), code=process.returncode, ready=ready or seconds, seconds=seconds
     )
 
 
@@ -192,7 +164,7 @@ def broken_promises(one: Interruption, run: Undisturbed, folder: Path) -> list[s
     again = valmatch(*run.at(out, *further, "--quiet"), *_one_worker(run))
     if again.code != run.code:
         problems.append(f"made again, it ends with {again.code}: {again.err[-300:]}")
-    found = _results(out)
+    found = results(out)
     different = [name for name in run.files if found.get(name) != run.files[name]]
     if different and again.code == run.code:
         problems.append(f"made again, these differ: {', '.join(different)}")
@@ -291,7 +263,7 @@ def _judge(one: Interruption, stopped: Stopped) -> list[str]:
 
 def _left_behind(one: Interruption, run: Undisturbed, out: Path) -> list[str]:
     """Return what is wrong with the files of a command that has ended."""
-    found = _results(out)
+    found = results(out)
     problems = []
     torn = sorted(name for name in found if Path(name).name.startswith("."))
     if torn and one.signals != "SIGKILL":
@@ -311,17 +283,6 @@ def _complete(out: Path) -> bool:
     """Return whether a folder says that it holds all of a run."""
     manifest = out / "manifest.json"
     return manifest.exists() and json.loads(manifest.read_text())["status"] == "complete"
-
-
-def _results(out: Path) -> dict[str, bytes]:
-    """Return the files of a folder, but for those that tell of the run itself."""
-    own = ("manifest.json", ".lock")
-    files = [path for path in sorted(out.rglob("*")) if path.is_file() and path.name not in own]
-    found = {str(path.relative_to(out)): path.read_bytes() for path in files}
-    # Workers finish in any order.
-    for name in [name for name in found if name.endswith("evaluations.csv")]:
-        found[name] = b"".join(sorted(found[name].splitlines(keepends=True)))
-    return found
 
 
 def main() -> None:

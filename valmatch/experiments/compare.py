@@ -22,9 +22,8 @@ from valmatch.execution.run_options import Listeners, RunKeywords, RunOptions, s
 from valmatch.experiments.replicate import (
     DEFAULT_SEED,
     Plan,
-    check_finished,
+    check_folders,
     default_n,
-    open_run,
     run_plan,
 )
 from valmatch.experiments.replications import Replications
@@ -70,16 +69,12 @@ def paired_runs(
             identity = {**identity, "seed": plan.seed}
             read = [file for config in configs for file in files_of(config)]
             opened = RunFolder(out, "compare", configs[0], identity, resume=resume, read=read)
-            for name, config in sides.items():
-                open_run(out / name, config, plan, resume, read=read)
+            check_folders({out / name: sides[name] for name in sides}, plan, resume, read)
             folder = stack.enter_context(opened)
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
         # Where the time is short, an equal part of it for each leaves replications to compare.
         parts = [options.max_seconds * k / len(sides) for k in range(1, len(sides))]
         stops = [*(Stop(part, stop) for part in parts), stop]
-        if out and resume:
-            for name, config in sides.items():
-                check_finished(config, plan, out / name)
         runs = [
             run_plan(
                 config,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -259,10 +259,14 @@ def run_plan(
     return result
 
 
-def check_finished(config: Config, plan: Plan, out: Path) -> None:
-    """Read what a folder holds of a run, of which `run_plan` is to make the rest; write nothing."""
-    open_run(out, config, plan, resume=True)
-    open_store(config, plan, build(config), Place(out, plan.shard, resume=True))
+def check_folders(
+    configs: Mapping[Path, Config], plan: Plan, resume: bool, read: Sequence[Path] = ()
+) -> None:
+    """Refuse folders in which `run_plan` cannot make its replications; write nothing."""
+    for out, config in configs.items():
+        open_run(out, config, plan, resume, read=read)
+        if resume:
+            open_store(config, plan, build(config), Place(out, plan.shard, resume))
 
 
 def open_store(config: Config, plan: Plan, model: Model[object], place: Place) -> Store:

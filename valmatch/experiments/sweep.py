@@ -20,7 +20,7 @@ from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.run_options import DEFAULT_OPTIONS, NO_LISTENERS, Listeners, RunOptions
 from valmatch.execution.shards import WHOLE
-from valmatch.experiments.replicate import Plan, check_finished, open_run, run_plan
+from valmatch.experiments.replicate import Plan, check_folders, run_plan
 from valmatch.experiments.replications import STATISTICS, Replications
 from valmatch.inputs.arguments import LARGEST, RANGES
 from valmatch.inputs.fields import schema_at
@@ -286,13 +286,9 @@ def run_design(
         if out:
             ids = list(map(config_id, configs))
             opened = open_design(out, config, design, ids, plan, resume)
-            for key, point in zip(ids, configs, strict=True):
-                open_run(out / POINTS / key, point, plan, resume)
+            places = [out / POINTS / key for key in ids]
+            check_folders(dict(zip(places, configs, strict=True)), plan, resume)
             folder = stack.enter_context(opened)
-        if out and resume:
-            for key, point in {config_id(point): point for point in configs}.items():
-                if (out / POINTS / key).exists():
-                    check_finished(point, plan, out / POINTS / key)
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
         for point in configs:
             key = config_id(point)
