@@ -21,12 +21,13 @@ from tests.support.command import valmatch
 from tests.support.folders import everything, results
 from valmatch.config.loading import load
 from valmatch.errors import InputError
-from valmatch.execution.shards import Shard
+from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.combine import combine, combine_designs
-from valmatch.experiments.replicate import replicate
+from valmatch.experiments.replicate import Plan, open_run, replicate
 from valmatch.experiments.simulate import simulate
 from valmatch.game_logs import rating
 from valmatch.game_logs.rating import rate_games
+from valmatch.storage import run_folder
 from valmatch.storage.output import write_bytes
 from valmatch.storage.run_folder import RunFolder
 
@@ -189,6 +190,30 @@ def test_no_name_leads_out_of_a_folder(tmp_path: Path, id_: object) -> None:
     assert "manifest.json: damaged: design.config_ids.1: " in refused.err
     assert "(allowed: 12 hexadecimal digits)" in refused.err
     assert everything(tmp_path) == before
+
+
+def test_a_shard_keeps_out_who_makes_the_same_or_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_folder, "WAIT", 0.1)
+    config = load("valorant")
+
+    def opened(shard: Shard) -> RunFolder:
+        return open_run(tmp_path, config, Plan(10, shard=shard), resume=True)
+
+    def refused_shards(*shards: Shard) -> None:
+        for shard in shards:
+            with pytest.raises(InputError, match="in use by"), opened(shard):
+                pass
+
+    with opened(Shard(0, 2)), opened(Shard(1, 2)), opened(Shard(0, 3)) as third:
+        refused_shards(Shard(0, 2), Shard(1, 2), WHOLE)
+        third.close("out of time")
+    with opened(WHOLE):
+        refused_shards(Shard(0, 2))
+        third.close("complete")  # cannot say so now, and does no harm
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["shards"] == {"0/3": "out of time"}
 
 
 def test_a_thousand_million_are_counted(tmp_path: Path) -> None:

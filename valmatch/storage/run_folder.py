@@ -40,6 +40,7 @@ LOCK = ".lock"  # locked, not just there, while a process writes: a kill release
 SHARD_LOCK = ".shard.lock"  # the same of a process that makes a shard, by the name of its part
 
 WAIT = 60.0  # most seconds that a shard waits for the manifest, which others change quickly
+HURRY = 0.5  # the same after a signal
 
 TEMPORARY = re.compile(rf"\.(.+)\.[a-z0-9_]{{8}}{re.escape(PART)}")
 """The name of a file that is being written, with the name that it is to have."""
@@ -344,7 +345,7 @@ class ShardFolder(RunFolder):
     """
 
     def _open(self) -> None:
-        with self._changing() as manifest:
+        with self._changing(WAIT) as manifest:
             before = self._previous
             status = manifest["shards"].pop(str(self.shard), "not ended")
             names = [self.shard.file_name(name) for name in self._progress if "." in name]
@@ -355,7 +356,7 @@ class ShardFolder(RunFolder):
                     manifest.update({key: size, "status": INCOMPLETE})
 
     @contextmanager
-    def _changing(self, wait: float = WAIT) -> Iterator[dict[str, Any]]:
+    def _changing(self, wait: float) -> Iterator[dict[str, Any]]:
         """Change the manifest, which other shards may be about to change, too."""
         lock = self._locked(LOCK, wait)
         try:
@@ -377,9 +378,10 @@ class ShardFolder(RunFolder):
         return []
 
     def close(self, status: str, **facts: object) -> None:
-        """Write down how the shard ended."""
+        """Write down how the shard ended, unless others keep the manifest: rows are what counts."""
         self._manifest["status"] = status
-        with self._changing() as manifest:
+        wait = HURRY if status == "interrupted" else WAIT
+        with suppress(InputError), self._changing(wait) as manifest:
             manifest["shards"][str(self.shard)] = status
             for key in ("remarks", "input_remarks"):
                 if texts := self._manifest.get(key):
