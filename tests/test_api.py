@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,6 @@ import pytest
 
 import valmatch
 from valmatch.execution.run_options import ReplicateKeywords, RunKeywords, ShardKeywords
-from valmatch.game_logs.duels import SprtKeywords
-from valmatch.game_logs.options import LogKeywords, PredictKeywords
-from valmatch.game_logs.planning import PlanKeywords
 from valmatch.kernels.lazy_exports import names_of
 
 LOG = "game,winner,loser\n1,ann,bob\n2,ann,cy\n3,cy,bob\n"
@@ -293,8 +291,10 @@ def test_every_public_function_documents_its_arguments() -> None:
         "compare",
         "optimize",
         "rate_games",
+        "rank_games",
         "compare_ratings",
         "predict_games",
+        "next_pairs",
         "sprt_games",
         "plan_games",
         "load",
@@ -302,7 +302,8 @@ def test_every_public_function_documents_its_arguments() -> None:
     ):
         function = getattr(valmatch, name)
         documented = inspect.getdoc(function) or ""
-        for argument in (*inspect.signature(function).parameters, *keywords_of(function)):
+        given = {*inspect.signature(function).parameters} - {"options"}
+        for argument in (*given, *keywords_of(function)):
             assert argument in documented, f"{name}: {argument}"
 
 
@@ -318,16 +319,20 @@ def test_functions_take_the_keywords_that_they_document_and_no_others() -> None:
             call(SMALL, worker=2)
     with pytest.raises(TypeError, match="unexpected keyword argument 'shard'"):
         valmatch.compare(SMALL, SMALL, 3, shard="0/2")  # type: ignore[call-arg]
-    reading = {"columns", "separator", "out", "warn"}
-    assert keywords_of(valmatch.predict_games) == reading
-    fitting = {"tune", "train", "burn_in", "skip_bad_games", "max_bad_rows", "progress"}
-    fitting |= {"alias"}
-    assert keywords_of(valmatch.rate_games) == reading | fitting
-    assert keywords_of(valmatch.compare_ratings) == reading | fitting
+    described = {
+        function: re.findall(r"^ *(\w+) : ", inspect.getdoc(function) or "", re.M)
+        for function in (valmatch.rate_games, valmatch.compare_ratings)
+    }
+    assert {"tune", "cap", "alias", "warn"} < {*described[valmatch.rate_games]}
+    assert {*described[valmatch.rate_games]} - {*described[valmatch.compare_ratings]} == {
+        *("system", "ratings", "again", "cap")
+    }
     with pytest.raises(TypeError, match="unexpected keyword argument 'burnin'"):
-        valmatch.rate_games("-", burnin=3)  # type: ignore[call-arg]
+        valmatch.rate_games("-", burnin=3)
     with pytest.raises(TypeError, match="unexpected keyword argument 'tune'"):
-        valmatch.predict_games("-", tune="K")  # type: ignore[call-arg]
+        valmatch.predict_games("-", tune="K")
+    with pytest.raises(valmatch.InputError, match=r"^cap: goes with one system$"):
+        valmatch.compare_ratings("-", ["elo"], cap="most_distant")
 
 
 @pytest.mark.slow
@@ -347,10 +352,6 @@ def keywords_of(function: Callable[..., object]) -> set[str]:
         RunKeywords,
         ShardKeywords,
         ReplicateKeywords,
-        LogKeywords,
-        PredictKeywords,
-        SprtKeywords,
-        PlanKeywords,
     ]
     names = {f"Unpack[{kind.__name__}]": set(kind.__annotations__) for kind in kinds}
     annotation = function.__annotations__.get("keywords")

@@ -20,7 +20,7 @@ from valmatch.game_logs.prediction import PredictedGames as PredictedGames
 from valmatch.game_logs.prediction import predict_games as predict_games
 from valmatch.game_logs.rating import RatedLog as RatedLog
 from valmatch.game_logs.rating import rate_games as rate_games
-from valmatch.game_logs.whole_log.rating import rate_whole_log as rate_whole_log
+from valmatch.game_logs.whole_log.rating import rank_games as rank_games
 from valmatch.game_logs.whole_log.result import BatchRating as BatchRating
 from valmatch.inputs.fields import Factors as Factors
 from valmatch.inputs.fields import Fraction as Fraction

@@ -18,7 +18,8 @@ from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.threads import one_thread
 from valmatch.policies.joint.batch import choose_batch
-from valmatch.policies.joint.belief import GOALS, Belief
+from valmatch.policies.joint.belief import Belief
+from valmatch.policies.registry import GOALS
 
 study = Study(globals())
 Z, MARKS, SEED = 1.959963984540054, 20, 1

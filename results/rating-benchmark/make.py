@@ -31,7 +31,7 @@ from valmatch.draws.streams import Streams
 from valmatch.game_logs.blocks import blocks_of
 from valmatch.game_logs.comparison import COIN, RECORD, compared, tallies
 from valmatch.game_logs.names import Names
-from valmatch.game_logs.options import LogKeywords, split, values_of
+from valmatch.game_logs.options import LogOptions, values_of
 from valmatch.game_logs.reading.log import open_log
 from valmatch.game_logs.roster import Roster
 from valmatch.kernels.arrays import Floats, Ints
@@ -112,8 +112,7 @@ class Played(NamedTuple):
 
 def read(path: Path, columns: Mapping[str, str]) -> Played:
     """Read a log."""
-    options, _ = split({"columns": columns}, LogKeywords)
-    log = open_log(path, options)
+    log = open_log(path, LogOptions(columns=columns))
     games = log.games(lambda _: None)
     if not (np.diff(games.game_starts) == 2).all() or len(games.players) != 2 * games.n_games:
         raise SystemExit(f"{path}: holds games of more than one against one")
@@ -140,7 +139,7 @@ def refitted(name: str, more: Sequence[str]) -> Predict:
                 out, to_come = folder / f"ratings{first}", folder / f"games{first}"
                 options = (*more, "--interval", "none", "--quiet")
                 made = valmatch(
-                    *("rate", folder / "before.csv", "--system", name, *options, "--out", out)
+                    *("rank", folder / "before.csv", "--system", name, *options, "--out", out)
                 )
                 if made.code:
                     raise ValueError(made.err.strip().splitlines()[-1])

@@ -16,7 +16,7 @@ LOG, RESULTS_LOG, TRACE = "long.csv", "results.csv", "trace.csv"
 
 BATCH_LOG = "batch.csv"
 
-BATCH = ("--system", "bradley_terry", "--prior", "200")
+BATCH = ("--prior", "200")
 COLUMNS = ("--weight", "w", "--covariate", "x", "--cluster", "voter")
 """A rating of a whole log, and its columns."""
 
@@ -63,8 +63,8 @@ def make_bases(folder: Path) -> Path:
     for system in ("elo", "trueskill", "glicko2"):
         assert valmatch("rate", folder / LOG, "--system", system).code == 0
     (folder / BATCH_LOG).write_bytes(batch_log())
-    assert valmatch("rate", folder / BATCH_LOG, *BATCH, *COLUMNS).code == 0
-    assert valmatch("rate", folder / BATCH_LOG, *BATCH, "--out", folder / BELIEF).code == 0
+    assert valmatch("rank", folder / BATCH_LOG, *BATCH, *COLUMNS).code == 0
+    assert valmatch("rank", folder / BATCH_LOG, *BATCH, "--out", folder / BELIEF).code == 0
     for name, (command, *options) in BY_BELIEF.items():
         ended = valmatch(command, folder / BELIEF, *options, "--out", folder / name)
         assert ended.code == 0, ended.err

@@ -37,18 +37,13 @@ BAD: Sequence[tuple[str, Words]] = (
     ("--bootstrap", WHOLE),
     ("--seed", WHOLE),
     ("--top", WHOLE),
+    ("--system", ("elo", "bt", "bradley_terry,elo", *CHOICE[:2])),
     ("--set", ("mean", "mean=", "mean=word", "mean=nan", "K=1", *ESCAPES)),
     ("--tune", ("mean", "K", *WORDS[2:])),
-    ("--train", ("0.5", *LEVEL)),
-    ("--burn-in", ("3", *WHOLE)),
-    ("--cap", ("most_distant", "word")),
 )
 """What options of a rating of a whole log cannot be."""
 
 ALONE: Sequence[Words] = (
-    ("--again",),
-    ("--ratings", BATCH_LOG),
-    ("--system", "bradley_terry,elo"),
     ("--interval", "none", "--bootstrap", "3"),
     ("--interval", "none", "--cluster", "voter"),
     ("--cluster", "voter", "--cluster-days", "7"),
@@ -66,7 +61,7 @@ def batch_case(number: int, rng: Random, bases: Path) -> Case:
         return _log_case(number, rng)
     if kind in ("anchors", "aliases"):
         return _file_case(number, rng, kind)
-    argv = ("rate", BATCH_LOG, *BATCH, "--out", "out")
+    argv = ("rank", BATCH_LOG, *BATCH, "--out", "out")
     if kind == "together":
         more = rng.choice(ALONE)
         return Case("batch", number, (*argv, *more), _with(), more[::2], what=" ".join(more))
@@ -98,7 +93,7 @@ def _log_case(number: int, rng: Random) -> Case:
         text = "\n".join(["player_a,player_b,result,w,x,voter", "a,b,1-0,0,1,v", "b,a,1-0,0,2,v"])
         damage = Damage(text.encode() + b"\n", "all have weight 0", True)
     skips = rng.random() < 0.2
-    argv = ["rate", FILE, *BATCH, *COLUMNS, "--out", "out"]
+    argv = ["rank", FILE, *BATCH, *COLUMNS, "--out", "out"]
     if skips:
         argv.append("--skip-bad-games")
     files: dict[str, Content] = {FILE: damage.content}
@@ -122,7 +117,7 @@ def _file_case(number: int, rng: Random, kind: str) -> Case:
         bad = {"name": ("", "a", "b", "c"), "alias": ("", "nobody", "zoe", "yan")}
         needed, option = ["name", "alias"], "--alias"
     damage = damaged_table(rng, content, bad, needed)
-    argv = ("rate", BATCH_LOG, *BATCH, option, FILE, "--out", "out")
+    argv = ("rank", BATCH_LOG, *BATCH, option, FILE, "--out", "out")
     files = _with(**{FILE: damage.content})
     certain = damage.certain and not _same(damage, content)
     names = [FILE, FAULTY, option]

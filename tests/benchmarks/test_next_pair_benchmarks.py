@@ -8,7 +8,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import valmatch
 from valmatch.policies.joint.batch import choose_batch
-from valmatch.policies.joint.belief import GOALS, Belief
+from valmatch.policies.joint.belief import Belief
+from valmatch.policies.registry import GOALS
 
 GRADIENT = "knowledge_gradient"
 

@@ -140,7 +140,8 @@ def test_comparison_is_one_chart_of_calibration(tmp_path: Path) -> None:
     chart = plot(out).axes[-1]
     names = list(result.parameters)
     assert [line.get_label() for line in chart.containers] == names
-    for name, line in zip(names, chart.containers, strict=True):
+    lines: Any = chart.containers
+    for name, line in zip(names, lines, strict=True):
         observed = [one.observed for one in result.predictions[name]["all"].calibration]
         assert np.asarray(line.lines[0].get_ydata()).tolist() == observed
     assert {file.name for file in plot_files(out)} == {"calibration.png", "calibration.svg"}

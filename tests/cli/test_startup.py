@@ -103,8 +103,8 @@ def test_a_small_log_as_a_whole_compiles_nothing_and_checks_no_manifest(tmp_path
     """Where there is none yet: imports take longer than to rate 400 games of 20 players."""
     log = tmp_path / "log.csv"
     log.write_text("winner,loser\na,b\nb,a\n")
-    given = ("rate", log, "--system", "bradley_terry", "--prior", 350, "--set", "mean=0")
-    needed = {"numpy", "rich.progress", "rich.table", "scipy.linalg", "scipy.special"}
+    given = ("rank", log, "--prior", 350, "--set", "mean=0")
+    needed = {"numpy", "rich.table", "scipy.linalg", "scipy.special"}
     assert imported(*given) == needed
     written = (*given, "--quiet", "--out", tmp_path / "out")
     found = modules_of(*written)
@@ -156,7 +156,7 @@ def test_small_whole_logs_are_rated_without_compiled_kernels(system: str, tmp_pa
         f'{k % 3 + 1},"p{k % 5}","p{(k * k + 1) % 7 + 5}",{k % 3},{1 + k % 2}' for k in range(200)
     ]
     log.write_text("\n".join(["time,home,away,home_score,away_score", *games]), encoding="utf-8")
-    given = ["rate", str(log), "--system", system, "--quiet", "--bootstrap", "3"]
+    given = ["rank", str(log), "--system", system, "--quiet", "--bootstrap", "3"]
     given += ["--prior", "300"] if system == "bradley_terry" else []
     assert "numba" not in modules_of(*given, "--out", tmp_path / "plain")
     assert valmatch(*given, "--out", tmp_path / "compiled").code == 0

@@ -18,7 +18,6 @@ from valmatch.inputs.csv_reader import mark, unmark
 from valmatch.present.plotting import plot
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "batch_ratings"
-BATCH = ("--system", "bradley_terry")
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -34,7 +33,7 @@ def test_known_answers(name: str, tmp_path: Path) -> None:
         for option in answer["options"]
     ]
     log = FIXTURES / answer["log"]
-    done = valmatch("rate", log, *BATCH, *options, "--out", tmp_path / "out")
+    done = valmatch("rank", log, *options, "--out", tmp_path / "out")
     assert done.code == answer["exit"], done.err
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
     assert summary["interval"] == answer["interval"]
@@ -84,8 +83,10 @@ LONG = "game,player,score,w,home\n1,ann,1,1,yes\n1,bob,0,{w},no\n2,bob,1,1,yes\n
         (CIRCLE, ["--anchors", "nowhere.csv"], "nowhere.csv: cannot be read: No such file"),
         (CIRCLE, ["--level", "1"], "--level"),
         (CIRCLE, ["--home", "fit"], "--home fit: no game has one side at home"),
-        (CIRCLE, ["--tune", "K"], "--tune: bradley_terry rates a whole log at once"),
-        (CIRCLE, ["--burn-in", "0"], "--burn-in: bradley_terry rates a whole log at once"),
+        (CIRCLE, ["--tune", "K"], "--tune: goes with --system whole_history"),
+        (CIRCLE, ["--burn-in", "0"], "No such option: --burn-in"),
+        (CIRCLE, ["--system", "elo"], "--system elo: valmatch rate follows a log game by game"),
+        (CIRCLE, ["--system", "bt"], "; did you mean bradley_terry?)"),
         (CIRCLE, ["--set", "K=3"], "K: bradley_terry has no such parameter"),
         (CIRCLE, ["--draws", "elo"], "--draws: 'elo' (allowed: davidson or half)"),
         ("winner,loser\n", [], "holds no game that can be rated"),
@@ -95,7 +96,7 @@ def test_bad_input_is_a_line_and_nothing_is_written(
     log: str, options: list[str], says: str, tmp_path: Path
 ) -> None:
     (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, *options, "--out", tmp_path / "out")
+    done = valmatch("rank", tmp_path / "log.csv", *options, "--out", tmp_path / "out")
     assert done.code == 2, done.err
     assert says in done.err
     assert "Traceback" not in done.err
@@ -121,19 +122,27 @@ def test_bad_input_is_a_line_and_nothing_is_written(
 def test_bad_anchors(anchors: str, says: str, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(CIRCLE, encoding="utf-8")
     (tmp_path / "anchors.csv").write_text(anchors, encoding="utf-8")
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--anchors", tmp_path / "anchors.csv")
+    done = valmatch("rank", tmp_path / "log.csv", "--anchors", tmp_path / "anchors.csv")
     assert done.code == 2
     assert says in done.err
 
 
-def test_options_of_one_kind_of_system_are_refused_by_the_other(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--prior", "100"], "No such option: --prior"),
+        (["--system", "elo,bradley_terry"], "bradley_terry: valmatch rank rates whole logs"),
+        (["--system", "whole_history"], "whole_history: valmatch rank rates whole logs"),
+        (["--system", "bt"], "bt: no such system (did you mean bradley_terry (of valmatch rank)?)"),
+    ],
+)
+def test_rate_names_the_command_that_rates_whole_logs(
+    options: list[str], says: str, tmp_path: Path
+) -> None:
     (tmp_path / "log.csv").write_text(CIRCLE, encoding="utf-8")
-    done = valmatch("rate", tmp_path / "log.csv", "--system", "elo", "--prior", "100")
-    assert done.code == 2
-    assert "--prior: goes with --system bradley_terry" in done.err
-    done = valmatch("rate", tmp_path / "log.csv", "--system", "elo,bradley_terry")
-    assert done.code == 2
-    assert "bradley_terry rates a whole log at once" in done.err
+    done = valmatch("rate", tmp_path / "log.csv", *options)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert says in done.err
 
 
 def test_a_weight_is_as_many_games(tmp_path: Path) -> None:
@@ -142,7 +151,7 @@ def test_a_weight_is_as_many_games(tmp_path: Path) -> None:
     found = []
     for log, options in ((weighted, ["--weight", "w"]), (plain, [])):
         (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-        done = valmatch("rate", tmp_path / "log.csv", *BATCH, *options, "--json")
+        done = valmatch("rank", tmp_path / "log.csv", *options, "--json")
         assert done.code == 0, done.err
         found.append(
             [(r["player"], r["rating"], r["std_error"]) for r in json.loads(done.out)["ratings"]]
@@ -155,11 +164,11 @@ def test_a_weight_is_as_many_games(tmp_path: Path) -> None:
 def test_a_separated_coefficient_leaves_no_ratings_and_exit_code_3(tmp_path: Path) -> None:
     log = "home,away,result\nann,bob,1-0\nbob,ann,1-0\nbob,cy,1-0\ncy,bob,1-0\n"
     (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--out", tmp_path / "out")
+    done = valmatch("rank", tmp_path / "log.csv", "--out", tmp_path / "out")
     assert done.code == 3
     assert "home_advantage has no finite estimate" in " ".join(done.out.split())
     assert [row["rating"] for row in rows(tmp_path / "out" / "ratings.csv")] == ["", "", ""]
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--home", "none")
+    done = valmatch("rank", tmp_path / "log.csv", "--home", "none")
     assert done.code == 0
 
 
@@ -180,7 +189,7 @@ def test_weights_of_a_million_hide_no_separation(tmp_path: Path) -> None:
     """Steps that are cut short by rounding are no sign that the maximum is there."""
     (tmp_path / "log.csv").write_text(HEAVY, encoding="utf-8")
     given = ("--weight", "weight", "--covariate", "x", "--covariate", "z")
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, *given)
+    done = valmatch("rank", tmp_path / "log.csv", *given)
     assert done.code == 3
     assert "has no finite estimate" in " ".join(done.out.split())
 
@@ -194,7 +203,7 @@ def test_coefficients_keep_their_digits_in_any_unit(scale: float, tmp_path: Path
     log = ["winner,loser,x"]
     log += [f"{'ab'[k % 2]},{'ba'[k % 2]},{(k % 7 - 2) * scale:.0f}" for k in range(40)]
     (tmp_path / "log.csv").write_text("\n".join(log), encoding="utf-8")
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--covariate", "x", "--json")
+    done = valmatch("rank", tmp_path / "log.csv", "--covariate", "x", "--json")
     (row,) = json.loads(done.out)["coefficients"]
     assert row["value"] * scale == pytest.approx(COEFFICIENT[0], rel=1e-6)
     assert row["std_error"] * scale == pytest.approx(COEFFICIENT[1], rel=1e-6)
@@ -203,7 +212,7 @@ def test_coefficients_keep_their_digits_in_any_unit(scale: float, tmp_path: Path
 
 def test_who_stands_alone_is_rated_by_no_game(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("winner,loser\nann,bob\n", encoding="utf-8")
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--json")
+    done = valmatch("rank", tmp_path / "log.csv", "--json")
     assert done.code == 3
     assert [(row["rating"], row["status"]) for row in json.loads(done.out)["ratings"]] == [
         (1500.0, "rated"),
@@ -215,7 +224,7 @@ def test_games_to_come_are_predicted_at_the_estimate(tmp_path: Path) -> None:
     log = "home,away,result\n" + 4 * "ann,bob,1-0\n" + 2 * "ann,bob,0-1\n" + 3 * "bob,ann,1-0\n"
     log += 2 * "bob,ann,0-1\n" + 2 * "ann,bob,1/2-1/2\n"
     (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--out", tmp_path / "out", "--json")
+    done = valmatch("rank", tmp_path / "log.csv", "--out", tmp_path / "out", "--json")
     found = json.loads(done.out)
     home, nu = (row["value"] for row in found["coefficients"])
     lead = (found["ratings"][0]["rating"] - found["ratings"][1]["rating"]) + home
@@ -251,7 +260,7 @@ def test_games_of_which_ratings_say_nothing_have_no_prediction(tmp_path: Path) -
         (("--prior", "200"), {"4"}, "no game links 'bob' and 'eve'"),
     ):
         out = tmp_path / f"rated{len(prior)}"
-        valmatch("rate", tmp_path / "log.csv", *BATCH, *prior, "--out", out)
+        valmatch("rank", tmp_path / "log.csv", *prior, "--out", out)
         to = tmp_path / f"predicted{len(prior)}"
         done = valmatch("predict", out, tmp_path / "games.csv", *pairs, "--out", to)
         assert done.code == 0
@@ -269,7 +278,7 @@ def test_games_of_which_ratings_say_nothing_have_no_prediction(tmp_path: Path) -
 
 def test_who_is_first_is_not_said_where_somebody_is_unbeaten(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("winner,loser\na,b\na,b\nb,c\nc,b\n", encoding="utf-8")
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--out", tmp_path / "out")
+    done = valmatch("rank", tmp_path / "log.csv", "--out", tmp_path / "out")
     assert done.code == 3
     said = " ".join(done.out.split())
     assert "tied for first among the rated (2): 'b', 'c'" in said
@@ -283,7 +292,7 @@ def test_who_is_first_is_not_said_where_somebody_is_unbeaten(tmp_path: Path) -> 
 def test_a_table_to_paste_holds_no_markup(tmp_path: Path) -> None:
     log = "winner,loser\na|b*,c\nc,a|b*\n"
     (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--markdown", "--top", "1")
+    done = valmatch("rank", tmp_path / "log.csv", "--markdown", "--top", "1")
     assert done.code == 0
     assert done.out.splitlines()[2].startswith("| 1 | a\\|b\\* | 1500.0 |")
 
@@ -293,7 +302,7 @@ def test_the_bootstrap_is_a_check_of_the_intervals(tmp_path: Path) -> None:
     found = []
     for folder, seed in (("a", 0), ("b", 0), ("c", 1)):
         options = ("--prior", "250", "--bootstrap", "40", "--out", tmp_path / folder)
-        assert valmatch("rate", log, *BATCH, *options, "--seed", seed).code == 0
+        assert valmatch("rank", log, *options, "--seed", seed).code == 0
         found.append((tmp_path / folder / "bootstrap.csv").read_bytes())
     assert found[0] == found[1] != found[2]
     manifest = json.loads((tmp_path / "a" / "manifest.json").read_text(encoding="utf-8"))
@@ -323,7 +332,7 @@ def test_the_formats_say_the_same_of_home_neutral_ground_and_covariates(tmp_path
     for lines, column in ((wide, "x"), (long, "x"), (wide, "lead")):
         (tmp_path / "log.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
         options = ("--covariate", column, "--cluster-days", "2", "--json")
-        done = valmatch("rate", tmp_path / "log.csv", *BATCH, *options)
+        done = valmatch("rank", tmp_path / "log.csv", *options)
         assert done.code == 0, done.err
         document = json.loads(done.out)
         assert document["clusters"] == 6
@@ -343,7 +352,7 @@ def test_a_folder_of_a_whole_log_is_drawn(tmp_path: Path) -> None:
         lines.append(f"{names[a]},{names[b]},{'1-0' if rng.random() < 0.5 else '0-1'}")
     (tmp_path / "log.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
     options = ("--prior", "200", "--out", tmp_path / "out")
-    assert valmatch("rate", tmp_path / "log.csv", *BATCH, *options).code == 0
+    assert valmatch("rank", tmp_path / "log.csv", *options).code == 0
     (ratings,) = plot(tmp_path / "out", "ratings").axes
     labels = [label.get_text() for label in ratings.get_yticklabels()]
     ranked = [row["player"] for row in rows(tmp_path / "out" / "ratings.csv")]
@@ -367,7 +376,7 @@ def test_a_report_says_who_is_how_likely_stronger(players: int, tmp_path: Path) 
         lines.append(f"{names[a]},{names[b]},{'1-0' if a < b or rng.random() < 0.3 else '0-1'}")
     (tmp_path / "log.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
     options = ("--prior", "200", "--out", tmp_path / "out")
-    assert valmatch("rate", tmp_path / "log.csv", *BATCH, *options).code == 0
+    assert valmatch("rank", tmp_path / "log.csv", *options).code == 0
     chances = rows(tmp_path / "out" / "superiority.csv")[:30]
     ranked = [unmark(row["player"]) for row in chances]
     text = valmatch("report", tmp_path / "out", "--markdown").out
@@ -403,9 +412,7 @@ def test_fixtures_say_covariates_in_every_format(tmp_path: Path) -> None:
         won = rng.random() < 1.0 / (1.0 + 10.0 ** (-0.2 * (x - y)))
         lines.append(f"{a},{b},{'1-0' if won else '0-1'},{x},{y},{x - y}")
     (tmp_path / "log.csv").write_text("\n".join([*lines, ""]))
-    done = valmatch(
-        "rate", tmp_path / "log.csv", *BATCH, "--covariate", "x", "--out", tmp_path / "out"
-    )
+    done = valmatch("rank", tmp_path / "log.csv", "--covariate", "x", "--out", tmp_path / "out")
     assert done.code == 0, done.err
     ratings = {row["player"]: float(row["rating"]) for row in rows(tmp_path / "out/ratings.csv")}
     (coefficient,) = rows(tmp_path / "out" / "coefficients.csv")
@@ -445,7 +452,7 @@ def test_bad_covariates_of_fixtures_are_refused_with_their_place(
     lines = ["player_a,player_b,result,x", "a,b,1-0,1", "b,c,1-0,0", "c,a,1-0,2", "a,b,0-1,3"]
     (tmp_path / "log.csv").write_text("\n".join([*lines, ""]))
     options = ("--covariate", "x", "--prior", "200", "--out", tmp_path / "out")
-    assert valmatch("rate", tmp_path / "log.csv", *BATCH, *options).code == 0
+    assert valmatch("rank", tmp_path / "log.csv", *options).code == 0
     (tmp_path / "fixtures.csv").write_text(text)
     done = valmatch("predict", tmp_path / "out", tmp_path / "fixtures.csv")
     assert done.code == 2
@@ -466,14 +473,14 @@ def test_what_helps_is_nothing_that_was_asked_for(
 ) -> None:
     lines = ["home,away,result", *games.split(), ""]
     (tmp_path / "log.csv").write_text("\n".join(lines), encoding="utf-8")
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, *options)
+    done = valmatch("rank", tmp_path / "log.csv", *options)
     assert done.code == 3
     assert " ".join(done.out.split()).endswith(said)
 
 
 def test_one_who_is_rated_alone_is_not_called_better(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("player_a,player_b,result\na,b,1-0\n", encoding="utf-8")
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--out", tmp_path / "out")
+    done = valmatch("rank", tmp_path / "log.csv", "--out", tmp_path / "out")
     assert done.code == 3
     text = valmatch("report", tmp_path / "out", "--markdown").out
     assert "a is first with a rating of 1500.0 ± 0.0, and nobody else has a rating" in text
@@ -483,7 +490,7 @@ def test_one_who_is_rated_alone_is_not_called_better(tmp_path: Path) -> None:
 def test_a_bootstrap_without_intervals_says_so(tmp_path: Path) -> None:
     lines = "player_a,player_b,result\na,b,1-0\nb,c,1-0\nc,a,1-0\n"
     (tmp_path / "log.csv").write_text(lines, encoding="utf-8")
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--bootstrap", "40")
+    done = valmatch("rank", tmp_path / "log.csv", "--bootstrap", "40")
     assert done.code == 0
     assert "no interval of the bootstrap has an end on both sides" in " ".join(done.out.split())
 
@@ -492,7 +499,7 @@ def test_a_bootstrap_whose_zero_moves_is_not_compared(tmp_path: Path) -> None:
     """In about half of the refits one of three players has no rating."""
     lines = "player_a,player_b,result\n" + "a,b,1-0\nb,a,1-0\n" * 30 + "a,c,1-0\nc,b,1-0\n"
     (tmp_path / "log.csv").write_text(lines, encoding="utf-8")
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--bootstrap", "40", "--level", "0.2")
+    done = valmatch("rank", tmp_path / "log.csv", "--bootstrap", "40", "--level", "0.2")
     said = " ".join(done.out.split())
     assert "not compared: 1 of 3 players lack a rating in some refits" in said
     assert "times as wide" not in said
@@ -504,7 +511,7 @@ def test_clusters_without_a_game_used_leave_nothing_undefined(tmp_path: Path) ->
     (tmp_path / "log.csv").write_text(lines, encoding="utf-8")
     (tmp_path / "anchors.csv").write_text("player,rating\na,1200\n", encoding="utf-8")
     options = ("--anchors", tmp_path / "anchors.csv", "--cluster", "voter", "--json")
-    done = valmatch("rate", tmp_path / "log.csv", *BATCH, *options)
+    done = valmatch("rank", tmp_path / "log.csv", *options)
     assert done.code == 3
     document = json.loads(done.out, parse_constant=pytest.fail)
     assert document["clusters"] is None
@@ -518,7 +525,7 @@ def test_a_rating_has_the_same_bytes_on_any_number_of_threads(tmp_path: Path) ->
     pairs = (rng.choice(n, 2, replace=False).tolist() for _ in range(4_000))
     log.write_text("winner,loser\n" + "".join(f"p{a},p{b}\n" for a, b in pairs))
     for threads in ("1", "2", "4"):
-        command = [sys.executable, "-m", "valmatch", "rate", str(log), "--system", "bradley_terry"]
+        command = [sys.executable, "-m", "valmatch", "rank", str(log)]
         given = {**os.environ, "OPENBLAS_NUM_THREADS": threads}
         made = subprocess.run(
             [*command, "--out", str(tmp_path / threads), "--quiet"], env=given, check=False

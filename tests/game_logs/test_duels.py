@@ -134,7 +134,7 @@ def test_games_left_out_are_said(log: Path) -> None:
         (["--counts", "1.5,2,3"], "--counts: '1.5,2,3' (allowed"),
         (["--counts", "0,0,0"], "--counts: no game"),
         (["--counts", "1,2,3", "--elo0", "5"], "--elo0: 5.0 is not below --elo1 5.0"),
-        (["--counts", "1,2,3", "--elo0", "x"], "--elo0': 'x' (allowed: a number)"),
+        (["--counts", "1,2,3", "--elo0", "x"], "--elo0: 'x' (allowed: a number)"),
         (["--counts", "1,2,3", "--elo1", "1e9"], "--elo1: 1000000000.0 (allowed: a number from"),
         (["--counts", "1,2,3", "--alpha", "0.7", "--beta", "0.3"], "--alpha 0.7 and --beta 0.3"),
         (["--counts", "1,2,3", "--alpha", "0"], "--alpha"),
@@ -172,4 +172,4 @@ def test_bad_games_are_named_or_left_out(log: Path) -> None:
 
 def test_an_unknown_keyword_is_refused(log: Path) -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'elo2'"):
-        library.sprt_games(log, "ann", "bob", elo2=3.0)  # type: ignore[call-arg]
+        library.sprt_games(log, "ann", "bob", elo2=3.0)

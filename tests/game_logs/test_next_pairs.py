@@ -41,7 +41,7 @@ def rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a rating with a prior."""
     folder = tmp_path_factory.mktemp("next")
     (folder / "log.csv").write_text(log_of(NAMES))
-    valmatch.rate_whole_log(folder / "log.csv", prior=200.0, out=folder / "rated")
+    valmatch.rank_games(folder / "log.csv", prior=200.0, out=folder / "rated")
     return folder / "rated"
 
 
@@ -50,10 +50,10 @@ def others(rated: Path) -> Path:
     """Return a folder of ratings that `next` cannot go by, beside the one that it can."""
     folder = rated.parent
     (folder / "wins.csv").write_text("winner,loser\na,b\nb,a\nc,a\n")
-    valmatch.rate_whole_log(folder / "log.csv", out=folder / "flat")
-    valmatch.rate_whole_log(folder / "log.csv", interval="none", out=folder / "bare")
+    valmatch.rank_games(folder / "log.csv", out=folder / "flat")
+    valmatch.rank_games(folder / "log.csv", interval="none", out=folder / "bare")
     valmatch.rate_games(folder / "log.csv", "elo", out=folder / "elo")
-    valmatch.rate_whole_log(folder / "wins.csv", out=folder / "partly")
+    valmatch.rank_games(folder / "wins.csv", out=folder / "partly")
     return folder
 
 
@@ -291,7 +291,7 @@ def test_equal_values_go_by_games_then_names() -> None:
         (["rated", "--allowed", "self.csv"], "self.csv:2:5: player_b: 'ann' cannot play himself"),
         (["rated", "--allowed", "log.csv", "--without", "ann,bob,cy,dan,eve"], "no pair is left"),
         (["elo"], "holds ratings by elo (allowed: by bradley_terry)"),
-        (["partly"], "1 of 3 players have no rating: 'c' (rate with --prior"),
+        (["partly"], "1 of 3 players have no rating: 'c' (rank with --prior"),
         (["bare"], "ratings without intervals"),
         (["log.csv"], "no manifest of a rating beside it"),
         (["nowhere"], "no such file"),

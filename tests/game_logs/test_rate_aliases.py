@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import valmatch
-from tests.support.game_logs import LONG, random_rows, write
+from tests.support.game_logs import LONG, random_rows, rating_command, write
 from valmatch.errors import InputError
 from valmatch.game_logs.rating import rate_games
 
@@ -23,7 +23,9 @@ def log_of(path: Path, games: list[str] = GAMES) -> Path:
 def rated(folder: Path, system: str, log: Path, *options: object) -> str:
     """Return the ratings of a log; everybody has one."""
     more = ("--prior", "200") if system == "bradley_terry" else ()
-    done = valmatch("rate", log, "--system", system, *more, *options, "--out", folder)
+    done = valmatch(
+        rating_command(system), log, "--system", system, *more, *options, "--out", folder
+    )
     assert done.code == 0, done.err
     return (folder / "ratings.csv").read_text()
 
@@ -85,7 +87,9 @@ def test_bad_aliases_are_refused_with_their_place(
 ) -> None:
     log, aliases, out = log_of(tmp_path / "log.csv"), tmp_path / "aliases.csv", tmp_path / "out"
     aliases.write_text(text)
-    done = valmatch("rate", log, "--system", system, "--alias", aliases, "--out", out)
+    done = valmatch(
+        rating_command(system), log, "--system", system, "--alias", aliases, "--out", out
+    )
     assert done.code == 2
     assert message in " ".join(done.err.split())
     assert not out.exists()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import valmatch
-from tests.support.game_logs import random_rows, write
+from tests.support.game_logs import random_rows, rating_command, write
 from valmatch.errors import InputError
 from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import rate_games
@@ -55,7 +55,7 @@ def rated_by_days(folder: Path, written: str) -> tuple[dict[str, object], str]:
     to_come = write(folder / "to-come.csv", rows[3:4], columns)
     for system, options in SYSTEMS.items():
         out = folder / system
-        done = valmatch("rate", log, "--system", system, *options, "--out", out)
+        done = valmatch(rating_command(system), log, "--system", system, *options, "--out", out)
         assert done.code == 0, done.err
         said += done.err
         found[system] = predict_games(out, to_come).summary()

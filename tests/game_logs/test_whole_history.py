@@ -45,7 +45,7 @@ def test_files_hold_what_the_dense_twin_finds(clustered: bool, tmp_path: Path) -
     (tmp_path / "log.csv").write_text(text, encoding="utf-8")
     options = ["--set", "drift=9", "--weight", "w", "--out", tmp_path / "out"]
     done = command(
-        "rate",
+        "rank",
         tmp_path / "log.csv",
         *PATHS,
         *options,
@@ -108,7 +108,7 @@ LOG = "winner,loser,time\nann,bob,2024-01-01\nbob,cy,2024-01-03\ncy,ann,2024-02-
         (LOG, ["--set", "drift=-1"], "drift=-1.0: out of range"),
         (LOG, ["--set", "deviation=0"], "deviation=0.0: out of range"),
         (LOG, ["--set", "K=3"], "K: whole_history has no such parameter"),
-        (LOG, ["--train", "0.5"], "--train: whole_history rates a whole log at once"),
+        (LOG, ["--train", "0.5"], "No such option: --train"),
         (LOG, ["--level", "0"], "--level"),
         (LOG.replace("2024", "1e300 2024").replace("1e300 2024-01-01", "1e300"), [], "log.csv"),
         ("winner,loser,time\nann,bob,1\nbob,ann,2\nbob,ann,-1e15\n", [], "time: beyond day"),
@@ -119,18 +119,11 @@ def test_bad_input_is_a_line_and_nothing_is_written(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-    done = command("rate", tmp_path / "log.csv", *PATHS, *options, "--out", tmp_path / "out")
+    done = command("rank", tmp_path / "log.csv", *PATHS, *options, "--out", tmp_path / "out")
     assert done.code == 2, done.err
     assert says in done.err
     assert "Traceback" not in done.err
     assert not (tmp_path / "out").exists()
-
-
-def test_it_is_not_among_several_that_are_compared(tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text(LOG, encoding="utf-8")
-    done = command("rate", tmp_path / "log.csv", "--system", "elo,whole_history")
-    assert done.code == 2
-    assert "whole_history rates a whole log at once" in done.err
 
 
 def test_numbers_are_days_or_hours(tmp_path: Path) -> None:
@@ -141,7 +134,7 @@ def test_numbers_are_days_or_hours(tmp_path: Path) -> None:
         lines = [f"{pair},{unit * time}" for pair, time in zip(pairs, times, strict=True)]
         log = "\n".join(["winner,loser,time", *lines]) + "\n"
         (tmp_path / f"{name}.csv").write_text(log, encoding="utf-8")
-        done = command("rate", tmp_path / f"{name}.csv", *PATHS, *options, "--out", tmp_path / name)
+        done = command("rank", tmp_path / f"{name}.csv", *PATHS, *options, "--out", tmp_path / name)
         assert done.code == 0, done.err
         found.append((tmp_path / name / "days.csv").read_bytes())
     assert found[0] == found[1]
@@ -160,7 +153,7 @@ def test_games_of_weight_0_are_as_if_absent(tmp_path: Path) -> None:
     found = []
     for log in (weighted, weighted + "ann,zoe,2025-01-01,0\n"):
         (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-        done = command("rate", tmp_path / "log.csv", *PATHS, "--weight", "w", "--json")
+        done = command("rank", tmp_path / "log.csv", *PATHS, "--weight", "w", "--json")
         found.append(json.loads(done.out))
     assert found[0] == found[1]
 
@@ -168,7 +161,7 @@ def test_games_of_weight_0_are_as_if_absent(tmp_path: Path) -> None:
 def test_games_to_come_are_less_sure_the_later_they_are(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(LOG, encoding="utf-8")
     options = ("--set", "drift=20", "--out", tmp_path / "out")
-    assert command("rate", tmp_path / "log.csv", *PATHS, *options).code == 0
+    assert command("rank", tmp_path / "log.csv", *PATHS, *options).code == 0
     fixtures = "player_a,player_b,time\nann,bob,2024-01-15\nann,bob,2024-02-01\n"
     fixtures += "ann,bob,2024-03-02\nann,bob,\n"
     (tmp_path / "games.csv").write_text(fixtures, encoding="utf-8")
@@ -198,7 +191,7 @@ def test_games_to_come_are_less_sure_the_later_they_are(tmp_path: Path) -> None:
 def test_python_says_what_the_command_does(tmp_path: Path) -> None:
     text, _ = season(2, 30)
     (tmp_path / "log.csv").write_text(text, encoding="utf-8")
-    found = valmatch.rate_whole_log(
+    found = valmatch.rank_games(
         tmp_path / "log.csv",
         "whole_history",
         tune="drift",
@@ -208,7 +201,7 @@ def test_python_says_what_the_command_does(tmp_path: Path) -> None:
         out=tmp_path / "a",
     )
     options = ("--tune", "drift", "--cluster", "voter", "--bootstrap", "4", "--set", "mean=1000")
-    done = command("rate", tmp_path / "log.csv", *PATHS, *options, "--out", tmp_path / "b")
+    done = command("rank", tmp_path / "log.csv", *PATHS, *options, "--out", tmp_path / "b")
     assert done.code == 0, done.err
     assert "drift of the greatest evidence" in done.out
     for name in ("ratings.csv", "days.csv", "bootstrap.csv", "summary.json", "differences.csv"):
@@ -216,16 +209,16 @@ def test_python_says_what_the_command_does(tmp_path: Path) -> None:
     assert found.facts["tuning"]["evidence"] >= found.facts["tuning"]["unmoved"]
     assert found.columns()["player"][0] == found.players[0].player
     with pytest.raises(valmatch.InputError, match="system"):
-        valmatch.rate_whole_log(tmp_path / "log.csv", "elo")
+        valmatch.rank_games(tmp_path / "log.csv", "elo")
     with pytest.raises(valmatch.InputError, match="tune"):
-        valmatch.rate_whole_log(tmp_path / "log.csv", tune="drift")
+        valmatch.rank_games(tmp_path / "log.csv", tune="drift")
 
 
 def test_paths_are_drawn_and_reported(tmp_path: Path) -> None:
     text, _ = season(3, 30)
     (tmp_path / "log.csv").write_text(text, encoding="utf-8")
     out = tmp_path / "out"
-    assert command("rate", tmp_path / "log.csv", *PATHS, "--out", out).code == 0
+    assert command("rank", tmp_path / "log.csv", *PATHS, "--out", out).code == 0
     (axes,) = valmatch.plot(out, players=["ann", "eve"]).axes
     drawn = [np.asarray(line.get_ydata(), float) for line in axes.lines]
     ratings = [float(row["rating"]) for row in rows(out / "days.csv") if row["player"] == "ann"]
@@ -242,7 +235,7 @@ def test_paths_are_drawn_and_reported(tmp_path: Path) -> None:
 def test_who_played_all_games_at_home_and_won_has_no_home_advantage(tmp_path: Path) -> None:
     log = "home,away,result,time\n" + "ann,bob,1-0,1\nbob,ann,1-0,2\n" * 3
     (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-    done = command("rate", tmp_path / "log.csv", *PATHS, "--out", tmp_path / "out")
+    done = command("rank", tmp_path / "log.csv", *PATHS, "--out", tmp_path / "out")
     assert done.code == 3, done.err
     assert "home_advantage has no finite estimate; --home none helps" in " ".join(done.out.split())
     assert [row["rating"] for row in rows(tmp_path / "out" / "ratings.csv")] == ["", ""]

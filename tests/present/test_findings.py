@@ -169,7 +169,7 @@ def test_rows_left_out_are_in_the_manifest_and_on_the_page(tmp_path: Path) -> No
     of_games: dict[str, Any] = {"skip_bad_games": True, "max_bad_rows": 0.1}
     valmatch.rate_games(tmp_path / "games.csv", "elo", **of_games, **out("rate"))
     compare_ratings(tmp_path / "games.csv", ["elo", "glicko"], **of_games, **out("by"))
-    valmatch.rate_whole_log(tmp_path / "games.csv", prior=200.0, **of_games, **out("whole"))
+    valmatch.rank_games(tmp_path / "games.csv", prior=200.0, **of_games, **out("whole"))
     for name in ("replicate", "simulate", "compare", "rate", "by", "whole"):
         remarks = json.loads((tmp_path / name / "manifest.json").read_text())["input_remarks"]
         page = valmatch.report(tmp_path / name, markdown=True)

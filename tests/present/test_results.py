@@ -98,7 +98,7 @@ def made(root: Path) -> dict[str, Callable[[Path], Result]]:
     games = {"model": "opponent", "factors": {"n_opponents": 4, "n_games": 20}}
 
     def whole(out: Path) -> Result:
-        return valmatch.rate_whole_log(log, prior=200.0, out=out)
+        return valmatch.rank_games(log, prior=200.0, out=out)
 
     def rated(out: Path) -> Path:
         whole(out)
@@ -117,7 +117,7 @@ def made(root: Path) -> dict[str, Callable[[Path], Result]]:
         "rate": lambda out: valmatch.rate_games(log, "elo", tune="K", out=out),
         "systems": lambda out: valmatch.compare_ratings(log, ["elo", "glicko2"], out=out),
         "whole": whole,
-        "paths": lambda out: valmatch.rate_whole_log(dated(root), "whole_history", out=out),
+        "paths": lambda out: valmatch.rank_games(dated(root), "whole_history", out=out),
         "predict": predicted,
         "next": lambda out: valmatch.next_pairs(rated(root / "n"), out=out),
         "plan": lambda out: valmatch.plan_games(

@@ -17,7 +17,7 @@ from rich.progress import Progress
 
 from tests.support.stopping import DATA, tally
 from valmatch import replicate
-from valmatch.cli.console import COLUMNS, Bar, Reports
+from valmatch.cli.console import Bar, Reports, columns
 from valmatch.errors import InputError
 from valmatch.models.model import NOT_NEGATIVE, SHARE
 from valmatch.statistics.estimates import UNLIMITED
@@ -229,7 +229,7 @@ def test_every_look_says_how_far_the_targets_are() -> None:
 def test_a_bar_without_a_total_shows_the_number_and_the_note() -> None:
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=80)
-    with Progress(*COLUMNS, console=console, auto_refresh=False) as progress:
+    with Progress(*columns(), console=console, auto_refresh=False) as progress:
         bar = Bar(progress, "replications", None, Reports("replications", None, None))
         bar(1234)
         bar.note("wait ± 1.4% (1%)")

@@ -65,6 +65,7 @@ WRITERS: dict[str, tuple[str, Argv]] = {
         "rate",
         lambda at: ["rate", at / "log.csv", "--system", "elo,glicko2", "--out"],
     ),
+    "rank": ("rank", lambda at: ["rank", at / "log.csv", "--prior", 300, "--out"]),
     "predict": (
         "predict",
         lambda at: ["predict", at / "week", at / "fixtures.csv", "--out"],
@@ -105,6 +106,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "combine": ("0/replications-0-of-2.csv", "1/manifest.json"),
     "rate": ("log.csv",),
     "rate systems": ("log.csv",),
+    "rank": ("log.csv",),
     "predict": ("week/ratings.csv", "week/manifest.json", "fixtures.csv"),
     "next": ("whole/ratings.csv", "whole/posterior.npz", "whole/summary.json"),
     "plan": ("whole/ratings.csv", "whole/posterior.npz", "whole/summary.json"),
@@ -147,8 +149,7 @@ def at(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tickets.jsonl").write_text(TICKETS)
     (folder / "fixtures.csv").write_text("player_a,player_b\np0,p1\n")
     done("rate", folder / "log.csv", "--system", "elo", "--out", folder / "week")
-    whole = ("--system", "bradley_terry", "--prior", 300, "--out", folder / "whole")
-    done("rate", folder / "log.csv", *whole)
+    done("rank", folder / "log.csv", "--prior", 300, "--out", folder / "whole")
     for shard in range(2):
         shards = ("-n", 4, "--shard", f"{shard}/2", "--out", folder / str(shard))
         done("replicate", folder / "drawn.yaml", *shards)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from valmatch.ratings.registry import BATCH_NAMES
+
 LONG = "game,player,team,score,minutes"
 RESULTS = "winner,loser"
 Rows = list[list[str]]
@@ -30,6 +32,11 @@ def random_rows(
             rows.append([f"g{game}", f"p{player}", f"t{k % n_sides}", f"{score}", f"{minutes}"])
         result.append(rows)
     return result
+
+
+def rating_command(system: str) -> str:
+    """Return the command that rates by a system."""
+    return "rank" if system in BATCH_NAMES else "rate"
 
 
 def write(path: Path, games: list[Rows], header: str = LONG) -> Path:

@@ -68,7 +68,7 @@ class _Stream(io.FileIO):
 
 
 class _Light:
-    """A command or a group of them, where values are read without what takes long to import.
+    """A command or a group of them, whose values are read without what takes long to import.
 
     Typer reads each through pydantic, and flags that are not given, too. Where it does not keep
     what reads a value in the place that is looked for here, nothing is changed.
@@ -78,38 +78,22 @@ class _Light:
         """Return the parameters."""
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
-            if param.nargs == 1 and getattr(param, "_runtime_param", param) is None:
+            if getattr(param, "_runtime_param", param) is None:
                 param._runtime_param = _Value(param)
         return params
 
 
 class _Value:
-    """Reads the values of a parameter by its own parser, texts as they are, others as typer does.
-
-    One that may be repeated has a list of values.
-    """
+    """Takes a text as it is; commands read their values themselves."""
 
     def __init__(self, param: Any) -> None:  # noqa: ANN401
-        self._described = param.type_descriptor
-        self._parser = self._described.parameter_info.parser
-        self._repeated = bool(getattr(param, "multiple", False))
+        self._repeated = bool(getattr(param, "multiple", False)) or param.nargs != 1
 
     def coerce(self, value: Any, **context: Any) -> object:  # noqa: ANN401
-        """Return the value of a text, None for none; typer says what is wrong with one."""
-        if value is None:
-            return () if self._repeated else None
-        if self._described.annotation == (list[str] if self._repeated else str):
-            texts = value if self._repeated else [value]
-            if not self._parser and all(isinstance(text, str) for text in texts):
-                return list(value) if self._repeated else value
-        if self._parser and not self._repeated:
-            try:
-                return self._parser(value)
-            except ValueError:
-                pass
-        from typer._coercion import build_runtime_param
-
-        return build_runtime_param(self._described).coerce(value, **context)
+        """Return the value: None of none, () of none that may be repeated."""
+        if self._repeated:
+            return tuple(value or ())
+        return value
 
 
 class _Group(_Light, TyperGroup):
@@ -133,6 +117,7 @@ MODULES = {
     "combine": "combine",
     "status": "status",
     "rate": "rate",
+    "rank": "rank",
     "predict": "predict",
     "plan": "plan",
     "sprt": "sprt",

@@ -4,50 +4,51 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import MISSING
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from valmatch.cli.console import AGAIN, info, show, show_result, warn
-from valmatch.cli.options import Confidence, Json, Quiet, path, whole
+from valmatch.cli.options import Json, command
 from valmatch.errors import InputError
+from valmatch.inputs import arguments
+from valmatch.inputs import options as o
 
 if TYPE_CHECKING:
     from valmatch.experiments.combine import Combined
 
 
+@command(speaks=["quiet"])
 def combine(
     out: Annotated[
         Path,
-        typer.Argument(
-            parser=path("out"),
-            metavar="DIR",
-            help="Folder of the run: its shards are put together, and results are written to it.",
+        o.path(
+            "Folder of the run: its shards are put together, and results are written to it.",
+            "DIR",
+            argument=True,
+            value=MISSING,
         ),
     ],
     folders: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            parser=path("folders"),
-            metavar="[OTHER]...",
-            help="Further folders of the same run, such as those of other machines.",
+        tuple[Path, ...],
+        o.folders(
+            "Further folders of the same run, such as those of other machines.", "[OTHER]...", ()
         ),
-    ] = None,
+    ],
     expect: Annotated[
         int | None,
-        typer.Option(
-            parser=whole("expect"),
-            metavar="N",
-            help="Replications that there should be.  [default: as many as were asked for]",
+        o.whole(
+            "expect", None, "Expected number of replications.", default="as many as were asked for"
         ),
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Print what is missing and nothing else; write nothing.")
-    ] = False,
-    confidence: Confidence = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    ],
+    check: Annotated[bool, o.flag("Print what is missing and nothing else; write nothing.")],
+    confidence: Annotated[
+        float | None,
+        o.number(arguments.level, None, "Confidence level of the intervals.", "P", default="0.95"),
+    ],
+    json: Json,
 ) -> None:
     """Put the shards of a run of `replicate` or `optimize` together, as if one run had made them.
 
@@ -57,7 +58,7 @@ def combine(
     """
     from valmatch.experiments.combine import with_whole
 
-    parts = with_whole(out, folders or [])
+    parts = with_whole(out, list(folders))
     found = _merge(parts)(out, parts, check=check, warn=warn, **_options(parts, expect, confidence))
     if check:
         show(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,34 +13,18 @@ import typer
 from valmatch.cli.console import load_config, of_status, progress, show_result, warn
 from valmatch.cli.options import (
     DEFAULT_SEED,
-    Chosen,
-    Columns,
-    Confidence,
-    Executor,
     Json,
-    LogSeparator,
-    MaxBadRows,
-    MaxTime,
-    Out,
-    Overrides,
-    Quiet,
-    Resume,
-    RunArguments,
-    Scheduler,
-    Seed,
-    SkipBadRows,
-    SortRows,
-    Verbose,
-    Workers,
+    ResponseOptions,
+    RunFlags,
+    command,
     first,
     listeners,
-    log_levels,
-    measure_levels,
-    names_of,
+    seed,
     warn_in_job_array,
-    whole,
 )
 from valmatch.errors import InputError
+from valmatch.inputs import arguments
+from valmatch.inputs import options as o
 from valmatch.text.terminal import shortened
 
 if TYPE_CHECKING:
@@ -53,51 +38,38 @@ NEXT_KEY = re.compile(r",(?=[^,=\[\]{}\"']+(?:\[\d+\][^,=\[\]{}\"']*)*=)")
 """The comma between two factors of a variant; one inside of a value is followed by no KEY=."""
 
 
+@dataclass(frozen=True)
+class CompareFlags(ResponseOptions, RunFlags):
+    """What A is compared with, and on how many replications."""
+
+    variant: Sequence[str] = o.repeated(
+        "Compare A with these values, of log.* and arrivals, too; repeated, one more variant each.",
+        "KEY=VALUE,...",
+    )
+    n: int | None = o.whole(
+        "n",
+        None,
+        "Number of replications of each.",
+        short="-n",
+        default="1000, or 1 where all are the same",
+    )
+    seed: int | None = seed()
+    confidence: float = o.number(arguments.level, 0.95, "Confidence level of the intervals.", "P")
+
+
+@command()
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="A config, or the folder of a run.")],
+    a: Annotated[str, o.text(MISSING, "A config, or the folder of a run.", "A", argument=True)],
     b: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[B]...",
-            help="Others, each compared with A; without any, A changed by --set or --variant.",
+        tuple[str, ...],
+        o.repeated(
+            "Others, each compared with A; without any, A changed by --set or --variant.",
+            "[B]...",
+            argument=True,
         ),
-    ] = None,
-    variant: Annotated[
-        list[str],
-        typer.Option(
-            metavar="KEY=VALUE,...",
-            help="Compare A with these values, of log.* and arrivals, too; repeated, one more"
-            " variant each.",
-        ),
-    ] = [],  # noqa: B006
-    n: Annotated[
-        int | None,
-        typer.Option(
-            "-n",
-            "--n",
-            parser=whole("n"),
-            metavar="N",
-            help="Number of replications of each.  [default: 1000, or 1 where all are the same]",
-        ),
-    ] = None,
-    seed: Seed = None,
-    workers: Workers = None,
-    executor: Executor = None,
-    scheduler: Scheduler = None,
-    confidence: Confidence = None,
-    overrides: Overrides = [],  # noqa: B006
-    columns: Columns = "",
-    separator: LogSeparator = None,
-    skip_bad_rows: SkipBadRows = False,
-    max_bad_rows: MaxBadRows = None,
-    sort_rows: SortRows = False,
-    responses: Chosen = "",
-    out: Out = None,
-    resume: Resume = False,
-    max_time: MaxTime = None,
+    ],
+    options: CompareFlags,
     json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Compare systems under common random numbers: paired differences B - A, also C - A and so on.
 
@@ -105,32 +77,30 @@ def compare(
     (arrivals, skills, log.*, measure, bands), holds for both; with several, or with --variant,
     --set changes all of them. Of several variants the intervals of each response hold together.
     Folders of `replicate` are compared without simulating anything. With --responses, `plot` of
-    --out draws those, too, unless told otherwise. Exit code 75: the time was up (--resume goes on).
+    --out draws those, too, unless told otherwise. Exit code 75: the time was up (--resume
+    continues).
     """
     from valmatch.experiments.compare import compare_configs
     from valmatch.experiments.replicate import Plan, default_n
 
-    how = RunArguments(workers, executor, scheduler, out, resume, max_time)
     warn_in_job_array("compare")
-    others = b or []
-    level = 0.95 if confidence is None else confidence
-    chosen = names_of(responses)
-    if others and not variant and all(Path(source).is_dir() for source in (a, *others)):
+    out, variant, overrides = options.out, options.variant, list(options.overrides)
+    if b and not variant and all(Path(source).is_dir() for source in (a, *b)):
         if overrides or out:
             raise InputError("compare: folders are compared as they are, without --set and --out")
-        found = _of_folders(a, others, level)
+        found = _of_folders(a, b, options.confidence)
     else:
-        log = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
-        log = measure_levels(responses, others[0] if others else a, overrides, log)
-        sides = _sides(a, others, variant, overrides, log)
+        sides = _sides(a, b, variant, overrides, options.levels(b[0] if b else a))
         given = sides[0].replicate
         least = default_n(*sides)
-        n = first(n, None if least == 1 else given.n, least)
-        plan = Plan(n, first(seed, given.seed, DEFAULT_SEED), confidence=level)
-        options = how.options(given)
+        n = first(options.n, None if least == 1 else given.n, least)
+        plan = Plan(n, first(options.seed, given.seed, DEFAULT_SEED), confidence=options.confidence)
+        run_options = options.options(given)
         with progress("replications", len(sides) * n) as advance:
-            found = compare_configs(sides, plan, options, listeners(advance), chosen)
-    _report(found, chosen, json, out)
+            found = compare_configs(
+                sides, plan, run_options, listeners(advance), list(options.responses)
+            )
+    _report(found, options.responses, json, out)
 
 
 def _sides(

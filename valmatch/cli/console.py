@@ -12,23 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
 
 from valmatch.execution.interruption import ENDINGS
 from valmatch.text.durations import in_words
 from valmatch.text.terminal import Note, escaped, one_line, shortened
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn, Task
+
     from valmatch.config.config import Config
     from valmatch.inputs.fields import Section
     from valmatch.storage.results import Result
@@ -78,62 +69,72 @@ class Reports:
 # The progress bar of the commands, and their reports where there is none.
 
 
-class _Rate(ProgressColumn):
-    """Replications per second."""
-
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="progress.data.speed")
-
-
-class _Count(MofNCompleteColumn):
-    """How many are done, and of how many where that is known."""
-
-    def render(self, task: Task) -> Text:
-        if task.total is None:
-            return Text(f"{int(task.completed):,}", style="progress.download")
-        return super().render(task)
-
-
 class Bar:
-    """A progress bar: called with steps done."""
+    """A progress bar, where one is shown: called with steps done."""
 
-    def __init__(self, progress: Progress, what: str, total: int | None, reports: Reports) -> None:
+    def __init__(
+        self, progress: Progress | None, what: str, total: int | None, reports: Reports
+    ) -> None:
         self._progress, self._reports = progress, reports
         self.found = reports.found
-        self._task = progress.add_task(what, total=total, note="")
+        if progress:
+            self._task = progress.add_task(what, total=total, note="")
         self.done = 0  # steps so far
 
     def __call__(self, done: int) -> None:
         """Move on."""
         self.done += done
-        self._progress.advance(self._task, done)
+        if self._progress:
+            self._progress.advance(self._task, done)
         self._reports(self.done)
 
     def note(self, text: str) -> None:
         """Show what has been reached so far beside the bar."""
-        self._progress.update(self._task, note=text)
+        if self._progress:
+            self._progress.update(self._task, note=text)
 
 
-COLUMNS = (
-    TextColumn("{task.description}"),
-    BarColumn(20),
-    _Count(),
-    _Rate(),
-    TimeRemainingColumn(),
-    TextColumn("{task.fields[note]}", markup=False),
-)
+def columns() -> tuple[ProgressColumn, ...]:
+    """Return what a bar shows."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        ProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="progress.data.speed")
+
+    class Count(MofNCompleteColumn):
+        def render(self, task: Task) -> Text:
+            if task.total is None:
+                return Text(f"{int(task.completed):,}", style="progress.download")
+            return super().render(task)
+
+    note = TextColumn("{task.fields[note]}", markup=False)
+    what = TextColumn("{task.description}")
+    return (what, BarColumn(20), Count(), Rate(), TimeRemainingColumn(), note)
 
 
 @contextmanager
 def progress_bar(what: str, total: int | None, say: Callable[[str], None] | None) -> Iterator[Bar]:
     """Show progress on stderr: a bar if that is a terminal, else a line now and then."""
+    from rich.console import Console  # typer has imported it
+
     console = Console(stderr=True)
-    shown = say is not None and console.is_terminal
-    reports = Reports(what, total, None if shown else say)
-    with Progress(*COLUMNS, console=console, transient=True, disable=not shown) as progress:
+    if say is None or not console.is_terminal:
+        yield Bar(None, what, total, Reports(what, total, say))
+        return
+    from rich.progress import Progress
+
+    with Progress(*columns(), console=console, transient=True) as progress:
         ENDINGS.append(progress.stop)
         try:
-            yield Bar(progress, what, total, reports)
+            yield Bar(progress, what, total, Reports(what, total, None))
         finally:
             ENDINGS.remove(progress.stop)
 
@@ -162,6 +163,11 @@ def set_verbose(wanted: bool) -> None:
     """Also say how a run is made."""
     global _level
     _level = VERBOSE if wanted else _level
+
+
+def is_quiet() -> bool:
+    """Return whether nothing but errors is printed."""
+    return _level == QUIET
 
 
 def say(text: str) -> None:
@@ -244,6 +250,13 @@ def progress(what: str, total: int | None) -> Iterator[Bar]:
     with progress_bar(what, total, info if _level > QUIET else None) as bar:
         yield bar
     detail(f"{what}: {bar.done:,} done after {time.perf_counter() - started:.2f} s")
+
+
+@contextmanager
+def log_progress(games: Path) -> Iterator[Bar]:
+    """Show how far the reading of a log is."""
+    with progress("bytes", games.stat().st_size if games.is_file() else None) as bar:
+        yield bar
 
 
 def name_of(config: Config) -> str:

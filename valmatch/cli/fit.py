@@ -5,24 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Collection
-from enum import StrEnum
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from valmatch.cli.console import warn
-from valmatch.cli.options import (
-    Columns,
-    LogSeparator,
-    MaxBadRows,
-    Overrides,
-    SkipBadRows,
-    SortRows,
-    log_levels,
-    path,
-)
+from valmatch.cli.options import ConfigOptions, command
 from valmatch.errors import InputError, option
+from valmatch.inputs import options as o
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
@@ -36,32 +26,30 @@ SECTIONS = ("replicate", "optimize", "design")
 """What a fitted config takes over from the config that names the log."""
 
 
-class DayKind(StrEnum):
-    """Days of a dated log."""
-
-    weekdays = "weekdays"
-    weekends = "weekends"
+DAY_KINDS = ("weekdays", "weekends")  # days of a dated log
 
 
+@dataclass(frozen=True)
+class FitOptions(ConfigOptions):
+    """Which days a config is fitted to."""
+
+    days: str | None = o.one_of(
+        DAY_KINDS, None, "Fit to Mondays to Fridays alone, or to Saturdays and Sundays."
+    )
+
+
+@command(speaks=())
 def fit(
-    source: Annotated[
+    log: Annotated[
         Path,
-        typer.Argument(
-            parser=path("log"),
-            metavar="LOG.csv|CONFIG.yaml",
-            help="A queue log, or a config that names one: its rule and its problem are kept.",
+        o.path(
+            "A queue log, or a config that names one: its rule and its problem are kept.",
+            "LOG.csv|CONFIG.yaml",
+            argument=True,
+            value=MISSING,
         ),
     ],
-    columns: Columns = "",
-    separator: LogSeparator = None,
-    skip_bad_rows: SkipBadRows = False,
-    max_bad_rows: MaxBadRows = None,
-    sort_rows: SortRows = False,
-    days: Annotated[
-        DayKind | None,
-        typer.Option(help="Fit to Mondays to Fridays alone, or to Saturdays and Sundays."),
-    ] = None,
-    overrides: Overrides = [],  # noqa: B006
+    options: FitOptions,
 ) -> None:
     """Print a config whose random arrivals are like those of a queue log.
 
@@ -75,8 +63,8 @@ def fit(
     from valmatch.models.valorant.fitting import days_of, fit_arrivals, hourly_counts, remarks_on
     from valmatch.models.valorant.queue_log import DAY, read_queue_log
 
-    levels = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
-    config = _config(source, overrides, levels)
+    overrides, days = list(options.overrides), options.days
+    config = _config(log, overrides, options.levels(str(log)))
     factors, log = config.factors, config.files["arrivals"].path
     assert isinstance(factors, ValorantFactors)
     found = read_queue_log(log, factors.log, factors.multiplier_matrix, None)
@@ -91,7 +79,7 @@ def fit(
     for remark in remarks_on(hourly_counts(found.players.times, kept, found.midnight)):
         warn(f"{log}: {remark}")
     made = fit_arrivals(found.players, kept, found.midnight)
-    of = f" of its {days.value}" if days else ""
+    of = f" of its {days}" if days else ""
     players = int(kept(days_of(found.players.times, found.midnight)).sum())
     head = f"Fitted to {log.name}: {players:,} players in {made.hours:,} hours{of}."
     # A day that begins with the queue of the day before.
@@ -124,7 +112,7 @@ def _config(source: Path, overrides: list[str], levels: list[tuple[str, str]]) -
     return config
 
 
-def _days(log: QueueLog, kind: DayKind | None, path: Path) -> Days:
+def _days(log: QueueLog, kind: str | None, path: Path) -> Days:
     """Return which days of a log to fit to, of which there is one."""
     from valmatch.models.valorant.fitting import all_days, days_of
 
@@ -139,10 +127,10 @@ def _days(log: QueueLog, kind: DayKind | None, path: Path) -> Days:
 
     def kept(days: Ints) -> Bools:
         weekend: Bools = (days + first) % 7 >= 5
-        return weekend if kind is DayKind.weekends else ~weekend
+        return weekend if kind == "weekends" else ~weekend
 
     if not kept(days_of(log.players.times, log.midnight)).any():
-        raise InputError(f"{path}: {option('days')}: nobody arrives at {kind.value}")
+        raise InputError(f"{path}: {option('days')}: nobody arrives at {kind}")
     return kept
 
 

@@ -7,17 +7,16 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-import typer
-
 from valmatch.cli.console import show
-from valmatch.cli.options import Json, Overrides, complete_model
+from valmatch.cli.options import Json, command, complete_model
+from valmatch.inputs import options as o
+
+_ABOUT = {"argument": True, "complete": complete_model}
 
 
+@command(speaks=())
 def factors(
-    model: Annotated[
-        str,
-        typer.Argument(metavar="[MODEL]", help="Name of the model.", autocompletion=complete_model),
-    ] = "valorant",
+    model: Annotated[str, o.text("valorant", "Name of the model.", "[MODEL]", **_ABOUT)],
 ) -> None:
     """Print a YAML config with every factor of a model, documented."""
     from valmatch.config.writing import template
@@ -25,17 +24,15 @@ def factors(
     sys.stdout.write(template(model))
 
 
+@command(speaks=())
 def responses(
     model: Annotated[
-        str,
-        typer.Argument(
-            metavar="[MODEL]",
-            help="Name of the model, or a config.",
-            autocompletion=complete_model,
-        ),
-    ] = "valorant",
-    overrides: Overrides = [],  # noqa: B006
-    json: Json = False,
+        str, o.text("valorant", "Name of the model, or a config.", "[MODEL]", **_ABOUT)
+    ],
+    overrides: Annotated[
+        tuple[str, ...], o.repeated("Override a value; may be repeated.", "KEY=VALUE")
+    ],
+    json: Json,
 ) -> None:
     """Print every response of a model: its unit, what it is, and what asks for it.
 
@@ -45,7 +42,7 @@ def responses(
     from valmatch.cli.tables import show_listed
     from valmatch.experiments.response_list import list_responses
 
-    listed = list_responses(model, overrides)
+    listed = list_responses(model, list(overrides))
     document = {
         found.response.name: {
             "unit": found.response.unit,
@@ -57,7 +54,8 @@ def responses(
     show(json, document, lambda: show_listed(listed))
 
 
-def solvers(json: Json = False) -> None:
+@command(speaks=())
+def solvers(json: Json) -> None:
     """List the solvers of `optimize`, those of installed packages too, with what they need."""
     from valmatch.cli.tables import show_solver_list
     from valmatch.optimization.solvers.registry import listed
@@ -66,7 +64,8 @@ def solvers(json: Json = False) -> None:
     show(json, {"solvers": found}, lambda: show_solver_list(found))
 
 
-def problems(json: Json = False) -> None:
+@command(speaks=())
+def problems(json: Json) -> None:
     """List the shipped problems of `optimize`, a test bed, with the best known of each.
 
     Noise is the standard deviation of the objective over replications at the best known point;
@@ -79,7 +78,8 @@ def problems(json: Json = False) -> None:
     show(json, {"problems": found}, lambda: show_problem_list(found))
 
 
-def configs(json: Json = False) -> None:
+@command(speaks=())
+def configs(json: Json) -> None:
     """List the shipped configs with their models and what each is."""
     from valmatch.config.loading import listed
 

@@ -1,27 +1,24 @@
-"""The options of `rate` that only systems have which rate a whole log at once."""
+"""Commands made of functions whose options are dataclasses, and options that several share."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
-from valmatch.cli.console import detail, set_quiet, set_verbose, warn
-from valmatch.errors import InputError, call_options, option
+from valmatch.cli.console import detail, load_config, set_quiet, set_verbose, warn
+from valmatch.errors import InputError, call_options
 from valmatch.inputs import arguments
-from valmatch.inputs.arguments import DEVIATION, LEVEL, RANGES
-from valmatch.inputs.csv_reader import SEPARATORS, cells_of, parse_columns, separator_called
-from valmatch.ratings.registry import BATCH_NAMES
-from valmatch.text.durations import in_unit
-from valmatch.text.numerals import count, real_number
-from valmatch.text.terminal import Note, shown
+from valmatch.inputs import options as o
+from valmatch.inputs.csv_reader import SEPARATORS
+from valmatch.text.terminal import Note
 
 if TYPE_CHECKING:
     from valmatch.cli.console import Bar
@@ -31,67 +28,122 @@ if TYPE_CHECKING:
     from valmatch.statistics.precision import Precision
 
 
+# Commands: functions that typer reads, whose parameters are texts.
+
+
+class _Parameter(NamedTuple):
+    """A parameter of a command: what it declares, and its default."""
+
+    of: o.Declared
+    default: Any
+
+
+def command(
+    speaks: Sequence[str] = ("quiet", "verbose"),
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a function.
+
+    A parameter whose type is a class of options stands for all of its fields, any other one for
+    what its annotation declares.
+    """
+
+    def make(function: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(function, include_extras=True)
+        hints.pop("return")
+        found: dict[str, _Parameter] = {}
+        for name, hint in hints.items():
+            fields = [(name, field) for field in getattr(hint, "__metadata__", ())]
+            for called, field in fields or [(f.name, f) for f in o.options_of(hint)]:
+                if not o.declared(field).listener:
+                    found[called] = _Parameter(o.declared(field), o.default_of(field))
+        found |= {name: _SPEAKING[name] for name in speaks}
+
+        def call(**texts: Any) -> None:  # noqa: ANN401
+            given = {k: v for k, v in texts.items() if v is not None and v is not False and v != ()}
+            for name in speaks:
+                _SPEAK[name](name in given)
+            function(**{name: _value(name, hint, given, found) for name, hint in hints.items()})
+
+        parameters = [_typer_parameter(name, one) for name, one in found.items()]
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {one.name: one.annotation for one in parameters}
+        call.__doc__ = function.__doc__
+        call.__name__ = function.__name__
+        return call
+
+    return make
+
+
+def _value(
+    name: str,
+    hint: Any,  # noqa: ANN401
+    given: Mapping[str, Any],
+    found: Mapping[str, _Parameter],
+) -> object:
+    """Return what a command is called with."""
+    if isinstance(hint, type) and issubclass(hint, o.Options):
+        return o.from_texts(hint, given)
+    of, default = found[name]
+    return of.check(name, o.value_of(name, of, given[name])) if name in given else default
+
+
+def _typer_parameter(name: str, parameter: _Parameter) -> inspect.Parameter:
+    """Return a parameter as typer takes it."""
+    of, default = parameter
+    said: dict[str, Any] = {"help": o.help_of(of, default, flag), "metavar": of.metavar or None}
+    kind: Any = list[str] if of.repeated else str if of.metavar else bool
+    if of.argument:
+        info = typer.Argument(**said, autocompletion=of.complete)
+        needed = default is MISSING
+    else:
+        names = list(filter(None, dict.fromkeys([of.short, flag(name)])))
+        if names == [of.short]:
+            names.append(f"--{name}")
+        info = typer.Option(*names, **said, autocompletion=of.complete)
+        needed = False
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if needed else False if kind is bool else None,
+        annotation=Annotated[kind if needed or kind is bool else kind | None, info],
+    )
+
+
+_SPEAK = {"quiet": set_quiet, "verbose": set_verbose}
+_SPEAKING = {
+    "quiet": _Parameter(
+        o.Declared("Print nothing but errors, and JSON if asked.", "", short="-q"), False
+    ),
+    "verbose": _Parameter(o.Declared("Also say how the run is made.", "", short="-v"), False),
+}
+
+Json = Annotated[bool, o.flag("Print one JSON document and nothing else.")]
+
+
+LogArgument = Annotated[
+    Path,
+    o.path("A CSV file with a header, or - for stdin.", "GAMES.csv", argument=True, value=MISSING),
+]
+RatingsArgument = Annotated[
+    Path,
+    o.path(
+        "A folder that `valmatch rank --out` wrote, in which all players are rated.",
+        "RATINGS",
+        argument=True,
+        value=MISSING,
+    ),
+]
+MinGames = Annotated[
+    int,
+    o.whole(
+        "min_games", 0, "Print only players with this many games; files have all.", default="0"
+    ),
+]
+
+
 # The arguments and options that several commands have.
 
 DEFAULT_SEED = 1
-
-
-def whole(argument: str) -> Callable[[str], int]:
-    """Return a parser of whole numbers in the range of an argument of the public functions.
-
-    They may be written as 1e6 or 1,000,000.
-    """
-    low, high = RANGES[argument]
-
-    def parse(text: str) -> int:
-        value = count(text)
-        if value is None or not low <= value <= high:
-            raise typer.BadParameter(f"{shown(text)} (allowed: {RANGES[argument]})")
-        return value
-
-    return parse
-
-
-def level(text: str) -> float:
-    """Parse a confidence level."""
-    low, high = LEVEL
-    value = real_number(text)
-    if value is None or not low <= value <= high:
-        raise typer.BadParameter(f"{shown(text)} (allowed: a number from {low!r} to {high!r})")
-    return value
-
-
-def share(text: str) -> float:
-    """Parse a number from 0 to 1."""
-    value = real_number(text)
-    if value is None or not 0.0 <= value <= 1.0:
-        raise typer.BadParameter(f"{shown(text)} (allowed: a number from 0 to 1)")
-    return value
-
-
-def path(argument: str) -> Callable[[str], Path]:
-    """Return a parser of paths for an argument of the public functions."""
-    return lambda text: arguments.path(argument, text)
-
-
-def duration(text: str) -> float:
-    """Parse a time: seconds, a number with a unit, or [D-]HH:MM:SS as SLURM writes it."""
-    number = re.fullmatch(r"\d+\.?\d*|\.\d+", text, re.ASCII)
-    with_unit = in_unit(text, "seconds")
-    clock = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)", text, re.ASCII)
-    seconds = 0.0
-    if number:
-        seconds = float(text)
-    elif isinstance(with_unit, float):
-        seconds = with_unit
-    elif clock:
-        days, *parts = (float(part or 0) for part in clock.groups())
-        seconds = 86400.0 * days + 3600.0 * parts[0] + 60.0 * parts[1] + parts[2]
-    if not seconds > 0.0:
-        raise typer.BadParameter(
-            f"{shown(text)} (allowed: a time > 0, such as 90, 30m, 5min or 01:30:00)"
-        )
-    return seconds
 
 
 def complete_config(text: str) -> list[str]:
@@ -117,28 +169,24 @@ def complete_model(text: str) -> list[str]:
     return [name for name in MODELS if name.startswith(text)]
 
 
-def complete_system(text: str) -> list[str]:
-    """Return rating systems that start with what is typed."""
-    from valmatch.ratings.registry import BATCH_NAMES, NAMES
-
-    return [name for name in (*NAMES, *BATCH_NAMES) if name.startswith(text)]
-
-
 FLAGS = {
     "config": "CONFIG",
     "fixtures": "FIXTURES.csv",
     "folders": "DIR",
     "formats": "--format",
     "games": "GAMES.csv",
+    "log": "LOG.csv|CONFIG.yaml",
     "log.columns": "--columns",
     "log.max_bad_rows": "--max-bad-rows",
     "log.separator": "--separator",
     "log.skip_bad_rows": "--skip-bad-rows",
     "log.sort": "--sort-rows",
     "max_seconds": "--max-time",
+    "folder": "DIR",
     "n": "-n",
     "overrides": "--set",
     "parameters": "--set",
+    "rules": "FILE",
     "source": "DIR",
     "solvers": "--solver",
     "targets": "--target",
@@ -190,22 +238,133 @@ def first(*values: int | float | None) -> int:
     return next(value for value in values if value is not None)  # type: ignore[return-value]
 
 
-@dataclass(frozen=True)
-class RunArguments:
-    """The run options of a command line; what it leaves out, the config may give."""
+ConfigArgument = Annotated[
+    str,
+    o.text(
+        MISSING,
+        "A YAML file, the name of a shipped config, or -.",
+        "CONFIG",
+        argument=True,
+        complete=complete_config,
+    ),
+]
+Folders = Annotated[tuple[Path, ...], o.folders("Folders of runs, such as shards.")]
 
-    # workers, executor, scheduler, out, resume: as of `valmatch.execution.run_options.RunOptions`;
-    # None where not given
-    workers: int | None
-    executor: str | None
-    scheduler: str | None
-    out: Path | None
-    resume: bool
-    max_time: float | None  # seconds after which to stop
+
+@dataclass(frozen=True)
+class ConfigOptions(o.Options):
+    """How a config is changed, and how its queue log is read."""
+
+    overrides: Sequence[str] = o.repeated("Override a value; may be repeated.", "KEY=VALUE")
+    columns: Mapping[str, str] = o.columns(
+        "Which columns of the arrivals file to use, such as"
+        " arrival_hours=joined_at,rating=mmr,player=account; a NAME with a comma in quotes.",
+        "rating=mmr",
+    )
+    separator: str | None = o.separator(None)
+    skip_bad_rows: bool = o.flag("Skip invalid rows and report how many.")
+    max_bad_rows: float | None = o.max_bad_rows("rows")
+    sort_rows: bool = o.flag("Sort the rows of the arrivals file by arrival.")
+
+    def levels(self, source: str) -> list[tuple[str, str]]:
+        """Return what options set in the section `log` of the factors, as `load` takes levels."""
+        names = {between: name for name, between in SEPARATORS.items()}
+        given = {
+            "--columns": ("columns", self.columns or None),
+            "--separator": ("separator", names[self.separator] if self.separator else None),
+            # A share of invalid rows is one of rows that are skipped.
+            "--skip-bad-rows": (
+                "skip_bad_rows",
+                self.skip_bad_rows or self.max_bad_rows is not None or None,
+            ),
+            "--max-bad-rows": ("max_bad_rows", self.max_bad_rows),
+            "--sort-rows": ("sort", self.sort_rows or None),
+        }
+        return [
+            (name, f"factors.log.{key}={json.dumps(value)}")
+            for name, (key, value) in given.items()
+            if value is not None
+        ]
+
+    def load(self, source: str, levels: Sequence[tuple[str, str]] | None = None) -> Config:
+        """Read a config that the options change, further ones too."""
+        found = self.levels(source) if levels is None else levels
+        return load_config(source, list(self.overrides), found)
+
+
+@dataclass(frozen=True)
+class ResponseOptions(ConfigOptions):
+    """Also which responses are shown."""
+
+    responses: Sequence[str] = o.names(
+        "Responses to show, such as wait_p95.top_1%; `valmatch responses` lists all.", "NAME,..."
+    )
+
+    def levels(self, source: str) -> list[tuple[str, str]]:
+        """Return the levels with what has the chosen responses computed, too."""
+        levels = super().levels(source)
+        if not self.responses:
+            return levels
+        from valmatch.config.factor_paths import factor_at
+        from valmatch.config.loading import load
+        from valmatch.experiments.response_list import groups_of
+
+        config = load(source, self.overrides, levels)
+        groups = groups_of(self.responses, config)
+        if factor_at(type(config.factors), ["measure"]) is not None:
+            groups = list(dict.fromkeys([*getattr(config.factors, "measure", ()), *groups]))
+        measured = [("--responses", f"factors.measure=[{', '.join(groups)}]")] if groups else []
+        return [*levels, *measured]
+
+
+def seed() -> Any:  # noqa: ANN401
+    """Declare a seed that a config may have."""
+    return o.whole("seed", None, "Seed of all random numbers.", default=str(DEFAULT_SEED))
+
+
+def confidence() -> Any:  # noqa: ANN401
+    """Declare a confidence level that a config may have."""
+    return o.number(
+        arguments.level, None, "Confidence level of the intervals.", "P", default="0.95"
+    )
+
+
+def shard(what: str) -> Any:  # noqa: ANN401
+    """Declare the part of the work that is done."""
+    return o.text(
+        None,
+        f"Make every K-th {what} from I on (I from 0).",
+        "I/K",
+        default="the place of a task in a job array of SLURM",
+    )
+
+
+@dataclass(frozen=True)
+class RunFlags(o.OutOptions):
+    """Where the work of a run is done; what is not given, the config may give."""
+
+    workers: int | None = o.whole("workers", None, "Workers on this machine.", "W", default="1")
+    executor: str | None = o.text(
+        None,
+        "Where replications run: local (threads where the model can use them, else processes),"
+        " processes or dask.",
+        "NAME",
+        default="dask with {scheduler}, else local",
+    )
+    scheduler: str | None = o.text(
+        None,
+        "Dask scheduler, such as tcp://host:8786; without one, dask has W worker processes here.",
+        "ADDR",
+    )
+    resume: bool = o.flag("Continue what an earlier run left in {out}.")
+    max_seconds: float | None = o.duration(
+        "Stop after this time and keep what is finished: 90, 30m, 5min, 01:30:00."
+    )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.resume and self.out is None:
-            raise InputError("--resume: needs --out, the folder to go on with")
+            raise InputError("--resume: needs --out, the folder to continue")
 
     def options(
         self, given: ReplicateOptions | OptimizeOptions, shard: Shard | None = None
@@ -222,7 +381,7 @@ class RunArguments:
             executor=executor,
             scheduler=scheduler,
             shard=shard or WHOLE,
-            max_seconds=math.inf if self.max_time is None else self.max_time,
+            max_seconds=math.inf if self.max_seconds is None else self.max_seconds,
             out=self.out,
             resume=self.resume,
         )
@@ -244,379 +403,3 @@ def _workers_here(scheduler: str | None, workers: int) -> int:
         more = f"{workers} workers on {cores} core{'s' * (cores > 1)}"
         warn(Note(f"{more}: no faster than {cores}"))
     return workers
-
-
-ColumnNames = Annotated[
-    str,
-    typer.Option(
-        metavar="MEANING=NAME,...",
-        help="Names that the file has for columns, such as game=match_id,home=team1,away=team2.",
-    ),
-]
-
-
-SystemParameters = Annotated[
-    list[str],
-    typer.Option(
-        "--set",
-        metavar="NAME=NUMBER",
-        help="Set a parameter of the rating system, such as K=24, or elo.K=24 where systems are"
-        " compared; may be repeated.  [default: as the ratings were made with, else as published]",
-    ),
-]
-
-
-Separator = Annotated[
-    str,
-    typer.Option(
-        metavar="CHAR",
-        help="What stands between cells: comma, semicolon, tab, bar, or the character.",
-    ),
-]
-
-
-Quiet = Annotated[
-    bool,
-    typer.Option(
-        "--quiet", "-q", callback=set_quiet, help="Print nothing but errors, and JSON if asked."
-    ),
-]
-
-Verbose = Annotated[
-    bool,
-    typer.Option("--verbose", "-v", callback=set_verbose, help="Also say how the run is made."),
-]
-
-
-ConfigArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="CONFIG",
-        help="A YAML file, the name of a shipped config, or -.",
-        autocompletion=complete_config,
-    ),
-]
-
-
-Overrides = Annotated[
-    list[str],
-    typer.Option("--set", metavar="KEY=VALUE", help="Override a value; may be repeated."),
-]
-
-
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole("seed"), metavar="N", help="Seed of all random numbers.  [default: 1]"
-    ),
-]
-
-
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole("workers"), metavar="W", help="Workers of this machine.  [default: 1]"
-    ),
-]
-
-
-Executor = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Where replications run: local (threads where the model can use them, else processes),"
-        " processes or dask.  [default: dask with --scheduler, else local]",
-    ),
-]
-
-
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDR",
-        help="Dask scheduler, such as tcp://host:8786; without one, dask has W worker processes"
-        " here.",
-    ),
-]
-
-
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on with what an earlier run left in --out.")
-]
-
-
-MaxTime = Annotated[
-    float | None,
-    typer.Option(
-        parser=duration,
-        metavar="TIME",
-        help="Stop after this time with what is finished: 90, 30m, 5min, 01:30:00.",
-    ),
-]
-
-
-Confidence = Annotated[
-    float | None,
-    typer.Option(
-        parser=level, metavar="P", help="Confidence level of the intervals.  [default: 0.95]"
-    ),
-]
-
-
-Out = Annotated[
-    Path | None,
-    typer.Option(parser=path("out"), metavar="DIR", help="Write the results to this folder."),
-]
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-
-
-def _points(text: str) -> float:
-    """Parse a standard deviation in points."""
-    value, (low, high) = real_number(text), DEVIATION
-    if value is None or not low <= value <= high:
-        raise typer.BadParameter(f"{shown(text)} (allowed: points from {low:g} to {high:g})")
-    return value
-
-
-Draws = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="whole logs: what a draw is: davidson (a result of its own) or half (half a win)."
-        "  [default: davidson where there are draws]",
-    ),
-]
-Home = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="whole logs: fit or none, the advantage of the side at home.  [default: fit where"
-        " the log says who is]",
-    ),
-]
-Covariate = Annotated[
-    list[str],
-    typer.Option(
-        metavar="COLUMN",
-        help="whole logs: fit points per unit of this column, or of COLUMN_a less COLUMN_b; may"
-        " be repeated.",
-    ),
-]
-Weight = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="whole logs: as so many games a game counts."),
-]
-Prior = Annotated[
-    float | None,
-    typer.Option(
-        parser=_points,
-        metavar="D",
-        help="bradley_terry: ratings scatter with this deviation about a common mean, so that all"
-        " can be rated.  [default: nothing is known]",
-    ),
-]
-AnchorFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--anchors",
-        parser=path("anchors"),
-        metavar="FILE",
-        help="bradley_terry: players whose ratings are known: player, rating, optional deviation.",
-    ),
-]
-Interval = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="whole logs: information, sandwich or none.  [default: sandwich with clusters, half"
-        " draws or broken weights, else information]",
-    ),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN[,COLUMN]",
-        help="whole logs: games with equal cells depend on each other, as those of a voter.",
-    ),
-]
-ClusterDays = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole("cluster_days"),
-        metavar="N",
-        help="whole logs: games of N days depend on each other.",
-    ),
-]
-TimeUnit = Annotated[
-    str | None,
-    typer.Option(
-        metavar="UNIT",
-        help="whole logs: days or hours, of times that are numbers.  [default: days]",
-    ),
-]
-Level = Annotated[
-    float | None,
-    typer.Option(parser=level, metavar="P", help="whole logs: of the intervals.  [default: 0.95]"),
-]
-BootstrapN = Annotated[
-    int | None,
-    typer.Option(
-        "--bootstrap",
-        parser=whole("bootstrap"),
-        metavar="N",
-        help="whole logs: check the intervals by N refits of resampled games.",
-    ),
-]
-Differences = Annotated[
-    bool,
-    typer.Option(
-        "--differences", help="whole logs: write all differences, also of more than 300 players."
-    ),
-]
-Top = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole("top"), metavar="N", help="whole logs: print N players.  [default: 10]"
-    ),
-]
-Markdown = Annotated[bool, typer.Option("--markdown", help="whole logs: print a table to paste.")]
-
-
-def refuse_for_one_game_at_a_time(given: Mapping[str, Any]) -> None:
-    """Refuse options of systems that rate a whole log, where others are asked for."""
-    for name, value in given.items():
-        if value is not None and value is not False and value != []:
-            what = f"goes with {option('system')} {' or '.join(BATCH_NAMES)}"
-            raise InputError(f"{option(name)}: {what}")
-
-
-def refuse_for_batch(system: str, given: Mapping[str, Any]) -> None:
-    """Refuse options of systems that go from game to game, where a whole log is rated."""
-    for name, value in given.items():
-        if value is not None and value is not False and value != "":
-            what = f"{system} rates a whole log at once, and goes from no game to the next"
-            raise InputError(f"{option(name)}: {what}")
-
-
-# The options that say how a queue log is read, for all commands that simulate.
-
-Columns = Annotated[
-    str,
-    typer.Option(
-        metavar="MEANING=NAME,...",
-        help="Names that the arrivals file has for columns, such as"
-        " arrival_hours=joined_at,rating=mmr,player=account; a NAME with a comma in quotes.",
-    ),
-]
-
-
-LogSeparator = Annotated[
-    str | None,
-    typer.Option(
-        metavar="CHAR",
-        help="What stands between its cells: comma, semicolon, tab, bar, or the character."
-        "  [default: comma]",
-    ),
-]
-
-
-SkipBadRows = Annotated[
-    bool, typer.Option("--skip-bad-rows", help="Leave bad rows of it out and count them.")
-]
-
-
-def _share(text: str) -> float:
-    """Parse a share: a number, or a percentage."""
-    value = real_number(text.removesuffix("%"))
-    share = None if value is None else value / 100.0 if text.endswith("%") else value
-    if share is None or not 0.0 <= share <= 1.0:
-        raise typer.BadParameter(f"{shown(text)} (allowed: from 0 to 1, or from 0% to 100%)")
-    return share
-
-
-MaxBadRows = Annotated[
-    float | None,
-    typer.Option(
-        parser=_share,
-        metavar="SHARE",
-        help="Leave bad rows (of a game log: games) out even if they are as large a part of it as"
-        " 0.4, or 40%."
-        "  [default: 0.05]",
-    ),
-]
-
-
-Alias = Annotated[
-    Path | None,
-    typer.Option(
-        parser=path("alias"),
-        metavar="FILE",
-        help="A CSV file with name, alias: whoever the log calls by an alias goes by the name.",
-    ),
-]
-
-
-SortRows = Annotated[bool, typer.Option("--sort-rows", help="Sort its rows by arrival.")]
-
-
-def log_levels(
-    columns: str,
-    separator: str | None,
-    skip_bad_rows: bool,
-    max_bad_rows: float | None,
-    sort_rows: bool,
-) -> list[tuple[str, str]]:
-    """Return what options set in the section `log` of the factors, as `load` takes levels.
-
-    A share of bad rows is one of rows that are left out.
-    """
-    names = {between: name for name, between in SEPARATORS.items()}
-    given = {
-        "--columns": ("columns", parse_columns(columns, "rating=mmr") if columns else None),
-        "--separator": ("separator", names[separator_called(separator)] if separator else None),
-        "--skip-bad-rows": ("skip_bad_rows", skip_bad_rows or max_bad_rows is not None or None),
-        "--max-bad-rows": ("max_bad_rows", max_bad_rows),
-        "--sort-rows": ("sort", sort_rows or None),
-    }
-    return [
-        (name, f"factors.log.{key}={json.dumps(value)}")
-        for name, (key, value) in given.items()
-        if value is not None
-    ]
-
-
-# The option that chooses which responses are shown, and has them computed where need be.
-
-Chosen = Annotated[
-    str,
-    typer.Option(
-        "--responses",
-        metavar="NAME,...",
-        help="Responses to show, such as wait_p95.top_1%; `valmatch responses` lists all.",
-    ),
-]
-
-
-def names_of(chosen: str) -> list[str]:
-    """Return the names in the option."""
-    return cells_of(chosen)
-
-
-def measure_levels(
-    chosen: str, source: str, overrides: Sequence[str], levels: Sequence[tuple[str, str]]
-) -> list[tuple[str, str]]:
-    """Return the levels of a config with what has the chosen responses computed, too."""
-    if not chosen:
-        return list(levels)
-    from valmatch.config.factor_paths import factor_at
-    from valmatch.config.loading import load
-    from valmatch.experiments.response_list import groups_of
-
-    config = load(source, overrides, levels)
-    groups = groups_of(names_of(chosen), config)
-    if factor_at(type(config.factors), ["measure"]) is not None:
-        groups = list(dict.fromkeys([*getattr(config.factors, "measure", ()), *groups]))
-    measured = [("--responses", f"factors.measure=[{', '.join(groups)}]")] if groups else []
-    return [*levels, *measured]

@@ -3,74 +3,62 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from valmatch.cli.console import info, warn
-from valmatch.cli.options import names_of, path
+from valmatch.cli.options import Folders, command
 from valmatch.errors import InputError
+from valmatch.inputs import options as o
 from valmatch.text.terminal import escaped
 
 
+@dataclass(frozen=True)
+class PlotOptions(o.Options):
+    """What is drawn, and how."""
+
+    players: Sequence[str] = o.names(
+        "Players of a rating to draw, instead of the best.", "NAME,..."
+    )
+    responses: Sequence[str] = o.names(
+        "Responses of `replicate` or `compare` to draw.",
+        "NAME,...",
+        default="those that `compare` was asked for, or all",
+    )
+    title: str = o.text("", "Title of every figure, instead of what it shows.", "TEXT")
+    size: str = o.text(
+        "",
+        "Size of every figure in centimetres, such as 24x14.",
+        "WIDTHxHEIGHT",
+        default="as needed",
+    )
+    recursive: bool = o.flag("Draw the runs below DIR, all of one kind; lists them first.")
+    formats: Sequence[str] = o.names(
+        "Formats of the files: png, svg, pdf.", "NAME,...", ("png", "svg"), default="png,svg"
+    )
+
+
+@command(speaks=())
 def plot(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            parser=path("source"),
-            metavar="DIR",
-            help="The folder of a run.",
-        ),
-    ],
-    players: Annotated[
-        str,
-        typer.Option(metavar="NAME,...", help="Players of a rating to draw, instead of the best."),
-    ] = "",
-    responses: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME,...",
-            help="Responses of `replicate` or `compare` to draw; otherwise those that `compare`"
-            " was asked for, or all.",
-        ),
-    ] = "",
-    title: Annotated[
-        str,
-        typer.Option(metavar="TEXT", help="Title of every figure, instead of what it shows."),
-    ] = "",
-    size: Annotated[
-        str,
-        typer.Option(
-            metavar="WIDTHxHEIGHT",
-            help="Size of every figure in centimetres, such as 24x14; otherwise as it needs.",
-        ),
-    ] = "",
-    recursive: Annotated[
-        bool,
-        typer.Option(
-            "--recursive", help="Draw the runs below DIR, all of one kind; lists them first."
-        ),
-    ] = False,
-    formats: Annotated[
-        str,
-        typer.Option("--format", metavar="NAME,...", help="Formats of the files: png, svg, pdf."),
-    ] = "png,svg",
+    source: Annotated[Path, o.path("The folder of a run.", "DIR", argument=True, value=MISSING)],
+    options: PlotOptions,
 ) -> None:
-    """Draw the results in a folder, as PNG and SVG files in it, or as others.
+    """Draw figures of a results folder.
 
     Needs matplotlib, which the extra `plot` brings.
     """
     from valmatch.present.figure_options import figure_options
     from valmatch.present.plotting import plot_files
 
-    wanted = figure_options(title, size, names_of(formats))
+    wanted = figure_options(options.title, options.size, list(options.formats))
     made = plot_files(
-        folder,
-        names_of(players),
-        names_of(responses),
+        source,
+        list(options.players),
+        list(options.responses),
         wanted,
-        recursive=recursive,
+        recursive=options.recursive,
         inform=info,
         warn=warn,
     )
@@ -83,33 +71,17 @@ def plot(
 STDOUT = Path("-")
 
 
+@command(speaks=())
 def report(
-    folders: Annotated[
-        list[Path],
-        typer.Argument(
-            parser=path("folders"),
-            metavar="DIR...",
-            help="Folders of runs; several make chapters.",
-        ),
-    ],
+    folders: Folders,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            parser=path("out"),
-            metavar="FILE",
-            help="The page, such as study.html; - for standard output.",
-        ),
-    ] = None,
+        o.path("The page, such as study.html; - for standard output.", short="-o"),
+    ],
     markdown: Annotated[
         bool,
-        typer.Option(
-            "--markdown",
-            help="Markdown for a pull request instead, without charts; printed where no FILE is"
-            " given.",
-        ),
-    ] = False,
+        o.flag("Write Markdown for a pull request, without charts; printed without a FILE."),
+    ],
 ) -> None:
     """Write what runs found as one page to be sent: findings, tables, charts, how they were made.
 
@@ -120,7 +92,7 @@ def report(
     if out is None and not markdown:
         raise InputError("--out: is missing (such as -o study.html, or - for standard output)")
     if out is None or out == STDOUT:
-        sys.stdout.write(make(folders, markdown=markdown))
+        sys.stdout.write(make(list(folders), markdown=markdown))
         return
-    make(folders, out, markdown=markdown)
+    make(list(folders), out, markdown=markdown)
     print(escaped(str(out)))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from valmatch.cli.console import (
     info,
-    load_config,
     of_status,
     progress,
     show_result,
@@ -19,180 +19,136 @@ from valmatch.cli.console import (
 )
 from valmatch.cli.options import (
     DEFAULT_SEED,
-    Chosen,
-    Columns,
-    Confidence,
     ConfigArgument,
-    Executor,
     Json,
-    LogSeparator,
-    MaxBadRows,
-    MaxTime,
-    Out,
-    Overrides,
-    Quiet,
-    Resume,
-    RunArguments,
-    Scheduler,
-    Seed,
-    SkipBadRows,
-    SortRows,
-    Verbose,
-    Workers,
+    ResponseOptions,
+    RunFlags,
+    command,
+    confidence,
     first,
     listeners,
-    log_levels,
-    measure_levels,
     name_options,
-    names_of,
-    whole,
+    seed,
+    shard,
 )
 from valmatch.errors import RunError
+from valmatch.inputs import options as o
 
 if TYPE_CHECKING:
+    from valmatch.config.config import Config
+    from valmatch.execution.run_options import RunOptions
+    from valmatch.experiments.replicate import Plan
     from valmatch.experiments.replications import Replications
-    from valmatch.experiments.sweep import DesignReplications
+    from valmatch.experiments.sweep import Design, DesignReplications
     from valmatch.statistics.precision import Precision
 
 
-def replicate(
-    config: ConfigArgument,
-    n: Annotated[
-        int | None,
-        typer.Option(
-            "-n",
-            "--n",
-            parser=whole("n"),
-            metavar="N",
-            help="Number of replications.  [default: 1000, or 1 where all are the same]",
-        ),
-    ] = None,
-    seed: Seed = None,
-    workers: Workers = None,
-    executor: Executor = None,
-    scheduler: Scheduler = None,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="I/K",
-            help="Make every K-th replication from I on (I from 0).  [default: the place of a"
-            " task in a job array of SLURM]",
-        ),
-    ] = None,
-    sweep: Annotated[
-        list[str],
-        typer.Option(
-            metavar="KEY=VALUES",
-            help="Replicate at each value, 100,200,400 or 100:400:100; several sweeps span a grid.",
-        ),
-    ] = [],  # noqa: B006
-    target: Annotated[
-        list[str],
-        typer.Option(
-            metavar="NAME=WIDTH",
-            help="Go on until the half-width of a response is 1% of its mean, or 0.05; may be"
-            " repeated.",
-        ),
-    ] = [],  # noqa: B006
-    max_reps: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole("max_reps"),
-            metavar="N",
-            help="Give the targets up after so many replications.  [default: 1000000]",
-        ),
-    ] = None,
-    control_variates: Annotated[
-        bool,
-        typer.Option(
-            "--control-variates", help="Adjust the means by what is known of the arrivals."
-        ),
-    ] = False,
-    confidence: Confidence = None,
-    overrides: Overrides = [],  # noqa: B006
-    columns: Columns = "",
-    separator: LogSeparator = None,
-    skip_bad_rows: SkipBadRows = False,
-    max_bad_rows: MaxBadRows = None,
-    sort_rows: SortRows = False,
-    responses: Chosen = "",
-    out: Out = None,
-    resume: Resume = False,
-    max_time: MaxTime = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
+@dataclass(frozen=True)
+class ReplicateFlags(ResponseOptions, RunFlags):
+    """How many replications are made, and how precise they are to be."""
+
+    n: int | None = o.whole(
+        "n",
+        None,
+        "Number of replications.",
+        short="-n",
+        default="1000, or 1 where all are the same",
+    )
+    seed: int | None = seed()
+    shard: str | None = shard("replication")
+    sweep: Sequence[str] = o.repeated(
+        "Replicate at each value, 100,200,400 or 100:400:100; several sweeps span a grid.",
+        "KEY=VALUES",
+    )
+    targets: Sequence[str] = o.repeated(
+        "Continue until the half-width of a response is 1% of its mean, or 0.05; may be repeated.",
+        "NAME=WIDTH",
+    )
+    max_reps: int | None = o.whole(
+        "max_reps", None, "Give the targets up after this many replications.", default="1000000"
+    )
+    control_variates: bool = o.flag("Adjust the means by what is known of the arrivals.")
+    confidence: float | None = confidence()
+
+    def plan(self, settings: Config) -> Plan:
+        """Return what is made; the options outrank the config."""
+        from valmatch.execution.shards import parse_shard, shard_of_job
+        from valmatch.experiments.replicate import MAX_REPS, Plan, default_n
+        from valmatch.statistics.precision import LEAST
+
+        given = settings.replicate
+        targets = list(self.targets) or given.target
+        # What the config says of n is of its random arrivals.
+        configured = None if targets or settings.one_history else given.n
+        return Plan(
+            first(self.n, configured, LEAST if targets else default_n(settings)),
+            first(self.seed, given.seed, DEFAULT_SEED),
+            shard_of_job(os.environ) if self.shard is None else parse_shard(self.shard),
+            float(first(self.confidence, given.confidence, 0.95)),
+            targets,
+            first(self.max_reps, given.max_reps, MAX_REPS),
+            self.control_variates or bool(given.control_variates),
+        )
+
+
+@command()
+def replicate(config: ConfigArgument, options: ReplicateFlags, json: Json = False) -> None:
     """Run independent replications and estimate the mean of every response.
 
     Defaults of the options may stand in the `replicate` section of the config, a design of
     several points in its section `design`. The results depend on config, seed and n alone. Exit
     code 3: a target was missed; 75: the time was up before all replications were made (--resume
-    goes on).
+    continues).
     """
-    from valmatch.execution.shards import parse_shard, shard_of_job
-    from valmatch.experiments.replicate import MAX_REPS, Plan, default_n, replicate_config
+    from valmatch.experiments.replicate import replicate_config
     from valmatch.experiments.sweep import design_of
-    from valmatch.statistics.precision import LEAST
 
-    how = RunArguments(workers, executor, scheduler, out, resume, max_time)
-    log = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
-    log = measure_levels(responses, config, overrides, log)
-    settings = load_config(config, overrides, log)
+    out, responses, levels = options.out, options.responses, options.levels(config)
+    settings = options.load(config, levels)
     name_options(
         settings,
         "replicate",
-        targets=target,
-        executor=executor,
-        scheduler=scheduler,
-        control_variates=control_variates,
+        targets=options.targets,
+        executor=options.executor,
+        scheduler=options.scheduler,
+        control_variates=options.control_variates,
     )
-    given = settings.replicate
-    targets = target or given.target
-    # What the config says of n is of its random arrivals.
-    configured = None if targets or settings.one_history else given.n
-    n = first(n, configured, LEAST if targets else default_n(settings))
-    seed = first(seed, given.seed, DEFAULT_SEED)
-    part = shard_of_job(os.environ) if shard is None else parse_shard(shard)
-    total = len(part.indices(n))
+    plan = options.plan(settings)
+    part, total = plan.shard, len(plan.shard.indices(plan.n))
     if part.count > 1:
-        info(f"shard {part}: {total:,} of {n:,} replications")
-    options = how.options(given, part)
-    plan = Plan(
-        n,
-        seed,
-        part,
-        float(first(confidence, given.confidence, 0.95)),
-        targets,
-        first(max_reps, given.max_reps, MAX_REPS),
-        control_variates or bool(given.control_variates),
-    )
-    design = design_of(settings, sweep)
+        info(f"shard {part}: {total:,} of {plan.n:,} replications")
+    run_options = options.options(settings.replicate, part)
+    design = design_of(settings, list(options.sweep))
     if design is not None:
-        from valmatch.config.identity import config_id
-        from valmatch.experiments.sweep import run_design
-
-        levels = [design.levels(point) for point in design.points]
-        configs = [load_config(config, overrides, [*log, *point]) for point in levels]
-        points = len(set(map(config_id, configs)))
-        known = None if targets else total * points
-        with progress("replications", known) as advance:
-            made = run_design(settings, design, configs, plan, options, listeners(advance))
-        _show_design(made, json, names_of(responses))
+        points = [options.load(config, [*levels, *design.levels(one)]) for one in design.points]
+        made = _run_design(settings, design, points, plan, run_options)
+        _show_design(made, json, responses)
         return
-    with progress("replications", None if targets else total) as advance:
+    with progress("replications", None if plan.targets else total) as advance:
 
         def looked(found: Sequence[Precision]) -> None:
             advance.note(", ".join(target.shown for target in found))
 
-        result = replicate_config(settings, plan, options, listeners(advance, looked))
-    show_result(json, result.summary(), result, out, responses=names_of(responses))
+        result = replicate_config(settings, plan, run_options, listeners(advance, looked))
+    show_result(json, result.summary(), result, out, responses=responses)
     _exit_unless_complete(result, total, out)
     expected, missed = len(settings.replicate.expect), result.missed_expectations()
     if expected:
         info(f"{expected - len(missed)} of {expected} expected means met")
     if missed:
         raise RunError(*missed)
+
+
+def _run_design(
+    settings: Config, design: Design, points: list[Config], plan: Plan, options: RunOptions
+) -> DesignReplications:
+    """Run the points of a design."""
+    from valmatch.config.identity import config_id
+    from valmatch.experiments.sweep import run_design
+
+    size = len(plan.shard.indices(plan.n)) * len(set(map(config_id, points)))
+    with progress("replications", None if plan.targets else size) as advance:
+        return run_design(settings, design, points, plan, options, listeners(advance))
 
 
 def _exit_unless_complete(result: Replications, total: int, out: Path | None) -> None:

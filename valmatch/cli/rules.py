@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from valmatch.cli.console import show, show_result, warn
-from valmatch.cli.options import Json, Out, Quiet, duration, path
+from valmatch.cli.options import Json, command
 from valmatch.errors import InputError
 from valmatch.errors import in_lines as error_lines
+from valmatch.inputs import options as o
 from valmatch.text.terminal import one_line
 
 if TYPE_CHECKING:
@@ -19,39 +21,36 @@ if TYPE_CHECKING:
     from valmatch.rule_sets.problems import Problem
 
 
-RuleFile = Annotated[
-    Path,
-    typer.Argument(
-        parser=path("rules"),
-        metavar="FILE",
-        help="A FlexMatch rule set, JSON as it is deployed; or a short form, YAML or JSON.",
-    ),
-]
+MOST_BLOCKERS = 3  # tickets that block others, most of whom are named
 
-Timeout = Annotated[
-    float | None,
-    typer.Option(
-        parser=duration,
-        metavar="TIME",
-        help="The request timeout of the matchmaker: no ticket lives for later steps.",
-    ),
-]
+
+def _rule_file(value: Any = None) -> Any:  # noqa: ANN401
+    what = "A FlexMatch rule set, JSON as it is deployed; or a short form, YAML or JSON."
+    return o.path(what, argument=True, value=value)
+
+
+def _search(help: str, default: str) -> Any:  # noqa: ANN401
+    return o.text(None, help, "NAME", default=default)
+
+
+def _timeout() -> Any:  # noqa: ANN401
+    return o.duration("The request timeout of the matchmaker: no ticket lives for later steps.")
+
+
+Timeout = Annotated[float | None, _timeout()]
 
 Lenient = Annotated[
     bool,
-    typer.Option(
-        "--lenient",
-        help="Let what the service refuses though its meaning is clear be a warning: unknown keys,"
-        " a key twice in one object (the last one holds), more characters than it takes.",
+    o.flag(
+        "Turn errors whose meaning is clear into warnings: unknown keys, a key twice in one object"
+        " (the last one holds), more characters than the service takes."
     ),
 ]
 
 
+@command(speaks=())
 def check(
-    file: RuleFile,
-    timeout: Timeout = None,
-    lenient: Lenient = False,
-    json: Json = False,
+    rules: Annotated[Path, _rule_file(MISSING)], timeout: Timeout, lenient: Lenient, json: Json
 ) -> None:
     """Find the faults of a FlexMatch rule set, all at once, each with its place.
 
@@ -60,15 +59,15 @@ def check(
     """
     from valmatch.rule_sets.files import in_line, read_rule_file
 
-    found = read_rule_file(file, timeout, lenient).problems
+    found = read_rule_file(rules, timeout, lenient).problems
     errors = sum(problem.severity == "error" for problem in found)
     document = {
-        "file": str(file),
+        "file": str(rules),
         "errors": errors,
         "warnings": len(found) - errors,
         "problems": [problem._asdict() for problem in found],
     }
-    show(json, document, lambda: _print_problems([in_line(file, one) for one in found]))
+    show(json, document, lambda: _print_problems([in_line(rules, one) for one in found]))
     if errors:
         sys.stdout.flush()
         raise typer.Exit(2)
@@ -79,25 +78,19 @@ def _print_problems(lines: list[str]) -> None:
         print(one_line(line))
 
 
+@command(speaks=["quiet"])
 def show_rules(
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            parser=path("rules"),
-            metavar="FILE",
-            help="A FlexMatch rule set, JSON as it is deployed; or a short form, YAML or JSON.",
-        ),
-    ] = None,
+    rules: Annotated[Path | None, _rule_file()],
     preset: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="In place of a file, the rule of a living matchmaker, such as faf: its numbers.",
+        o.text(
+            None,
+            "In place of a file, the rule of a living matchmaker, such as faf: its numbers.",
+            "NAME",
         ),
-    ] = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    ],
+    lenient: Lenient,
+    json: Json,
 ) -> None:
     """Say in plain words what a rule set says: teams, rules, what holds from which second on.
 
@@ -105,13 +98,13 @@ def show_rules(
     numbers, each of which is a factor, `rule.NUMBER`.
     """
     if preset is not None:
-        if file is not None:
+        if rules is not None:
             raise InputError("--preset: stands in place of FILE, not beside it")
         _show_preset(preset, json)
         return
-    if file is None:
+    if rules is None:
         raise InputError("FILE or --preset is needed")
-    _show_file(file, lenient, json)
+    _show_file(rules, lenient, json)
 
 
 def _show_preset(preset: str, json: bool) -> None:
@@ -146,72 +139,50 @@ def _show_file(file: Path, lenient: bool, json: bool) -> None:
     show(json, document, lambda: _print_description(description))
 
 
+@dataclass(frozen=True)
+class ReplayOptions(o.OutOptions):
+    """Which tickets are played, and how."""
+
+    tickets: Path | None = o.path(
+        "With a rule set: tickets in order of time, a JSON object a line, with id, time and players"
+        " as in a world; a CSV file of single players with columns id, time, attributes that are"
+        " numbers or strings, latency.REGION; or a game's own log of FlexMatch events, one a line."
+    )
+    players: Path | None = o.path(
+        "With a log of events: what it does not say of its players, a JSON object a line, with id,"
+        " attributes and latency as in a world; or a CSV file with columns id, attributes,"
+        " latency.REGION."
+    )
+    search: str | None = _search(
+        "Search method: pass, or exhaustive for small pools.", "as the world says, else pass"
+    )
+    latency_of: str | None = o.text(
+        None,
+        "Whose latency a latency rule looks at: that of a ticket, one number by partyAggregation,"
+        " or of each player.",
+        "NAME",
+        default="as the world says, else ticket",
+    )
+    timeout: float | None = _timeout()
+    review: float | None = o.duration("With a rule set: time between reviews.", default="1 s")
+    explain: bool = o.flag(
+        "Also write explain.jsonl: of each ticket that ended without a match, what rules explain"
+        " says of it."
+    )
+
+
+@command(speaks=["quiet"])
 def replay(
-    file: Annotated[
+    rules: Annotated[
         Path,
-        typer.Argument(
-            parser=path("rules"),
-            metavar="FILE",
-            help="A world: rule set, tickets, and how the service ticks; or a rule set.",
+        o.path(
+            "A world: rule set, tickets, and how the service ticks; or a rule set.",
+            argument=True,
+            value=MISSING,
         ),
     ],
-    tickets: Annotated[
-        Path | None,
-        typer.Option(
-            parser=path("tickets"),
-            metavar="FILE",
-            help="With a rule set: tickets in order of time, a JSON object a line, with id, time"
-            " and players as in a world; a CSV file of single players with columns id, time,"
-            " attributes that are numbers or strings, latency.REGION; or a game's own log of"
-            " FlexMatch events, one a line.",
-        ),
-    ] = None,
-    players: Annotated[
-        Path | None,
-        typer.Option(
-            parser=path("players"),
-            metavar="FILE",
-            help="With a log of events: what it does not say of its players, a JSON object a line,"
-            " with id, attributes and latency as in a world; or a CSV file with columns id,"
-            " attributes, latency.REGION.",
-        ),
-    ] = None,
-    search: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="How matches are looked for: pass, or exhaustive for small pools.  [default: as"
-            " the world says, else pass]",
-        ),
-    ] = None,
-    latency_of: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Whose latency a latency rule looks at: that of a ticket, one number by"
-            " partyAggregation, or of each player.  [default: as the world says, else ticket]",
-        ),
-    ] = None,
-    timeout: Timeout = None,
-    review: Annotated[
-        float | None,
-        typer.Option(
-            parser=duration,
-            metavar="TIME",
-            help="With a rule set: time between reviews.  [default: 1 s]",
-        ),
-    ] = None,
-    explain: Annotated[
-        bool,
-        typer.Option(
-            "--explain",
-            help="Also write explain.jsonl: of each ticket that ended without a match, what rules"
-            " explain says of it.",
-        ),
-    ] = False,
-    out: Out = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    options: ReplayOptions,
+    json: Json,
 ) -> None:
     """Play tickets by a rule set, offline: who is matched with whom and when, who times out.
 
@@ -221,15 +192,9 @@ def replay(
     from valmatch.experiments.replay import Given
     from valmatch.experiments.replay import replay as replay_tickets
 
+    out, given = options.out, {one.name: getattr(options, one.name) for one in fields(options)}
     result = replay_tickets(
-        Given(file, tickets, players),
-        search=search,
-        out=out,
-        explain=explain,
-        latency_of=latency_of,
-        timeout=timeout,
-        review=review,
-        warn=warn,
+        Given(rules, given.pop("tickets"), given.pop("players")), **given, warn=warn
     )
     assert result.shown
     show_result(json, result.shown.summary(), result.shown, out)
@@ -291,30 +256,31 @@ def _print_wrapped(text: str) -> None:
 # ``valmatch rules explain``.
 
 
+@command(speaks=["quiet"])
 def explain(
     folder: Annotated[
         Path,
-        typer.Argument(
-            parser=path("folder"),
-            metavar="DIR",
-            help="The folder of a replay, or of simulate tickets: what --out has written.",
+        o.path(
+            "The folder of a replay, or of simulate tickets: what --out has written.",
+            "DIR",
+            argument=True,
+            value=MISSING,
         ),
     ],
     ticket: Annotated[
         str,
-        typer.Argument(
-            metavar="TICKET", help="The id of a ticket, of simulate its number in tickets.csv."
+        o.text(
+            MISSING,
+            "The id of a ticket, of simulate its number in tickets.csv.",
+            "TICKET",
+            argument=True,
         ),
     ],
     search: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Of which search: pass or exhaustive.  [default: of each that was made]",
-        ),
-    ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
+        _search("The search method: pass or exhaustive.", "each that was made"),
+    ],
+    json: Json,
 ) -> None:
     """Say why a ticket waited: which rules refused whom, and what was nearest.
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from valmatch.cli.console import info, show
-from valmatch.cli.options import Json, Quiet, path
+from valmatch.cli.options import Folders, Json, command
 
 if TYPE_CHECKING:
     from valmatch.experiments.status import RunStatus
@@ -18,16 +15,8 @@ FOLDER = 40  # most characters of a folder in the table
 SHOWN = 8  # missing shards that are named
 
 
-def status(
-    folders: Annotated[
-        list[Path],
-        typer.Argument(
-            parser=path("folders"), metavar="DIR...", help="Folders that commands write, or wrote."
-        ),
-    ],
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+@command(speaks=["quiet"])
+def status(folders: Folders, json: Json) -> None:
     """Show the progress of runs and of their shards, and name the shards that no folder holds.
 
     Nothing is written. A run that has not ended is at work, or was killed. Exit code 0, whatever

@@ -25,6 +25,7 @@ from valmatch.text.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from valmatch.experiments.explain import Explanation
     from valmatch.experiments.response_list import Listed
     from valmatch.models.model import Response
     from valmatch.statistics.sequential_tests import SequentialTest

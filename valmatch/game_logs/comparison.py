@@ -10,16 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import Any, Self
 
 import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
-from valmatch.execution.run_options import Listeners
 from valmatch.game_logs.blocks import MEASURES, OF_DRAWS, Difference, blocks_of, difference
 from valmatch.game_logs.games import part, pieces
-from valmatch.game_logs.options import LogKeywords, LogOptions, check_tuned, split, values_of
+from valmatch.game_logs.options import RateOptions, check_tuned, values_of
 from valmatch.game_logs.rating_files import SUMMARY, claim
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
@@ -37,6 +36,7 @@ from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning, games_to_fit, tune
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import announce_compilation, inlined
 from valmatch.ratings.games import Assessment, Games, Players
@@ -355,13 +355,14 @@ def _loss(found: Scores) -> float:
 
 COMPARISON = "comparison.csv"
 
+_OF_ONE = ("system", "ratings", "again", "cap")  # options that go with one system
 
+
+@takes(RateOptions, without=_OF_ONE)
 def compare_ratings(
     games: PathLike,
     systems: str | Sequence[str],
-    *,
-    parameters: Mapping[str, float] = {},
-    **keywords: Unpack[LogKeywords],
+    **options: Any,  # noqa: ANN401
 ) -> RatingComparison:
     """Compare how well rating systems predict the games of one log.
 
@@ -378,18 +379,7 @@ def compare_ratings(
         The log, see `valmatch.game_logs.reading.log.GameLog`; `-` is standard input.
     systems : str or sequence of str
         Names of systems of `valmatch.ratings.registry`.
-    parameters : mapping
-        Values of parameters that are not as published, by names such as ``elo.K``.
-    **keywords
-        columns, separator, alias, skip_bad_games, max_bad_rows, train, burn_in, progress, warn, as
-        for `valmatch.rate_games`.
-
-        tune : str or sequence of str
-            Parameters to fit to the log loss of the first part of the log, by names such as
-            ``elo.K``; then all systems are compared on the games after that part, by which it is
-            also decided whether the fitted values are adopted.
-        out : PathLike or None
-            Folder for ``comparison.csv``, ``summary.json`` and ``manifest.json``.
+    **options
 
     Raises
     ------
@@ -398,9 +388,8 @@ def compare_ratings(
     RunError
         If the results cannot be written.
     """
-    options, listeners = split(keywords, LogKeywords)
     names = arguments.names("systems", systems)
-    return compare_systems(arguments.path("games", games), names, parameters, options, listeners)
+    return compare_systems(arguments.path("games", games), names, RateOptions(**options))
 
 
 @dataclass
@@ -417,12 +406,10 @@ class _Contest:
 def compare_systems(
     path: Path,
     names: Sequence[str],
-    parameters: Mapping[str, float],
-    options: LogOptions,
-    listeners: Listeners,
+    options: RateOptions,
 ) -> RatingComparison:
     """Compare how well rating systems predict the games of a log; see `compare_ratings`."""
-    contest, warn = _contest(names, parameters, options), Warnings(listeners.warn)
+    contest, warn = _contest(names, options), Warnings(options.warn)
     announce_compilation(find_cells)
     largest = Largest(*map(min, zip(*(system.largest for system in contest.systems), strict=True)))
     with ExitStack() as stack:
@@ -432,9 +419,9 @@ def compare_systems(
         folder = None
         if options.out is not None:
             identity = _identity(contest, options)
-            folder = stack.enter_context(claim(options.out, log, None, identity))
+            folder = stack.enter_context(claim("rate", options.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
-        games = log.games(listeners.progress)
+        games = log.games(options.progress)
         if folder:
             folder.remark_input(remarks_on(log))
         for remark in remarks_on(log):
@@ -457,12 +444,13 @@ def compare_systems(
     return result
 
 
-def _contest(
-    names: Sequence[str], parameters: Mapping[str, float], options: LogOptions
-) -> _Contest:
+def _contest(names: Sequence[str], options: RateOptions) -> _Contest:
     """Return the systems of some names, with the values of their parameters."""
+    for name in _OF_ONE[1:]:
+        if getattr(options, name):
+            raise InputError(f"{option(name)}: goes with one {option('system')}")
     systems = _systems(names)
-    given = _by_system("parameters", systems, parameters)
+    given = _by_system("parameters", systems, options.parameters)
     values = {system.name: values_of(system, given[system.name], {}) for system in systems}
     tuned = _by_system("tune", systems, options.tune)
     for system in systems:
@@ -497,23 +485,18 @@ def _by_system(
     return found
 
 
-def _identity(contest: _Contest, options: LogOptions) -> dict[str, object]:
+def _identity(contest: _Contest, options: RateOptions) -> dict[str, object]:
     """Return what distinguishes this comparison from others of the same log."""
     return {
+        **options.identity,
         "system": ",".join(system.name for system in contest.systems),
         "given": dict(contest.values),
-        "columns": dict(options.format.columns),
-        "separator": options.format.other_separator,
         "tune": dict(contest.fitted) or None,
-        "train": options.train if contest.fitted else None,
-        "burn_in": options.burn_in,
-        "skip_bad_games": options.most_bad is not None,
-        "aliases": options.aliases.identity,
     }
 
 
 def _fit(
-    contest: _Contest, games: Games, log: GameLog, options: LogOptions, stop: Callable[[], bool]
+    contest: _Contest, games: Games, log: GameLog, options: RateOptions, stop: Callable[[], bool]
 ) -> Iterator[str]:
     """Fit parameters to the first part of the games; yield remarks on how it went."""
     for system in contest.systems:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.execution.run_options import Listeners, listeners_among
-from valmatch.game_logs.options import LogFormat, LogOptions, most_left_out
+from valmatch.game_logs.options import SprtOptions
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.columns import Further
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.remarks import remarks_on
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Ints
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.ratings.games import Games
@@ -25,31 +24,13 @@ from valmatch.statistics.sequential_tests import SequentialTest, sequential_test
 from valmatch.text.suggestions import correction
 from valmatch.text.terminal import shown
 
-_HYPOTHESES = ("elo0", "elo1", "alpha", "beta")
 
-
-class SprtKeywords(TypedDict, total=False):
-    """Keyword arguments of the public function that tests the games of a log."""
-
-    elo0: float
-    elo1: float
-    alpha: float
-    beta: float
-    columns: Mapping[str, str]
-    separator: str
-    skip_bad_games: bool
-    max_bad_rows: float | None
-    progress: Callable[[int], None]
-    warn: Callable[[str], None]
-
-
+@takes(SprtOptions)
 def sprt_games(
     games: PathLike,
     player: str,
     against: str,
-    *,
-    pairs_by: str | None = None,
-    **keywords: Unpack[SprtKeywords],
+    **options: Any,  # noqa: ANN401
 ) -> SequentialTest:
     """Test by the games of a log between two players whether one of them is the stronger.
 
@@ -60,46 +41,25 @@ def sprt_games(
         which the two are alone on either side.
     player, against : str
         The two; losses, draws and wins are those of the first.
-    pairs_by : str or None
-        A column whose equal cells make a pair of two games, as those of an opening that is played
-        with either colour. Games whose cell one or more than two of them have are left out.
-    **keywords
-        What is tested, how to read the log, and whom to tell:
-
-        elo0, elo1, alpha, beta : float
-            As `valmatch.statistics.sequential_test` takes them.
-        columns : mapping
-            Names of the file's columns by meaning, where they differ.
-        separator : str
-            What stands between the cells of the log: ``,``, ``;``, ``|``, or ``tab``.
-        skip_bad_games : bool
-            Leave bad games out and count them, instead of raising.
-        max_bad_rows : float or None
-            Leave bad games out even if they are as large a share of all; None: 0.05, where bad
-            games are left out.
-        progress : callable
-            Called with the number of further bytes read.
-        warn : callable
-            Called with each remark.
+    **options
 
     Raises
     ------
     InputError
         If the log or an option cannot be used, somebody is nobody there, or no game counts.
     """
-    listeners = listeners_among(keywords, SprtKeywords)
-    given: dict[str, Any] = {name: keywords[name] for name in _HYPOTHESES if name in keywords}  # type: ignore[literal-required]
-    sequential_test([1, 1, 1], **given)  # refuses before anything is read
-    options = LogOptions(
-        LogFormat(keywords.get("columns", {}), keywords.get("separator", ",")),
-        most_left_out(keywords.get("skip_bad_games", False), keywords.get("max_bad_rows")),
-    )
+    return sprt_of(arguments.path("games", games), player, against, SprtOptions(**options))
+
+
+def sprt_of(path: Path, player: str, against: str, options: SprtOptions) -> SequentialTest:
+    """Test by the games of a log; see `sprt_games`."""
+    hypotheses = options.hypotheses
+    sequential_test([1, 1, 1], **hypotheses)  # refuses before anything is read
     if player == against:
         what = f"{shown(player)} is {option('player')}, too (allowed: somebody else)"
         raise InputError(f"{option('against')}: {what}")
-    path = arguments.path("games", games)
-    found = duels_of(path, options, (player, against), pairs_by, listeners)
-    return replace(sequential_test(found.counts, **given), left_out=found.left_out)
+    found = duels_of(path, options, (player, against))
+    return replace(sequential_test(found.counts, **hypotheses), left_out=found.left_out)
 
 
 class Duels(NamedTuple):
@@ -110,23 +70,18 @@ class Duels(NamedTuple):
     left_out: int  # games that belong to no pair of two
 
 
-def duels_of(
-    path: Path,
-    options: LogOptions,
-    players: tuple[str, str],
-    pairs_by: str | None,
-    listeners: Listeners,
-) -> Duels:
+def duels_of(path: Path, options: SprtOptions, players: tuple[str, str]) -> Duels:
     """Return how the games of a log between two players ended."""
     announce_compilation(find_cells)
+    pairs_by = options.pairs_by
     clusters = () if pairs_by is None else (pairs_by,)
     further = Further(clusters=clusters, clustered_by="pairs_by")
     log = open_log(path, options, further=further)
-    games, facts = log.games_with_facts(listeners.progress)
+    games, facts = log.games_with_facts(options.progress)
     numbers = [_number(log, *named) for named in zip(players, _NAMED, strict=True)]
     between, points = _between(games, *numbers)
     for remark in remarks_on(log):
-        listeners.warn(remark)
+        options.warn(remark)
     if not len(between):
         both = " and ".join(map(shown, players))
         raise InputError(f"{log.name}: holds no game between {both}, each alone on one side")

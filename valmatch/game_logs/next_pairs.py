@@ -16,6 +16,7 @@ import numpy as np
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
+from valmatch.game_logs.options import GRADIENT, NextOptions
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rating_files import SUMMARY
 from valmatch.game_logs.whole_log.posterior_file import (
@@ -29,10 +30,11 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
 from valmatch.inputs.files import regular, sha256
+from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.policies.joint.batch import Batch, choose_batch, chooser
-from valmatch.policies.joint.belief import GOALS, Belief
+from valmatch.policies.joint.belief import Belief
 from valmatch.policies.joint.leader import times_ahead
 from valmatch.policies.joint.outcomes import expected_score_at
 from valmatch.policies.registry import JOINT
@@ -164,61 +166,6 @@ def leader_best(belief: Belief, streams: Streams) -> float:
     root = np.linalg.cholesky(covariance)
     words = streams.words(None, BEST)
     return times_ahead(root, gaps[rivals], DRAWS, words, np.empty(n), np.empty(_POOL)) / DRAWS
-
-
-# Checked options of the choice of pairs to play next.
-
-POLICY = "knowledge_gradient"  # the default policy, and the one that has a goal
-
-
-@dataclass(frozen=True)
-class NextOptions:
-    """How pairs to play next are chosen; checked."""
-
-    policy: str = POLICY  # what a pair is worth, see `valmatch.policies.registry.JOINT`
-    # what for, under the knowledge gradient: best (the default), order or widest
-    goal: str | None = None
-    batch: int = 10  # how many pairs
-    once: bool = False  # whether each player is in one pair at most
-    allowed: Path | None = None  # a file of the pairs that may play
-    # without, new: players who are not there; players who are not rated yet
-    without: Sequence[str] = ()
-    new: Sequence[str] = ()
-    explore: float = 0.0  # probability that a pair is drawn instead
-    seed: int = 1  # of all that is drawn
-
-    def __post_init__(self) -> None:
-        arguments.one_of("policy", self.policy, JOINT)
-        if self.goal is not None:
-            arguments.one_of("goal", self.goal, GOALS)
-            if self.policy != POLICY:
-                what = f"{self.goal} goes with {option('policy')} {POLICY} (not {self.policy})"
-                raise InputError(f"{option('goal')}: {what}")
-        arguments.whole("batch", self.batch)
-        arguments.share("explore", self.explore)
-        arguments.whole("seed", self.seed)
-        for argument, names in (("without", self.without), ("new", self.new)):
-            if "" in names:
-                raise InputError(f"{option(argument)}: a name is empty")
-            if halves := [name for name in names if not _is_text(name)]:
-                what = "holds half a character (a surrogate)"
-                raise InputError(f"{option(argument)}: {shown(halves[0])} {what}")
-            if twice := [name for k, name in enumerate(names) if name in names[:k]]:
-                raise InputError(f"{option(argument)}: {twice[0]} is there twice")
-
-    @property
-    def goal_of_policy(self) -> str:
-        """The goal, empty of a policy that has none."""
-        return (self.goal or GOALS[0]) if self.policy == POLICY else ""
-
-
-def _is_text(name: str) -> bool:
-    """Return whether a name can be written to a file."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 # The result of choosing pairs to play next.
@@ -360,7 +307,7 @@ def caution(policy: str, goal: str) -> str:
     )
 
 
-# Reading of the joint belief about players from a folder of `rate --system bradley_terry`.
+# Reading of the joint belief about players from a folder of `rank`.
 
 SYSTEM = BATCH_NAMES[0]  # the system whose ratings are one for each player, all known together
 MOST_PLAYERS = (
@@ -399,7 +346,7 @@ class RatedTogether:
         if self.prior is None:
             raise InputError(
                 f"{option('new')}: {self.path} was rated without a prior, and says nothing of"
-                f" newcomers (rate with {option('prior')})"
+                f" newcomers (rank with {option('prior')})"
             )
         n, more = len(self.names), len(names)
         others = self.belief.mean[~self.anchors]
@@ -429,8 +376,8 @@ def read_together(path: Path, warn: Callable[[str], None]) -> RatedTogether:
     previous = PreviousRatings(path)
     if previous.manifest is None:
         if not previous.path.exists():
-            raise InputError(f"{previous.path}: no such file (allowed: a folder of `rate`)")
-        what = f"no manifest of a rating beside it (allowed: a folder of `rate --system {SYSTEM}`)"
+            raise InputError(f"{previous.path}: no such file (allowed: a folder of `rank`)")
+        what = "no manifest of a rating beside it (allowed: a folder of `rank`)"
         raise InputError(f"{previous.path}: {what}")
     previous.check(batch_named(SYSTEM))
     players, anchors = _players(previous.path)
@@ -440,7 +387,7 @@ def read_together(path: Path, warn: Callable[[str], None]) -> RatedTogether:
     if held is None:
         raise InputError(
             f"{folder / POSTERIOR}: is not there: ratings without intervals, or of more than 10,000"
-            f" players (rate with {option('interval')} information or sandwich)"
+            f" players (rank with {option('interval')} information or sandwich)"
         )
     rated = list(players.values())
     check_same(folder / POSTERIOR, held, previous.path, list(players), rated, anchors)
@@ -476,7 +423,7 @@ def _players(path: Path) -> tuple[dict[str, float], list[bool]]:
     def choose(header: object, place: str) -> tuple[str, ...]:
         assert isinstance(header, list)
         if missing := [name for name in wanted if name not in header]:
-            raise InputError(f"{place}: no column {missing[0]} (allowed: as `rate` wrote it)")
+            raise InputError(f"{place}: no column {missing[0]} (allowed: as `rank` wrote it)")
         return wanted
 
     found, anchors, unrated = {}, [], []
@@ -495,7 +442,7 @@ def _players(path: Path) -> tuple[dict[str, float], list[bool]]:
         names = ", ".join(map(shown, unrated[:_NAMED]))
         raise InputError(
             f"{path}: {len(unrated):,} of {len(found):,} players have no rating: {names}{more}"
-            f" (rate with {option('prior')}, which rates all)"
+            f" (rank with {option('prior')}, which rates all)"
         )
     return found, anchors
 
@@ -568,63 +515,27 @@ BATCH = "batch.csv"
 DIGITS = 12  # significant digits of what is written, beyond which sums of floats say nothing
 
 
+@takes(NextOptions)
 def next_pairs(
     ratings: PathLike,
-    policy: str = POLICY,
-    *,
-    goal: str | None = None,
-    batch: int = 10,
-    once: bool = False,
-    allowed: PathLike | None = None,
-    without: str | Sequence[str] = (),
-    new: str | Sequence[str] = (),
-    explore: float = 0.0,
-    seed: int = 1,
-    out: PathLike | None = None,
-    progress: Callable[[int], None] = lambda _: None,
-    warn: Callable[[str], None] = lambda _: None,
+    policy: str = GRADIENT,
+    **options: Any,  # noqa: ANN401
 ) -> NextPairs:
     """Choose pairs to play next, by ratings of a whole log and how sure these are together.
 
     Each pair is chosen as if those before it had been played, which narrows what is known as a game
-    does on average; games are on neutral ground.
+    does on average; games are on neutral ground. With `once`, pairs are chosen greedily by their
+    values of now, then improved by exchanges of two pairs until none gains, which reaches at least
+    half of the largest sum.
 
     Parameters
     ----------
     ratings : PathLike
-        A folder that `rate_whole_log` wrote under ``bradley_terry``, in which all are rated.
+        A folder that `rank_games` wrote under ``bradley_terry``, in which all are rated.
     policy : str
         What a pair is worth: ``knowledge_gradient``, ``information``, ``contenders``,
         ``closeness`` or ``uniform``.
-    goal : str or None
-        Of the knowledge gradient: ``best`` (to name the best, the default), ``order`` (to name the
-        order of neighbours) or ``widest`` (to narrow the widest difference).
-    batch : int
-        How many pairs.
-    once : bool
-        Each player at most once: by the values of now, greedily, then by exchanges of two pairs
-        until none gains, which reaches at least half of the largest sum.
-    allowed : PathLike or None
-        A CSV file with the columns player_a and player_b: the pairs that may play.
-    without : str or sequence of str
-        Players who are not there.
-    new : str or sequence of str
-        Players who have not played yet; they are known by the prior of the ratings.
-    explore : float
-        The probability with which a place goes to a pair drawn from all that may play.
-    seed : int
-        Of all that is drawn.
-    out : PathLike or None
-        Folder for ``batch.csv``, ``summary.json`` and ``manifest.json``.
-    progress : callable
-        Called with the number of further pairs chosen.
-    warn : callable
-        Called with each remark.
-
-    Returns
-    -------
-    NextPairs
-        The pairs, and how unsure the ratings are.
+    **options
 
     Raises
     ------
@@ -633,23 +544,18 @@ def next_pairs(
     RunError
         If the results cannot be written.
     """
-    options = NextOptions(
-        policy,
-        goal,
-        batch,
-        once,
-        None if allowed is None else arguments.path("allowed", allowed),
-        arguments.names("without", without),
-        arguments.names("new", new),
-        explore,
-        seed,
-    )
-    rated = read_together(arguments.path("ratings", ratings), warn).with_new(list(options.new))
+    return next_of(arguments.path("ratings", ratings), NextOptions(policy=policy, **options))
+
+
+def next_of(path: Path, options: NextOptions) -> NextPairs:
+    """Choose pairs to play next; see `next_pairs`."""
+    warn = options.warn
+    rated = read_together(path, warn).with_new(list(options.new))
     may_play = allowed_pairs(rated.names, options.allowed, options.without)
     _tell_cost(options, may_play, warn)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
-    if out is not None:
-        claimed = _claim(arguments.path("out", out), rated, options)
+    if options.out is not None:
+        claimed = _claim(options.out, rated, options)
     with claimed as folder:
         announce_compilation(chooser(options.policy))
         chosen = choose_batch(
@@ -663,7 +569,7 @@ def next_pairs(
             names=rated.by_name,
             explore=options.explore,
             streams=Streams(options.seed),
-            progress=progress,
+            progress=options.progress,
         )
         unsure = unsure_of(rated.belief, Streams(options.seed))
         result = _result(rated, options, may_play, chosen, unsure)
@@ -695,15 +601,8 @@ def _claim(out: Path, rated: RatedTogether, options: NextOptions) -> RunFolder:
     """Return the folder of a choice, claimed."""
     posterior = rated.path.parent / POSTERIOR
     identity: dict[str, object] = {
-        "policy": options.policy,
-        "goal": options.goal_of_policy,
-        "batch": options.batch,
-        "once": options.once,
+        **options.identity,
         "allowed_sha256": sha256(options.allowed) if options.allowed else None,
-        "without": list(options.without),
-        "new": list(options.new),
-        "explore": options.explore,
-        "seed": options.seed,
         "posterior_sha256": sha256(posterior),
     }
     beside = [rated.path, posterior, rated.path.parent / SUMMARY, rated.path.parent / MANIFEST]

@@ -1,68 +1,28 @@
-"""Options of the functions that work on game logs, as records with checked values."""
+"""Options of the commands that work on game logs, which Python and the command line share."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from valmatch.errors import InputError, option
-from valmatch.execution.run_options import Listeners, listeners_among
-from valmatch.game_logs.reading.aliases import NO_ALIASES, Aliases, read_aliases
 from valmatch.inputs import arguments
-from valmatch.inputs.arguments import PathLike
+from valmatch.inputs import options as o
 from valmatch.inputs.csv_reader import MOST, separator_called
-from valmatch.ratings.system import BatchSystem, System
+from valmatch.policies.registry import GOALS, JOINT, meanings
+from valmatch.ratings.registry import DEFAULT, NAMES
 from valmatch.ratings.zonestats_cap import Cap
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
 
-BURN_IN, TRAIN = 10, 0.5
-
-
-class PredictKeywords(TypedDict, total=False):
-    """Keyword arguments of all public functions that read a file of games."""
-
-    columns: Mapping[str, str]
-    separator: str
-    out: PathLike | None
-    warn: Callable[[str], None]
-
-
-class LogKeywords(PredictKeywords, total=False):
-    """Keyword arguments of the public functions that rate a game log; see `LogOptions`."""
-
-    tune: str | Sequence[str]
-    train: float
-    burn_in: int
-    skip_bad_games: bool
-    max_bad_rows: float | None
-    alias: PathLike | None
-    progress: Callable[[int], None]
-
-
-class WholeLogKeywords(PredictKeywords, total=False):
-    """Keyword arguments of the public function that rates a whole log; see `BatchOptions`."""
-
-    tune: str | Sequence[str]
-    draws: str
-    home: str
-    covariate: str | Sequence[str]
-    weight: str
-    prior: float | None
-    anchors: PathLike | None
-    interval: str
-    cluster: str | Sequence[str]
-    cluster_days: int | None
-    time_unit: str
-    level: float
-    bootstrap: int
-    seed: int
-    differences: bool
-    skip_bad_games: bool
-    max_bad_rows: float | None
-    progress: Callable[[int], None]
+if TYPE_CHECKING:
+    from valmatch.game_logs.reading.aliases import Aliases
+    from valmatch.ratings.system import BatchSystem, System
 
 
 @dataclass(frozen=True)
@@ -71,90 +31,15 @@ class LogFormat:
 
     # names of its columns by meaning, where they differ
     columns: Mapping[str, str] = field(default_factory=dict)
-    # what stands between its cells: ``,``, ``;``, ``|``, or a name such as ``tab``
-    separator: str = ","
-
-    def __post_init__(self) -> None:
-        separator_called(self.separator)
+    separator: str = ","  # field separator: ``,``, ``;``, ``|``, or a name such as ``tab``
 
     @property
     def delimiter(self) -> str:
         """The character between cells."""
         return separator_called(self.separator)
 
-    @property
-    def other_separator(self) -> str | None:
-        """That character, None for a comma."""
-        return None if self.delimiter == "," else self.delimiter
-
 
 COMMON = LogFormat()  # columns that are called as they are meant, between commas
-
-
-@dataclass(frozen=True)
-class LogOptions:
-    """How a game log is read, what is fitted to it, what is measured, where results go; checked."""
-
-    format: LogFormat = COMMON  # how the log is written
-    # the share of all games that may be left out as they cannot be used; None: the first of these
-    # ends the reading
-    most_bad: float | None = None
-    # names of the parameters to fit to the log loss of the first part of the log
-    tune: Sequence[str] = ()
-    train: float = TRAIN  # share of the games in that part, in (0, 1)
-    # games that every player of a game must have behind him for its prediction to count as one
-    # after the burn-in, >= 0
-    burn_in: int = BURN_IN
-    out: Path | None = None  # folder for the results
-    aliases: Aliases = NO_ALIASES  # who goes by another name
-
-    def __post_init__(self) -> None:
-        arguments.level("train", self.train)
-        arguments.whole("burn_in", self.burn_in)
-
-
-@dataclass(frozen=True)
-class RatingOptions:
-    """By which system players are rated, from where, and what is written of it; checked."""
-
-    # name of the rating system; None: the one that made `ratings`, or else the default
-    system: str | None = None
-    # values of parameters that are given
-    parameters: Mapping[str, float] = field(default_factory=dict)
-    ratings: Path | None = None  # earlier ratings to go on from: a file, or its folder
-    again: bool = False  # whether to rate also games that seem to have been rated there already
-    # what caps a game under zonestats; None: what did in `ratings`, or else the default
-    cap: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.cap is not None:
-            arguments.one_of("cap", self.cap, get_args(Cap))
-
-
-def most_left_out(skip_bad_games: bool, max_bad_rows: float | None) -> float | None:
-    """Return the share of all games that may be left out; None if none may."""
-    if max_bad_rows is None:
-        return MOST if skip_bad_games else None
-    return arguments.share("max_bad_rows", max_bad_rows)
-
-
-def split(keywords: Mapping[str, Any], kind: type[PredictKeywords]) -> tuple[LogOptions, Listeners]:
-    """Return the options and the listeners among the keyword arguments of a public function."""
-    listeners = listeners_among(keywords, kind)
-    out, alias = keywords.get("out"), keywords.get("alias")
-    options = LogOptions(
-        LogFormat(keywords.get("columns", {}), keywords.get("separator", ",")),
-        most_left_out(keywords.get("skip_bad_games", False), keywords.get("max_bad_rows")),
-        arguments.names("tune", keywords.get("tune", ())),
-        keywords.get("train", TRAIN),
-        keywords.get("burn_in", BURN_IN),
-        None if out is None else arguments.path("out", out),
-        NO_ALIASES if alias is None else read_aliases(arguments.path("alias", alias)),
-    )
-    return options, listeners
-
-
-# The values of a rating system's parameters: given, of previous ratings, or published.
 
 
 def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
@@ -169,6 +54,367 @@ def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
             raise InputError(f"{option('parameters')} {text}: (allowed: NAME=NUMBER, such as K=24)")
         values[name] = number
     return values
+
+
+def declare_parameters(help: str, default: str) -> Any:  # noqa: ANN401
+    """Declare values of parameters of a rating system."""
+    given = {"read": parse_parameters, "check": arguments.mapping, "repeated": True}
+    return o.declare({}, help, "NAME=NUMBER", default=default, identity=False, **given)
+
+
+@dataclass(frozen=True)
+class FileOptions(o.Options):
+    """How a CSV file of games is read."""
+
+    columns: Mapping[str, str] = o.columns(
+        "Which columns of the file to use, such as game=match_id,home=team1,away=team2."
+    )
+    separator: str = o.separator()
+    warn: Callable[[str], None] = o.listener("Called with each remark.")
+
+    @property
+    def format(self) -> LogFormat:
+        """How the file is written."""
+        return LogFormat(self.columns, self.separator)
+
+
+@dataclass(frozen=True)
+class LogOptions(FileOptions):
+    """How a game log is read."""
+
+    skip_bad_games: bool = o.flag("Skip invalid games and report how many.")
+    max_bad_rows: float | None = o.max_bad_rows("games")
+    alias: Path | None = o.path(
+        "A CSV file with the columns name, alias: replace each alias in the log by the name.",
+        identity=False,
+    )
+    progress: Callable[[int], None] = o.listener("Called with the number of further bytes read.")
+
+    @property
+    def most_bad(self) -> float | None:
+        """The share of all games that may be skipped; None if none may."""
+        if self.max_bad_rows is None:
+            return MOST if self.skip_bad_games else None
+        return self.max_bad_rows
+
+    @cached_property
+    def aliases(self) -> Aliases:
+        """Who goes by another name."""
+        from valmatch.game_logs.reading.aliases import NO_ALIASES, read_aliases
+
+        return NO_ALIASES if self.alias is None else read_aliases(self.alias)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What distinguishes a rating from others of the same log."""
+        return {
+            **super().identity,
+            "separator": None if self.separator == "," else self.separator,
+            "skip_bad_games": self.most_bad is not None,
+            "aliases": self.aliases.identity,
+        }
+
+
+@dataclass(frozen=True)
+class RateOptions(LogOptions, o.OutOptions):
+    """How a log is rated game by game."""
+
+    system: str | None = o.text(
+        None,
+        f"{', '.join(NAMES)}. Several, such as elo,glicko2, are compared.",
+        "NAME",
+        default=f"the one that made {{ratings}}, else {DEFAULT}",
+        complete=o.among(NAMES),
+        identity=False,
+    )
+    ratings: Path | None = o.path(
+        "Continue from an earlier ratings.csv, or its folder, with its parameters.", identity=False
+    )
+    again: bool = o.flag(
+        "Rate games even if {ratings} seems to have rated them already.", identity=False
+    )
+    parameters: Mapping[str, float] = declare_parameters(
+        "Set a parameter of the rating system, such as K=24, or elo.K=24 where systems are"
+        " compared; may be repeated.",
+        "as the ratings were made with, else as published",
+    )
+    tune: Sequence[str] = o.names(
+        "Fit these parameters to the log loss of the first part of the log, and adopt them if they"
+        " predict the rest better; elo.K where systems are compared, then by the games after that"
+        " part.",
+        "NAME[,NAME]",
+    )
+    train: float = o.number(arguments.level, 0.5, "Share of the games in that part.", "P")
+    burn_in: int = o.whole(
+        "burn_in",
+        10,
+        "A prediction counts as one after the burn-in if all players of the game have played this"
+        " many games before.",
+    )
+    cap: str | None = o.one_of(
+        get_args(Cap),
+        None,
+        "What caps a game of zonestats: most_distant (equation 5) or every_player (nobody beyond"
+        " GAME_MULT points a minute up to MAX_GAME_LENGTH).",
+        default="that of {ratings}, else most_distant",
+        identity=False,
+    )
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What distinguishes a rating from others of the same log."""
+        return {**super().identity, "train": self.train if self.tune else None}
+
+
+@dataclass(frozen=True)
+class PredictOptions(FileOptions, o.OutOptions):
+    """How games to come are predicted."""
+
+    pair: Sequence[str] = o.repeated(
+        "A game to predict, such as ann,bob or 'ann;bob,cy;dan', nobody at home; may be repeated.",
+        "SIDE,SIDE",
+    )
+    system: str | None = o.text(
+        None,
+        "The system of RATINGS, if no manifest beside it says so:"
+        f" {', '.join(NAMES[:-1])} or {NAMES[-1]}.",
+        "NAME",
+        complete=o.among(NAMES),
+    )
+    parameters: Mapping[str, float] = declare_parameters(
+        "Set a parameter of the rating system, such as K=24; may be repeated.",
+        "as the ratings were made with, else as published",
+    )
+
+
+def _elo(name: str, value: object) -> float:
+    """Return a hypothesis, whose limits the test knows."""
+    return arguments.real(name, value, -math.inf, math.inf, "a number")
+
+
+@dataclass(frozen=True)
+class SprtOptions(LogOptions):
+    """What a sequential test tests, and how its log is read."""
+
+    pairs_by: str | None = o.text(
+        None,
+        "Two games with equal cells in this column are a pair, such as an opening with either"
+        " colour; others are skipped and counted.",
+        "COLUMN",
+    )
+    elo0: float = o.number(_elo, 0.0, "The first hypothesis.", "ELO", default="0")
+    elo1: float = o.number(_elo, 5.0, "The second one, larger.", "ELO", default="5")
+    alpha: float = o.number(
+        arguments.level, 0.05, "Probability of accepting elo1 where elo0 is true.", "P"
+    )
+    beta: float = o.number(
+        arguments.level, 0.05, "Probability of accepting elo0 where elo1 is true.", "P"
+    )
+
+    @property
+    def hypotheses(self) -> dict[str, float]:
+        """What is tested."""
+        return {name: getattr(self, name) for name in ("elo0", "elo1", "alpha", "beta")}
+
+
+GRADIENT = "knowledge_gradient"  # the policy that has a goal
+
+
+@dataclass(frozen=True)
+class _ChoiceOptions(o.OutOptions):
+    """How pairs are chosen by a belief."""
+
+    goal: str | None = o.one_of(
+        GOALS,
+        None,
+        "What the knowledge gradient is for: best (name the best), order (name the order of"
+        " neighbours) or widest (narrow the widest difference).",
+        default="best",
+    )
+    seed: int = o.whole("seed", 1, "Seed of all random numbers.")
+    warn: Callable[[str], None] = o.listener("Called with each remark.")
+
+    policy = GRADIENT
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.goal is not None and self.policy != GRADIENT:
+            what = f"{self.goal} goes with {option('policy')} {GRADIENT} (not {self.policy})"
+            raise InputError(f"{option('goal')}: {what}")
+
+    @property
+    def goal_of_policy(self) -> str:
+        """The goal, empty of a policy that has none."""
+        return (self.goal or GOALS[0]) if self.policy == GRADIENT else ""
+
+
+@dataclass(frozen=True)
+class NextOptions(_ChoiceOptions):
+    """How pairs to play next are chosen."""
+
+    policy: str = o.one_of(JOINT, GRADIENT, f"What a pair is worth. {meanings(JOINT)}")
+    batch: int = o.whole("batch", 10, "How many pairs.")
+    once: bool = o.flag("Each player in at most one pair.")
+    allowed: Path | None = o.path(
+        "A CSV file of the pairs that may play: player_a, player_b.", default="all", identity=False
+    )
+    without: Sequence[str] = o.names("Players who are absent.", "NAME[,NAME]")
+    new: Sequence[str] = o.names(
+        "Players who have not played yet; their belief is the prior of RATINGS.", "NAME[,NAME]"
+    )
+    explore: float = o.number(
+        arguments.share,
+        0.0,
+        "Draw each pair from all that may play with this probability.",
+        "P",
+        default="0",
+    )
+    progress: Callable[[int], None] = o.listener("Called with the number of further pairs chosen.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for argument, names in (("without", self.without), ("new", self.new)):
+            if "" in names:
+                raise InputError(f"{option(argument)}: a name is empty")
+            if halves := [name for name in names if not _is_text(name)]:
+                what = "holds half a character (a surrogate)"
+                raise InputError(f"{option(argument)}: {shown(halves[0])} {what}")
+            if twice := [name for k, name in enumerate(names) if name in names[:k]]:
+                raise InputError(f"{option(argument)}: {twice[0]} is there twice")
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What distinguishes a choice from others by the same ratings."""
+        return {**super().identity, "goal": self.goal_of_policy}
+
+
+def _is_text(name: str) -> bool:
+    """Return whether a name can be written to a file."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+AIMS = {"half_width": "half_width", "best": "named_best", "shown": "shown_best"}
+"""What can be planned for, by argument, with the measure that has to reach it."""
+
+FARTHEST = 1e6
+PRIOR = 350.0
+
+
+def _points(least: float, words: str) -> Callable[[str, object], float]:
+    """Return what checks a number of points."""
+    allowed = f"points {words}, up to 1e6"
+    return lambda name, x: arguments.real(name, x, least, FARTHEST, allowed)
+
+
+def _prior(name: str, value: object) -> float | None:
+    """Return the deviation of a prior; None for none."""
+    return None if value in (None, "none") else arguments.deviation(name, value)
+
+
+@dataclass(frozen=True)
+class PlanOptions(_ChoiceOptions):
+    """What is planned for, for whom, and how it is simulated."""
+
+    half_width: float | None = o.number(
+        _points(5e-324, "> 0"),
+        None,
+        "Games until the mean half-width of the differences is W points.",
+        "W",
+    )
+    best: float | None = o.number(
+        arguments.level,
+        None,
+        "Games until the leader is the true best in this share of leagues.",
+        "P",
+    )
+    shown: float | None = o.number(
+        arguments.level,
+        None,
+        "Games until exactly one is tied for first in this share of leagues.",
+        "P",
+    )
+    players: int | None = o.whole("players", None, "Number of players, from 2 to 500.")
+    spread: float | None = o.number(
+        _points(0.0, ">= 0"), None, "Standard deviation of their strengths in points.", "S"
+    )
+    draws: float = o.number(
+        arguments.share, 0.0, "Share of drawn games between equals.", "P", default="0"
+    )
+    home: float = o.number(
+        _points(-FARTHEST, f"from {-FARTHEST:g}"),
+        0.0,
+        "Home advantage in points, which is fitted, too.",
+        "H",
+        default="0",
+    )
+    prior: float | None = o.declare(
+        PRIOR,
+        "Deviation of the prior by which players are rated.",
+        "D|none",
+        read=lambda text: "none" if text == "none" else real_number(text),
+        check=_prior,
+        allowed="points, or none",
+        default="350",
+    )
+    policy: str = o.one_of(
+        JOINT, "uniform", f"Who plays, by what a pair is worth. {meanings(JOINT)}"
+    )
+    batch: int = o.whole("batch", 10, "Games chosen at once; not for uniform.")
+    replications: int = o.whole("replications", 200, "Number of simulated leagues.")
+    level: float = o.number(arguments.level, 0.95, "Confidence level of all intervals.", "P")
+    max_games: int = o.whole("max_games", 1_000_000, "Give up after this many games.")
+    workers: int = o.whole("workers", 1, "Workers on this machine.", "W", identity=False)
+    progress: Callable[[int], None] = o.listener(
+        "Called with the number of further leagues played."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = [name for name in AIMS if getattr(self, name) is not None]
+        if len(given) != 1:
+            names = ", ".join(option(name) for name in AIMS)
+            what = f"{' and '.join(option(name) for name in given) or 'none of them'} given"
+            raise InputError(f"{names}: {what} (allowed: one)")
+        if self.draws == 1.0:
+            raise InputError(f"{option('draws')}: {self.draws!r} (allowed: a share below 1)")
+
+    @property
+    def aim(self) -> tuple[str, float]:
+        """The measure that has to reach a value, and the value."""
+        name = next(name for name in AIMS if getattr(self, name) is not None)
+        return AIMS[name], float(getattr(self, name))
+
+    def check_afresh(self) -> None:
+        """Refuse a plan that says nothing of the players."""
+        for name in ("players", "spread"):
+            if getattr(self, name) is None:
+                needed = f"{option('players')} and {option('spread')}, or a folder of ratings"
+                raise InputError(f"{option(name)}: is missing (allowed: {needed})")
+
+    def check_rated(self) -> None:
+        """Refuse what the ratings of a folder say themselves."""
+        for name in _AFRESH:
+            if getattr(self, name) != self.__dataclass_fields__[name].default:
+                what = "goes without a folder of ratings, which says it"
+                raise InputError(f"{option(name)}: {what}")
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What distinguishes this plan from others."""
+        measure, value = self.aim
+        of_ratings = () if self.players else _AFRESH
+        others = {k: v for k, v in super().identity.items() if k not in (*AIMS, *of_ratings)}
+        return {"aim": measure, "value": value, **others, "goal": self.goal_of_policy}
+
+
+_AFRESH = ("players", "spread", "draws", "home", "prior")
+
+
+# The values of a rating system's parameters: given, of previous ratings, or published.
 
 
 def check_tuned(system: System, names: Sequence[str]) -> None:

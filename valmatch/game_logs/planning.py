@@ -7,25 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypedDict, Unpack
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from valmatch.draws.streams import Streams
-from valmatch.errors import InputError, option
+from valmatch.errors import InputError
 from valmatch.execution.chunks import Chunks
 from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop, held_signals, stop_on_signal
 from valmatch.execution.processes import WorkerPool
-from valmatch.execution.run_options import Listeners, listeners_among
 from valmatch.game_logs.leagues import (
     HALF_WIDTH,
     MEASURES,
-    NAMED,
     RESAMPLED,
-    SHOWN,
     UNIFORM,
     League,
     Standing,
@@ -40,15 +36,15 @@ from valmatch.game_logs.next_pairs import (
     seconds_of_choice,
     tell_cost,
 )
+from valmatch.game_logs.options import AIMS, PlanOptions
 from valmatch.game_logs.rating_files import SUMMARY
 from valmatch.game_logs.whole_log.posterior_file import POSTERIOR
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
+from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import announce_compilation
-from valmatch.policies.joint.belief import GOALS
-from valmatch.policies.registry import JOINT
 from valmatch.ratings.bradley_terry.dense import fit_counts, frame_of, frame_of_belief
 from valmatch.ratings.davidson import weight_of_draws
 from valmatch.statistics.crossing import crossing, crossing_interval
@@ -59,129 +55,6 @@ from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.durations import in_words
-from valmatch.text.terminal import shown
-
-# Options of a plan, as a record with checked values.
-
-AIMS = {"half_width": HALF_WIDTH, "best": NAMED, "shown": SHOWN}
-"""What can be planned for, by argument, with the measure that has to reach it."""
-
-PRIOR = 350.0
-GRADIENT = "knowledge_gradient"
-FARTHEST = 1e6
-
-
-@dataclass(frozen=True)
-class PlanOptions:
-    """What is planned for, for whom, and how it is simulated; checked."""
-
-    # half_width, best, shown: one of them: mean half-width of the differences in points; share of
-    # leagues in which the leader is the true best; share in which exactly one is tied for first
-    half_width: float | None = None
-    best: float | None = None
-    shown: float | None = None
-    players: int | None = None  # how many, of whom nothing is known yet
-    spread: float | None = None  # standard deviation of their strengths in points
-    draws: float = 0.0  # share of drawn games between equals
-    home: float = 0.0  # advantage of who is at home in points
-    # deviation of the prior that they are rated by; None: maximum likelihood
-    prior: float | None = PRIOR
-    policy: str = UNIFORM  # who plays
-    goal: str | None = None  # what for, under the knowledge gradient
-    batch: int = 10  # games that are chosen by one estimate
-    replications: int = 200  # leagues
-    seed: int = 1  # of all random numbers
-    level: float = 0.95  # of all intervals
-    max_games: int = 1_000_000  # where to give up
-
-    def __post_init__(self) -> None:
-        given = [name for name in AIMS if getattr(self, name) is not None]
-        if len(given) != 1:
-            names = ", ".join(option(name) for name in AIMS)
-            what = f"{' and '.join(option(name) for name in given) or 'none of them'} given"
-            raise InputError(f"{names}: {what} (allowed: one)")
-        if self.half_width is not None:
-            _points("half_width", self.half_width, above=True)
-        for name in ("best", "shown"):
-            if getattr(self, name) is not None:
-                arguments.level(name, getattr(self, name))
-        if self.players is not None:
-            arguments.whole("players", self.players)
-        if self.spread is not None:
-            _points("spread", self.spread)
-        if self.prior is not None:
-            arguments.deviation("prior", self.prior)
-        _points("home", self.home, below=True)
-        if arguments.share("draws", self.draws) == 1.0:
-            raise InputError(f"{option('draws')}: {self.draws!r} (allowed: a share below 1)")
-        arguments.one_of("policy", self.policy, JOINT)
-        if self.goal is not None:
-            arguments.one_of("goal", self.goal, GOALS)
-            if self.policy != GRADIENT:
-                what = f"{self.goal} goes with {option('policy')} {GRADIENT} (not {self.policy})"
-                raise InputError(f"{option('goal')}: {what}")
-        for name in ("batch", "replications", "seed", "max_games"):
-            arguments.whole(name, getattr(self, name))
-        arguments.level("level", self.level)
-
-    @property
-    def aim(self) -> tuple[str, float]:
-        """The measure that has to reach a value, and the value."""
-        name = next(name for name in AIMS if getattr(self, name) is not None)
-        return AIMS[name], float(getattr(self, name))
-
-    @property
-    def rises(self) -> bool:
-        """Whether the measure rises to its value."""
-        return self.aim[0] != HALF_WIDTH
-
-    @property
-    def goal_of_policy(self) -> str:
-        """The goal, empty of a policy that has none."""
-        return (self.goal or GOALS[0]) if self.policy == GRADIENT else ""
-
-    def check_afresh(self) -> None:
-        """Refuse a plan that says nothing of the players."""
-        for name in ("players", "spread"):
-            if getattr(self, name) is None:
-                needed = f"{option('players')} and {option('spread')}, or a folder of ratings"
-                raise InputError(f"{option(name)}: is missing (allowed: {needed})")
-
-    def check_rated(self) -> None:
-        """Refuse what the ratings of a folder say themselves."""
-        plain = PlanOptions(half_width=1.0)
-        for name in ("players", "spread", "draws", "home", "prior"):
-            if getattr(self, name) != getattr(plain, name):
-                what = "goes without a folder of ratings, which says it"
-                raise InputError(f"{option(name)}: {what}")
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What distinguishes this plan from others."""
-        measure, value = self.aim
-        afresh = ("players", "spread", "draws", "home", "prior") if self.players else ()
-        return {
-            "aim": measure,
-            "value": value,
-            **{name: getattr(self, name) for name in afresh},
-            "policy": self.policy,
-            "batch": self.batch,
-            "replications": self.replications,
-            "goal": self.goal_of_policy,
-            "seed": self.seed,
-            "level": self.level,
-            "max_games": self.max_games,
-        }
-
-
-def _points(argument: str, value: object, above: bool = False, below: bool = False) -> None:
-    """Refuse what is no number of points: any from 0, or above it, or also below."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    good = number and abs(float(value)) <= FARTHEST  # type: ignore[arg-type]
-    if not good or (float(value) <= 0.0 if above else float(value) < 0.0 and not below):  # type: ignore[arg-type]
-        least = "> 0" if above else f"from {-FARTHEST:g}" if below else ">= 0"
-        raise InputError(f"{option(argument)}: {shown(value)} (allowed: points {least}, up to 1e6)")
-
 
 # The result of a plan: curves over numbers of games, and where they reach what is wanted.
 
@@ -343,31 +216,11 @@ MOST_KEPT = 2_000_000
 """Leagues that are kept to go on later, times the square of their players: some 130 MB."""
 
 
-class PlanKeywords(TypedDict, total=False):
-    """Keyword arguments of the public function that plans games; see `PlanOptions`."""
-
-    half_width: float | None
-    best: float | None
-    shown: float | None
-    players: int | None
-    spread: float | None
-    draws: float
-    home: float
-    prior: float | None
-    policy: str
-    goal: str | None
-    batch: int
-    replications: int
-    seed: int
-    level: float
-    max_games: int
-    workers: int
-    out: PathLike | None
-    progress: Callable[[int], None]
-    warn: Callable[[str], None]
-
-
-def plan_games(ratings: PathLike | None = None, **keywords: Unpack[PlanKeywords]) -> PlannedGames:
+@takes(PlanOptions)
+def plan_games(
+    ratings: PathLike | None = None,
+    **options: Any,  # noqa: ANN401
+) -> PlannedGames:
     """Plan how many games it takes to know players as well as is wanted, by simulated leagues.
 
     In each league players play on and are rated by Bradley-Terry at growing numbers of games.
@@ -376,51 +229,10 @@ def plan_games(ratings: PathLike | None = None, **keywords: Unpack[PlanKeywords]
     Parameters
     ----------
     ratings : str or Path, optional
-        A folder that `rate_whole_log` wrote under ``bradley_terry``, in which all are rated; games
+        A folder that `rank_games` wrote under ``bradley_terry``, in which all are rated; games
         are on neutral ground, and the weight of draws is taken as known. Else `players` and
         `spread` say of whom.
-    **keywords
-        What is wanted, of whom, and how it is simulated:
-
-        half_width : float
-            Games until the mean half-width of the differences is so many points.
-        best : float
-            Games until the leader is the true best in such a share of the leagues.
-        shown : float
-            Games until exactly one is tied for first in such a share of them.
-        players : int
-            How many, from 2 to 500.
-        spread : float
-            Standard deviation of their true strengths in points, >= 0.
-        draws : float
-            Share of drawn games between equals; where there are some, the fit knows that.
-        home : float
-            Advantage of who is at home in points, which is fitted unless it is 0; of every pair
-            each is at home in turn.
-        prior : float or None
-            Deviation of the prior by which they are rated; 350 by default, None for none.
-        policy : str
-            Who plays: ``uniform`` (those who have met the least), or as `next_pairs` has it.
-        goal : str
-            As `next_pairs` has it.
-        batch : int
-            Games that are chosen by one estimate, where they are; 10 by default.
-        replications : int
-            How many leagues; 200 by default.
-        seed : int
-            Of all random numbers.
-        level : float
-            Of the intervals of the ratings and of the plan.
-        max_games : int
-            Where to give up; 1,000,000 by default.
-        workers : int
-            Workers of this machine; no result depends on them.
-        out : PathLike or None
-            Folder for ``plan.csv``, ``summary.json`` and ``manifest.json``.
-        progress : callable
-            Called with the number of further leagues played.
-        warn : callable
-            Called with each remark.
+    **options
 
     Raises
     ------
@@ -429,41 +241,31 @@ def plan_games(ratings: PathLike | None = None, **keywords: Unpack[PlanKeywords]
     RunError
         If the results cannot be written, or workers are lost.
     """
-    listeners = listeners_among(keywords, PlanKeywords)
-    own = PlanOptions.__dataclass_fields__
-    options = PlanOptions(**{k: v for k, v in keywords.items() if k in own})  # type: ignore[arg-type]
-    workers = arguments.whole("workers", keywords.get("workers", 1))
-    out = keywords.get("out")
-    folder = None if out is None else arguments.path("out", out)
+    path = None if ratings is None else arguments.path("ratings", ratings)
+    return plan_of(path, PlanOptions(**options))
+
+
+def plan_of(ratings: Path | None, options: PlanOptions) -> PlannedGames:
+    """Plan how many games it takes; see `plan_games`."""
     rated = None
     if ratings is None:
         options.check_afresh()
     else:
         options.check_rated()
-        rated = read_together(arguments.path("ratings", ratings), listeners.warn)
+        rated = read_together(ratings, options.warn)
         if len(rated.names) > MOST_PLAYERS:
             what = f"{len(rated.names):,} players (allowed: 2 to {MOST_PLAYERS})"
             raise InputError(f"{rated.path}: {what}")
-    return plan(options, rated, workers, folder, listeners)
-
-
-def plan(
-    options: PlanOptions,
-    rated: RatedTogether | None,
-    workers: int,
-    out: Path | None,
-    listeners: Listeners,
-) -> PlannedGames:
-    """Plan how many games it takes, see `plan_games`."""
+    workers, out = options.workers, options.out
     league = _league(options, rated)
-    _tell_cost(league, options, workers, listeners.warn)
+    _tell_cost(league, options, workers, options.warn)
     evenly = options.policy == UNIFORM
     announce_compilation(fit_counts if evenly else chosen_player(options.policy))
     with ExitStack() as stack:
         folder = stack.enter_context(_claim(out, options, rated)) if out else None
         pool = stack.enter_context(open_pool(None, workers, threads=True))
         stop = stack.enter_context(stop_on_signal())
-        measured, found = _played(league, options, pool, stop, listeners)
+        measured, found = _played(league, options, pool, stop)
         grid = league.grid[: measured.shape[1]]
         games, low, high = map(reached_at, found)
         result = PlannedGames(
@@ -569,7 +371,7 @@ class _Found(NamedTuple):
 
 
 def _played(
-    league: League, options: PlanOptions, pool: WorkerPool, stop: Stop, listeners: Listeners
+    league: League, options: PlanOptions, pool: WorkerPool, stop: Stop
 ) -> tuple[Floats, _Found]:
     """Return the measures of leagues that are long enough, and where these reach the goal.
 
@@ -587,7 +389,7 @@ def _played(
         with closing(chunks.run(range(options.replications), stop)) as made:
             for part in made:
                 parts.append(part)
-                listeners.progress(len(part))
+                options.progress(len(part))
         if stop() or sum(map(len, parts)) < options.replications:
             raise KeyboardInterrupt
         measured = np.concatenate(parts)
@@ -603,7 +405,7 @@ def _reached(grid: Ints, measured: Floats, options: PlanOptions) -> _Found:
     values = measured[:, :, MEASURES.index(measure)]
     undefined = np.flatnonzero(~np.isfinite(values).all(axis=0))
     first = int(undefined[-1]) + 1 if len(undefined) else 0
-    grid, values, rising = grid[first:], values[:, first:], options.rises
+    grid, values, rising = grid[first:], values[:, first:], (measure != HALF_WIDTH)
     at = crossing(grid, values.mean(axis=0), goal, rising)
     draws = Streams(options.seed).stream(None, RESAMPLED)
     return _Found(at, *crossing_interval(grid, values, goal, rising, options.level, draws))

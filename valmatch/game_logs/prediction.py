@@ -7,20 +7,19 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain, count, groupby, permutations
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self, Unpack
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
-from valmatch.execution.run_options import Listeners
 from valmatch.game_logs.csv_rows import time_text
-from valmatch.game_logs.options import LogFormat, LogOptions, PredictKeywords, split, values_of
+from valmatch.game_logs.options import LogFormat, PredictOptions, values_of
 from valmatch.game_logs.playing import predict
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
 from valmatch.game_logs.rating_files import SUMMARY
@@ -37,6 +36,7 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import Dialect, Row, cells_of, read_rows
 from valmatch.inputs.files import sha256
+from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.bradley_terry.likelihood import duel_chances
@@ -408,14 +408,11 @@ def _of_dict(found: Mapping[str, Any]) -> Forecast:
     return Forecast(fixture, wins, draw, low, high, expected, newcomers)
 
 
+@takes(PredictOptions)
 def predict_games(
     ratings: PathLike,
     fixtures: PathLike | None = None,
-    *,
-    pair: str | Sequence[str] = (),
-    system: str | None = None,
-    parameters: Mapping[str, float] = {},
-    **keywords: Unpack[PredictKeywords],
+    **options: Any,  # noqa: ANN401
 ) -> PredictedGames:
     """Predict games by the system that rated their players; whoever is not rated is a newcomer.
 
@@ -425,23 +422,7 @@ def predict_games(
         A ``ratings.csv``, or its folder.
     fixtures : PathLike or None
         The games, see `valmatch.game_logs.prediction`; `-` is standard input.
-    pair : str or sequence of str
-        Further games, such as ``ann,bob`` or ``ann;bob,cy;dan``.
-    system : str or None
-        By which system the ratings are, for a file without a manifest beside it.
-    parameters : mapping
-        Values of parameters that are not those which `ratings` was made with.
-    **keywords
-        How to read the games, and whom to tell:
-
-        columns : mapping
-            Names of the columns of `fixtures` by meaning, where they differ.
-        separator : str
-            What stands between the cells of `fixtures`: ``,``, ``;``, ``|``, or ``tab``.
-        out : PathLike or None
-            Folder for ``predictions.csv``, ``summary.json`` and ``manifest.json``.
-        warn : callable
-            Called with each remark.
+    **options
 
     Raises
     ------
@@ -450,82 +431,69 @@ def predict_games(
     RunError
         If the results cannot be written.
     """
-    options, listeners = split(keywords, PredictKeywords)
-    warnings = Warnings(listeners.warn)
-    listeners = replace(listeners, warn=warnings)
-    previous = PreviousRatings(arguments.path("ratings", ratings))
-    batch = system or previous.system
-    if batch in BATCH_NAMES:
-        return _predict_whole(
-            batch_named(str(batch)),
-            previous,
-            fixtures,
-            arguments.names("pair", pair),
-            options,
-            parameters,
-            listeners,
-        )
-    chosen = _system(previous, system)
-    values = values_of(chosen, parameters, previous.parameters)
-    pairs = arguments.names("pair", pair)
     path = None if fixtures is None else arguments.path("fixtures", fixtures)
-    if path is None and not pairs:
+    return predict_from(arguments.path("ratings", ratings), path, PredictOptions(**options))
+
+
+def predict_from(path: Path, fixtures: Path | None, options: PredictOptions) -> PredictedGames:
+    """Predict games by the system that rated their players; see `predict_games`."""
+    if fixtures is None and not options.pair:
         raise InputError(f"{option('fixtures')} or {option('pair')}: says which games to predict")
+    warnings = Warnings(options.warn)
+    options = replace(options, warn=warnings)
+    previous = PreviousRatings(path)
+    batch = options.system or previous.system
+    if batch in BATCH_NAMES:
+        return _predict_whole(batch_named(str(batch)), previous, fixtures, options)
+    chosen = _system(previous, options.system)
+    values = values_of(chosen, options.parameters, previous.parameters)
     players = previous.players(chosen)
     if previous.manifest is None:
-        listeners.warn(previous.remark(chosen, parameters))
+        options.warn(previous.remark(chosen, options.parameters))
     names = [player.player for player in players]
-    games = read_fixtures(path, options.format, names) if path else []
-    games += parse_pairs(pairs, names, games)
+    games = read_fixtures(fixtures, options.format, names) if fixtures else []
+    games += parse_pairs(options.pair, names, games)
     _check(games, chosen, previous, players)
     at_home, neutral = any(game.at_home for game in games), any(game.neutral for game in games)
     if remark := nobody_at_home(values, at_home, neutral):
-        listeners.warn(remark)
-    claimed: AbstractContextManager[RunFolder | None] = nullcontext()
+        options.warn(remark)
+    folder = None
     if options.out is not None:
-        claimed = _claim(options.out, previous, path, values, chosen.name, games)
-    with claimed as folder:
-        result = PredictedGames(
-            chosen.name, values, forecast(chosen, values, players, games), warnings
-        )
-        if folder:
-            result = replace(result, folder=folder.path)
-            _write(folder, result)
-    return result
+        folder = _claim(options.out, previous, fixtures, values, chosen.name, games)
+    with folder or nullcontext():
+        forecasts = forecast(chosen, values, players, games)
+        return _written(folder, PredictedGames(chosen.name, values, forecasts, warnings))
 
 
 def _predict_whole(
-    system: BatchSystem,
-    previous: PreviousRatings,
-    fixtures: PathLike | None,
-    pairs: Sequence[str],
-    options: LogOptions,
-    parameters: Mapping[str, float],
-    listeners: Listeners,
+    system: BatchSystem, previous: PreviousRatings, fixtures: Path | None, options: PredictOptions
 ) -> PredictedGames:
     """Predict games by the ratings of a whole log."""
     name = system.name
     previous.check(system)
-    if parameters:
+    if options.parameters:
         what = f"{name} predicts by what it has fitted"
-        raise InputError(f"{option('parameters')} {next(iter(parameters))}: {what}")
-    path = None if fixtures is None else arguments.path("fixtures", fixtures)
-    if path is None and not pairs:
-        raise InputError(f"{option('fixtures')} or {option('pair')}: says which games to predict")
-    known = WholeRatings(previous.path, system, listeners.warn)
-    games = read_fixtures(path, options.format, known.everybody, known.covariates) if path else []
-    games += parse_pairs(pairs, known.everybody, games)
+        raise InputError(f"{option('parameters')} {next(iter(options.parameters))}: {what}")
+    known = WholeRatings(previous.path, system, options.warn)
+    games = []
+    if fixtures:
+        games = read_fixtures(fixtures, options.format, known.everybody, known.covariates)
+    games += parse_pairs(options.pair, known.everybody, games)
     _check_sizes(games, MOST_PLAYERS)
-    claimed: AbstractContextManager[RunFolder | None] = nullcontext()
+    folder = None
     if options.out is not None:
-        claimed = _claim(options.out, previous, path, {}, name, games)
-    with claimed as folder:
+        folder = _claim(options.out, previous, fixtures, {}, name, games)
+    with folder or nullcontext():
         forecasts = known.forecast(games)
-        warnings = listeners.warn if isinstance(listeners.warn, Warnings) else ()
-        result = PredictedGames(name, {}, forecasts, warnings)
-        if folder:
-            result = replace(result, folder=folder.path)
-            _write(folder, result)
+        warnings = options.warn if isinstance(options.warn, Warnings) else ()
+        return _written(folder, PredictedGames(name, {}, forecasts, warnings))
+
+
+def _written(folder: RunFolder | None, result: PredictedGames) -> PredictedGames:
+    """Write predictions, if to a folder."""
+    if folder:
+        result = replace(result, folder=folder.path)
+        _write(folder, result)
     return result
 
 

@@ -70,7 +70,8 @@ class PreviousRatings:
         folder = self.path.parent
         try:
             found = read_manifest(folder, Manifest)
-            return read_manifest(folder, RatingManifest) if found.command == "rate" else None
+            rated = found.command in ("rate", "rank")
+            return read_manifest(folder, RatingManifest) if rated else None
         except FileNotFoundError:
             return None
         except OSError as error:

@@ -6,20 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self, Unpack, get_args
+from typing import Any, NamedTuple, Self, get_args
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
-from valmatch.execution.run_options import Listeners
 from valmatch.game_logs.games import pieces
-from valmatch.game_logs.options import (
-    LogKeywords,
-    LogOptions,
-    RatingOptions,
-    check_tuned,
-    split,
-    values_of,
-)
+from valmatch.game_logs.options import RateOptions, check_tuned, values_of
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rating_files import (
     HISTORY,
@@ -53,6 +45,7 @@ from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning, tune
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.options import takes
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import DEFAULT, system_named
@@ -178,15 +171,11 @@ class RatedLog(Result):
             )
 
 
+@takes(RateOptions)
 def rate_games(
     games: PathLike,
     system: str | None = None,
-    *,
-    parameters: Mapping[str, float] = {},
-    ratings: PathLike | None = None,
-    again: bool = False,
-    cap: str | None = None,
-    **keywords: Unpack[LogKeywords],
+    **options: Any,  # noqa: ANN401
 ) -> RatedLog:
     """Rate the players of a game log, predicting each game from the ratings before it.
 
@@ -199,47 +188,7 @@ def rate_games(
     system : str or None
         Name of a system of `valmatch.ratings.registry`; None: the one that made `ratings`, which
         the manifest beside them must say, or else ``zonestats``.
-    parameters : mapping
-        Values of parameters that are not those which `ratings` was made with, or else not as
-        published.
-    ratings : PathLike or None
-        An earlier ``ratings.csv`` to go on from, or its folder; the result is that of one log.
-    again : bool
-        Rate also games that seem to have been rated in `ratings` already: a log that was, one that
-        begins with one that was, or one that is not later.
-    cap : str or None
-        What caps a game under ``zonestats``: ``most_distant`` (equation 5) or ``every_player``,
-        see `valmatch.ratings.zonestats_cap.Cap`; None: what did in `ratings`, or else
-        ``most_distant``.
-    **keywords
-        How to read the log, what to fit, and whom to tell:
-
-        columns : mapping
-            Names of the file's columns by meaning, where they differ.
-        separator : str
-            What stands between the cells of the log: ``,``, ``;``, ``|``, or ``tab``.
-        alias : PathLike or None
-            A CSV file with the columns name, alias: whoever the log calls by an alias goes by the
-            name.
-        skip_bad_games : bool
-            Leave bad games out and count them, instead of raising.
-        max_bad_rows : float or None
-            Leave bad games out even if they are as large a share of all; a log with more is
-            refused. None: 0.05, where bad games are left out.
-        tune : str or sequence of str
-            Parameters to fit to the log loss of the first part of the log; what is found is adopted
-            if the rest is shown to be predicted better by it.
-        train : float
-            Share of the games in that part, in (0, 1); 0.5 by default.
-        burn_in : int
-            Games that every player of a game must have behind him for its prediction to count as
-            one after the burn-in, >= 0; 10 by default.
-        out : PathLike or None
-            Folder for ``ratings.csv``, ``history.csv``, ``summary.json`` and ``manifest.json``.
-        progress : callable
-            Called with the number of further bytes read.
-        warn : callable
-            Called with each remark.
+    **options
 
     Raises
     ------
@@ -248,19 +197,15 @@ def rate_games(
     RunError
         If the results cannot be written.
     """
-    options, listeners = split(keywords, LogKeywords)
-    previous = None if ratings is None else arguments.path("ratings", ratings)
-    rating = RatingOptions(system, parameters, previous, again, cap)
-    return rate_log(arguments.path("games", games), rating, options, listeners)
+    path = arguments.path("games", games)
+    return rate_log(path, RateOptions(system=system, **options))
 
 
-def rate_log(
-    path: Path, rating: RatingOptions, options: LogOptions, listeners: Listeners
-) -> RatedLog:
+def rate_log(path: Path, options: RateOptions) -> RatedLog:
     """Rate the players of a log; see `rate_games`."""
-    start, warn = _start(rating, options), Warnings(listeners.warn)
+    start, warn = _start(options), Warnings(options.warn)
     previous = start.previous
-    if previous and (remark := previous.remark(start.system, rating.parameters)):
+    if previous and (remark := previous.remark(start.system, options.parameters)):
         warn(remark)
     announce_compilation(find_cells)
     with ExitStack() as stack:
@@ -274,13 +219,13 @@ def rate_log(
         folder = None
         if options.out is not None:
             identity = _identity(start, options)
-            folder = stack.enter_context(claim(options.out, log, previous, identity))
-        if previous and not rating.again:
+            folder = stack.enter_context(claim("rate", options.out, log, previous, identity))
+        if previous and not options.again:
             previous.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
-        games = log.games(listeners.progress)
+        games = log.games(options.progress)
         if previous and games.n_games:
-            previous.refuse_times(log, start.players, float(games.times[0]), rating.again)
+            previous.refuse_times(log, start.players, float(games.times[0]), options.again)
         if options.tune and games.n_games:
             roster = Roster(start.system, start.values, log.players, start.players)
             tuning = tune(roster, options.tune, games, options.train, stop)
@@ -314,15 +259,15 @@ class _Start:
     tuning: Tuning | None = None  # how some of the values were fitted
 
 
-def _start(rating: RatingOptions, options: LogOptions) -> _Start:
+def _start(options: RateOptions) -> _Start:
     """Return the system, its parameters and the players that are known before the log."""
-    previous = PreviousRatings(rating.ratings) if rating.ratings else None
-    cap = rating.cap or (previous.cap if previous else None) or MOST_DISTANT
-    name = rating.system or (previous.made_by() if previous else DEFAULT)
+    previous = PreviousRatings(options.ratings) if options.ratings else None
+    cap = options.cap or (previous.cap if previous else None) or MOST_DISTANT
+    name = options.system or (previous.made_by() if previous else DEFAULT)
     system = _system(name, cap)
     if previous:
         previous.check(system)
-    values = values_of(system, rating.parameters, previous.parameters if previous else {})
+    values = values_of(system, options.parameters, previous.parameters if previous else {})
     check_tuned(system, options.tune)
     return _Start(system, values, cap, previous, previous.players(system) if previous else [])
 
@@ -338,19 +283,13 @@ def _system(name: str, cap: str) -> System:
     return system
 
 
-def _identity(start: _Start, options: LogOptions) -> dict[str, object]:
+def _identity(start: _Start, options: RateOptions) -> dict[str, object]:
     """Return what distinguishes this rating from others of the same log."""
     return {
+        **options.identity,
         "system": start.system.name,
         "given": dict(start.values),
-        "columns": dict(options.format.columns),
-        "separator": options.format.other_separator,
-        "tune": list(options.tune),
-        "train": options.train if options.tune else None,
-        "burn_in": options.burn_in,
         "cap": None if start.cap == MOST_DISTANT else start.cap,
-        "skip_bad_games": options.most_bad is not None,
-        "aliases": options.aliases.identity,
     }
 
 

@@ -34,7 +34,11 @@ CORRECTED = ("games_sha256", "ratings_sha256", "given")
 
 
 def claim(
-    out: Path, log: GameLog, previous: PreviousRatings | None, identity: Mapping[str, object]
+    command: str,
+    out: Path,
+    log: GameLog,
+    previous: PreviousRatings | None,
+    identity: Mapping[str, object],
 ) -> RunFolder:
     """Return the folder of a rating, claimed."""
     digest = log.sha256()
@@ -43,12 +47,12 @@ def claim(
     rated = [file.model_dump() for file in previous.rated] if previous else []
     rated.append({"sha256": digest, "bytes": log.size})
     whole = {**identity, **files}
-    made = _made_in(out)
+    made = _made_in(out, command)
     if made and all(made.get(key) == whole[key] for key in whole if key not in CORRECTED):
         _refuse_changes(out, log, ratings, made, files)
     facts = {"source": log.name, "rated": rated}
     read = [log.path, ratings, ratings.parent / MANIFEST if ratings else None]
-    return RunFolder(out, "rate", None, whole, facts=facts, read=[path for path in read if path])
+    return RunFolder(out, command, None, whole, facts=facts, read=[path for path in read if path])
 
 
 def _refuse_changes(
@@ -73,7 +77,7 @@ def _refuse_changes(
     )
 
 
-def _made_in(folder: Path) -> MadeManifest | None:
+def _made_in(folder: Path, command: str) -> MadeManifest | None:
     """Return the manifest of the rating that a folder holds; None where there is none."""
     with suppress(OSError, InputError):
         (folder / MANIFEST).stat()  # what checks one takes long to import
@@ -81,7 +85,7 @@ def _made_in(folder: Path) -> MadeManifest | None:
         from valmatch.storage.manifest import read_manifest
 
         found = read_manifest(folder, MadeManifest)
-        return found if found.command == "rate" else None
+        return found if found.command == command else None
     return None
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from valmatch.errors import InputError, option
 from valmatch.text.suggestions import correction
@@ -75,50 +75,73 @@ MOST_NAME, MOST_PATH = 255, 4000
 """Most bytes of the name of a file or folder, and of a path, with which systems can work."""
 
 
-def whole(argument: str, value: object) -> int:
-    """Return a whole number in the range of its argument; see `valmatch.inputs.arguments`."""
-    low, high = RANGES[argument]
+def whole(argument: str, value: object, range_of: str = "") -> int:
+    """Return a whole number in the range of its argument, or of another one."""
+    low, high = allowed = RANGES[range_of or argument]
     if isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high:
         return int(value)
-    raise InputError(f"{option(argument)}: {shown(value)} (allowed: {RANGES[argument]})")
+    raise _refused(argument, value, str(allowed))
 
 
 def level(argument: str, value: object) -> float:
     """Return a number between 0 and 1, not next to them, such as a confidence level."""
-    low, high = LEVEL
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if number and low <= value <= high:  # type: ignore[operator]
-        return float(value)  # type: ignore[arg-type]
-    raise InputError(
-        f"{option(argument)}: {shown(value)} (allowed: a number from {low!r} to {high!r})"
-    )
+    return real(argument, value, *LEVEL, f"a number from {LEVEL[0]!r} to {LEVEL[1]!r}")
 
 
 def share(argument: str, value: object) -> float:
     """Return a number from 0 to 1."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if number and 0.0 <= value <= 1.0:  # type: ignore[operator]
-        return float(value)  # type: ignore[arg-type]
-    raise InputError(f"{option(argument)}: {shown(value)} (allowed: a number from 0 to 1)")
+    return real(argument, value, 0.0, 1.0, "a number from 0 to 1")
 
 
 def deviation(argument: str, value: object) -> float:
     """Return a standard deviation in points."""
     low, high = DEVIATION
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if number and low <= value <= high:  # type: ignore[operator]
-        return float(value)  # type: ignore[arg-type]
-    raise InputError(
-        f"{option(argument)}: {shown(value)} (allowed: points from {low:g} to {high:g})"
-    )
+    return real(argument, value, low, high, f"points from {low:g} to {high:g}")
 
 
 def seconds(argument: str, value: object) -> float:
     """Return a time in seconds, math.inf for no limit."""
+    return real(argument, value, 0.0, math.inf, "a number of seconds >= 0")
+
+
+def real(argument: str, value: object, low: float, high: float, allowed: str) -> float:
+    """Return a number that is neither too small nor too large."""
     number = isinstance(value, Real) and not isinstance(value, bool)
-    if number and not math.isnan(value) and value >= 0:  # type: ignore[arg-type, operator]
+    if number and low <= value <= high:  # type: ignore[operator]
         return float(value)  # type: ignore[arg-type]
-    raise InputError(f"{option(argument)}: {shown(value)} (allowed: a number of seconds >= 0)")
+    raise _refused(argument, value, allowed)
+
+
+def text(argument: str, value: object) -> str:
+    """Return a text."""
+    if isinstance(value, str):
+        return value
+    raise _refused(argument, value, "a string")
+
+
+def flag(argument: str, value: object) -> bool:
+    """Return whether something holds."""
+    if isinstance(value, bool):
+        return value
+    raise _refused(argument, value, "True or False")
+
+
+def mapping(argument: str, value: object) -> dict[str, Any]:
+    """Return a mapping by names."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise _refused(argument, value, "a mapping")
+
+
+def function(argument: str, value: object) -> Callable[..., Any]:
+    """Return a function."""
+    if callable(value):
+        return value
+    raise _refused(argument, value, "a function")
+
+
+def _refused(argument: str, value: object, allowed: str) -> InputError:
+    return InputError(f"{option(argument)}: {shown(value)} (allowed: {allowed})")
 
 
 def one_of(argument: str, value: object, allowed: Collection[str]) -> str:
@@ -126,7 +149,7 @@ def one_of(argument: str, value: object, allowed: Collection[str]) -> str:
     if isinstance(value, str) and value in allowed:
         return value
     meant = correction(value, allowed) if isinstance(value, str) else ""
-    raise InputError(f"{option(argument)}: {shown(value)} (allowed: {' or '.join(allowed)}{meant})")
+    raise _refused(argument, value, f"{' or '.join(allowed)}{meant}")
 
 
 def names(argument: str, value: object) -> tuple[str, ...]:
@@ -135,20 +158,19 @@ def names(argument: str, value: object) -> tuple[str, ...]:
         return (value,)
     if isinstance(value, Sequence) and all(isinstance(name, str) for name in value):
         return tuple(value)
-    what = "a string, or several in a list"
-    raise InputError(f"{option(argument)}: {shown(value)} (allowed: {what})")
+    raise _refused(argument, value, "a string, or several in a list")
 
 
 def path(argument: str, value: object) -> Path:
     """Return a path that was given as one or as a string."""
     if not isinstance(value, str | os.PathLike) or not str(value):
-        raise InputError(f"{option(argument)}: {shown(value)} (allowed: a path)")
+        raise _refused(argument, value, "a path")
     try:
         encoded = str(value).encode()
     except UnicodeEncodeError:
         encoded = b"\0"
     if b"\0" in encoded:
-        raise InputError(f"{option(argument)}: {shown(str(value))} (allowed: a path in UTF-8)")
+        raise _refused(argument, str(value), "a path in UTF-8")
     if max(map(len, encoded.split(os.sep.encode()))) > MOST_NAME or len(encoded) > MOST_PATH:
         raise InputError(
             f"{option(argument)}: {shown(str(value))}: too long (allowed: names of at most"

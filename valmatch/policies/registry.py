@@ -25,6 +25,8 @@ Value: TypeAlias = "Callable[[Pairs], None]"
 Measure: TypeAlias = "Callable[[Aim], int]"
 """(what is known of alternatives, and the target) -> the index of the one to be measured."""
 
+GOALS = ("best", "order", "widest")  # name the best, order neighbours, narrow the widest
+
 # Styles of lines for print in black: dashes in points.
 DOTTED, DASHED, LONG = (0, (1, 1)), (0, (5, 1.5)), (0, (8, 2))
 DASH_DOT_DOT = (0, (3, 1, 1, 1, 1, 1))

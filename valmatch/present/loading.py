@@ -7,7 +7,6 @@ import importlib
 from valmatch.errors import InputError
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
-from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.result_files import ResultFiles, result_files
 from valmatch.storage.results import Result
@@ -19,6 +18,7 @@ KINDS = {
     "compare": "experiments.compare:Comparison",
     "optimize": "optimization.studies.study:StudyRecord",
     "rate": "game_logs.rating:RatedLog",
+    "rank": "game_logs.whole_log.result:BatchRating",
     "predict": "game_logs.prediction:PredictedGames",
     "next": "game_logs.next_pairs:NextPairs",
     "plan": "game_logs.planning:PlannedGames",
@@ -75,12 +75,8 @@ def read_result(files: ResultFiles) -> Result:
 def kind_of(files: ResultFiles) -> type[Result]:
     """Return the class of the result of a folder."""
     where = KINDS[files.manifest.command]
-    if files.manifest.command == "rate":
-        summary = files.json("summary.json")
-        if "systems" in summary:
-            where = "game_logs.comparison:RatingComparison"
-        elif summary.get("system") in BATCH_NAMES:
-            where = "game_logs.whole_log.result:BatchRating"
+    if files.manifest.command == "rate" and "systems" in files.json("summary.json"):
+        where = "game_logs.comparison:RatingComparison"
     module, _, name = where.partition(":")
     found: type[Result] = getattr(importlib.import_module(f"valmatch.{module}"), name)
     return found

@@ -166,7 +166,7 @@ def _shown(folder: Path, view: View) -> Presentation:
     """Return what the run in a folder shows."""
     run = result_files(folder)
     command = run.manifest.command
-    if view.players and command != "rate":
+    if view.players and command not in ("rate", "rank"):
         raise InputError(f"{option('players')}: are drawn of a rating alone")
     if view.responses and command not in CHOSEN:
         raise InputError(f"{option('responses')}: are chosen for replicate and compare alone")

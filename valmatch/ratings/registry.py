@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -53,14 +54,24 @@ def system_named(name: str) -> System:
     InputError
         If there is none.
     """
-    if name in BATCH_NAMES:
-        what = f"rates a whole log at once (allowed: {', '.join(NAMES)})"
-        raise InputError(f"{option('system')} {name}: {what}")
+    refuse_system_of_other_command(name, NAMES)
     if name not in NAMES:
-        known = (*NAMES, *BATCH_NAMES)
-        raise InputError(f"{option('system')} {name}: no such system ({hint(name, known)})")
+        called = {known: f"{known} (of valmatch rank)" for known in BATCH_NAMES}
+        near = hint(name, (*NAMES, *BATCH_NAMES), called)
+        raise InputError(f"{option('system')} {name}: no such system ({near})")
     system: System = import_module(f"{__package__}.{MODULES[name]}").SYSTEM
     return system
+
+
+def refuse_system_of_other_command(name: object, taken: Sequence[str]) -> None:
+    """Say which command takes a system that another one does not take."""
+    for names, command in (
+        (NAMES, "rate follows a log game by game"),
+        (BATCH_NAMES, "rank rates whole logs"),
+    ):
+        if name in names and names is not taken:
+            what = f"valmatch {command} (allowed here: {', '.join(taken)})"
+            raise InputError(f"{option('system')} {name}: {what}")
 
 
 def batch_named(name: str) -> BatchSystem:

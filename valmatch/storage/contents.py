@@ -51,11 +51,10 @@ CONTENTS = {
         ),
         ("evaluations.csv",),
     ),
-    "rate": Contents(
+    "rate": Contents(("ratings.csv", "history.csv", "comparison.csv", "summary.json")),
+    "rank": Contents(
         (
             "ratings.csv",
-            "history.csv",
-            "comparison.csv",
             "differences.csv",
             "superiority.csv",
             "coefficients.csv",

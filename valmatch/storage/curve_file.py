@@ -8,16 +8,18 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.inputs.files import MAX_FILE, regular
-from valmatch.models.model import Axes
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.output import write_bytes, write_csv
+
+if TYPE_CHECKING:
+    from valmatch.models.model import Axes
 
 DAMAGED = (OSError, EOFError, ValueError, RuntimeError, MemoryError, zipfile.BadZipFile)
 """What reading a damaged archive raises; RuntimeError where it seems to be encrypted."""

@@ -12,12 +12,20 @@ PART = 3  # letters of a part by which a name is known
 
 
 def closest_name(name: str, names: Iterable[str], least: float = ALIKE) -> str | None:
-    """Return the one of `names` that is most like `name`, whatever the case, - or _; or None."""
+    """Return the one of `names` that is most like `name` or abbreviated by it; or None.
+
+    Case, - and _ do not count.
+    """
     from difflib import get_close_matches  # of use where something is wrong
 
     folded: dict[str, str] = {}
+    initials: dict[str, str] = {}
     for known in names:
         folded.setdefault(_folded(known), known)
+        if len(parts := _folded(known).split("_")) > 1:
+            initials.setdefault("".join(part[:1] for part in parts), known)
+    if found := initials.get(_folded(name)):
+        return found
     near = get_close_matches(_folded(name), folded, n=1, cutoff=least)
     return folded[near[0]] if near else None
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
-from valmatch.cli.options import measure_levels
+from valmatch.cli.options import ResponseOptions
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
@@ -507,6 +507,7 @@ def test_what_can_be_measured_is_known_without_reading_the_log(
     assert {"wait_p95", "wait_p95.top_1%", "win_gap", "team_diff_p50"} <= set(names)
     path.write_text("arrival_hours,rating\n1,1500\n2,1500\n3,1500\n")
     reads.clear()
-    levels = measure_levels("win_gap", "valorant", [f"arrivals={path}", "team_num=1"], [])
-    build(load("valorant", [f"arrivals={path}", "team_num=1"], levels))
+    changes = [f"arrivals={path}", "team_num=1"]
+    levels = ResponseOptions(changes, responses=["win_gap"]).levels("valorant")
+    build(load("valorant", changes, levels))
     assert len(reads) == 1

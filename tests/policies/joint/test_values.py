@@ -14,10 +14,10 @@ from valmatch.draws.streams import Streams
 from valmatch.policies.joint import batch as choosing
 from valmatch.policies.joint import lookahead
 from valmatch.policies.joint.batch import choose_batch
-from valmatch.policies.joint.belief import GOALS, POINTS, Belief, pairs_of
+from valmatch.policies.joint.belief import POINTS, Belief, pairs_of
 from valmatch.policies.joint.lookahead import MOST_DRAWN, WIDEST, expected_excess
 from valmatch.policies.joint.outcomes import game_information, mutual_information
-from valmatch.policies.registry import JOINT, function_of
+from valmatch.policies.registry import GOALS, JOINT, function_of
 
 CASES = [(name, "best") for name in JOINT] + [("knowledge_gradient", goal) for goal in GOALS[1:]]
 

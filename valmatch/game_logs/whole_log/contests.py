@@ -11,7 +11,7 @@ import numpy as np
 from valmatch.errors import InputError, option
 from valmatch.game_logs.reading.columns import GameFacts
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.whole_log.options import TIME_UNITS, BatchOptions
+from valmatch.game_logs.whole_log.options import TIME_UNITS, RankOptions
 from valmatch.inputs.arguments import DEVIATION
 from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
 from valmatch.kernels.arrays import Floats, Ints
@@ -45,7 +45,7 @@ class WeightedGames(NamedTuple):
 
 
 def weighted_games(
-    log: GameLog, games: Games, facts: GameFacts, options: BatchOptions
+    log: GameLog, games: Games, facts: GameFacts, options: RankOptions
 ) -> WeightedGames:
     """Return the games of a log; those of weight 0 are as if absent."""
     weighty = facts.weights > 0.0
@@ -110,7 +110,7 @@ def _differs(contests: Contests, values: Floats) -> bool:
     return bool((values != first[games_of_sides(contests)]).any())
 
 
-def _check_covariates(log: GameLog, covariates: Floats, options: BatchOptions) -> None:
+def _check_covariates(log: GameLog, covariates: Floats, options: RankOptions) -> None:
     """Refuse covariates that are the same everywhere."""
     one_row = log.columns.format.name != "long"
     for k, name in enumerate(options.covariate):
@@ -123,7 +123,7 @@ def _check_covariates(log: GameLog, covariates: Floats, options: BatchOptions) -
             raise InputError(f"{log.name}: {option('covariate')}: {what}")
 
 
-def _days(log: GameLog, games: Games, options: BatchOptions) -> Floats:
+def _days(log: GameLog, games: Games, options: RankOptions) -> Floats:
     """Return the day of each game."""
     days = day_of(games.times, log.dated, options.time_unit)
     if np.abs(days).max() > _FARTHEST:
@@ -137,7 +137,7 @@ def day_of(times: Floats, dated: bool, unit: str) -> Floats:
     return days
 
 
-def _clusters(log: GameLog, games: Games, facts: GameFacts, options: BatchOptions) -> Ints:
+def _clusters(log: GameLog, games: Games, facts: GameFacts, options: RankOptions) -> Ints:
     """Return the number of the cluster of each game."""
     if options.cluster_days is not None:
         days = _days(log, games, options)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
-from valmatch.execution.run_options import Listeners
-from valmatch.game_logs.options import LogOptions, WholeLogKeywords, split
 from valmatch.game_logs.rating_files import SUMMARY, claim
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
@@ -29,7 +27,7 @@ from valmatch.game_logs.whole_log.options import (
     MOST_LISTED,
     NONE,
     SANDWICH,
-    BatchOptions,
+    RankOptions,
 )
 from valmatch.game_logs.whole_log.posterior_file import POSTERIOR, write_posterior
 from valmatch.game_logs.whole_log.result import (
@@ -49,6 +47,7 @@ from valmatch.game_logs.whole_log.rows import ERRORS, FittedLog, path_model, res
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
+from valmatch.inputs.options import takes
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.kernels.threads import threads_for
 from valmatch.ratings.bradley_terry.connections import Linked, levels_of, link
@@ -63,19 +62,12 @@ from valmatch.storage.output import cell, to_json, write_atomically, write_csv
 from valmatch.storage.results import Warnings
 from valmatch.storage.run_folder import RunFolder
 
-_NAMES = ("tune", "covariate", "cluster")
-_GIVEN = (
-    *("draws", "home", "weight", "prior", "interval", "cluster_days", "time_unit"),
-    *("level", "bootstrap", "seed", "differences"),
-)
 
-
-def rate_whole_log(
+@takes(RankOptions)
+def rank_games(
     games: PathLike,
     system: str = BATCH_NAMES[0],
-    *,
-    parameters: Mapping[str, float] = {},
-    **keywords: Unpack[WholeLogKeywords],
+    **options: Any,  # noqa: ANN401
 ) -> BatchRating:
     """Rate the players of a game log by all of its games at once, with intervals.
 
@@ -84,59 +76,9 @@ def rate_whole_log(
     games : str or Path
         The log, as `rate_games` takes it; `-` is standard input.
     system : str
-        ``bradley_terry``: a rating for each player; or ``whole_history``: one for each day on which
-        he played, which moves in between.
-    parameters : mapping
-        Values of parameters of the system that are not as published.
-    **keywords
-        How to read the log, how to rate it, and whom to tell:
-
-        tune : str or sequence of str
-            ``drift``, to fit it by its evidence under ``whole_history``.
-        draws : str
-            What a draw is: ``davidson`` (a result of its own) or ``half`` (half a win); without it
-            the first of these where there are draws.
-        home : str
-            ``fit`` or ``none``; without it the first of these where the log says who is at home.
-        covariate : str or sequence of str
-            Columns of covariates, whose points per unit are fitted.
-        weight : str
-            The column that says as how many games each one counts.
-        prior : float or None
-            Under ``bradley_terry`` the deviation of the ratings about a common mean, in points.
-        anchors : PathLike or None
-            Under ``bradley_terry`` a file of players whose ratings are known.
-        interval : str
-            ``information``, ``sandwich`` or ``none``; without it what the games ask for.
-        cluster : str or sequence of str
-            Columns whose equal cells say that games depend on each other.
-        cluster_days : int or None
-            Games of so many days depend on each other.
-        time_unit : str
-            Of times that are numbers, ``days`` or ``hours``.
-        level : float
-            Confidence level; 0.95 by default.
-        bootstrap : int
-            How many refits of resampled games check the intervals.
-        seed : int
-            Of all that is drawn.
-        differences : bool
-            Write all differences, also of more than 300 players.
-        columns : mapping
-            Names of the file's columns by meaning, where they differ.
-        separator : str
-            What stands between the cells of the log: ``,``, ``;``, ``|``, or ``tab``.
-        skip_bad_games : bool
-            Leave bad games out and count them, instead of raising.
-        max_bad_rows : float or None
-            Leave bad games out even if they are as large a share of all; None: 0.05, where bad
-            games are left out.
-        out : PathLike or None
-            Folder for the tables, ``summary.json`` and ``manifest.json``.
-        progress : callable
-            Called with the number of further bytes read.
-        warn : callable
-            Called with each remark.
+        ``bradley_terry``: one rating a player; or ``whole_history``: one for each day on which
+        they played, which moves in between.
+    **options
 
     Raises
     ------
@@ -145,39 +87,29 @@ def rate_whole_log(
     RunError
         If the results cannot be written.
     """
-    arguments.one_of("system", system, BATCH_NAMES)
-    options, listeners = split(keywords, WholeLogKeywords)
-    given: dict[str, Any] = {name: keywords[name] for name in _GIVEN if name in keywords}  # type: ignore[literal-required]
-    for name in _NAMES:
-        given[name] = arguments.names(name, keywords.get(name, ()))
-    anchors = keywords.get("anchors")
-    given["anchors"] = None if anchors is None else arguments.path("anchors", anchors)
-    batch = BatchOptions(system, **given, parameters=dict(parameters))
-    return rate_whole(arguments.path("games", games), options, batch, listeners)
+    return rank_log(arguments.path("games", games), RankOptions(system=system, **options))
 
 
-def rate_whole(
-    path: Path, options: LogOptions, batch: BatchOptions, listeners: Listeners
-) -> BatchRating:
-    """Rate the players of a log by all of its games at once."""
-    values, warn = batch.values, Warnings(listeners.warn)
-    listeners = replace(listeners, warn=warn)
+def rank_log(path: Path, options: RankOptions) -> BatchRating:
+    """Rate the players of a log by all of its games at once; see `rank_games`."""
+    warn = Warnings(options.warn)
+    options = replace(options, warn=warn)
     announce_compilation(find_cells)
+    identity = options.identity
     with ExitStack() as stack:
-        log = open_log(path, options, further=batch.further)
+        log = open_log(path, options, further=options.further)
         folder = None
         if options.out is not None:
-            identity = {**_identity(options, batch.system, values), **batch.identity}
-            identity["anchors_sha256"] = _digest_of(batch.anchors)
-            folder = stack.enter_context(claim(options.out, log, None, identity))
+            identity["anchors_sha256"] = _digest_of(options.anchors)
+            folder = stack.enter_context(claim("rank", options.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
-        games, facts = log.games_with_facts(listeners.progress)
+        games, facts = log.games_with_facts(options.progress)
         if stop():
             raise KeyboardInterrupt
-        weighted = weighted_games(log, games, facts, batch)
+        weighted = weighted_games(log, games, facts, options)
         with threads_for(weighted.most_ratings):
-            model, tuned, trouble = _model(log, weighted, batch, listeners, stop)
-            result = result_of(_fitted(log, weighted, batch, model, trouble, tuned), batch)
+            model, tuned, trouble = _model(log, weighted, options, stop)
+            result = result_of(_fitted(log, weighted, options, model, trouble, tuned), options)
         for remark in remarks_on(log):
             warn(remark)
         result = replace(result, source=log.name, warnings=list(map(str, warn)))
@@ -187,20 +119,8 @@ def rate_whole(
             result = replace(result, folder=folder.path)
             folder.remark_input(remarks_on(log))
             with held_signals():  # a signal finds all files or none
-                write_batch(folder, result, batch.differences)
+                write_batch(folder, result, options.differences)
     return result
-
-
-def _identity(options: LogOptions, system: str, values: dict[str, float]) -> dict[str, object]:
-    """Return what distinguishes this rating from others of the same log, but for `BatchOptions`."""
-    return {
-        "system": system,
-        "given": values,
-        "columns": dict(options.format.columns),
-        "separator": options.format.other_separator,
-        "skip_bad_games": options.most_bad is not None,
-        "aliases": options.aliases.identity,
-    }
 
 
 def _digest_of(anchors: Path | None) -> str | None:
@@ -215,8 +135,7 @@ def _digest_of(anchors: Path | None) -> str | None:
 def _model(
     log: GameLog,
     weighted: WeightedGames,
-    batch: BatchOptions,
-    listeners: Listeners,
+    batch: RankOptions,
     stop: Callable[[], bool],
 ) -> tuple[WholeModel, Tuned | None, NoEstimate | None]:
     """Return the model, what of it was fitted, and why that could not be done, if so."""
@@ -236,14 +155,14 @@ def _model(
     anchors = Anchors()
     if batch.anchors is not None:
         numbers = {name: k for k, name in enumerate(weighted.players)}
-        anchors = read_anchors(batch.anchors, numbers, listeners.warn)
+        anchors = read_anchors(batch.anchors, numbers, batch.warn)
     return Model(batch.draws, batch.prior, anchors, batch.values["mean"]), None, None
 
 
 def _fitted(
     log: GameLog,
     weighted: WeightedGames,
-    batch: BatchOptions,
+    batch: RankOptions,
     model: WholeModel,
     trouble: NoEstimate | None,
     tuned: Tuned | None,
@@ -274,7 +193,7 @@ def _fitted(
 
 
 def _kind(
-    log: GameLog, design: Design, linked: Linked, batch: BatchOptions
+    log: GameLog, design: Design, linked: Linked, batch: RankOptions
 ) -> tuple[str, int | None]:
     """Return the kind of the intervals, and the number of clusters if they are by these."""
     weights, used = design.contests.weights, linked.games

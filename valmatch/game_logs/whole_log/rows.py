@@ -15,7 +15,7 @@ from scipy import sparse
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
 from valmatch.game_logs.whole_log.contests import WeightedGames
-from valmatch.game_logs.whole_log.options import NONE, BatchOptions
+from valmatch.game_logs.whole_log.options import NONE, RankOptions
 from valmatch.game_logs.whole_log.result import (
     ANCHOR,
     DIGITS,
@@ -69,7 +69,7 @@ def sentences(
     trouble: NoEstimate | None,
     players: Sequence[str],
     coefficients: Sequence[str],
-    batch: BatchOptions,
+    batch: RankOptions,
     strengths: int,
 ) -> list[str]:
     """Return what has to be said of a rating, a line each."""
@@ -173,7 +173,7 @@ def _of_ties(result: BatchRating) -> Iterator[str]:
         yield f"tied for first{among} ({len(tied)}): {_listed(tied)}"
 
 
-def _of_limits(result: BatchRating, batch: BatchOptions) -> Iterator[str]:
+def _of_limits(result: BatchRating, batch: RankOptions) -> Iterator[str]:
     """Say what the numbers rest on, and who has none."""
     facts = result.facts
     if facts["score_scale"] < 1.0:
@@ -279,7 +279,7 @@ class FittedLog:
         return np.zeros(0) if self.estimate is None else self.estimate.ratings[self.order]
 
 
-def result_of(fitted: FittedLog, batch: BatchOptions) -> BatchRating:
+def result_of(fitted: FittedLog, batch: RankOptions) -> BatchRating:
     """Return what was fitted as rows."""
     rows, facts, games, model = _players(fitted), _facts(fitted, batch), fitted.games, fitted.model
     days: list[DayRow] = []
@@ -454,7 +454,7 @@ def _games_between(fitted: FittedLog) -> sparse.csr_array:
     return sparse.csr_array(in_games @ in_games.T - on_sides @ on_sides.T)
 
 
-def _bootstrap(fitted: FittedLog, batch: BatchOptions) -> list[BootstrapRow]:
+def _bootstrap(fitted: FittedLog, batch: RankOptions) -> list[BootstrapRow]:
     """Return what resampling says of the rated players, in order."""
     if not batch.bootstrap or fitted.estimate is None or not fitted.linked.games.any():
         return []
@@ -471,7 +471,7 @@ def _bootstrap(fitted: FittedLog, batch: BatchOptions) -> list[BootstrapRow]:
     return rows
 
 
-def _facts(fitted: FittedLog, batch: BatchOptions) -> dict[str, Any]:
+def _facts(fitted: FittedLog, batch: RankOptions) -> dict[str, Any]:
     """Return what ``summary.json`` holds of numbers that are no rows."""
     made, linked = fitted.estimate, fitted.linked
     nu = made.draw_weight if made else 0.0
@@ -500,7 +500,7 @@ def _facts(fitted: FittedLog, batch: BatchOptions) -> dict[str, Any]:
 # Paths of players in time: their model by the options, and the rows of their days.
 
 
-def path_model(games: WeightedGames, batch: BatchOptions) -> PathModel:
+def path_model(games: WeightedGames, batch: RankOptions) -> PathModel:
     """Return the model of ratings that move."""
     assert games.days is not None
     values = batch.values

@@ -9,11 +9,9 @@ import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.compilation import inlined
+from valmatch.policies.registry import GOALS
 
 POINTS = math.log(10.0) / 400.0  # log odds of a point, b
-
-GOALS = ("best", "order", "widest")
-"""What a look-ahead is for: to name the best, to order neighbours, to narrow what is widest."""
 
 LOOKS = 11  # numbers of games that a look-ahead tries: 1, 2, 4, ..., 1024
 

@@ -1,0 +1,277 @@
+"""Options, declared once: fields of a dataclass which Python and the command line fill."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from valmatch.errors import InputError, option
+from valmatch.inputs import arguments
+from valmatch.inputs.csv_reader import cells_of, parse_columns, separator_called
+from valmatch.text.durations import in_unit
+from valmatch.text.numerals import count, real_number
+from valmatch.text.terminal import shown
+
+_KEY = "declared"  # of what a field declares, in its metadata
+
+
+class Declared(NamedTuple):
+    """What a field says of its option."""
+
+    help: str  # {name} stands for another option
+    metavar: str  # what its value is called; "" of one that is there or not
+    read: Callable[[Any], object] = str  # the value of a text; None where it has none
+    check: Callable[[str, Any], object] = lambda name, value: value  # name and value from Python
+    allowed: str = ""  # what a text may be, where `check` does not say so
+    default: str = ""  # what holds where it is not given, in words
+    repeated: bool = False  # the command line takes it several times; `read` gets all texts
+    short: str = ""  # a short name on the command line
+    argument: bool = False  # it is known by its place on the command line
+    complete: Callable[[str], list[str]] | None = None  # what may follow what is typed
+    identity: bool = True  # whether runs differ that differ in it
+    listener: bool = False  # a function, which Python alone has
+
+
+def declare(value: Any, help: str, metavar: str, **more: Any) -> Any:  # noqa: ANN401
+    """Return the field of an option."""
+    metadata = {_KEY: Declared(help, metavar, **more)}
+    if isinstance(value, dict):
+        return field(default_factory=lambda: dict(value), metadata=metadata)
+    return field(default=value, metadata=metadata)
+
+
+def whole(name: str, value: int | None, help: str, metavar: str = "N", **more: Any) -> Any:  # noqa: ANN401
+    """Declare a whole number in the range that `arguments.RANGES` has of a name."""
+    check = arguments.whole
+    return declare(
+        value, help, metavar, read=count, check=lambda called, x: check(called, x, name), **more
+    )
+
+
+def number(
+    check: Callable[[str, Any], float],
+    value: float | None,
+    help: str,
+    metavar: str,
+    **more: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401
+    """Declare a number that a function of `valmatch.inputs.arguments` checks."""
+    return declare(value, help, metavar, read=real_number, check=check, **more)
+
+
+def one_of(names: Collection[str], value: Any, help: str, **more: Any) -> Any:  # noqa: ANN401
+    """Declare one of some names."""
+    given = {"check": lambda called, x: arguments.one_of(called, x, names), **more}
+    return declare(value, help, "NAME", complete=among(names), **given)
+
+
+def among(names: Iterable[str]) -> Callable[[str], list[str]]:
+    """Return what completes one of some names."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
+def text(value: Any, help: str, metavar: str, **more: Any) -> Any:  # noqa: ANN401
+    """Declare a text of any kind."""
+    return declare(value, help, metavar, check=arguments.text, **more)
+
+
+def names(help: str, metavar: str, value: Any = (), **more: Any) -> Any:  # noqa: ANN401
+    """Declare names, which stand between commas on the command line."""
+    given = {"read": cells_of, "check": arguments.names, **more}
+    return declare(value, help, metavar, **given)
+
+
+def repeated(help: str, metavar: str, **more: Any) -> Any:  # noqa: ANN401
+    """Declare texts, each an option of its own on the command line."""
+    return names(help, metavar, read=tuple, repeated=True, **more)
+
+
+def path(help: str, metavar: str = "FILE", **more: Any) -> Any:  # noqa: ANN401
+    """Declare the path of a file or folder."""
+    given = {"value": None, "check": arguments.path, **more}
+    return declare(help=help, metavar=metavar, **given)
+
+
+def folders(help: str, metavar: str = "DIR...", value: Any = MISSING) -> Any:  # noqa: ANN401
+    """Declare folders that stand on the command line by their place."""
+
+    def check(name: str, given: Sequence[str]) -> tuple[Path, ...]:
+        return tuple(arguments.path(name, one) for one in given)
+
+    more = {"repeated": True, "argument": True, "check": check, "read": tuple}
+    return declare(value, help, metavar, **more)
+
+
+def flag(help: str, **more: Any) -> Any:  # noqa: ANN401
+    """Declare what is there or not."""
+    return declare(False, help, "", read=bool, check=arguments.flag, **more)
+
+
+def duration(help: str, metavar: str = "TIME", **more: Any) -> Any:  # noqa: ANN401
+    """Declare a time in seconds, which the command line takes with a unit, too."""
+    given = {"read": seconds_of_text, "check": arguments.seconds, "allowed": _TIMES, **more}
+    return declare(None, help, metavar, **given)
+
+
+def columns(help: str, example: str = "game=match_id") -> Any:  # noqa: ANN401
+    """Declare the names that a file has for columns, by their meanings."""
+    read = lambda given: parse_columns(given, example)  # noqa: E731
+    return declare({}, help, "MEANING=NAME,...", read=read, check=arguments.mapping)
+
+
+def separator(value: str | None = ",") -> Any:  # noqa: ANN401
+    """Declare the field separator of a CSV file."""
+    help = "Field separator: comma, semicolon, tab, bar, or the character."
+    check = lambda name, x: separator_called(x)  # noqa: E731
+    return declare(value, help, "CHAR", check=check, default="comma")
+
+
+def max_bad_rows(what: str) -> Any:  # noqa: ANN401
+    """Declare the largest share of invalid rows or games."""
+    return declare(
+        None,
+        f"Largest share of invalid {what} to skip, such as 0.4 or 40%.",
+        "SHARE",
+        read=_share,
+        check=arguments.share,
+        allowed="from 0 to 1, or from 0% to 100%",
+        default="0.05",
+        identity=False,
+    )
+
+
+def listener(help: str) -> Any:  # noqa: ANN401
+    """Declare a function that is called while the work goes on."""
+    return declare(ignore, help, "", check=arguments.function, identity=False, listener=True)
+
+
+def ignore(_: object) -> None:
+    """Do nothing with what a listener is called with."""
+
+
+_TIMES = "a time > 0, such as 90, 30m, 5min or 01:30:00"
+
+
+def seconds_of_text(given: str) -> float | None:
+    """Return the seconds of a number, one with a unit, or [D-]HH:MM:SS as SLURM writes it."""
+    seconds = in_unit(given, "seconds")
+    if re.fullmatch(r"\d+\.?\d*|\.\d+", given, re.ASCII):
+        seconds = float(given)
+    elif clock := re.fullmatch(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)", given, re.ASCII):
+        days, *parts = (float(part or 0) for part in clock.groups())
+        seconds = 86400.0 * days + 3600.0 * parts[0] + 60.0 * parts[1] + parts[2]
+    return seconds if isinstance(seconds, float) and seconds > 0.0 else None
+
+
+def _share(given: str) -> float | None:
+    """Return the share that a number or a percentage is."""
+    value = real_number(given.removesuffix("%"))
+    share = None if value is None else value / 100.0 if given.endswith("%") else value
+    return share if share is not None and 0.0 <= share <= 1.0 else None
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options with checked values."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if _KEY in one.metadata and value is not one.default:
+                object.__setattr__(self, one.name, declared(one).check(one.name, value))
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What distinguishes a run from others of the same input."""
+        return {
+            one.name: list(value) if isinstance(value, tuple) else value
+            for one, value in ((one, getattr(self, one.name)) for one in options_of(type(self)))
+            if declared(one).identity
+        }
+
+
+@dataclass(frozen=True)
+class OutOptions(Options):
+    """Where results go."""
+
+    out: Path | None = path("Write the results to this folder.", "DIR", identity=False)
+
+
+def declared(one: Field[Any]) -> Declared:
+    """Return what a field says of its option."""
+    found: Declared = one.metadata[_KEY]
+    return found
+
+
+def options_of(kind: type[Options]) -> Iterator[Field[Any]]:
+    """Yield the fields of options, those of a class before those that it inherits."""
+    by_name = {one.name: one for one in fields(kind) if _KEY in one.metadata}
+    for owner in kind.__mro__:
+        for name in vars(owner).get("__annotations__", {}):
+            if name in by_name:
+                yield by_name.pop(name)
+
+
+def default_of(one: Field[Any]) -> object:
+    """Return what holds where a field is not given."""
+    return one.default if one.default_factory is MISSING else one.default_factory()
+
+
+def value_of(name: str, of: Declared, given: Any) -> object:  # noqa: ANN401
+    """Return the value that texts of the command line give to an option."""
+    value = of.read(given)
+    if value is not None:
+        return value
+    if of.allowed:
+        raise InputError(f"{option(name)}: {shown(given)} (allowed: {of.allowed})")
+    return of.check(name, given)  # refuses a text
+
+
+T = TypeVar("T", bound=Options)
+
+
+def from_texts(kind: type[T], texts: Mapping[str, Any]) -> T:
+    """Return options by the texts of the command line that are given."""
+    wanted = ((one.name, declared(one)) for one in options_of(kind))
+    return kind(**{name: value_of(name, of, texts[name]) for name, of in wanted if name in texts})
+
+
+def help_of(of: Declared, default: object, call: Callable[[str], str]) -> str:
+    """Return what is said of an option, other options called as readers know them."""
+    words = of.default
+    if not words and isinstance(default, int | float | str) and default not in (False, ""):
+        words = f"{default}"
+    mentioned = re.sub(r"\{(\w+)\}", lambda match: call(match[1]), of.help)
+    called = re.sub(r"\{(\w+)\}", lambda match: call(match[1]), words)
+    return mentioned + (f"  [default: {called}]" if called else "")
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def takes(kind: type[Options], without: Sequence[str] = ()) -> Callable[[F], F]:
+    """Describe the options of a class where the docstring of a function has ``**options``."""
+
+    def describe(function: F) -> F:
+        own = {*function.__annotations__, *without}
+        lines = []
+        for one in options_of(kind):
+            if one.name not in own:
+                said = help_of(declared(one), default_of(one), "`{}`".format).replace("|", "\\|")
+                lines += [
+                    f"{one.name} : {one.type}",
+                    textwrap.indent(textwrap.fill(said, 88), "    "),
+                ]
+        described = textwrap.indent("\n".join(lines), "    ").lstrip()
+        function.__doc__ = (function.__doc__ or "").replace("**options", described)
+        return function
+
+    return describe
