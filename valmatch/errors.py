@@ -39,7 +39,7 @@ class WorkersLostError(RunError):
         self.args = (self.args[0].removesuffix(further) + further,)
 
 
-MOST = 50  # lines of one message
+MOST = 10  # lines of one message
 
 
 def in_lines(lines: Sequence[str], further: int = 0) -> list[str]:

@@ -17,39 +17,6 @@ from valmatch.text.numerals import real_number, whole_number
 
 DIGITS = "9" * 5000
 
-COMMANDS = {
-    "n": ("replicate valorant -n", "replicate: {n"),
-    "max_reps": ("replicate valorant --max-reps", "replicate: {max_reps"),
-    "seed": ("simulate valorant --seed", "replicate: {seed"),
-    "workers": ("replicate valorant --workers", "replicate: {workers"),
-    "replication": ("simulate valorant --replication", ""),
-    "budget": ("optimize valorant-20min --budget", "optimize: {budget"),
-    "macroreps": ("optimize valorant-20min --macroreps", "optimize: {macroreps"),
-    "expect": ("combine a b --expect", ""),
-    "burn_in": ("rate games.csv --burn-in", ""),
-    "min_games": ("rate games.csv --min-games", ""),
-    "points": ("", "design: {points"),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("argument", COMMANDS)
-def test_whole_numbers_out_of_range(argument: str, tmp_path: Path) -> None:
-    command, section = COMMANDS[argument]
-    low, high = RANGES[argument]
-    for text in (str(high + 1), str(low - 1), DIGITS, "1e400", "\N{ARABIC-INDIC DIGIT THREE}"):
-        if command:
-            done = valmatch(*command.split(), text)
-            assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-            assert f"(allowed: a whole number from {low} to {high})" in done.err
-            assert len(done.err) <= 500
-        if section:
-            config = tmp_path / "c.yaml"
-            config.write_text(f"model: valorant\n{section}: {text}}}\n", encoding="utf-8")
-            done = valmatch("simulate", config)
-            assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-            assert f"{low} to {high} or null" in done.err or "cannot be read as int" in done.err
-
 
 def test_the_largest_numbers_run() -> None:
     largest = [text for name in ("seed", "replication") for text in (name, RANGES[name].most)]
@@ -63,21 +30,9 @@ def test_the_largest_numbers_run() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["0.99999999999999999", "0.9999999999", "0", "1e-17", "\u0660.\u0669"]
-)
-def test_confidence_next_to_its_ends(text: str, tmp_path: Path) -> None:
-    done = valmatch("replicate", "valorant", "--confidence", text)
-    assert done.code == 2
-    assert "(allowed: a number from 1e-09 to 0.999999999)" in done.err
-
-
-@pytest.mark.parametrize(
     "shard", [f"1/{DIGITS}", f"{DIGITS}/{DIGITS}0", "1/10000000000", "٣/٤", "1/2/3", "-1/2"]
 )
-def test_shards_out_of_range(shard: str) -> None:
-    done = valmatch("replicate", "valorant", "--shard", shard)
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "allowed" in done.err
+def test_tasks_out_of_range(shard: str) -> None:
     with pytest.raises(InputError, match="but not which of how many"):
         shard_of_job({"SLURM_ARRAY_TASK_ID": shard, "SLURM_ARRAY_TASK_COUNT": DIGITS})
 
@@ -94,13 +49,6 @@ def test_array_specifications() -> None:
 )
 def test_spans_without_sense(ends: str) -> None:
     assert span(ends) is None
-    for command in (
-        ["replicate", "valorant", "--sweep", f"rate_multiplier={ends}"],
-        ["optimize", "valorant-20min", "--sweep", f"upper_time={ends}"],
-    ):
-        done = valmatch(*command)
-        assert (done.code, done.err.count("\n")) == (2, 1)
-        assert "not of the form" in done.err
     for tiny in ("0:1:1e-999999999", "0:1e-999999999:1"):
         assert span(tiny) in (None, [0.0])
 
@@ -115,7 +63,6 @@ def test_numbers_of_a_problem_are_moderate(tmp_path: Path) -> None:
     )
     done = valmatch("optimize", config)
     assert done.code == 2
-    allowed = "(allowed: a number from -1e+100 to 1e+100"
     lines = done.err.splitlines()
     assert [line.split(": ")[1] for line in lines] == [
         "optimize.variables.team_diff.low",
@@ -123,7 +70,7 @@ def test_numbers_of_a_problem_are_moderate(tmp_path: Path) -> None:
         "optimize.variables.team_diff.scale",
         "optimize.objective.w.weight",
     ]
-    assert [allowed in line for line in lines] == [True, True, False, True]
+    assert ["1e+100" in line for line in lines] == [True, True, False, True]
 
 
 def test_numerals() -> None:
@@ -134,21 +81,13 @@ def test_numerals() -> None:
         assert real_number(text) is None
 
 
-def test_times() -> None:
-    for text in ("٣", "1e400", "0", "-1", ""):
-        assert valmatch("replicate", "valorant", "--max-time", text).code == 2
-    options = ["-n", 2, "--set", "horizon=2", "--max-time", "9" * 400]
-    assert valmatch("replicate", "valorant", *options).code == 0
-
-
 def test_switches_of_a_config_are_true_or_false(tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"
     for value in ("'yes'", "1", "'true'"):
         config.write_text(f"model: valorant\nreplicate: {{control_variates: {value}}}\n")
         done = valmatch("replicate", config)
         assert done.code == 2
-        assert done.err.startswith(f"{config}:2:31: replicate.control_variates: {value} is")
-        assert done.err.endswith("(allowed: true or false or null)\n")
+        assert done.err.endswith(f"control_variates: should be true or false (got {value})\n")
 
 
 def test_more_workers_than_cores_get_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:

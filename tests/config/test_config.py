@@ -153,9 +153,9 @@ def test_many_problems_are_cut_short() -> None:
         (factors("a: 1, " * 20_001), "c.yaml:2:17: a: "),
     ]:
         lines = refused(text)
-        assert len(lines) == 51
+        assert len(lines) == 11
         assert lines[0].startswith(first)
-        assert lines[-1] == "and 19,950 more"
+        assert lines[-1] == "and 19,990 more"
 
 
 def test_input_without_an_end_is_refused() -> None:
@@ -210,8 +210,7 @@ def test_numbers_of_the_core_schema(written: str, value: float) -> None:
 @pytest.mark.parametrize("word", ["on", "off", "yes", "no", "1_000", "12:30", "2024-01-01", "1e"])
 def test_words_of_yaml_1_1_are_strings(word: str) -> None:
     assert refused(factors(f"team_diff: {word}")) == [
-        f"c.yaml:2:22: factors.team_diff: {word!r} is a string"
-        " (allowed: a number >= 0, in Elo points)"
+        f"c.yaml:2:22: factors.team_diff: should be a valid number, in Elo points (got {word!r})"
     ]
 
 
@@ -366,33 +365,17 @@ arrivals: nothere.csv
 
 BAD_LINES = """\
 c.yaml:3:3: factors.team_dif: unknown key (did you mean team_diff?)
-c.yaml:4:16: factors.player_diff: '200' is a string (allowed: a number >= 0, in Elo points)
-c.yaml:5:22: factors.poisson_rate.1: -1 is too small (allowed: a number >= 0)
-c.yaml:5:26: factors.poisson_rate.2: 1e400 is not finite (allowed: a number >= 0)
-c.yaml:5:33: factors.poisson_rate.3: true is a boolean (allowed: a number >= 0)
-c.yaml:6:13: factors.team_num: 5.5 is not a whole number (allowed: an integer from 1 to 1000, in \
-players)
-c.yaml:7:13: factors.matching: 'jont' is not allowed (allowed: team_first or joint or fifo; did \
-you mean joint?)
-c.yaml:8:11: factors.review: 3 is not allowed (allowed: arrivals or continuous)
-c.yaml:9:16: factors.cov_matrix.0: a list of 2 is too short (allowed: a list of 3 numbers)
-c.yaml:9:24: factors.cov_matrix.1: 3 is not allowed (allowed: a list of 3 numbers)
-c.yaml:10:12: factors.horizon: .nan is not finite (allowed: a number > 0 or null, in hours)
-c.yaml:11:15: factors.wait_thresh: null is not allowed (allowed: a number >= 0, in hours)
-c.yaml:12:17: factors.player_slack: a list of 1 is not allowed (allowed: a number >= 0, in Elo \
-points)
-c.yaml:13:15: factors.team_slack: a mapping of 1 is not allowed (allowed: a number >= 0, in Elo \
-points)
-c.yaml:14:1: team_diff: unknown key (did you mean factors.team_diff?)
-c.yaml:15:16: replicate.n: 0 is too small (allowed: an integer from 1 to 1000000000 or null)
-c.yaml:15:19: replicate.seeds: unknown key (did you mean seed?)
-c.yaml:15:41: replicate.confidence: 1 is too large (allowed: a number from 1e-09 to 0.999999999 or \
-null)
-c.yaml:15:53: replicate.workers: true is a boolean (allowed: an integer from 1 to 1000 or null)
-c.yaml:15:68: replicate.expect.a.mean: missing (allowed: a number)
-c.yaml:15:83: replicate.expect.a.tolerance: -1 is too small (allowed: a number >= 0)
-c.yaml:15:91: replicate.expect.b: 3 is not allowed (allowed: a mapping)
-c.yaml:16:11: arrivals: 'nothere.csv': no such file or directory
+c.yaml:4:16: factors.player_diff: should be a valid number, in Elo points (got '200')
+c.yaml:5:22: factors.poisson_rate.1: should be greater than or equal to 0 (got -1)
+c.yaml:5:26: factors.poisson_rate.2: should be a finite number (got 1e400)
+c.yaml:5:33: factors.poisson_rate.3: should be a valid number (got true)
+c.yaml:6:13: factors.team_num: should be a valid integer, in players (got 5.5)
+c.yaml:7:13: factors.matching: should be 'team_first', 'joint' or 'fifo' (got 'jont'; did you mean \
+joint?)
+c.yaml:8:11: factors.review: should be 'arrivals' or 'continuous' (got 3)
+c.yaml:9:16: factors.cov_matrix.0: should have 3 items (got a list of 2)
+c.yaml:9:24: factors.cov_matrix.1: should be a list (got 3)
+and 13 more
 """
 
 
@@ -404,16 +387,16 @@ def test_everything_wrong_is_reported_in_file_order() -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("factors: {}\n", f"c.yaml:1:1: model: missing (allowed: {NAMES})"),
+        ("factors: {}\n", f"c.yaml:1:1: model: is required (allowed: {NAMES})"),
         (
             "model: Valorent\n",
             "c.yaml:1:8: model: 'Valorent' is not a model"
             f" (allowed: {NAMES}; did you mean valorant?)",
         ),
-        ("model: 3\n", f"c.yaml:1:8: model: 3 is not allowed (allowed: {NAMES})"),
+        ("model: 3\n", f"c.yaml:1:8: model: should be one of {NAMES} (got 3)"),
         (
             "model: [valorant]\n",
-            f"c.yaml:1:8: model: a list of 1 is not allowed (allowed: {NAMES})",
+            f"c.yaml:1:8: model: should be one of {NAMES} (got a list of 1)",
         ),
         (
             MINIMAL + "zzz: 3\n",
@@ -424,17 +407,17 @@ def test_everything_wrong_is_reported_in_file_order() -> None:
             MINIMAL + "Replicates: {}\n",
             "c.yaml:2:1: Replicates: unknown key (did you mean replicate?)",
         ),
-        (MINIMAL + "factors: 3\n", "c.yaml:2:10: factors: 3 is not allowed (allowed: a mapping)"),
+        (MINIMAL + "factors: 3\n", "c.yaml:2:10: factors: should be a mapping (got 3)"),
         (
             MINIMAL + "replicate: [1]\n",
-            "c.yaml:2:12: replicate: a list of 1 is not allowed (allowed: a mapping)",
+            "c.yaml:2:12: replicate: should be a mapping (got a list of 1)",
         ),
-        (MINIMAL + "arrivals: 3\n", "c.yaml:2:11: arrivals: 3 is not allowed (allowed: a file)"),
+        (MINIMAL + "arrivals: 3\n", "c.yaml:2:11: arrivals: should be the path of a file (got 3)"),
         (MINIMAL + "arrivals: .\n", "c.yaml:2:11: arrivals: '.': is a directory"),
         (
             factors("team_diff: " + "1" * 500),
-            f"c.yaml:2:22: factors.team_diff: {'1' * 37}... is too large"
-            " (allowed: a number >= 0, in Elo points)",
+            "c.yaml:2:22: factors.team_diff: should be a valid number, in Elo points"
+            f" (got {'1' * 37}...)",
         ),
         (
             MINIMAL + "replicate: {expect: {a: {mean: 1, men: 2}}}\n",
@@ -448,9 +431,9 @@ def test_refused_config_is_located(text: str, line: str) -> None:
 
 def test_short_list_with_a_bad_element() -> None:
     assert refused(factors("mean_matrix: [1200, x]")) == [
-        "c.yaml:2:24: factors.mean_matrix: a list of 2 is too short"
-        " (allowed: a list of 3 numbers, in Elo points, kills per death, percent)",
-        "c.yaml:2:31: factors.mean_matrix.1: 'x' is a string (allowed: a number)",
+        "c.yaml:2:24: factors.mean_matrix: should have 3 items, in Elo points, kills per death,"
+        " percent (got a list of 2)",
+        "c.yaml:2:31: factors.mean_matrix.1: should be a valid number (got 'x')",
     ]
 
 
@@ -563,15 +546,15 @@ def test_overrides_outside_the_factors() -> None:
             "poisson_rate.-1=1",
             "factors.poisson_rate.-1: '-1' is no element of a list of 27 (0 to 26)",
         ),
-        ("poisson_rate.3=x", "factors.poisson_rate.3: 'x' is a string (allowed: a number >= 0)"),
+        ("poisson_rate.3=x", "factors.poisson_rate.3: should be a valid number (got 'x')"),
         ("team_diff.x=1", "factors.team_diff.x: 400.0 has no 'x'"),
         (
             "team_diff=",
-            "factors.team_diff: null is not allowed (allowed: a number >= 0, in Elo points)",
+            "factors.team_diff: should be a valid number, in Elo points (got null)",
         ),
         ("team_diff=[1", "not valid YAML: expected ',' or ']', but got '<stream end>'"),
         ("team_diff={a: 1, a: 2}", "a: given twice (first in line 1)"),
-        ("factors=5", "factors: 5 is not allowed (allowed: a mapping)"),
+        ("factors=5", "factors: should be a mapping (got 5)"),
         (
             "model=valorat",
             f"model: 'valorat' is not a model (allowed: {NAMES}; did you mean valorant?)",
@@ -619,9 +602,8 @@ def test_names_of_the_problem_are_suggested() -> None:
         "--set w_taem=3: factors.w_taem: unknown key (did you mean w_team?)"
     ]
     assert refused(text, "upper_time=x") == [
-        "--set upper_time=x: optimize.constraints.upper_time.at_most: 'x' is a string"
-        " (allowed: a number from -1e+100 to 1e+100 or null, in minutes, or with a unit, such as"
-        " 12 min)"
+        "--set upper_time=x: optimize.constraints.upper_time.at_most: should be a valid number, in"
+        " minutes, or with a unit, such as 12 min (got 'x')"
     ]
     meant = "unknown key (did you mean optimize.constraints.upper_time.at_most?)"
     assert refused(factors("uper_time: 3") + PROBLEM) == [
@@ -632,12 +614,11 @@ def test_names_of_the_problem_are_suggested() -> None:
 
 def test_errors_of_overrides_follow_those_of_the_file() -> None:
     assert refused(factors("team_num: 0"), "team_slack=-1", "player_slack=-2", "team_diff=1") == [
-        "c.yaml:2:21: factors.team_num: 0 is too small"
-        " (allowed: an integer from 1 to 1000, in players)",
-        "--set team_slack=-1: factors.team_slack: -1 is too small"
-        " (allowed: a number >= 0, in Elo points)",
-        "--set player_slack=-2: factors.player_slack: -2 is too small"
-        " (allowed: a number >= 0, in Elo points)",
+        "c.yaml:2:21: factors.team_num: should be greater than or equal to 1, in players (got 0)",
+        "--set team_slack=-1: factors.team_slack: should be greater than or equal to 0, in Elo"
+        " points (got -1)",
+        "--set player_slack=-2: factors.player_slack: should be greater than or equal to 0, in Elo"
+        " points (got -2)",
     ]
 
 
@@ -692,22 +673,22 @@ def test_factors_in_sections_have_dotted_names(text: str, given: list[str]) -> N
             "factors.noise.zzz: unknown key (allowed: noise.std, noise.bias)",
         ),
         ("optimise.budget=3", "factors.optimise: unknown key (did you mean optimize?)"),
-        ("rule=3", "factors.rule: 3 is not allowed (allowed: a mapping)"),
-        ("rule=[aim]", "factors.rule: a list of 1 is not allowed (allowed: a mapping)"),
+        ("rule=3", "factors.rule: should be a mapping (got 3)"),
+        ("rule=[aim]", "factors.rule: should be a mapping (got a list of 1)"),
         (
             "target={aim: 3}",
-            "factors.target: a mapping of 1 is not allowed (allowed: a number, in m)",
+            "factors.target: should be a valid number, in m (got a mapping of 1)",
         ),
         ("target.aim=3", "factors.target.aim: 3.0 has no 'aim'"),
         (
             "rule.shots=99",
-            "factors.rule.shots: 99 is too large (allowed: an integer from 1 to 20)",
+            "factors.rule.shots: should be less than or equal to 20 (got 99)",
         ),
         (
             "rule.side=lft",
-            "factors.rule.side: 'lft' is not allowed (allowed: left or right; did you mean left?)",
+            "factors.rule.side: should be 'left' or 'right' (got 'lft'; did you mean left?)",
         ),
-        ("noise.bias.1=x", "factors.noise.bias.1: 'x' is a string (allowed: a number)"),
+        ("noise.bias.1=x", "factors.noise.bias.1: should be a valid number (got 'x')"),
         (
             "noise.bias.2=1",
             "factors.noise.bias.2: '2' is no element of a list of 2 (0 to 1)",
@@ -745,11 +726,10 @@ factors:
         "c.yaml:3:1: std: unknown key (did you mean factors.noise.std or factors.score.std?)",
         "c.yaml:4:1: rules: unknown key (did you mean factors.rule?)",
         "c.yaml:7:5: factors.rule.shot: unknown key (did you mean rule.shots?)",
-        "c.yaml:8:12: factors.rule.shots: 2.5 is not a whole number (allowed: an integer from 1 to"
-        " 20)",
-        "c.yaml:9:12: factors.rule.limit: 0 is too small (allowed: a number > 0 or null)",
-        "c.yaml:10:10: factors.noise: 4 is not allowed (allowed: a mapping)",
-        "c.yaml:12:11: factors.target: a mapping of 1 is not allowed (allowed: a number, in m)",
+        "c.yaml:8:12: factors.rule.shots: should be a valid integer (got 2.5)",
+        "c.yaml:9:12: factors.rule.limit: should be greater than 0 (got 0)",
+        "c.yaml:10:10: factors.noise: should be a mapping (got 4)",
+        "c.yaml:12:11: factors.target: should be a valid number, in m (got a mapping of 1)",
     ]
     assert refused(SHOTS + "factors:\n  rule: {aim: 9e3}\n") == [
         "c.yaml:3:15: factors.rule.aim: too far from the target"

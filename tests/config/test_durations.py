@@ -47,11 +47,11 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(InputError) as error:
         load("valorant", [f"wait_thresh={text}"])
     assert "factors.wait_thresh" in str(error.value)
-    assert "(allowed: a number >= 0, in hours, or with a unit, such as 12 min)" in str(error.value)
+    assert ", in hours, or with a unit, such as 12 min (got " in str(error.value)
 
 
 def test_other_factors_take_no_units() -> None:
-    with pytest.raises(InputError, match="is a string"):
+    with pytest.raises(InputError, match="should be a valid number"):
         load("valorant", ["team_diff=12 min"])
 
 
@@ -124,31 +124,31 @@ def test_a_problem_takes_units(problem: Path) -> None:
             "high: 1 h,",
             "high: 1 fortnight,",
             "6:37: optimize.variables.wait_thresh.high",
-            "(allowed: a number from -1e+100 to 1e+100, in hours, or with a unit, such as 12 min)",
+            "number, in hours, or with a unit, such as 12 min (got '1 fortnight')",
         ),
         (
             "at_most: 25",
             "at_most: 25 points",
             "11:46: optimize.constraints.wait.at_most",
-            "or null, in minutes, or with a unit, such as 12 min)",
+            ", in minutes, or with a unit, such as 12 min (got '25 points')",
         ),
         (
             "high: 1000",
             "high: 1 h",
             "7:31: optimize.variables.team_diff.high",
-            "'1 h' is a string (allowed: a number from -1e+100 to 1e+100, in Elo points)",
+            "should be a valid number, in Elo points (got '1 h')",
         ),
         (
             "avg_team_diff}",
             "avg_team_diff, weight: 3 min}",
             "8:54: optimize.objective.gap.weight",
-            "'3 min' is a string (allowed: a number from -1e+100 to 1e+100)",
+            "should be a valid number (got '3 min')",
         ),
         (
             "low: 3 min, high: 12",
             "low: 3 parsec, high: 12",
             "12:38: design.ranges.wait_thresh.low",
-            "in hours, or with a unit, such as 12 min)",
+            "in hours, or with a unit, such as 12 min (got '3 parsec')",
         ),
         ("model: valorant", "model: valorent", "2:8: model", "did you mean valorant?"),
     ],
@@ -173,7 +173,7 @@ def test_unknown_names_are_refused_as_such_also_with_units(problem: Path) -> Non
         done = valmatch("optimize", problem, "--budget", 100)
         assert done.code == 2
         assert what in done.err
-        assert "is a string" not in done.err
+        assert "should be" not in done.err
 
 
 @pytest.mark.parametrize(

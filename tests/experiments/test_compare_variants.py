@@ -215,7 +215,7 @@ def test_a_log_has_no_intervals(tmp_path: Path) -> None:
         ),
         (
             ["--variant", TIGHT, "--variant", "wait_thresh=1,team_diff=-1"],
-            "--variant team_diff=-1: factors.team_diff: -1 is too small",
+            "--variant team_diff=-1: factors.team_diff: should be greater than",
         ),
         (["--variant", TIGHT, "--variant", "team_diff"], "--variant team_diff=: not of the form"),
         (["valorant-x", "--variant", TIGHT], "valorant-x: no such file"),

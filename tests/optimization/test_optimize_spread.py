@@ -205,7 +205,7 @@ def test_runs_and_points_on_dask(tmp_path: Path) -> None:
         (["--pareto", "miss,far", "--shard", "0/2"], "--shard: of no use with --pareto miss,far"),
         (
             ["--set", "optimize.executor=dusk"],
-            "optimize.executor: 'dusk' is not allowed (allowed",
+            "optimize.executor: should be 'local', 'processes' or 'dask' (got 'dusk'",
         ),
     ],
 )

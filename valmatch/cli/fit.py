@@ -34,7 +34,7 @@ class FitOptions(ConfigOptions):
     """Which days a config is fitted to."""
 
     days: str | None = o.one_of(
-        DAY_KINDS, None, "Fit to Mondays to Fridays alone, or to Saturdays and Sundays."
+        DAY_KINDS, None, "Fit to weekdays alone (Mondays to Fridays), or to weekends."
     )
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
-from yaml import MappingNode, Node
+from yaml import MappingNode, Node, SequenceNode
 
 from valmatch.config.config import (
     SECTIONS,
@@ -21,7 +22,7 @@ from valmatch.config.config import (
 )
 from valmatch.config.factor_paths import factor_names, parts, section_depth
 from valmatch.errors import MOST, InputError, in_lines
-from valmatch.inputs.fields import Factors, Misplaced, Section, allowed, schema_at
+from valmatch.inputs.fields import Factors, Misplaced, Section, schema_at
 from valmatch.inputs.files import sha256
 from valmatch.inputs.yaml_document import (
     assign,
@@ -68,30 +69,14 @@ class ProblemUnits:
     def __init__(self, model: str, factors: Factors | None) -> None:
         self._model, self._factors = model, factors
 
-    def read(self, section: str, value: object) -> object:
+    def plain(self, value: object, path: tuple[str, ...], given: object = None) -> object:
         """Return a section in which durations that are written with a unit are plain numbers."""
-        if not isinstance(value, dict):
-            return value
-        return {key: self._read(section, key, inner) for key, inner in value.items()}
-
-    def _read(self, section: str, key: str, named: object) -> object:
-        if not isinstance(named, dict):
-            return named
-        found: dict[str, object] = {}
-        for name, given in named.items():
-            found[name] = given
-            if isinstance(given, dict):
-                path = [section, key, name]
-                found[name] = {
-                    k: self._number(number, [*path, k], given) for k, number in given.items()
-                }
-        return found
-
-    def _number(self, value: object, path: Sequence[str | int], given: object) -> object:
-        """Return a duration as a number; in any unit where what it is of will be refused."""
-        if not isinstance(value, str):
+        if isinstance(value, dict) and len(path) < 4:
+            return {key: self.plain(inner, (*path, key), value) for key, inner in value.items()}
+        if len(path) < 4 or not isinstance(value, str):
             return value
         unit = self.unit(path, given)
+        # In any unit where what it is of will be refused.
         return in_unit(value, "hours" if unit is None else unit)
 
     def unit(self, path: Sequence[str | int], given: object) -> str | None:
@@ -176,8 +161,8 @@ class _Check:
             factor = entry.mappings.get(key.value) if entry else None
             if entry and factor:
                 without.append(factor)
-                limits = allowed(schema_at(entry.factors, [factor]))
-                wrong = f"{key.value}: {_mismatch(value)} (allowed: {limits})"
+                example = schema_at(entry.factors, [factor]).get("example")
+                wrong = f"{key.value}: should be a mapping such as {example} (got {show(value)})"
                 self.problems.append((value, wrong))
             else:
                 self._unknown_key(key, value, inner)
@@ -269,12 +254,12 @@ class _Check:
     def _model(self) -> str:
         node = find(self.root, ["model"])
         if node is None:
-            self.problems.append((self.root, f"model: missing (allowed: {', '.join(MODELS)})"))
+            self.problems.append((self.root, f"model: is required (allowed: {', '.join(MODELS)})"))
             return ""
         name = to_value(node)
         if isinstance(name, str) and name in MODELS:
             return name
-        wrong = f"{_mismatch(node)} (allowed: {', '.join(MODELS)})"
+        wrong = f"should be one of {', '.join(MODELS)} (got {show(node)})"
         self.problems.append(
             (node, f"model: {unknown_model(name) if isinstance(name, str) else wrong}")
         )
@@ -306,7 +291,7 @@ class _Check:
     def _file(self, key: str, node: Node, given: object, folder: Path) -> InputFile:
         """Return a file with its digest."""
         if not isinstance(given, str):
-            self.problems.append((node, f"{key}: {_mismatch(node)} (allowed: a file)"))
+            self.problems.append((node, f"{key}: should be the path of a file (got {show(node)})"))
             return InputFile(folder, str(given), "")
         path, digest = (Path() if from_override(node) else folder) / given, ""
         try:
@@ -346,66 +331,63 @@ class _Check:
     ) -> S | None:
         """Validate one section; an absent or empty one has only defaults."""
         node = find(self.root, [name])
-        value = self.units.read(name, to_value(node)) if node is not None else None
+        value = self.units.plain(to_value(node), (name,)) if node is not None else None
         try:
             return cls.model_validate({} if value is None else value, context=dict(context))
         except ValidationError as error:
+            found: dict[tuple[int, str], list[_Refusal]] = {}
             problems = error.errors(include_url=False)
-            self.further += max(len(problems) - MOST, 0)
-            for problem in problems[:MOST]:
+            self.further += max(len(problems) - _LOOKED_AT, 0)
+            for problem in problems[:_LOOKED_AT]:
                 # A list counts as short for pydantic if enough of its elements are refused.
                 if problem["type"] == "too_short" and (
                     len(problem["input"]) >= problem["ctx"]["min_length"]
                 ):
                     continue
-                found = self._translated(name, cls, problem)
-                # Each form that a value may have is refused for itself, of the same value.
-                if not any(found[0] is node for node, _ in self.problems):
-                    self.problems.append(found)
+                refusal = self._refusal(name, cls, problem)
+                found.setdefault((id(refusal.node), refusal.label), []).append(refusal)
+            for first, *others in found.values():
+                # Each form that a value may have is refused for itself.
+                forms = dict.fromkeys(other.what.removeprefix("should be ") for other in others)
+                what = " or ".join([first.what, *forms])
+                self.problems.append((first.node, f"{first.label}: {what}{first.got}"))
             return None
 
-    def _translated(self, name: str, cls: type[Section], error: ErrorDetails) -> tuple[Node, str]:
-        """Turn an error of pydantic into a problem."""
+    def _refusal(self, name: str, cls: type[Section], error: ErrorDetails) -> _Refusal:
+        """Return an error of pydantic with its place."""
         path = (name, *error["loc"])
-        label = _label(path)
         if error["type"] == "extra_forbidden":
             key = written_key(self.root, path)
             meant = self._meant(cls, path, key is not None and from_override(key))
-            return key or self._closest_node(path), f"{label}: unknown key ({meant})"
+            return _Refusal(key or self._closest_node(path), _label(path), f"unknown key ({meant})")
         if error["type"] == "refused":
             section = path[: 1 + section_depth(cls, error["loc"])]
             at = [(*section, *key.split(".")) for key in error.get("ctx", {}).get("at", ())]
             # A default may be what is wrong, which is written nowhere.
             path = next((place for place in at if find(self.root, place)), (*at, path)[0])
-            return self._closest_node(path), f"{_label(path)}: {error['msg']}"
-        node = find(self.root, path)
-        limits = allowed(schema_at(cls, error["loc"]))
-        unit = schema_at(cls, error["loc"]).get("unit") or self._unit_at(path)
-        limits += f", in {unit}" if unit else ""
-        if node is not None and kind(node) == "str" and unit in SECONDS:
-            limits += ", or with a unit, such as 12 min"
-        if node is None:
-            return self._absent(cls, path, limits)
-        if error["type"] == "literal_error" and kind(node) == "str":
-            schema = schema_at(cls, error["loc"])
-            options = schema.get("anyOf", [schema])  # that, or null
-            names = [name for option in options for name in option.get("enum", ())]
-            limits += correction(str(to_value(node)), names)
-        return node, f"{label}: {_mismatch(node, error['type'])} (allowed: {limits})"
-
-    def _absent(
-        self, cls: type[Section], path: Sequence[str | int], limits: str
-    ) -> tuple[Node, str]:
-        """Say that a value is missing, or that what it would be a part of is another thing."""
+            return _Refusal(self._closest_node(path), _label(path), error["msg"])
+        what = _WORDS.get(error["type"]) or _BEGIN.sub("", error["msg"])
+        what = _LONG.sub(lambda number: f"{float(number[0]):g}", _COUNTED.sub("", what))
         outer = path
         while len(outer) > 1 and find(self.root, outer) is None:
-            outer = outer[:-1]
+            outer = outer[:-1]  # a form of the value, or an element that is not there
         node = find(self.root, outer)
-        if node is None or len(outer) == 1 or isinstance(node, MappingNode):
-            return self._closest_node(path), f"{_label(path)}: missing (allowed: {limits})"
-        whole = allowed(schema_at(cls, outer[1:]))
-        short = "too_short" if kind(node) == "seq" else "literal_error"
-        return node, f"{_label(outer)}: {_mismatch(node, short)} (allowed: {whole})"
+        schema = schema_at(cls, outer[1:])
+        size = schema.get("minItems")
+        if isinstance(node, SequenceNode) and error["type"] in ("missing", "too_short", "too_long"):
+            what = f"should have {size} items" if size == schema.get("maxItems") else what
+        elif node is None or (outer != path and (error["type"] == "missing" or len(outer) == 1)):
+            return _Refusal(self._closest_node(path), _label(path), what)
+        if what == _MAPPING and "example" in schema:
+            what += f" such as {schema['example']}"
+        unit = schema.get("unit") or self._unit_at(path)
+        what += f", in {unit}" if unit else ""
+        if kind(node) == "str" and unit in SECONDS:
+            what += ", or with a unit, such as 12 min"
+        near = ""
+        if error["type"] == "literal_error" and kind(node) == "str":
+            near = correction(str(to_value(node)), re.findall("'([^']+)'", error["msg"]))
+        return _Refusal(node, _label(outer), what, f" (got {show(node)}{near})")
 
     def _unit_at(self, path: Sequence[str | int]) -> str | None:
         """Return the unit that a number of a problem or a range has by what it is of."""
@@ -456,29 +438,31 @@ def _places(node: Node, path: str = "") -> Iterator[tuple[str, str]]:
             yield from _places(value, inner)
 
 
-_WRONG = {
-    "finite_number": "is not finite",
-    "too_short": "is too short",
-    "too_long": "is too long",
-    "greater_than": "is too small",
-    "greater_than_equal": "is too small",
-    "less_than": "is too large",
-    "less_than_equal": "is too large",
+_LOOKED_AT = 50  # errors of a section that are put into words
+_MAPPING = "should be a mapping"
+
+_WORDS = {
+    "missing": "is required",
+    "model_type": _MAPPING,
+    "dict_type": _MAPPING,
+    "tuple_type": "should be a list",
+    "list_type": "should be a list",
+    "bool_type": "should be true or false",
 }
+"""What is said in other words than those of pydantic."""
+
+_COUNTED = re.compile(r" after validation, not \d+$")
+_LONG = re.compile(r"[\d.]{25,}")  # a number that is written with all of its zeros
+_BEGIN = re.compile(r"^(Input|List|Tuple|String|Dictionary) ")  # of what pydantic says
 
 
-def _mismatch(node: Node, error: str = "") -> str:
-    """Say what is wrong with a value, given the type of pydantic's error."""
-    what = _WRONG.get(error)
-    if what is None and kind(node) == "bool":
-        what = "is a boolean"
-    if what is None and kind(node) == "str" and error != "literal_error":
-        what = "is a string"
-    if what is None and error == "int_type" and kind(node) == "float":
-        what = "is not a whole number"
-    if what is None and error == "float_type" and kind(node) == "int":
-        what = "is too large"
-    return f"{show(node)} {what or 'is not allowed'}"
+class _Refusal(NamedTuple):
+    """What is wrong with a value, and where."""
+
+    node: Node
+    label: str  # its dotted path
+    what: str
+    got: str = ""
 
 
 def _key_hint(key: str, names: Iterable[str], others: Mapping[str, str], section: str = "") -> str:

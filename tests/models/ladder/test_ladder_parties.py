@@ -276,7 +276,7 @@ def test_bad_values_are_refused_with_what_is_allowed(
     assert "with fifo matching everybody waits alone" in refused(
         "rule.matching=fifo", "parties.shares=[0.5, 0.5]"
     )
-    assert "0.001 is too small" in refused("rule.review_seconds=0.001")
+    assert "(got 0.001)" in refused("rule.review_seconds=0.001")
     assert "ticks in 100000 days" in refused(
         "rule.review_seconds=0.01", "days=100000", "sessions.per_day=0.001"
     )

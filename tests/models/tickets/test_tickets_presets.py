@@ -67,7 +67,7 @@ def test_numbers_without_an_effect_are_remarked_upon(
         ("bar", "rule.preset=osuu", "did you mean osu?"),
         ("bar", "rule.min_quality=1", "rule.min_quality: preset bar has no such number"),
         ("bar", "rule.chance_lo=1", "did you mean rule.chance_low?"),
-        ("bar", "rule.tick=0", "too small \\(allowed: a number from 0.01 to 3600"),
+        ("bar", "rule.tick=0", "should be greater than or equal to 0.01"),
         ("bar", "rule.chance_low=0.8", "0.8 is above 0.7"),
         ("tickets", "rule.tick=2", "preset: missing"),
         ("bar", "service.review_seconds=2", "does not go with rule.preset: bar"),
@@ -88,7 +88,7 @@ def test_what_has_no_meaning_together_is_refused(name: str, override: str, words
 
 
 @pytest.mark.parametrize(
-    ("given", "what"), [("bar", "'bar' is a string"), ("3", "3 is"), ("[bar]", "a list of 1 is")]
+    ("given", "what"), [("bar", "'bar'"), ("3", "3"), ("[bar]", "a list of 1")]
 )
 def test_what_is_no_mapping_is_told_how_a_rule_is_written(
     given: str, what: str, tmp_path: Path
@@ -98,8 +98,8 @@ def test_what_is_no_mapping_is_told_how_a_rule_is_written(
     with pytest.raises(InputError) as caught:
         load_config(str(config), ())
     (line,) = str(caught.value).splitlines()
-    assert line.startswith(f"{config}:2:7: rule: {what}")
-    assert line.endswith("(allowed: a mapping such as {preset: bar})")
+    expected = f"rule: should be a mapping such as {{preset: bar}} (got {what})"
+    assert line == f"{config}:2:7: {expected}"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_what_is_no_mapping_is_told_how_a_rule_is_written(
     [
         (
             "rule: {preset: bar, chance_low: 2}",
-            "factors.rule.chance_low: 2 is too large (allowed: a number from 0 to 1 or null)",
+            "factors.rule.chance_low: should be less than or equal to 1 (got 2)",
         ),
         (
             "hours: 1, rule: {preset: bar}",
@@ -130,7 +130,7 @@ def test_what_is_no_rule_is_not_followed_by_what_goes_with_one() -> None:
     with pytest.raises(InputError) as caught:
         load_config("bar", ("rule=3",))
     (line,) = str(caught.value).splitlines()
-    assert line.endswith("(allowed: a mapping such as {preset: bar})")
+    assert line.endswith("should be a mapping such as {preset: bar} (got 3)")
 
 
 def test_two_rules_are_refused(tmp_path: Path) -> None:

@@ -226,7 +226,7 @@ def test_a_clock_that_goes_back_is_named(tmp_path: Path) -> None:
     [
         ({"log.columns": {"ratng": "mmr"}}, "'ratng' is no meaning (did you mean rating?)"),
         ({"log.zone": "Europe/Berlyn"}, "'Europe/Berlyn' is no time zone"),
-        ({"log.separator": "dot"}, "'dot' is not allowed (allowed: comma or semicolon or tab"),
+        ({"log.separator": "dot"}, "should be 'comma', 'semicolon', 'tab' or 'bar' (got 'dot')"),
     ],
 )
 def test_bad_ways_to_read_a_log(factors: dict[str, object], message: str, tmp_path: Path) -> None:
