@@ -93,21 +93,15 @@ def bayes(task: SearchTask) -> Steps:
         left = min(left, round(FINAL * task.budget))
         further = min(further, left)
     end = task.spent + left
-
-    def sharper(further: int) -> Request:
-        unit = model.best(MARGIN)
-        known = len(task.archive.outcomes(unit))
-        return Request(unit, known + min(further, end - task.spent))
-
-    yield sharper(further)
-    # Not the start first: what few replications leave open of others is read off the point that has
-    # the most, and the noise of the start may be of another size.
     start = task.archive.estimates().of(task.start)
     if start is not None and (start.means[0, 1:] <= 0.0).all():
-        longer = len(task.archive.outcomes(task.start)), round(START * task.budget)
-        yield Request(task.start, max(longer))
+        longer = max(len(task.archive.outcomes(task.start)), round(START * task.budget))
+        yield Request(task.start, longer)
     while task.spent < end:
-        yield sharper(SHARPER * n)
+        unit = model.best(MARGIN)
+        known = len(task.archive.outcomes(unit))
+        yield Request(unit, known + min(further, end - task.spent))
+        further = SHARPER * n
 
 
 def _improve(task: SearchTask, model: Surrogate, n: int) -> Steps:
