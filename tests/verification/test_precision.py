@@ -1,4 +1,7 @@
-"""Coverage of sequential runs: thousands on known distributions, a thousand of the model."""
+"""Coverage of sequential runs: 3,000 on known distributions, 500 of the model.
+
+Some ten minutes on one core.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +54,9 @@ def test_coverage_of_runs_of_the_model(text: str) -> None:
 
         return draw
 
-    runs = 1000
+    runs = 500
     result = tally(target, new, float(truth), runs)
     print(text, truth, result)
     assert result.reached == 1.0
-    assert result.covered >= COVERAGE
+    assert result.covered >= COVERAGE - 2 * math.sqrt(COVERAGE * (1 - COVERAGE) / runs)
     assert result.met >= ASYMPTOTIC - 2 * math.sqrt(ASYMPTOTIC * (1 - ASYMPTOTIC) / runs)
