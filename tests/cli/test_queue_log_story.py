@@ -173,7 +173,7 @@ def test_from_the_log_to_a_frontier(folder: Path) -> None:
     figure: Any = valmatch_plot("frontier")
     assert figure.get_suptitle().endswith("values on this log, which is one history")
     objective, waits = figure.axes
-    assert "feasible on this log" in objective.get_legend_handles_labels()[1]
+    assert "feasible in its one replication" in objective.get_legend_handles_labels()[1]
     line = objective.lines[0]
     assert line.get_xdata().tolist() == [20.0, 40.0, 60.0]
     assert line.get_ydata().tolist() == [

@@ -128,7 +128,7 @@ policies=[blod] | did you mean bold?
 policies=[random] | (got 'random')
 prior_variance_range=[3, 2] | the least variance 3 is above the largest, 2
 prior_means=[1, 2] | factors.prior_means: 2 values for 6 alternatives
-prior=flat | factors.prior: should be 
+prior=flat | factors.prior: should be
 targt=1 | did you mean target?
 """,
     "zonestats": """

@@ -37,7 +37,8 @@ def arms_of(arms: tuple[float, float] | None, half: str) -> str:
     """Return both arms of an interval that limits have cut, with the digits of the longer one."""
     assert arms is not None
     digits = len(half.partition(".")[2])
-    return f"-{arms[0]:.{digits}f}/+{arms[1]:.{digits}f}"
+    below, above = (f"{abs(arm):.{digits}f}" for arm in arms)
+    return f"{'-' if float(below) else ''}{below}/{'+' if float(above) else ''}{above}"
 
 
 def formatted(value: float | None, form: str) -> str:
