@@ -198,7 +198,7 @@ def test_results_show_their_table(log: Path) -> None:
     first = rated.index("best of 3 players") + 1
     assert [line.split()[1] for line in rated[first : first + 4]] == ["player", "ann", "cy", "bob"]
     found = repr(valmatch.optimize("valorant-20min", "random", 100)).splitlines()
-    assert found[0].endswith("feasible: yes") or "feasible: " in found[0]
+    assert any(line.startswith("feasible: ") for line in found)
     assert any(line.startswith("player_diff") for line in found)
     assert all(len(one) <= 80 for one in (*shown, *day, *change, *rated, *found))
 
@@ -253,8 +253,7 @@ def test_plots_return_their_figure(tmp_path: Path, log: Path) -> None:
     with pytest.raises(valmatch.InputError) as error:
         valmatch.plot(rated, "calibrated")
     assert str(error.value) == "figure: no figure 'calibrated' (did you mean calibration?)"
-    with pytest.raises(valmatch.InputError, match="out=FOLDER"):
-        valmatch.plot(valmatch.rate_games(log, "elo"))
+    assert isinstance(valmatch.plot(valmatch.rate_games(log, "elo")), figure)
 
 
 @pytest.mark.slow

@@ -40,7 +40,11 @@ def published(system: str) -> dict[str, float]:
 
 
 def contents(folder: Path) -> dict[str, str]:
-    return {name: (folder / name).read_text(encoding="utf-8") for name in FILES}
+    """Return the files of a rating, but for what is warned of how its log was read."""
+    found = {name: (folder / name).read_text(encoding="utf-8") for name in FILES}
+    summary = json.loads(found["summary.json"])
+    summary.pop("warnings", None)
+    return {**found, "summary.json": json.dumps(summary)}
 
 
 def oracle_of(system: str, path: Path) -> Oracle:

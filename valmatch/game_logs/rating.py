@@ -33,6 +33,7 @@ from valmatch.game_logs.remarks import (
     worse_than_a_coin,
 )
 from valmatch.game_logs.roster import (
+    CHANGES,
     COUNTS,
     LAST_GAME,
     RATINGS,
@@ -52,7 +53,7 @@ from valmatch.ratings.registry import DEFAULT, system_named
 from valmatch.ratings.system import System
 from valmatch.ratings.zonestats import ZoneStats
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
-from valmatch.storage.output import to_json, write_atomically
+from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, Warnings
 from valmatch.storage.run_folder import RunFolder
@@ -371,6 +372,10 @@ def _remarks(result: RatedLog, totals: _Totals, log: GameLog, start: _Start) -> 
 def _write(folder: RunFolder, result: RatedLog) -> None:
     """Write the files that are written when all games are rated, and close the folder."""
     write_ratings(folder.path / RATINGS, result.ranking)
+    ranking = result.ranking
+    if any(change is not None for change in ranking.change):
+        columns = {"player": ranking.players, "change": ranking.change}
+        write_csv(folder.path / CHANGES, columns)
     with write_atomically(folder.path / SUMMARY) as summary:
         summary.write(to_json(result.summary()))
     folder.close("complete", parameters=result.parameters)

@@ -27,7 +27,9 @@ COUNTS = ("wins", "losses", "draws")
 """Columns of how many games a player's side won, was not among the best of, or shared the first
 place of."""
 
-LAST_GAME, CHANGE = "last_game", "change"
+LAST_GAME = "last_game"
+
+CHANGES = "changes.csv"  # by how much ratings are higher than the earlier ones, in their order
 
 
 class RatedPlayer(NamedTuple):
@@ -74,30 +76,21 @@ class Ranking:
             **{name: numerals(np.array(getattr(self, name))) for name in COUNTS},
             **({LAST_GAME: Texts.of(self.last_game)} if any(self.last_game) else {}),
             **{name: numerals(np.array(column)) for name, column in self.state.items()},
-            **({CHANGE: Texts.of(list(map(_cell, self.change)))} if any_known(self.change) else {}),
         }
-
-
-def any_known(values: Sequence[float | None]) -> bool:
-    """Return whether some number is known."""
-    return any(value is not None for value in values)
-
-
-def _cell(value: float | None) -> str:
-    return "" if value is None else repr(value)
 
 
 def read_ranking(files: ResultFiles, system: System) -> Ranking:
     """Return the ranking that a folder holds."""
     header = files.header(RATINGS)
     more = [column.name for column in system.columns if column.name != "rating"]
-    change = [CHANGE] if CHANGE in header else []
     last = [LAST_GAME] if LAST_GAME in header else []
-    names = ("rank", "rating", "games", *COUNTS, *more, *change)
+    names = ("rank", "rating", "games", *COUNTS, *more)
     table = files.table(RATINGS, names, ("player", *last))
     numbers = {name: column.tolist() for name, column in table.numbers.items()}
     players, blank = table.texts["player"], [""] * len(table)
-    changes = numbers.get(CHANGE, [math.nan] * len(table))
+    changes = [math.nan] * len(table)
+    if files.has(CHANGES):
+        changes = files.table(CHANGES, ("change",)).numbers["change"].tolist()
     counts = {name: [int(n) for n in numbers[name]] for name in ("rank", "games", *COUNTS)}
     return Ranking(
         counts["rank"],

@@ -51,7 +51,9 @@ CONTENTS = {
         ),
         ("evaluations.csv",),
     ),
-    "rate": Contents(("ratings.csv", "history.csv", "comparison.csv", "summary.json")),
+    "rate": Contents(
+        ("ratings.csv", "changes.csv", "history.csv", "comparison.csv", "summary.json")
+    ),
     "rank": Contents(
         (
             "ratings.csv",
