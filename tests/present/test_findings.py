@@ -217,7 +217,7 @@ def test_one_history_has_no_interval_and_says_why(tmp_path: Path) -> None:
 def test_the_table_of_a_report_is_that_of_the_terminal(tmp_path: Path) -> None:
     done = command("replicate", *SMALL, "-n", "5", "--out", tmp_path / "run")
     table, said = done.out.split("intervals that may be too short: ")
-    printed = [line.split() for line in table.splitlines()[2:]]
+    printed = [line.split() for line in table.splitlines()[2:] if line]
     text = valmatch.report(tmp_path / "run", markdown=True)
     rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")]
     reported = [[word for cell in row for word in cell.split()] for row in rows]
