@@ -13,7 +13,7 @@ import pytest
 from tests.support.command import Outcome, valmatch
 from valmatch.errors import InputError
 from valmatch.storage.results import warnings_of_parts
-from valmatch.text.terminal import escaped, one_line, shortened, shown
+from valmatch.text.terminal import Note, escaped, one_line, shortened, shown
 
 SMALL = ["--set", "horizon=2"]
 
@@ -336,5 +336,7 @@ def test_notes_and_warnings_differ(tmp_path: Path) -> None:
 
 
 def test_what_holds_for_all_parts_is_said_once() -> None:
-    warnings = {"a": ["all alike", "torn"], "b": ["all alike"], "c": ["all alike", "torn"]}
-    assert warnings_of_parts(warnings) == ["all alike", "a, c: torn"]
+    same = Note("all alike")
+    said = warnings_of_parts({"a": [same, "torn"], "b": [same], "c": [same, "torn"]})
+    assert said == ["all alike", "a, c: torn"]
+    assert isinstance(said[0], Note)

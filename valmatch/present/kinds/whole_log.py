@@ -55,7 +55,8 @@ def present(result: BatchRating, view: View) -> Presentation:
     tables.append(Block("Notes", items=list(result.notes)))
     charts = [Block("Ratings", charts=_ratings(rated, result, view), figure="ratings")]
     if result.days and rated:
-        charts.append(Block("Paths", charts=[_paths(result, rated, view)], figure="paths"))
+        paths = [_paths(result, rated, view)]
+        charts.insert(0, Block("Paths", charts=paths, figure="paths"))
     others: dict[str, list[str]] = {}
     for row in result.players:
         if row.rating is None:
