@@ -15,7 +15,7 @@ import typer
 
 from valmatch.execution.interruption import ENDINGS
 from valmatch.text.durations import in_words
-from valmatch.text.terminal import Note, escaped, one_line, shortened
+from valmatch.text.terminal import Note, one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn, Task
@@ -257,18 +257,6 @@ def log_progress(games: Path) -> Iterator[Bar]:
     """Show how far the reading of a log is."""
     with progress("bytes", games.stat().st_size if games.is_file() else None) as bar:
         yield bar
-
-
-def name_of(config: Config) -> str:
-    """Return what a config is called in the header of a table."""
-    return f"{config.model} ({shortened(escaped(Path(config.source).stem))})"
-
-
-def title_of(config: Config) -> str:
-    """Return the start of the header of a table."""
-    from valmatch.config.identity import config_id
-
-    return f"{name_of(config)}, config {config_id(config)}"
 
 
 def load_config(

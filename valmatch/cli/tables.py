@@ -1,17 +1,15 @@
-"""Tables on the terminal, in columns of a line's width."""
+"""Lists, explanations and tests on the terminal: what is no result of a run."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from valmatch.experiments.explain import Explanation
 from valmatch.models.model import Response
-from valmatch.present import terminal
-from valmatch.present.terminal import WIDTH
+from valmatch.present.terminal import WIDTH, print_table
 from valmatch.statistics.rounding import rounded
 from valmatch.text.terminal import (
     UNIT,
@@ -29,18 +27,6 @@ if TYPE_CHECKING:
     from valmatch.experiments.response_list import Listed
     from valmatch.models.model import Response
     from valmatch.statistics.sequential_tests import SequentialTest
-
-
-def print_table(header: str, table: Sheet, repeated: int = 1, spare: str = "") -> None:
-    """Print a table under a header."""
-    table = replace(table, repeated=repeated, spare=spare, title="")
-    terminal.print_table(header, table)
-
-
-def show_no_interval(reason: str, what: str = "no interval") -> None:
-    """Say why there are no intervals, where there are none."""
-    if reason:
-        print(textwrap.fill(escaped(f"{what}: {reason}"), WIDTH))
 
 
 # Explanations of waits, as a terminal shows them.
