@@ -140,7 +140,7 @@ def test_a_front_without_a_feasible_point_says_so(tmp_path: Path) -> None:
     assert done.code == 3
     assert "tested points is certified as feasible" in done.out
     drawn = command("plot", tmp_path / "o")
-    assert (drawn.code, "no point was certified" in drawn.err) == (2, True)
+    assert (drawn.code, "nothing to draw" in drawn.err) == (2, True)
     late = command(*options[:-2], "--max-time", "0.001s", "--out", tmp_path / "late")
     assert (late.code, "out of time; --resume goes on" in late.err) == (75, True)
 

@@ -59,7 +59,7 @@ def present(result: DesignReplications, view: View) -> Presentation:
         return found
     founds = [one.estimates for one in result.results]
     responses = at_every_point([one.responses for one in result.results])
-    shown = headline(responses, chosen)
+    shown = headline(responses, [one.name for one in responses if one.name in chosen])
     named = shown if len(factors) == 1 else shown[:SEVERAL]
     found.finding = _finding(factors, points, founds, named)
     found.glossary = meanings_in_words(shown)
@@ -73,7 +73,8 @@ def present(result: DesignReplications, view: View) -> Presentation:
     found.tables = [Block("Means at each point", sheet=sheet)]
     wanted = [one for one in responses if (one.name in chosen if chosen else not one.part)]
     charts = _charts(result.config.model, factors, points, founds, wanted[:CHARTS])
-    found.charts = [Block("Means against the factors", charts=charts, figure="design")]
+    figure = Block("Means against the factors", charts=charts, figure="design")
+    found.charts = [figure] if charts else []
     if all(one.axes and one.curves for one in result.results):
         curves = [curve_charts(one) for one in result.results]
         rows = [
