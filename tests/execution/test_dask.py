@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
-from tests.support.crashes import contents, kill_a_worker, start
+from tests.support.crashes import contents, start
 from tests.support.machine import slowness
 from valmatch.config.loading import load
 from valmatch.errors import InputError, RunError
@@ -387,20 +387,6 @@ def test_nobody_reaches_a_cluster_of_ones_own(
     psutil.wait_procs(family, timeout=30)
     assert not any(one.is_running() for one in family)
     assert [path.name for path in tmp_path.iterdir()] == ["o"]
-
-
-@pytest.mark.slow
-def test_a_lost_process_of_ones_own_cluster_ends_the_run(tmp_path: Path) -> None:
-    made: list[int] = []
-
-    def kill_one(done: int) -> None:
-        if done and not made:
-            kill_a_worker()
-            made.append(done)
-
-    with pytest.raises(RunError, match="a worker process died"):
-        replicate("valorant", 10**5, executor="dask", workers=2, progress=kill_one, out=tmp_path)
-    assert _rows(tmp_path) > 0
 
 
 @pytest.mark.slow
