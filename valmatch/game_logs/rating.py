@@ -374,7 +374,7 @@ def _write(folder: RunFolder, result: RatedLog) -> None:
     write_ratings(folder.path / RATINGS, result.ranking)
     ranking = result.ranking
     if any(change is not None for change in ranking.change):
-        columns = {"player": ranking.players, "change": ranking.change}
+        columns: dict[str, Any] = {"player": ranking.players, "change": ranking.change}
         write_csv(folder.path / CHANGES, columns)
     with write_atomically(folder.path / SUMMARY) as summary:
         summary.write(to_json(result.summary()))
