@@ -172,7 +172,7 @@ def target_gain(
     Examples
     --------
     >>> round(target_gain(0.5, 2.0, rival=0.5, target=0.0, tolerance=1.0, noise_variance=1.0), 4)
-    0.1253
+    0.0689
     """
     width = tolerance * tolerance
     total = variance + noise_variance
