@@ -152,3 +152,14 @@ def test_links_lead_from_the_page_to_the_files(run_of: RunOf, tmp_path: Path) ->
     assert 'href="./a%20b/run%231/replications.csv"' in page
     assert 'href="./replications.csv"' in valmatch.report(folder, folder / "page.html")
     assert "replications.csv</li>" in valmatch.report(folder)
+
+
+@pytest.mark.parametrize("name", ["compare", "sweep", "optimize", "rate", "whole", "plan"])
+def test_numbers_stand_on_the_right_and_names_wrap_on_a_telephone(name: str, run_of: RunOf) -> None:
+    page = valmatch.report(run_of(name))
+    for table in tree_of(page).iter(f"{SPACE}table"):
+        if [text_of(head) for head in table.iter(f"{SPACE}th")] != ["what", "is"]:
+            left = [text_of(cell) for cell in table.iter(f"{SPACE}td") if cell.get("class") == "t"]
+            assert not [cell for cell in left if re.fullmatch(r"[-+]?\d+\.\d+", cell)]
+    narrow = page.partition("@media (max-width:600px)")[2].partition("@media print")[0]
+    assert "td.t{white-space:normal" in narrow

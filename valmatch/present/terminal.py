@@ -21,9 +21,8 @@ def text_of(presentation: Presentation, most: int | None = None) -> str:
     lines: list[str] = []
     above = presentation.header.split("\n")
     for block in presentation.tables:
-        lines += [""] if lines and not (block.sheet is None and lines[-1] == "") else []
+        lines += [""] if lines else above
         if block.sheet is not None:
-            lines += above if not lines else []
             lines += table_lines(block.sheet, most)
             lines += [line for note in block.sheet.notes for line in wrapped(note)]
         if block.items:
@@ -62,7 +61,7 @@ def table_lines(table: Sheet, most: int | None = None) -> list[str]:
 
 def _aligned(table: Sheet) -> Iterator[str]:
     """Yield heads and rows in columns, numbers on the right."""
-    rows = [table.heads, *table.rows]
+    rows = [[text.rstrip() for text in row] for row in (table.heads, *table.rows)]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = []
