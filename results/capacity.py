@@ -29,7 +29,7 @@ from valmatch import (
     Table,
 )
 from valmatch.config.config import Config
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.kernels.arrays import Floats
 from valmatch.models.registry import OWN
 
@@ -133,4 +133,4 @@ def config_of(name: str) -> Config:
         "objective": {"cost": {"response": "cost"}},
         "constraints": {"load": {"response": "load", "at_most": LIMIT}},
     }
-    return load({"model": MODEL, "factors": {"problem": name}, "optimize": posed})
+    return load_config({"model": MODEL, "factors": {"problem": name}, "optimize": posed})

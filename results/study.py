@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from jinja2 import Environment, StrictUndefined
 from scipy.special import ndtri, stdtr, stdtrit
 
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution import chunks
 from valmatch.kernels.arrays import Floats
 from valmatch.storage.output import write_atomically, write_csv
@@ -97,7 +97,7 @@ def grid(**values: Iterable[object]) -> list[Row]:
 
 def simulate(config: str, settings: Iterable[str], seed: int, n: int) -> dict[str, Floats]:
     """Return the responses of replications of a shipped config, by name."""
-    model = chunks.build(load(config, list(settings)))
+    model = chunks.build(load_config(config, list(settings)))
     values = chunks.run(model, seed, range(n)).responses.T
     return dict(zip([response.name for response in model.responses], values, strict=True))
 

@@ -10,7 +10,7 @@ from filelock import FileLock
 
 from tests.support.sectioned_model import ENTRY
 from valmatch.cli.options import flag
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.errors import options_called
 from valmatch.execution.chunks import build, run
 from valmatch.models.registry import OWN
@@ -40,7 +40,7 @@ def _compiled_kernels(tmp_path_factory: pytest.TempPathFactory) -> None:
     for number in range(len(KERNELS)):
         config, *overrides = KERNELS[(number + process) % len(KERNELS)]
         with FileLock(shared / f"{'-'.join([config, *overrides])}.lock"):
-            run(build(load(config, overrides)), 1, [0])
+            run(build(load_config(config, overrides)), 1, [0])
 
 
 @pytest.fixture

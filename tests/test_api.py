@@ -125,7 +125,7 @@ def log(tmp_path: Path) -> Path:
             "train: 1.0 (allowed: a number from 1e-09 to 0.999999999)",
         ),
         (
-            lambda: valmatch.load("valorant", {"team_dif": 3}),
+            lambda: valmatch.load_config("valorant", {"team_dif": 3}),
             "overrides team_dif=3: factors.team_dif: unknown key (did you mean team_diff?)",
         ),
         (lambda: valmatch.plot(""), "source: '' (allowed: a path)"),
@@ -296,7 +296,8 @@ def test_every_public_function_documents_its_arguments() -> None:
         "next_pairs",
         "sprt_games",
         "plan_games",
-        "load",
+        "load_config",
+        "load_result",
         "plot",
     ):
         function = getattr(valmatch, name)

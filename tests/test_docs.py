@@ -17,7 +17,7 @@ import valmatch as library
 from tests import doc_examples
 from valmatch import rate_games
 from valmatch.cli.app import command_line
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, record
 from valmatch.models.registry import OWN
 
@@ -87,7 +87,7 @@ def columns_on_the_page(name: str, model: str = "") -> list[str]:
 )
 def test_the_page_on_files_has_the_columns_of_tables(config: str, table: str, model: str) -> None:
     changes = ["days=2", "warmup_days=1"] if config.startswith("ladder") else []
-    found = record(build(load(config, changes)), 1, 0)
+    found = record(build(load_config(config, changes)), 1, 0)
     (columns,) = (one.columns for one in found.tables if one.name == table)
     assert columns_on_the_page(f"{table}.csv", model) == list(columns)
 
@@ -146,7 +146,7 @@ def test_configs_on_pages_are_valid(tmp_path: Path) -> None:
             (tmp_path / "config.yaml").write_text(block)
             for name in ("queue.csv", "players.csv"):
                 (tmp_path / name).write_text("arrival_hours,rating\n0.1,1500\n")
-            library.load(str(tmp_path / "config.yaml"))
+            library.load_config(str(tmp_path / "config.yaml"))
             found += 1
     assert found >= 3
 

@@ -18,7 +18,7 @@ import pytest
 from results import capacity, study
 from results.commands import read_commands
 from tests.support.typed_numbers import EXCUSED, typed_numbers
-from valmatch.config.loading import load, shipped_configs
+from valmatch.config.loading import load_config, shipped_configs
 from valmatch.draws.streams import Streams
 from valmatch.execution import chunks
 from valmatch.models.tickets.model import TicketsModel
@@ -154,7 +154,7 @@ SCALES = {
 def test_living_matchmakers_are_compared_on_the_same_players(cell: str) -> None:
     known = []
     for run in read_commands(RESULTS / "living-matchmakers" / "commands.yaml")[cell]:
-        config = load(run.configs, (*run.settings, "arrivals.per_hour=60"))
+        config = load_config(run.configs, (*run.settings, "arrivals.per_hour=60"))
         inputs = TicketsModel(config.factors).draw(Streams(run.seed), 0)  # type: ignore[arg-type]
         centre, point = SCALES[run.name]
         known.append(
@@ -290,7 +290,7 @@ def test_a_gap_that_is_missing_is_made_alone(tmp_path: Path) -> None:
     after = (page / "gaps.csv").read_text().splitlines(keepends=True)
     assert after[2:] == before[2:]
     assert after[1].startswith("valorant-20min,1000,0,")
-    assert after[1].endswith(f",{best_known(load('valorant-20min'))!r}\n")
+    assert after[1].endswith(f",{best_known(load_config('valorant-20min'))!r}\n")
 
 
 @pytest.mark.parametrize("name", ["capacity-3", "capacity-6"])
@@ -299,11 +299,11 @@ def test_the_best_of_a_capacity_problem_is_known(name: str) -> None:
     assert posed.expected(start) == pytest.approx((70.0, 1.45))
     # At the limit along any direction, no point costs less.
     for x in np.random.default_rng(1).uniform(0.5, 60.0, (1000, start.size)):
-        cost, load = posed.expected(x)
-        assert cost * load / capacity.LIMIT >= posed.best
+        cost, load_config = posed.expected(x)
+        assert cost * load_config / capacity.LIMIT >= posed.best
     best = np.sqrt(np.divide(posed.loads, posed.costs))
-    cost, load = posed.expected(best)
-    assert cost * load / capacity.LIMIT == pytest.approx(posed.best)
+    cost, load_config = posed.expected(best)
+    assert cost * load_config / capacity.LIMIT == pytest.approx(posed.best)
     with capacity.registered():
         model = chunks.build(capacity.config_of(name))
     values = chunks.run(model, 1, range(2000)).responses[:, 1]

@@ -11,8 +11,8 @@ From Python::
     valmatch.plot(result).savefig("responses.png")
 
 A config is given as the name of a shipped one, a path, what such a file would hold as a mapping, or
-as `load` returns it. What is not exported here is private. Everything is imported when it is first
-used.
+as `load_config` returns it. What a command wrote to a folder `load_result` gives back. What is not
+exported here is private. Everything is imported when it is first used.
 """
 
 from __future__ import annotations

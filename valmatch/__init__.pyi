@@ -1,5 +1,5 @@
 from valmatch.config.config import Config as Config
-from valmatch.config.loading import load as load
+from valmatch.config.loading import load_config as load_config
 from valmatch.draws.streams import Streams as Streams
 from valmatch.errors import InputError as InputError
 from valmatch.errors import RunError as RunError

@@ -135,7 +135,7 @@ def rule() -> Figure:
 
 def band() -> Figure:
     """Draw the bands of the ratings of a day, and how long those in them wait."""
-    config = valmatch.load("valorant", {"measure": ["bands"], "team_diff": 150.0})
+    config = valmatch.load_config("valorant", {"measure": ["bands"], "team_diff": 150.0})
     found = valmatch.replicate(config, 200, seed=SEED)
     ratings = valmatch.simulate(config, SEED)["players"]["rating"]
     edges = np.quantile(ratings, value(config, "bands"))
@@ -165,7 +165,7 @@ def block() -> Figure:
             rows = csv.writer(file)
             rows.writerow(["arrival_hours", "rating", "player"])
             rows.writerows([hour, 1500, f"h{hour // 24:.0f}"] for hour in hours.tolist())
-        config = valmatch.load(
+        config = valmatch.load_config(
             "valorant", {"arrivals": str(log), "horizon": None, "log.resample": "block"}
         )
         figure, [axes] = panels(height=1.8)
@@ -198,7 +198,7 @@ def certification() -> Figure:
     limits, at_most = np.arange(60.0, 201.0, 10.0), 20.0
     seen, fresh = [], []
     for limit in limits.tolist():
-        config = valmatch.load("valorant", {"player_diff": limit})
+        config = valmatch.load_config("valorant", {"player_diff": limit})
         seen.append(valmatch.replicate(config, 10, seed=2).estimates["avg_wait_time"])
         fresh.append(valmatch.replicate(config, 200, seed=3).estimates["avg_wait_time"])
     figure, [axes] = panels()
@@ -218,8 +218,8 @@ def certification() -> Figure:
 
 def common_random_numbers() -> Figure:
     """Draw the waits of days under two rules, and the interval of their difference."""
-    loose = valmatch.load("valorant")
-    tight = valmatch.load("valorant", {"team_diff": 300.0})
+    loose = valmatch.load_config("valorant")
+    tight = valmatch.load_config("valorant", {"team_diff": 300.0})
     comparison = valmatch.compare(loose, tight, 200, seed=SEED).comparisons["avg_wait_time"]
     a = valmatch.replicate(loose, 200, seed=SEED)["avg_wait_time"]
     b = valmatch.replicate(tight, 200, seed=SEED)["avg_wait_time"]
@@ -267,7 +267,9 @@ def scale_stretch() -> Figure:
     """Draw ratings over skills at the end of a ladder, and the stretch day by day for two K."""
     figure, grid = panels(2)
     for steps, colour in ((16, BLUE), (64, ORANGE)):
-        config = valmatch.load("ladder-elo", {"rating.K": steps, "days": 14, "warmup_days": 0})
+        config = valmatch.load_config(
+            "ladder-elo", {"rating.K": steps, "days": 14, "warmup_days": 0}
+        )
         week = valmatch.simulate(config, SEED)
         players, days = week["players"], week["days"]
         own = players["games"] > 0

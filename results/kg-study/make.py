@@ -19,7 +19,7 @@ import numpy as np
 
 from results.study import Row, Study, grid, half_widths, where
 from valmatch import Replications
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.experiments.replicate import replicate
 from valmatch.kernels.arrays import Floats
 from valmatch.present.document import Chart, View
@@ -74,13 +74,13 @@ RUNS = len(CASES) + len(PRIOR_CASES) + sum(map(len, FIGURES.values()))
 
 def claim_run(update: str, setting: str, rank: str, seed: int) -> Replications:
     """Return a run for the claims: one prior for all sample paths."""
-    return replicate(load("kg-fig1-top", words(update, setting, rank)), N_CLAIMS, seed)
+    return replicate(load_config("kg-fig1-top", words(update, setting, rank)), N_CLAIMS, seed)
 
 
 def prior_run(update: str, setting: str, rank: str) -> Replications:
     """Return a run over priors: each sample path has one of its own."""
     own = [*words(update, setting, rank), "prior_draw=path", "ties=random"]
-    return replicate(load("kg-fig1-top", own), N_PRIORS, PRIOR_SEEDS[rank])
+    return replicate(load_config("kg-fig1-top", own), N_PRIORS, PRIOR_SEEDS[rank])
 
 
 def words(update: str, setting: str, rank: str) -> list[str]:
@@ -143,7 +143,7 @@ def figures() -> None:
     for (figure, update), configs in FIGURES.items():
         with tempfile.TemporaryDirectory() as scratch:
             for number, name in enumerate(configs):
-                config = load(name, [f"update={update}"])
+                config = load_config(name, [f"update={update}"])
                 replicate(config, N_FIGURES, 1, out=Path(scratch) / f"{number}-{name}")
             charts = [chart for run in sorted(Path(scratch).iterdir()) for chart in curves_of(run)]
             with style_context():

@@ -20,7 +20,7 @@ from scipy.special import stdtrit
 
 from results import study as st
 from results.study import Row, Study
-from valmatch import load, replicate
+from valmatch import load_config, replicate
 from valmatch import simulate as simulate_one
 from valmatch.execution import chunks
 from valmatch.kernels.arrays import Floats
@@ -42,7 +42,7 @@ CAREER_N, GAMES = 200, (1, 2, 3, 5, 10, 20, 50, 100)
 def career(rule: str, ratings: str) -> list[Row]:
     """Return win gap, wait and error over the games of a career."""
     settings = [KNOWN] if ratings == "known" else []
-    run = replicate(load(RULES[rule], settings), CAREER_N, SEED)
+    run = replicate(load_config(RULES[rule], settings), CAREER_N, SEED)
     assert run.axes is not None
     assert run.curves is not None
     half = float(stdtrit(CAREER_N - 1, 0.5 + st.CONFIDENCE / 2))
@@ -84,7 +84,7 @@ def stretch_run(k: int, tolerance: int, replication: int) -> dict[str, float]:
     """Return the scale stretch at the end of each period, and what the theory goes by."""
     settings = [*CLOSED, f"days={STRETCH_DAYS}", "warmup_days=0", "sessions.per_day=3"]
     settings += [f"rating.K={k}", f"rule.team_diff={tolerance}", "rule.team_slack=0"]
-    run = simulate_one(load("ladder-elo", settings), SEED, replication)
+    run = simulate_one(load_config("ladder-elo", settings), SEED, replication)
     games = run["games"]
     before = games["rating_before"].reshape(-1, 2)
     late = games["time"][::2] >= 24.0 * (STRETCH_DAYS - PERIOD)
@@ -257,7 +257,7 @@ def waiting_cases(rule: str) -> dict[tuple[str, str], Case]:
         cases[name, "tuned"] = rated_by(rule, name, best)
         for words, times in WRONG.items():
             cases[name, words] = rated_by(rule, name, times * best)
-    factors: Any = load(RULES[rule]).factors
+    factors: Any = load_config(RULES[rule]).factors
     for words, times in WRONG.items():
         beta = f"rating.beta={times * float(factors.rating_beta)!r}"
         cases["TrueSkill", f"beta {words}"] = rated_by(
@@ -393,7 +393,7 @@ WIDTH = st.half_widths(FAMILY)
 @cache
 def true_beta() -> float:
     """Return the deviation of a performance that fits the outcomes."""
-    factors: Any = load(CONFIG, ["rule.team_num=1"]).factors
+    factors: Any = load_config(CONFIG, ["rule.team_num=1"]).factors
     return float(factors.rating_beta)
 
 
@@ -440,7 +440,7 @@ def tuned_point(level: str, state: str, system: str, choice: str) -> tuple[dict[
     words += [f"optimize.{name}={json.dumps(part)}" for name, part in posed.items()]
     # As `optimize` does, without what it shows afterwards: prices of constraints, which would
     # take more replications than the search.
-    config = load(CONFIG, words)
+    config = load_config(CONFIG, words)
     model = chunks.build(config)
     problem = problem_of(config, model)
     settings_of_run = Settings(BUDGET, TUNING_SEED, 1.0 - st.CONFIDENCE)

@@ -18,7 +18,7 @@ from results import study as st
 from results.policies import population as pop
 from results.study import Row, Study
 from valmatch import optimize
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 
@@ -101,7 +101,7 @@ def tuned(prior: str, rank: str, measure: str) -> list[Row]:
     """Return the discount factor that `optimize` finds for one rank, prior and measure."""
     changes = [f"factors.rank={rank}", f"factors.prior={prior}"]
     changes += [f"optimize.objective.quality.response={MEASURES[measure].format(KG)}"]
-    best = optimize(load("kg-tune", changes)).verdict
+    best = optimize(load_config("kg-tune", changes)).verdict
     assert best is not None
     assert best.objective.mean is not None
     return [{"gamma": best.point["gamma"], "mean": -best.objective.mean}]
@@ -172,7 +172,7 @@ def cost() -> None:
     """Make cost.csv: microseconds a game of each policy, less those of a game without a choice."""
     n, rounds = 100, 15
     policies = ("random", "point_estimate", "draw_chance", OPPONENT, BOTH, KG, FINITE)
-    models = {policy: build(load(CONFIG, [f"policies=[{policy}]"])) for policy in policies}
+    models = {policy: build(load_config(CONFIG, [f"policies=[{policy}]"])) for policy in policies}
     best = dict.fromkeys(policies, math.inf)
     for _, (policy, model) in product(range(rounds), models.items()):
         run(model, 1, range(1))

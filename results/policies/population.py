@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from results.study import Row, grid
-from valmatch import load
+from valmatch import load_config
 from valmatch.execution.chunks import run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.ladder.model import InitialState, LadderModel, Run
@@ -144,7 +144,7 @@ def settings(world: Row, policy: str, kappa: float) -> list[str]:
 
 def judged_matches(world: Row, policy: str, kappa: float, seed: int, n: int) -> dict[str, Floats]:
     """Return what is judged, replication by replication."""
-    factors: Any = load("ladder-duel", settings(world, policy, kappa)).factors
+    factors: Any = load_config("ladder-duel", settings(world, policy, kappa)).factors
     model = Judged(factors)
     columns = run(model, seed, range(n)).responses.T
     values = dict(zip(model.responses.names, columns, strict=True))

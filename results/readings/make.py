@@ -13,7 +13,7 @@ from typing import NamedTuple
 import yaml
 
 from results.study import Row, Study
-from valmatch import Estimate, compare, load, optimize, replicate
+from valmatch import Estimate, compare, load_config, optimize, replicate
 from valmatch.optimization.studies.study import DEFAULT_BUDGET
 
 study = Study(globals(), digits=17)
@@ -79,7 +79,7 @@ class Paired(NamedTuple):
     def measured(self) -> list[Row]:
         """Return the differences."""
         default, reading = (
-            load(self.config, (*self.asked, *changes)) for changes in ((), self.changes)
+            load_config(self.config, (*self.asked, *changes)) for changes in ((), self.changes)
         )
         rows = []
         for response, one in compare(default, reading, self.n).comparisons.items():
@@ -117,11 +117,11 @@ class Solved(NamedTuple):
 
     def measured(self) -> list[Row]:
         """Return what is recommended, and what it gives."""
-        found = optimize(load(self.config, self.changes), budget=self.budget)
+        found = optimize(load_config(self.config, self.changes), budget=self.budget)
         assert found.verdict is not None
         point = found.verdict.point
         at = [f"{name}={value!r}" for name, value in point.items()]
-        days = replicate(load("valorant", [*at, *[ASK_FOR_PAIRS] * self.pairs]), DAYS, FRESH)
+        days = replicate(load_config("valorant", [*at, *[ASK_FOR_PAIRS] * self.pairs]), DAYS, FRESH)
         estimates = {"objective": found.verdict.objective}
         estimates |= {response: days.estimates[response] for response in self.labels}
         facts = {FEASIBLE: float(bool(found.summary()["feasible"])), **point}
@@ -154,7 +154,7 @@ class RandomSearch(NamedTuple):
 
     def measured(self) -> list[Row]:
         """Return the median objective of the runs, and the share of those called feasible."""
-        found = optimize(load("valorant-20min", self.changes), "random", macroreps=RUNS)
+        found = optimize(load_config("valorant-20min", self.changes), "random", macroreps=RUNS)
         assert found.comparison is not None
         solver = found.comparison.solvers["random"]
         middle, share = solver["median_objective"], solver["called_feasible"]["value"]
@@ -217,7 +217,7 @@ def told(name: str) -> str:
 
 def negative_vectors() -> str:
     """Say how rare vectors with a negative component are, with means of either reading."""
-    factors = load("valorant").factors.model_dump()
+    factors = load_config("valorant").factors.model_dump()
     spreads = [math.sqrt(row[k]) for k, row in enumerate(factors["cov_matrix"])]
     pairs = zip(factors["mean_matrix"], spreads, strict=True)
     chance = sum(NormalDist(mean, spread).cdf(0.0) for mean, spread in pairs)

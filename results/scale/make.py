@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 
 from results.study import Row, Study, counted
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.experiments.replicate import replicate
 
@@ -28,7 +28,7 @@ SMALL, LARGE = 40_000, 100_000
 SHARDS, EACH = 10_000, 4
 """Shards of the largest merging, and replications in each."""
 
-ROW_BYTES = 8 * len(build(load(CONFIG)).responses)
+ROW_BYTES = 8 * len(build(load_config(CONFIG)).responses)
 TWO = ("--workers", "2")
 RUNS: dict[str, tuple[int, Sequence[str]]] = {
     f"{SMALL:,} replications": (SMALL, ()),
@@ -69,7 +69,7 @@ def runs() -> None:
     """Make runs.csv."""
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
-        folder, config = Path(scratch), load(CONFIG)
+        folder, config = Path(scratch), load_config(CONFIG)
         outs = [str(folder / f"out{k}") for k in range(ROUNDS * (len(RUNS) + len(MERGED)))]
         for name, (n, words) in RUNS.items():
             command = ("replicate", CONFIG, "-n", str(n), *words, "--out")

@@ -23,7 +23,7 @@ import numpy as np
 from results import capacity as capacity_problems
 from results.study import Row, Study, grid, group, run_command, std_error
 from valmatch.config.config import Config
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
@@ -58,7 +58,7 @@ KINDS |= dict.fromkeys(UNSEEN, "unseen")
 @cache
 def problem_named(name: str) -> tuple[Config, Problem, float]:
     """Return a shipped problem with its best known objective."""
-    config = load(name)
+    config = load_config(name)
     best = best_known(config)
     assert best is not None
     return config, problem_of(config, build(config)), best
@@ -187,12 +187,12 @@ LARGE = {
 
 def large_problem(name: str) -> Config:
     """Return the config of a problem of the large budgets."""
-    shipped = load(name.removesuffix("-p95"))
+    shipped = load_config(name.removesuffix("-p95"))
     if not name.endswith("-p95"):
         return shipped
     posed = shipped.optimize.model_dump(mode="json", exclude_none=True) | {"constraints": TAIL}
     factors = shipped.factors.model_dump(mode="json", exclude_unset=True)
-    return load({"model": shipped.model, "factors": factors, "optimize": posed})
+    return load_config({"model": shipped.model, "factors": factors, "optimize": posed})
 
 
 @study.table(
@@ -271,7 +271,7 @@ def hypervolume(seed: int, method: str) -> list[Row]:
 @cache
 def front_judge() -> Callable[[dict[str, float]], tuple[float, float]]:
     """Return what gives the true means of a point, by fresh replications common to all points."""
-    config = load(FRONT_CONFIG, [LIMIT])
+    config = load_config(FRONT_CONFIG, [LIMIT])
     posed = problem_of(config, build(config))
     evaluator = Evaluator(config, posed, 1, POST_FIRST, budget=EVERY_BUDGET)
 
@@ -294,7 +294,7 @@ ROUNDS, ROUND = 10, 30
 def chess_model(elo_sd: float, allowable_diff: float) -> Model[Any]:
     """Return the model of the config `chess-1` at a setting."""
     changes = [f"team_diff={allowable_diff}", f"cov_matrix.0.0={elo_sd * elo_sd!r}"]
-    return build(load("chess-1", changes))
+    return build(load_config("chess-1", changes))
 
 
 @study.table(ELO_SETTINGS)

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from results.study import Row, Study, grid, half_widths, simulate, std_error, verdict
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats, Ints
@@ -114,7 +114,10 @@ def largest_gains(
 @study.table(CELLS)
 def gains(target: int, prior: str) -> list[Row]:
     """Return how often the knowledge gradient computes a gain of 0, and early gains."""
-    config, streams = load(CONFIG, words_of(target, prior, KG)), Streams(seed_of(target, prior))
+    config, streams = (
+        load_config(CONFIG, words_of(target, prior, KG)),
+        Streams(seed_of(target, prior)),
+    )
     model, factors = build(config), config.factors.model_dump()
     target_there, tolerance, noise = (
         float(factors[name]) for name in ("target", "tolerance", "noise_variance")

@@ -32,7 +32,7 @@ from results.commands import (
     split,
 )
 from results.study import Row, Study, group, run_command, table, where
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.present.style import COLOURS, panels, style_context
 
@@ -155,7 +155,7 @@ def order_table(*runs: str) -> str:
     return table(head, [[name, *texts] for name, texts in lines.items()])
 
 
-factors = load("tickets").factors
+factors = load_config("tickets").factors
 assert isinstance(factors, TicketsFactors)
 profile, shares = factors.arrivals.hourly_profile, factors.parties.shares
 QUIETEST = min(profile) / fmean(profile)

@@ -13,7 +13,7 @@ import numpy as np
 
 from results.study import Row, Study, counted, grid, half_widths, simulate, std_error
 from valmatch import optimize
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, record
 from valmatch.experiments.replicate import replicate
 from valmatch.kernels.arrays import Floats
@@ -45,7 +45,7 @@ LOSSES = {"log_loss": (120.0,), "rating_error": TS}
 @study.table(grid(config=CONFIGS))
 def curves(config: str) -> list[Row]:
     """Return how the error falls with the games of a player, one row in ten."""
-    run = replicate(load(config), REPLICATIONS, 1)
+    run = replicate(load_config(config), REPLICATIONS, 1)
     assert run.axes is not None
     assert run.curves is not None
     return [
@@ -78,7 +78,7 @@ def caps(config: str, cap: str) -> list[Row]:
     values, base = (
         simulate(name, [*settings, f"cap={one}"], 1, REPLICATIONS) for one in (cap, MOST_DISTANT)
     )
-    games = record(build(load(name, [*settings, f"cap={cap}"])), 1, 0).tables[1].columns
+    games = record(build(load_config(name, [*settings, f"cap={cap}"])), 1, 0).tables[1].columns
     change = np.abs(games["adjustment"])
     row = {
         "most_per_minute": (change / games["minutes"]).max(),
@@ -105,7 +105,7 @@ def spreads(held: str, T: float) -> list[Row]:  # noqa: N803
 def tuned(objective: str, seed: int) -> list[Row]:
     """Return the point that `optimize` recommends."""
     changes = [f"optimize.objective.loss.response={objective}"]
-    best = optimize(load("zonestats-tune", changes), seed=seed).verdict
+    best = optimize(load_config("zonestats-tune", changes), seed=seed).verdict
     assert best is not None
     t, multiplier = best.point["T"], best.point["GAME_MULT"]
     ratio = multiplier / t

@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 import numba
 import numpy as np
 
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching.rules import Rules
@@ -196,7 +196,7 @@ def drawn(law: Law, rules: Rules, rng: np.random.Generator, count: int) -> Float
 
 def default_day() -> tuple[Law, Rules]:
     """Return the law of the arrivals of a default day, and its rules."""
-    model = build(load("valorant"))
+    model = build(load_config("valorant"))
     assert isinstance(model, ValorantModel)
     assert model._process is not None
     return model._process.law, model._rules

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
 from valmatch.models.ladder.model import LadderModel
@@ -24,7 +24,7 @@ def test_a_players_game(benchmark: BenchmarkFixture, players: int) -> None:
         f"days={SIZES[players]}",
         "warmup_days=0.25",
     )
-    model = build(load("ladder-elo", factors))
+    model = build(load_config("ladder-elo", factors))
     assert isinstance(model, LadderModel)
     inputs = model.draw(Streams(1), 0)
     played = model.play(inputs, new_log(0, 0, 1))  # compile outside the measurement

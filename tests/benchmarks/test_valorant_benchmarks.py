@@ -6,7 +6,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from tests.benchmarks.plain_day import in_plain_days
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 
 RULES = {
@@ -29,7 +29,7 @@ def best(benchmark: BenchmarkFixture) -> float:
 def test_replications(benchmark: BenchmarkFixture, rules: str) -> None:
     """Time 200 replications, random numbers included; in plain days of the same moment, too."""
     source, *overrides = RULES[rules]
-    model = build(load(source, overrides))
+    model = build(load_config(source, overrides))
     run(model, 1, range(2))
     batch = benchmark(run, model, 1, range(200))
     benchmark.extra_info["replications_per_second"] = 200 / best(benchmark)
@@ -40,7 +40,7 @@ def test_replications(benchmark: BenchmarkFixture, rules: str) -> None:
 @pytest.mark.parametrize("multiplier", [1, 10, 100, 1000, 10000])
 def test_cost_per_player(benchmark: BenchmarkFixture, multiplier: int) -> None:
     """Time the cost per player as the rate grows; some 500,000 players a round at least."""
-    model = build(load("valorant", [f"rate_multiplier={multiplier}"]))
+    model = build(load_config("valorant", [f"rate_multiplier={multiplier}"]))
     replications = range(max(1, 1000 // multiplier))
     run(model, 1, range(1))
     batch = benchmark.pedantic(run, (model, 1, replications), rounds=3)  # type: ignore[no-untyped-call]

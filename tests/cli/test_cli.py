@@ -17,7 +17,7 @@ import pytest
 
 from tests.support.command import valmatch
 from tests.support.crashes import start
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.config.writing import template
 
 RESPONSES = ["avg_team_diff", "avg_wait_time", "matched_fraction", "n_players"]
@@ -149,7 +149,7 @@ def test_factors_prints_a_valid_config_with_the_defaults(tmp_path: Path) -> None
     assert done.out == template("valorant")
     path = tmp_path / "c.yaml"
     path.write_text(done.out)
-    assert load(str(path)).factors == load("valorant").factors
+    assert load_config(str(path)).factors == load_config("valorant").factors
 
 
 @pytest.mark.slow

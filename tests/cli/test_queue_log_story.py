@@ -15,7 +15,7 @@ import pytest
 from tests.support.command import Outcome, valmatch
 from tests.support.queue_logs import COLUMNS, DIRTY, write_log
 from valmatch import plot as valmatch_plot
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 
 CONFIG = """\
 model: valorant
@@ -121,7 +121,7 @@ def test_from_the_log_to_a_recommended_config(folder: Path) -> None:
     made = done("optimize", "mine.yaml", "--budget", "100", "--out", "best", "--json")
     found = json.loads(made.out)
     assert "on this log" in found["why"]
-    recommended = load("best/recommended.yaml")
+    recommended = load_config("best/recommended.yaml")
     point = found["recommended"]["point"]
     factors = recommended.factors.model_dump()
     assert {name: factors[name] for name in point} == point

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.command import valmatch
 from valmatch.cli.app import MODULES
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.inputs.csv_reader import GZIP, is_brief
 from valmatch.kernels import cache
 from valmatch.kernels.plain_python import interpret, interpreted
@@ -117,9 +117,9 @@ def test_a_small_log_as_a_whole_compiles_nothing_and_checks_no_manifest(tmp_path
 def test_replications_without_control_variates_need_no_integrals() -> None:
     code = (
         "import json, sys\n"
-        "from valmatch.config.loading import load\n"
+        "from valmatch.config.loading import load_config\n"
         "from valmatch.execution.chunks import build, run\n"
-        "run(build(load('valorant')), 1, range(2), controls=sys.argv[1] == 'controls')\n"
+        "run(build(load_config('valorant')), 1, range(2), controls=sys.argv[1] == 'controls')\n"
         "print(json.dumps('scipy.special' in sys.modules))"
     )
     assert process(code, "controls") is True
@@ -189,13 +189,13 @@ def test_files_of_unknown_length_are_not_brief(tmp_path: Path) -> None:
     ],
 )
 def test_only_short_days_are_brief(changes: tuple[str, ...], brief: bool) -> None:
-    assert load("valorant", changes).factors.brief() == brief
+    assert load_config("valorant", changes).factors.brief() == brief
 
 
 def test_other_models_and_traces_are_not_brief(tmp_path: Path) -> None:
-    assert not load("zonestats").factors.brief()
+    assert not load_config("zonestats").factors.brief()
     (tmp_path / "players.csv").write_text("arrival_hours,rating\n0.5,1000\n")
-    trace = load({"model": "valorant", "arrivals": str(tmp_path / "players.csv")})
+    trace = load_config({"model": "valorant", "arrivals": str(tmp_path / "players.csv")})
     assert not trace.factors.brief()
 
 
@@ -210,12 +210,12 @@ def test_a_cached_kernel_is_loaded_without_all_registries() -> None:
     code = (
         "import json\n"
         "from numba.core.cpu import CPUContext\n"
-        "from valmatch.config.loading import load\n"
+        "from valmatch.config.loading import load_config\n"
         "from valmatch.execution.chunks import build, run\n"
         "refreshed, refresh = [], CPUContext.refresh\n"
         "CPUContext.refresh = lambda self: (refreshed.append(self), refresh(self))\n"
         "for config in ('valorant', 'zonestats', 'kg-fig1-top'):\n"
-        "    run(build(load(config)), 1, [0])\n"
+        "    run(build(load_config(config)), 1, [0])\n"
         "print(json.dumps(len(refreshed)))"
     )
     assert process(code) == 0

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.support.command import valmatch
-from valmatch.config.loading import load, shipped_configs
+from valmatch.config.loading import load_config, shipped_configs
 from valmatch.text.durations import in_words
 from valmatch.text.numerals import DIGITS, count
 
@@ -49,13 +49,14 @@ def test_durations_in_words(seconds: float, words: str) -> None:
 
 
 def test_names_in_a_line_are_a_list() -> None:
-    listed = load("valorant", ["measure=[bands, hours]"])
-    assert load("valorant", ["measure=bands,hours"]).factors == listed.factors
+    listed = load_config("valorant", ["measure=[bands, hours]"])
+    assert load_config("valorant", ["measure=bands,hours"]).factors == listed.factors
     assert (
-        load("valorant", ["measure=bands"]).factors == load("valorant", ["measure=[bands]"]).factors
+        load_config("valorant", ["measure=bands"]).factors
+        == load_config("valorant", ["measure=[bands]"]).factors
     )
-    one = load("kg-fig1-top", ["policies=oracle"])
-    assert one.factors == load("kg-fig1-top", ["policies=[oracle]"]).factors
+    one = load_config("kg-fig1-top", ["policies=oracle"])
+    assert one.factors == load_config("kg-fig1-top", ["policies=[oracle]"]).factors
     for wrong in ("bnds", "bands,", "bands;hours"):
         refused = valmatch("simulate", "valorant", "--set", f"measure={wrong}")
         assert refused.code == 2

@@ -33,7 +33,7 @@ from valmatch.config.config import (
     VariableOptions,
 )
 from valmatch.config.identity import config_id, identity, resolved
-from valmatch.config.loading import load, shipped_configs
+from valmatch.config.loading import load_config, shipped_configs
 from valmatch.config.writing import template
 from valmatch.errors import InputError
 from valmatch.game_logs.rating import rate_games
@@ -54,7 +54,7 @@ def _in_scratch_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def loaded(text: str | bytes, *overrides: str) -> Config:
     Path("c.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
-    return load("c.yaml", overrides)
+    return load_config("c.yaml", overrides)
 
 
 def refused(text: str | bytes, *overrides: str) -> list[str]:
@@ -162,7 +162,7 @@ def test_input_without_an_end_is_refused() -> None:
     os.mkfifo("pipe")
     for source in ("pipe", "/dev/zero"):
         with pytest.raises(InputError) as info:
-            load(source)
+            load_config(source)
         assert str(info.value) == f"{source}: cannot be read: not a regular file"
         line = f"c.yaml:2:11: arrivals: {source!r}: not a regular file"
         assert refused(MINIMAL + f"arrivals: {source}\n") == [line]
@@ -260,7 +260,7 @@ def test_files_that_cannot_be_read() -> None:
     ]:
         Path("c.yaml").write_text(MINIMAL)
         with pytest.raises(InputError) as info:
-            load(source)
+            load_config(source)
         assert str(info.value) == line
 
 
@@ -271,16 +271,16 @@ def test_unreadable_file(monkeypatch: pytest.MonkeyPatch) -> None:
     # Not by its mode: root reads everything.
     monkeypatch.setattr(Path, "read_bytes", denied)
     with pytest.raises(InputError, match=r"^secret.yaml: cannot be read: permission denied$"):
-        load("secret.yaml")
+        load_config("secret.yaml")
 
 
 def test_a_file_wins_over_a_shipped_name() -> None:
-    assert load("valorant-start").factors.model_dump()["team_diff"] == 200.0
+    assert load_config("valorant-start").factors.model_dump()["team_diff"] == 200.0
     Path("valorant-start").mkdir()
-    assert load("valorant-start").factors.model_dump()["team_diff"] == 200.0
+    assert load_config("valorant-start").factors.model_dump()["team_diff"] == 200.0
     Path("valorant-start").rmdir()
     Path("valorant-start").write_text(factors("team_diff: 5"))
-    assert load("valorant-start").factors.model_dump()["team_diff"] == 5.0
+    assert load_config("valorant-start").factors.model_dump()["team_diff"] == 5.0
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,10 +288,10 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
     stdin(MINIMAL)
-    assert load("-").source == "<stdin>"
+    assert load_config("-").source == "<stdin>"
     stdin("model: x")
     with pytest.raises(InputError, match=r"^<stdin>:1:8: model: 'x' is not a model"):
-        load("-")
+        load_config("-")
 
 
 def test_shipped_configs() -> None:
@@ -314,7 +314,7 @@ def test_shipped_configs() -> None:
     }
     assert list(shipped_configs()) == sorted(shipped_configs())
     for name, changes in changed.items():
-        config = load(name)
+        config = load_config(name)
         assert config.factors == defaults.model_copy(update=changes)
         assert config.factors.model_fields_set == set(ValorantFactors.model_fields)
         options = ReplicateOptions.model_validate({"n": 1000, "seed": 1})
@@ -329,7 +329,7 @@ def test_every_command_on_the_page_of_readings_has_its_config() -> None:
     assert len(commands) > 20
     for command in commands:
         config, *words = command.split()
-        assert load(config, [word for word in words if "=" in word]).factors
+        assert load_config(config, [word for word in words if "=" in word]).factors
 
 
 def test_shipped_configs_of_an_installed_package(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -338,7 +338,7 @@ def test_shipped_configs_of_an_installed_package(monkeypatch: pytest.MonkeyPatch
     (inside / "own.yaml").write_text(MINIMAL)
     monkeypatch.setattr("valmatch.config.loading.__file__", "site/valmatch/config/loading.py")
     assert shipped_configs() == {"own": inside / "own.yaml"}
-    assert load("own").source == str(inside / "own.yaml")
+    assert load_config("own").source == str(inside / "own.yaml")
 
 
 # Checking
@@ -588,7 +588,9 @@ def test_names_of_the_problem_stand_for_its_bounds_and_weights() -> None:
     assert config.factors.team_diff == 7.0  # a factor before both
     assert bounds["team_diff"].at_most == 99.0
     assert loaded(MINIMAL, "optimize=" + json.dumps(config.optimize.model_dump()), "upper_time=3")
-    source = load("valorant-1", {"upper_time": 20, "upper_time.response": "wait_p90"}).optimize
+    source = load_config(
+        "valorant-1", {"upper_time": 20, "upper_time.response": "wait_p90"}
+    ).optimize
     wanted = ConstraintOptions.model_validate({"response": "wait_p90", "at_most": 20.0})
     assert source.constraints == {"upper_time": wanted}
 
@@ -805,19 +807,19 @@ def test_arrivals_are_found_beside_the_config() -> None:
     Path("sub").mkdir()
     Path("sub/players.csv").write_bytes(b"arrival_hours,rating\n")
     Path("sub/c.yaml").write_text(MINIMAL + "arrivals: players.csv\n")
-    config = load("sub/c.yaml")
+    config = load_config("sub/c.yaml")
     digest = hashlib.sha256(b"arrival_hours,rating\n").hexdigest()
     assert config.files["arrivals"].path == Path("sub/players.csv")
     assert resolved(config)["arrivals"] == {"path": "players.csv", "sha256": digest}
     # From the command line, the path starts in the working directory.
     with pytest.raises(InputError) as info:
-        load("sub/c.yaml", ["arrivals=players.csv"])
+        load_config("sub/c.yaml", ["arrivals=players.csv"])
     assert str(info.value) == (
         "--set arrivals=players.csv: arrivals: 'players.csv': no such file or directory"
     )
-    own = load("sub/c.yaml", ["arrivals=sub/players.csv"]).files
+    own = load_config("sub/c.yaml", ["arrivals=sub/players.csv"]).files
     assert own["arrivals"].path == Path("sub/players.csv")
-    assert load("sub/c.yaml", ["arrivals=null"]).files == {}
+    assert load_config("sub/c.yaml", ["arrivals=null"]).files == {}
 
 
 def test_horizon_of_arrivals() -> None:
@@ -930,7 +932,7 @@ def test_config_id_is_pinned() -> None:
     # Rows of finished runs carry it: it must not change by accident.
     canonical = '{"factors":{},"files":{},"model":"valorant","version":"1"}'
     expected = hashlib.sha256(canonical.encode()).hexdigest()[:12]
-    assert config_id(load("valorant")) == config_id(loaded(MINIMAL)) == expected
+    assert config_id(load_config("valorant")) == config_id(loaded(MINIMAL)) == expected
     canonical = canonical.replace('"factors":{}', '"factors":{"team_diff":300.0}')
     expected = hashlib.sha256(canonical.encode()).hexdigest()[:12]
     assert config_id(loaded(MINIMAL, "team_diff=300")) == expected
@@ -964,7 +966,7 @@ def test_a_config_is_identified_by_what_differs_from_the_defaults() -> None:
 
 
 def test_config_can_be_sent_to_workers() -> None:
-    config = load("valorant-start")
+    config = load_config("valorant-start")
     copy = pickle.loads(pickle.dumps(config))
     assert (copy, config_id(copy)) == (config, config_id(config))
 

@@ -9,13 +9,15 @@ import pytest
 from tests.support.command import valmatch
 from valmatch.config.factor_paths import flat
 from valmatch.config.identity import config_id, problem_id
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.optimization.studies.sweep import parse_sweep
 
 
 def factor(model: str, name: str, text: str) -> object:
-    return flat(load({"model": model}, [f"{name}={text}"]).factors.model_dump(mode="json"))[name]
+    return flat(load_config({"model": model}, [f"{name}={text}"]).factors.model_dump(mode="json"))[
+        name
+    ]
 
 
 @pytest.mark.parametrize(
@@ -39,20 +41,22 @@ def test_a_duration_is_read_in_the_unit_of_its_factor(
 
 
 def test_units_leave_the_id_of_a_config_alone() -> None:
-    assert config_id(load("valorant", ["wait_thresh=12 min"])) == config_id(load("valorant"))
+    assert config_id(load_config("valorant", ["wait_thresh=12 min"])) == config_id(
+        load_config("valorant")
+    )
 
 
 @pytest.mark.parametrize("text", ["12 fortnights", "min", "-3 min", "1 2 min", "nan h", "12 MIN"])
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(InputError) as error:
-        load("valorant", [f"wait_thresh={text}"])
+        load_config("valorant", [f"wait_thresh={text}"])
     assert "factors.wait_thresh" in str(error.value)
     assert ", in hours, or with a unit, such as 12 min (got " in str(error.value)
 
 
 def test_other_factors_take_no_units() -> None:
     with pytest.raises(InputError, match="should be a valid number"):
-        load("valorant", ["team_diff=12 min"])
+        load_config("valorant", ["team_diff=12 min"])
 
 
 def test_a_sweep_takes_units() -> None:
@@ -65,10 +69,10 @@ def test_a_sweep_takes_units() -> None:
 
 
 def test_minutes_in_place_of_hours_are_remarked_upon() -> None:
-    (remark,) = load("valorant", ["wait_thresh=12"]).warnings
+    (remark,) = load_config("valorant", ["wait_thresh=12"]).warnings
     assert "factors.wait_thresh: 12 hours; 12 minutes is 0.2 (a bare number is hours" in remark
-    assert not load("valorant", ["wait_thresh=2"]).warnings
-    (remark,) = load({"model": "ladder"}, ["rule.wait_thresh=12"]).warnings
+    assert not load_config("valorant", ["wait_thresh=2"]).warnings
+    (remark,) = load_config({"model": "ladder"}, ["rule.wait_thresh=12"]).warnings
     assert "12 minutes is 0.2" in remark
 
 
@@ -96,7 +100,7 @@ def problem(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_a_problem_takes_units(problem: Path) -> None:
-    config = load(problem)
+    config = load_config(problem)
     wait = config.optimize.variables["wait_thresh"]
     assert (wait.low, wait.high, wait.start, wait.scale) == (0.05, 1.0, 0.2, 1.0 / 60.0)
     assert config.optimize.constraints["top"].at_most == 30.0
@@ -104,16 +108,16 @@ def test_a_problem_takes_units(problem: Path) -> None:
         0.05,
         0.2,
     )
-    plain = load(
+    plain = load_config(
         problem,
         ["optimize.variables.wait_thresh={low: 0.05, high: 1, start: 0.2, scale: 60 s}", "top=30"],
     )
     assert problem_id(plain) == problem_id(config)
-    assert load(problem, ["wait=0.3 h"]).optimize.constraints["wait"].at_most == 18.0
-    inner = load(problem, ["optimize.variables.wait_thresh.high=30 min"])
+    assert load_config(problem, ["wait=0.3 h"]).optimize.constraints["wait"].at_most == 18.0
+    inner = load_config(problem, ["optimize.variables.wait_thresh.high=30 min"])
     assert inner.optimize.variables["wait_thresh"].high == 0.5
     ladder = {"rule.wait_thresh": {"low": "1 min", "high": "0.5 h"}}
-    sectioned = load({"model": "ladder", "optimize": {"variables": ladder}})
+    sectioned = load_config({"model": "ladder", "optimize": {"variables": ladder}})
     assert sectioned.optimize.variables["rule.wait_thresh"].low == 1.0 / 60.0
 
 
@@ -158,7 +162,7 @@ def test_errors_of_a_problem_name_the_place(
 ) -> None:
     problem.write_text(PROBLEM.replace(old, new))
     with pytest.raises(InputError) as error:
-        load(problem)
+        load_config(problem)
     (line,) = error.value.args
     assert line.startswith(f"{problem}:{place}: ")
     assert what in line
@@ -189,10 +193,10 @@ def test_unknown_names_are_refused_as_such_also_with_units(problem: Path) -> Non
 def test_a_sweep_of_bounds_takes_units_and_lists(
     text: str, points: list[float], problem: Path
 ) -> None:
-    assert parse_sweep(load(problem), text).points == points
+    assert parse_sweep(load_config(problem), text).points == points
 
 
 @pytest.mark.parametrize("text", ["top=1,1", "top=", "gap=1 min,2 min", "top=2 min,3 parsec"])
 def test_what_is_no_sweep_of_bounds_is_refused(text: str, problem: Path) -> None:
     with pytest.raises(InputError, match=r"not of the form NAME=FIRST:LAST:STEP .* each once$"):
-        parse_sweep(load(problem), text)
+        parse_sweep(load_config(problem), text)

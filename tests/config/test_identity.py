@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.command import valmatch
 from valmatch.config.identity import changes, config_id, identity
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.models import registry
 
 PLUG_IN = """
@@ -131,10 +131,10 @@ def test_changed_code_of_another_package_is_refused(throws: Path, tmp_path: Path
     done = valmatch("replicate", config, "-n", 3, "--out", out)
     assert (done.code, done.err.splitlines()[-1]) == (0, f"results in {out}")
     assert valmatch("replicate", config, "-n", 5, "--resume", "--out", out).code == 0
-    before = config_id(load(config))
+    before = config_id(load_config(config))
     throws.write_text(PLUG_IN.replace("inputs.mean()", "inputs.mean() + 1.0"))
-    assert config_id(load(config)) != before
-    assert set(identity(load(config))) >= {"version", "distribution", "source"}
+    assert config_id(load_config(config)) != before
+    assert set(identity(load_config(config))) >= {"version", "distribution", "source"}
     refused = valmatch("replicate", config, "-n", 7, "--resume", "--out", out)
     assert refused.code == 2
     assert "the code of the model has changed: digest " in refused.err

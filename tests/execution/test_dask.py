@@ -22,7 +22,7 @@ import pytest
 from tests.support.command import valmatch
 from tests.support.crashes import contents, start
 from tests.support.machine import slowness
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.errors import InputError, RunError
 from valmatch.execution.chunks import Chunks
 from valmatch.execution.executors import open_pool
@@ -187,7 +187,7 @@ def test_an_interrupt_does_not_wait_for_workers_that_are_silent(tmp_path: Path) 
 @pytest.mark.slow
 def test_a_lost_worker_costs_a_retry(tmp_path: Path) -> None:
     # Long enough for the loss to be noticed before all is done.
-    config, n = load("valorant", ["rate_multiplier=10"]), 3000
+    config, n = load_config("valorant", ["rate_multiplier=10"]), 3000
     killed: list[int] = []
     details: list[str] = []
     with _cluster(tmp_path) as cluster:

@@ -20,7 +20,7 @@ import pytest
 
 from tests.support.folders import results
 from tests.support.machine import slowness
-from valmatch import InputError, RunError, load, replicate
+from valmatch import InputError, RunError, load_config, replicate
 from valmatch.execution.chunks import releases_gil
 from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import held_signals, is_fragile, stop_on_signal
@@ -51,8 +51,8 @@ def test_threads_processes_and_one_worker_give_the_same_bytes(tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_a_model_says_whether_threads_work_for_it() -> None:
-    assert releases_gil(load("valorant"), load("valorant-published"))
-    assert not releases_gil(load("valorant"), load("zonestats"))
+    assert releases_gil(load_config("valorant"), load_config("valorant-published"))
+    assert not releases_gil(load_config("valorant"), load_config("zonestats"))
     for executor, workers, threads, here in (
         ("local", 1, False, True),
         ("local", 2, True, True),
@@ -99,7 +99,7 @@ def test_what_a_worker_raises_reaches_the_user(
 
 
 def test_threads_end_with_a_run_that_fails() -> None:
-    config = load("valorant", ["rate_multiplier=3000"])
+    config = load_config("valorant", ["rate_multiplier=3000"])
 
     def fail(done: int) -> None:
         if done:

@@ -13,7 +13,7 @@ import pytest
 import valmatch as library
 from tests.support.command import valmatch
 from tests.support.crashes import contents
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.shards import Shard
 from valmatch.experiments.compare import compare, compare_runs
@@ -21,7 +21,7 @@ from valmatch.experiments.replicate import replicate
 
 
 def test_differences_are_those_of_the_two_runs() -> None:
-    a, b = load("valorant"), load("valorant", ["team_diff=150"])
+    a, b = load_config("valorant"), load_config("valorant", ["team_diff=150"])
     found = compare(a, b, 60, seed=4)
     first, second = replicate(a, 60, 4), replicate(b, 60, 4)
     for name, one in found.comparisons.items():
@@ -83,7 +83,7 @@ def test_what_stops_the_first_run_stops_the_second(tmp_path: Path) -> None:
         if done:
             signal.raise_signal(signal.SIGINT)
 
-    change = load("valorant", ["team_diff=150"])
+    change = load_config("valorant", ["team_diff=150"])
     found = compare("valorant", change, 3000, progress=interrupt, out=tmp_path)
     assert 0 < len(found.a.values) < 3000
     assert (len(found.b.values), found.b.status, found.status) == (0, "interrupted", "interrupted")
@@ -115,7 +115,7 @@ def test_what_cannot_be_compared(tmp_path: Path) -> None:
     assert (alone.code, "give a second config" in alone.err) == (2, True)
     small = ["n_games=5", "n_opponents=3", "rank=1"]
     with pytest.raises(InputError, match="no response in common"):
-        compare("valorant", load("kg-fig1-top", small), 2, out=tmp_path / "none")
+        compare("valorant", load_config("kg-fig1-top", small), 2, out=tmp_path / "none")
     assert not (tmp_path / "none").exists()
     a = replicate("valorant", 4, seed=1)
     with pytest.raises(InputError, match="seeds 1 and 2"):
@@ -136,8 +136,10 @@ def test_what_cannot_be_compared(tmp_path: Path) -> None:
 
 def test_the_library_is_the_command() -> None:
     change = {"factors.team_diff": 150, "wait_thresh": np.float64(0.1)}
-    config = library.load("valorant", change)
-    same = library.load({"model": "valorant", "factors": {"team_diff": 150, "wait_thresh": 0.1}})
+    config = library.load_config("valorant", change)
+    same = library.load_config(
+        {"model": "valorant", "factors": {"team_diff": 150, "wait_thresh": 0.1}}
+    )
     assert config.factors == same.factors
     result = library.replicate(config, 5)
     assert result["avg_wait_time"].shape == (5,)
@@ -148,7 +150,7 @@ def test_the_library_is_the_command() -> None:
     with pytest.raises(KeyError, match="did you mean avg_wait_time"):
         result["avg_wait_tim"]
     with pytest.raises(library.InputError, match=r"<mapping>:1:35: factors\.team_dif"):
-        library.load({"model": "valorant", "factors": {"team_dif": 1}})
+        library.load_config({"model": "valorant", "factors": {"team_dif": 1}})
     with pytest.raises(AttributeError, match="no attribute 'replicat'"):
         library.replicat  # type: ignore[attr-defined]  # noqa: B018
     assert set(library.__all__) == set(dir(library))

@@ -36,7 +36,7 @@ def test_intervals_are_those_of_runs_compared_by_hand(tmp_path: Path) -> None:
         "c": {"team_diff": 300, "wait_thresh": 0.1},
     }
     for name, change in changes.items():
-        run = replicate(library.load("valorant", change), 30, 1)
+        run = replicate(library.load_config("valorant", change), 30, 1)
         found = document["variants"][name]
         for response in ("avg_team_diff", "avg_wait_time", "matched_fraction"):
             difference = run[response] - base[response]
@@ -79,7 +79,7 @@ def test_intervals_of_skewed_counts_hold_together() -> None:
 
 def test_responses_by_which_variants_rarely_differ_are_named() -> None:
     """Of 60 days, 15 or so have another number of matches under the variants."""
-    variants = [library.load("valorant", {"team_diff": one}) for one in (150, 300)]
+    variants = [library.load_config("valorant", {"team_diff": one}) for one in (150, 300)]
     found = library.compare("valorant", variants, 60)
     base = found.base["n_matches"]
     fewest = min(
@@ -98,7 +98,7 @@ def test_responses_by_which_variants_rarely_differ_are_named() -> None:
 
 
 def test_on_fewer_replications_all_responses_are_named() -> None:
-    variants = [library.load("valorant", {"team_diff": one}) for one in (150, 300)]
+    variants = [library.load_config("valorant", {"team_diff": one}) for one in (150, 300)]
     found = library.compare("valorant", variants, 19)
     assert set(found.rare) == {one.name for one in found.responses}
 
@@ -159,7 +159,7 @@ def test_configs_folders_and_python_give_the_same(tmp_path: Path) -> None:
     ]
     others: list[dict[str, float]] = [{"team_diff": 150}, {"team_diff": 300, "wait_thresh": 0.1}]
     found = library.compare(
-        "valorant", [library.load("valorant", one) for one in others], 6, 4, workers=2
+        "valorant", [library.load_config("valorant", one) for one in others], 6, 4, workers=2
     )
     assert [one["differences"] for one in found.summary()["variants"].values()] == [
         one["differences"] for one in document["variants"].values()

@@ -15,7 +15,7 @@ from tests.support.command import valmatch
 from tests.support.crashes import CASES, contents, duplicate, run_and_kill, start, suffer, tear
 from tests.support.signals import living
 from valmatch.config.config import Config
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.experiments.replicate import replicate
 
@@ -26,7 +26,7 @@ def case(
 ) -> tuple[Config, int, dict[str, bytes]]:
     """Return a config, a number of replications and the files of an undisturbed run."""
     source, overrides, n = CASES[request.param]
-    config = load(source, overrides)
+    config = load_config(source, overrides)
     folder = tmp_path_factory.mktemp("undisturbed")
     replicate(config, n, out=folder)
     return config, n, contents(folder)
@@ -43,7 +43,7 @@ def test_kills_tears_and_duplicates_change_nothing(
 
 
 def test_a_kill_costs_at_most_the_chunk_in_flight(tmp_path: Path) -> None:
-    config = load("valorant")
+    config = load_config("valorant")
     run_and_kill(config, 10**6, tmp_path, 0.5, lines=200)
     lines = (tmp_path / "replications.csv").read_text().count("\n") - 1
     done: list[int] = []
@@ -58,7 +58,7 @@ def test_a_kill_costs_at_most_the_chunk_in_flight(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cut", [0, 1, 5, 60, 100_000])
 def test_a_torn_tail_is_dropped_with_a_warning(tmp_path: Path, cut: int) -> None:
-    config = load("valorant")
+    config = load_config("valorant")
     replicate(config, 20, out=tmp_path)
     path = tmp_path / "replications.csv"
     before = path.read_bytes()
@@ -72,7 +72,7 @@ def test_a_torn_tail_is_dropped_with_a_warning(tmp_path: Path, cut: int) -> None
 
 
 def test_damage_in_the_middle_is_refused_by_its_place(tmp_path: Path) -> None:
-    config = load("valorant")
+    config = load_config("valorant")
     replicate(config, 5, out=tmp_path)
     path = tmp_path / "replications.csv"
     lines = path.read_text().splitlines(keepends=True)
@@ -85,7 +85,7 @@ def test_damage_in_the_middle_is_refused_by_its_place(tmp_path: Path) -> None:
 
 
 def test_a_gap_is_filled(tmp_path: Path) -> None:
-    config = load("valorant")
+    config = load_config("valorant")
     replicate(config, 8, out=tmp_path)
     path = tmp_path / "replications.csv"
     before = path.read_bytes()
@@ -98,7 +98,7 @@ def test_a_gap_is_filled(tmp_path: Path) -> None:
 
 
 def test_resume_extends_a_finished_run(tmp_path: Path) -> None:
-    config = load("kg-fig1-top", ["n_opponents=4", "n_games=20", "rank=1"])
+    config = load_config("kg-fig1-top", ["n_opponents=4", "n_games=20", "rank=1"])
     replicate(config, 30, out=tmp_path / "a")
     replicate(config, 70, out=tmp_path / "a", resume=True)
     replicate(config, 70, out=tmp_path / "b", resume=True)

@@ -13,7 +13,7 @@ import pytest
 from tests.support.command import valmatch
 from tests.support.folders import results
 from valmatch.config.identity import config_id
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.run_options import Listeners
 from valmatch.experiments.replicate import Plan
@@ -45,11 +45,11 @@ def test_levels_are_yaml() -> None:
 
 
 def test_a_grid_has_every_combination_in_order() -> None:
-    design = design_of(load("valorant"), ["team_diff=1,2", "wait_thresh=0.1,0.2,0.3"])
+    design = design_of(load_config("valorant"), ["team_diff=1,2", "wait_thresh=0.1,0.2,0.3"])
     assert design == Design(["team_diff", "wait_thresh"], list(product([1, 2], [0.1, 0.2, 0.3])))
-    assert design_of(load("valorant"), []) is None
+    assert design_of(load_config("valorant"), []) is None
     with pytest.raises(InputError, match="twice"):
-        design_of(load("valorant"), ["team_diff=1,2", "team_diff=3"])
+        design_of(load_config("valorant"), ["team_diff=1,2", "team_diff=3"])
 
 
 @pytest.mark.parametrize("sample", ["latin-hypercube", "sobol"])
@@ -59,9 +59,9 @@ def test_samples_fill_their_ranges_evenly(sample: str) -> None:
         " team_num: {low: 1, high: 4}}"
     )
     overrides = [f"design={{ranges: {ranges}, points: 64, sample: {sample}, seed: 3}}"]
-    design = design_of(load("valorant", overrides), [])
+    design = design_of(load_config("valorant", overrides), [])
     assert design is not None
-    again = design_of(load("valorant", overrides), [])
+    again = design_of(load_config("valorant", overrides), [])
     assert design == again
     diffs, waits, sizes = (np.array(column) for column in zip(*design.points, strict=True))
     # Both have one point in each of 64 equal strata of every factor.
@@ -167,10 +167,10 @@ def test_shards_of_a_design_combine(tmp_path: Path) -> None:
 
 
 def test_equal_points_are_simulated_once() -> None:
-    config = load("valorant")
+    config = load_config("valorant")
     made: list[int] = []
     design = Design(["team_diff"], [(400,), (100,), (400,)])
-    configs = [load("valorant", (), design.levels(point)) for point in design.points]
+    configs = [load_config("valorant", (), design.levels(point)) for point in design.points]
     found = run_design(config, design, configs, Plan(5), listeners=Listeners(made.append))
     assert sum(made) == 10
     assert [one.values.shape for one in found.results] == [(5, 15)] * 3
@@ -193,7 +193,7 @@ def test_factors_in_sections_are_swept_by_their_dotted_names(tmp_path: Path) -> 
     with (tmp_path / "a" / "design.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0])[:5] == ["point", "config_id", "rule.aim", "noise.bias.0", "response"]
-    single = load(config, ["rule.aim=4", "noise.bias.0=1"])
+    single = load_config(config, ["rule.aim=4", "noise.bias.0=1"])
     assert rows[-1]["config_id"] == config_id(single)
     assert valmatch("plot", tmp_path / "a").code == 0
     for sweep, meant in (("rule.am=1,2", "rule.aim"), ("aim=1,2", "rule.aim")):
@@ -206,7 +206,7 @@ def test_samples_know_the_kinds_of_factors_in_sections(tmp_path: Path) -> None:
     ranges = "{rule.shots: {low: 1, high: 4}, factors.rule.aim: {low: 1, high: 2}}"
     text = f"model: sectioned\ndesign: {{points: 16, ranges: {ranges}}}\n"
     (tmp_path / "c.yaml").write_text(text)
-    design = design_of(load(tmp_path / "c.yaml"), [])
+    design = design_of(load_config(tmp_path / "c.yaml"), [])
     assert design is not None
     shots, aims = zip(*design.points, strict=True)
     assert np.bincount(shots).tolist() == [0, 4, 4, 4, 4]

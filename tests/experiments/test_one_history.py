@@ -53,7 +53,7 @@ def test_compare_makes_one_pair(config: Path) -> None:
     made = valmatch("compare", config, "--set", "team_diff=50", "--json")
     found = json.loads(made.out)
     assert found["replications"] == 1
-    two = library.compare(config, library.load(config, {"team_diff": 50}), 3)
+    two = library.compare(config, library.load_config(config, {"team_diff": 50}), 3)
     difference = two.comparisons["avg_team_diff"].difference
     assert difference.mean == found["differences"]["avg_team_diff"]["mean"]
     assert difference.ci_low is None
@@ -87,7 +87,7 @@ def test_optimize_evaluates_a_point_once(config: Path, tmp_path: Path) -> None:
         points = [row["team_diff"] for row in csv.DictReader(file)]
     assert len(points) == len(set(points)) > 5
     point = found["recommended"]["point"]
-    alone = library.replicate(library.load(config, point))
+    alone = library.replicate(library.load_config(config, point))
     assert alone.estimates["avg_team_diff"].mean == found["recommended"]["objective"]["mean"]
 
 

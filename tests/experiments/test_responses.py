@@ -42,7 +42,7 @@ def test_the_chosen_are_computed_and_shown_alone() -> None:
     assert made.code == 0, made.err
     shown = [line.split()[0] for line in made.out.splitlines()[2:]]
     assert shown == ["avg_wait_time", "wait_p95.bottom_10%"]
-    config = library.load("valorant", {"horizon": 4, "measure": ["bands"]})
+    config = library.load_config("valorant", {"horizon": 4, "measure": ["bands"]})
     mean = library.replicate(config, 3).estimates["avg_wait_time"].mean
     assert f"{mean:.1f}" in made.out
     for command in (

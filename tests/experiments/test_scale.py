@@ -11,7 +11,7 @@ import pytest
 from tests.support.command import valmatch
 from tests.support.crashes import CASES, contents, run_and_kill
 from valmatch.config.config import Config
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.shards import Shard, parse_shard
 from valmatch.experiments.combine import combine
@@ -25,7 +25,7 @@ def case(
 ) -> tuple[Config, int, dict[str, bytes]]:
     """Return a config, a number of replications and the files of a serial run."""
     source, overrides, n = CASES[request.param]
-    config, n = load(source, overrides), n // 7
+    config, n = load_config(source, overrides), n // 7
     folder = tmp_path_factory.mktemp("serial")
     replicate(config, n, out=folder)
     return config, n, contents(folder)
@@ -141,7 +141,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_config_that_means_something_else_now_is_refused(tmp_path: Path) -> None:
-    replicate(load("valorant"), 2, out=tmp_path / "a")
+    replicate(load_config("valorant"), 2, out=tmp_path / "a")
     path = tmp_path / "a" / "manifest.json"
     manifest = json.loads(path.read_text())
     path.write_text(json.dumps(manifest | {"config_id": "0123456789ab"}))
@@ -157,7 +157,7 @@ def test_a_config_that_means_something_else_now_is_refused(tmp_path: Path) -> No
 
 def test_contradictions_are_refused(tmp_path: Path) -> None:
     for name in "ab":
-        replicate(load("valorant"), 5, out=tmp_path / name)
+        replicate(load_config("valorant"), 5, out=tmp_path / name)
     path = tmp_path / "b" / "replications.csv"
     *rows, last = path.read_text().splitlines(keepends=True)
     path.write_text("".join(rows) + last.replace(",4,", ",4,1", 1))
@@ -167,7 +167,7 @@ def test_contradictions_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_killed_shard_is_combined_as_far_as_it_got(tmp_path: Path) -> None:
-    config = load("valorant")
+    config = load_config("valorant")
     run_and_kill(config, 10**6, tmp_path / "killed", 0.3, lines=20)
     with (tmp_path / "killed" / "replications.csv").open("a") as file:
         file.write("ba9486b58175,1,99999,22")

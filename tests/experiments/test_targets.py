@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.support.command import valmatch
 from tests.support.crashes import contents
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.experiments.combine import combine
 from valmatch.experiments.replicate import replicate
 from valmatch.statistics.precision import looks
@@ -18,7 +18,7 @@ TARGET = "avg_wait_time=1%"
 
 
 def test_a_target_is_reached_at_a_look_whoever_works(tmp_path: Path) -> None:
-    config = load("valorant")
+    config = load_config("valorant")
     one = replicate(config, 100, targets=[TARGET], out=tmp_path / "1")
     assert one.complete
     n = len(one.values)
@@ -41,7 +41,7 @@ def test_a_target_is_reached_at_a_look_whoever_works(tmp_path: Path) -> None:
 
 
 def test_a_target_is_resumed_and_tightened(tmp_path: Path) -> None:
-    config = load("valorant")
+    config = load_config("valorant")
     replicate(config, 100, targets=[TARGET], out=tmp_path / "whole")
     stopped = replicate(config, 100, targets=[TARGET], out=tmp_path / "o", max_seconds=1e-9)
     assert stopped.status == "out of time"

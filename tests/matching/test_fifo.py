@@ -9,7 +9,7 @@ from scipy import stats
 from tests.models.valorant.test_valorant_model import recorded, replicated
 from tests.oracles.fifo import Line
 from tests.support.interpreted import interpreted
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.statistics.estimates import Estimate
 
 COLUMNS = ("time_hours", "team_a", "team_b")
@@ -18,7 +18,9 @@ RATES = np.array([20, 15, 18, 20, 20, 23, 30, 25, 30] * 3)[:24]
 
 @pytest.mark.parametrize("team_num", [1, 3, 5])
 def test_matches_are_those_of_the_words(team_num: int) -> None:
-    _, tables = recorded(load("valorant", ["matching=fifo", f"team_num={team_num}"]), replication=2)
+    _, tables = recorded(
+        load_config("valorant", ["matching=fifo", f"team_num={team_num}"]), replication=2
+    )
     line, expected = Line(team_num), []
     for player, time in enumerate(tables["players"]["arrival_hours"]):
         line.join(player, time, 0.0)
@@ -32,7 +34,7 @@ def test_matches_are_those_of_the_words(team_num: int) -> None:
 
 
 def test_numbers_of_teams_are_those_of_the_matches() -> None:
-    _, tables = recorded(load("valorant", ["matching=fifo"]), replication=2)
+    _, tables = recorded(load_config("valorant", ["matching=fifo"]), replication=2)
     players = zip(*(tables["players"][c] for c in ("team", "match")), strict=True)
     assert all(team // 2 == match for team, match in players if match == match)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.early_signals import ended_badly
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 
 ENDLESS = ("team_num=16", "team_diff=1e-7", "player_diff=3000", "matching=joint")
@@ -49,7 +49,7 @@ def test_a_command_in_a_long_search_ends_when_it_is_told_to(
 
 
 def _warning() -> str:
-    (remark,) = build(load("valorant-x10", ENDLESS)).warnings
+    (remark,) = build(load_config("valorant-x10", ENDLESS)).warnings
     return f"warning: {remark}"
 
 
@@ -58,10 +58,10 @@ def test_a_long_search_is_announced() -> None:
     assert "splits of 32 players" in said
     assert "a smaller team_num" in said
     balanced = ("team_num=16", "matching=joint", "tie_break=balanced")
-    (remark,) = build(load("valorant", balanced)).warnings
+    (remark,) = build(load_config("valorant", balanced)).warnings
     assert "team_diff" not in remark
 
 
 @pytest.mark.parametrize("changes", [(), ("team_diff=0",), ("team_num=10",)])
 def test_short_searches_are_not_announced(changes: tuple[str, ...]) -> None:
-    assert build(load("valorant", ["matching=joint", *changes])).warnings == ()
+    assert build(load_config("valorant", ["matching=joint", *changes])).warnings == ()

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.case_tables import cases
 from tests.support.command import valmatch
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.config.writing import template
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
@@ -67,7 +67,7 @@ RULES: dict[str, dict[str, Any]] = {
 
 
 def small(name: str, **changes: object) -> Model[Any]:
-    return build(load({"model": name, "factors": {**SMALL[name], **changes}}))
+    return build(load_config({"model": name, "factors": {**SMALL[name], **changes}}))
 
 
 def arrays(inputs: Any) -> list[Any]:  # noqa: ANN401 - tuples of arrays, and of tuples of them
@@ -79,7 +79,7 @@ def arrays(inputs: Any) -> list[Any]:  # noqa: ANN401 - tuples of arrays, and of
 def test_a_template_is_a_config_of_the_defaults(name: str, tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(template(name))
-    config = load(path)
+    config = load_config(path)
     assert (config.factors, config.warnings) == (MODELS[name].factors(), ())
     assert config.factors.model_fields_set == set(type(config.factors).model_fields)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.optimization import best_known as module
 from valmatch.optimization.best_known import best_known, listed, shipped_problems, table_file
@@ -41,7 +41,7 @@ def test_every_shipped_problem_has_a_row_inside_its_bounds() -> None:
 
 @pytest.mark.parametrize("name", ["valorant-20min", "valorant-30min"])
 def test_known_values_hold_on_other_replications(name: str) -> None:
-    config, row = load(name), table()[name]
+    config, row = load_config(name), table()[name]
     point = {variable: float(row[variable]) for variable in config.optimize.variables}
     problem = problem_of(config, build(config))
     model = build(config, with_factors(config, point))
@@ -58,14 +58,14 @@ def test_known_values_hold_on_other_replications(name: str) -> None:
 @pytest.mark.slow
 def test_a_problem_is_known_by_what_it_asks_for() -> None:
     known = {name: float(row["objective"]) for name, row in table().items()}
-    assert best_known(load("valorant-20min")) == known["valorant-20min"]
-    assert best_known(load("valorant-20min", ["upper_time=15"])) == known["valorant-15min"]
-    assert best_known(load("valorant-20min", ["optimize.best_known=7"])) == 7.0
+    assert best_known(load_config("valorant-20min")) == known["valorant-20min"]
+    assert best_known(load_config("valorant-20min", ["upper_time=15"])) == known["valorant-15min"]
+    assert best_known(load_config("valorant-20min", ["optimize.best_known=7"])) == 7.0
     for other in ("upper_time=16", "w_team=2", "rate_multiplier=3", "optimize.budget=200"):
-        value = best_known(load("valorant-20min", [other]))
+        value = best_known(load_config("valorant-20min", [other]))
         assert value == (known["valorant-20min"] if "budget" in other else None)
-    assert best_known(load("valorant-1")) is None  # nothing feasible is known
-    assert best_known(load("chess-1", ["upper_time=4.5"])) is None
+    assert best_known(load_config("valorant-1")) is None  # nothing feasible is known
+    assert best_known(load_config("chess-1", ["upper_time=4.5"])) is None
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from tests.support.command import valmatch
-from valmatch.config.loading import load, shipped_configs
+from valmatch.config.loading import load_config, shipped_configs
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
 from valmatch.execution.interruption import Stopped
@@ -43,7 +43,7 @@ SMALL = ["--budget", "120", "--solver", "random"]
 
 
 def posed(source: str = "valorant-20min") -> Problem:
-    config = load(source)
+    config = load_config(source)
     return problem_of(config, build(config))
 
 
@@ -83,7 +83,7 @@ def test_the_other_readings_of_the_limit_change_it_alone() -> None:
 
 @pytest.mark.slow
 def test_all_shipped_problems_are_well_posed() -> None:
-    shipped = [name for name in shipped_configs() if load(name).optimize.variables]
+    shipped = [name for name in shipped_configs() if load_config(name).optimize.variables]
     assert len(shipped) >= 7
     for name in shipped:
         assert posed(name).variables
@@ -99,8 +99,8 @@ def test_unit_cube_and_box_correspond() -> None:
 @pytest.mark.parametrize("kept", [evaluation.STORED_INPUTS, 3])
 def test_controls_are_those_of_the_simulator(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluation, "STORED_INPUTS", kept)
-    evaluator = Evaluator(load("valorant-20min"), posed(), 5, 100, budget=12)
-    model = build(load("valorant-start"))
+    evaluator = Evaluator(load_config("valorant-20min"), posed(), 5, 100, budget=12)
+    model = build(load_config("valorant-start"))
     seen, expectations = evaluator.controls(6)
     np.testing.assert_array_equal(seen, run(model, 5, range(100, 106), controls=True).controls)
     np.testing.assert_array_equal(expectations, list(model.controls.values()))
@@ -110,7 +110,7 @@ def test_controls_are_those_of_the_simulator(kept: int, monkeypatch: pytest.Monk
 
 
 def test_variables_that_enter_the_draws_have_no_controls() -> None:
-    config = load(
+    config = load_config(
         "valorant-20min", {"optimize.variables": {"rate_multiplier": {"low": 1, "high": 2}}}
     )
     evaluator = Evaluator(config, problem_of(config, build(config)), 5, 100, budget=12)
@@ -122,12 +122,12 @@ def test_evaluations_are_those_of_the_simulator_and_made_once(
     kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(evaluation, "STORED_INPUTS", kept)
-    config = load("valorant-20min")
+    config = load_config("valorant-20min")
     problem = posed()
     evaluator = Evaluator(config, problem, 5, 100, budget=12)
     outcomes = evaluator.evaluate(problem.start, 6)
     assert evaluator.spent == 6
-    model = build(load("valorant-start"))
+    model = build(load_config("valorant-start"))
     names = [response.name for response in model.responses]
     table = run(model, 5, range(100, 106)).responses
     column = {name: table[:, k] for k, name in enumerate(names)}
@@ -145,10 +145,10 @@ def test_evaluations_are_those_of_the_simulator_and_made_once(
 
 def test_factors_that_enter_the_draws_may_be_varied() -> None:
     sweepable = "optimize.variables={rate_multiplier: {low: 1, high: 3, start: 2}}"
-    config = load("valorant-20min", [sweepable])
+    config = load_config("valorant-20min", [sweepable])
     problem = problem_of(config, build(config))
     evaluator = Evaluator(config, problem, 1, 0, budget=10)
-    fast = build(load("valorant", ["rate_multiplier=3"]))
+    fast = build(load_config("valorant", ["rate_multiplier=3"]))
     wait = run(fast, 1, [0]).responses[0, 2]
     assert evaluator.evaluate(np.array([1.0]), 1)[0, 1] == pytest.approx(wait - 20.0)
 
@@ -251,7 +251,7 @@ def test_a_finished_study_grows_to_what_would_have_been_made_at_once(
 def test_a_study_that_grows_makes_no_replication_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = load({**yaml.safe_load(SHOTS)})
+    config = load_config({**yaml.safe_load(SHOTS)})
     made: list[int] = []
     replication = Evaluator._replication
 
@@ -463,7 +463,7 @@ def test_time_is_up(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_evaluation_of_any_length_stops_when_time_is_up(tmp_path: Path) -> None:
-    config = load("valorant-20min")
+    config = load_config("valorant-20min")
     started = time.monotonic()
     study = optimize(config, "random", 10**9, max_seconds=1.0, out=tmp_path / "out")
     assert time.monotonic() - started < 20.0
@@ -486,7 +486,7 @@ def test_a_comparison_of_solvers_stops_when_time_is_up(
 
     monkeypatch.setattr("valmatch.optimization.studies.solver_study.compare", late)
     options: dict[str, Any] = {"macroreps": 2, "out": tmp_path / "out"}
-    config = load("valorant-20min")
+    config = load_config("valorant-20min")
     stopped = optimize(config, "random", 100, **options)
     assert (len(stopped.runs), stopped.comparison, stopped.status) == (2, None, "interrupted")
     monkeypatch.undo()
@@ -496,7 +496,7 @@ def test_a_comparison_of_solvers_stops_when_time_is_up(
 
 
 def test_a_damaged_journal_is_refused_where_it_is_damaged(tmp_path: Path) -> None:
-    config = load("valorant-20min")
+    config = load_config("valorant-20min")
     optimize(config, "random", 100, out=tmp_path)
     path = tmp_path / "evaluations.csv"
     whole = path.read_text()
@@ -544,13 +544,13 @@ def test_sections_that_enter_the_draws_are_drawn_anew(tmp_path: Path) -> None:
         given = f"{{low: {low}, high: {high}, start: {low}}}"
         variables = f"optimize.variables={{{name}: {given}}}"
         (tmp_path / "c.yaml").write_text(SHOTS)
-        config = load(tmp_path / "c.yaml", [variables])
+        config = load_config(tmp_path / "c.yaml", [variables])
         evaluator = Evaluator(config, problem_of(config, build(config)), 1, 0, budget=10)
         assert (
             evaluator.evaluate(np.array([0.0]), 1)[0, 0]
             == run(build(config), 1, [0]).responses[0, 0]
         )
-        changed = build(load(tmp_path / "c.yaml", [f"{name}={high}"]))
+        changed = build(load_config(tmp_path / "c.yaml", [f"{name}={high}"]))
         assert evaluator.evaluate(np.array([1.0]), 1)[0, 0] == run(changed, 1, [0]).responses[0, 0]
 
 
@@ -583,12 +583,12 @@ def test_names_of_variables_in_sections(name: str, message: str, tmp_path: Path)
 @pytest.mark.usefixtures("sectioned")
 def test_a_factor_that_is_null_is_optimised_from_its_start(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(SHOTS)
-    config = load(
+    config = load_config(
         tmp_path / "c.yaml", ["optimize.variables={rule.limit: {low: 1, high: 5, start: 2}}"]
     )
     (variable,) = problem_of(config, build(config)).variables
     assert (variable.name, variable.start, variable.whole) == ("rule.limit", 2.0, False)
-    negative = load(
+    negative = load_config(
         tmp_path / "c.yaml", ["optimize.variables.rule.limit={low: -1, high: 5, start: 2}"]
     )
     with pytest.raises(InputError, match=r"rule\.limit\.low: -1 is outside the range"):
@@ -598,10 +598,10 @@ def test_a_factor_that_is_null_is_optimised_from_its_start(tmp_path: Path) -> No
 def test_what_is_recommended_is_a_config_that_runs(tmp_path: Path) -> None:
     study = optimize("valorant-30min", budget=120, out=tmp_path)
     assert study.verdict is not None
-    recommended = load(tmp_path / "recommended.yaml")
+    recommended = load_config(tmp_path / "recommended.yaml")
     factors = recommended.factors.model_dump()
     assert {name: factors[name] for name in study.verdict.point} == study.verdict.point
-    impossible = load("valorant-30min", {"upper_time": 0.1})
+    impossible = load_config("valorant-30min", {"upper_time": 0.1})
     out = tmp_path / "none"
     assert optimize(impossible, budget=120, out=out).verdict is not None
     assert not (out / "recommended.yaml").exists()
@@ -620,15 +620,15 @@ def test_an_entry_of_a_list_can_be_recommended(tmp_path: Path) -> None:
     }
     study = optimize(problem, budget=100, out=tmp_path)
     assert study.verdict is not None
-    factors = load(tmp_path / "recommended.yaml").factors.model_dump()
-    rates = [*load("valorant").factors.model_dump()["poisson_rate"]]
+    factors = load_config(tmp_path / "recommended.yaml").factors.model_dump()
+    rates = [*load_config("valorant").factors.model_dump()["poisson_rate"]]
     rates[3] = study.verdict.point["poisson_rate.3"]
     assert [*factors["poisson_rate"]] == rates
     assert factors["team_diff"] == study.verdict.point["team_diff"]
 
 
 def test_a_request_is_of_the_kind_that_it_names() -> None:
-    config, solvers = load("valorant-20min"), ["random", "spsa"]
+    config, solvers = load_config("valorant-20min"), ["random", "spsa"]
     runs = spec_of(config, StudyRequest(solvers, 100, macroreps=3))
     assert (type(runs), runs.size, runs.replications) == (SolverStudySpec, 3, 600)
     sweep = spec_of(config, StudyRequest(solvers, 100, sweep="upper_time=20:30:5"))

@@ -16,7 +16,7 @@ import pytest
 
 from tests.support.command import valmatch
 from tests.support.sweeps import swept
-from valmatch import InputError, load, optimize
+from valmatch import InputError, load_config, optimize
 from valmatch.execution.chunks import build
 from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop, Stopped
@@ -109,7 +109,7 @@ def valmatch_front(workers: int, out: Path) -> dict[str, bytes]:
 
 
 def test_small_evaluations_are_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = load("valorant-20min")
+    config = load_config("valorant-20min")
     problem = problem_of(config, build(config))
     with open_pool("local", 2, threads=True) as pool:
         shared: list[range] = []
@@ -126,7 +126,7 @@ def test_small_evaluations_are_not_shared(monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_the_journal_has_is_not_made_by_workers_either(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    config = load("valorant-20min")
+    config = load_config("valorant-20min")
     problem = problem_of(config, build(config))
     alone = Evaluator(config, problem, 1, 7, 100).evaluate(problem.start, 12)
     point = tuple(problem.point(problem.start).values())
@@ -152,7 +152,7 @@ def test_what_the_journal_has_is_not_made_by_workers_either(
 
 
 def test_shared_replications_end_when_it_is_time() -> None:
-    config = load("valorant-20min")
+    config = load_config("valorant-20min")
     stop = Stop()
     with open_pool("local", 2, threads=True) as pool:
         made = SharedPool(pool, stop).make(config, {"team_diff": 300.0}, 1, [2], range(10**9))
@@ -418,7 +418,7 @@ def test_contradictions_and_damage_are_refused(shots: Path, tmp_path: Path) -> N
 
 
 def test_points_of_a_frontier_do_not_depend_on_each_other(sectioned: None) -> None:
-    config = load(SHOTS)
+    config = load_config(SHOTS)
     all_of_it = swept(config, "far=4:8:2", "random", 120)
     one = swept(config, "far=8:8:1", "random", 120)
     assert all_of_it.verdicts[-1] == one.verdicts[0]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from tests.support.certifying import along
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.path import (
@@ -225,7 +225,7 @@ def test_bayes_says_where_no_point_is_likely_to_pass() -> None:
 
 @pytest.mark.slow
 def test_a_run_tests_on_replications_that_follow_one_another() -> None:
-    config = load("valorant-20min")
+    config = load_config("valorant-20min")
     problem = problem_of(config, build(config))
     run = run_solver(config, problem, RunSpec("bayes", 0), Settings(1000, 1, 0.05))
     found = run.certificate

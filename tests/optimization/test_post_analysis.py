@@ -15,7 +15,7 @@ from scipy import stats
 
 from tests.support.command import valmatch
 from tests.support.sweeps import swept
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.post_analysis.post_analysis import POST_ANALYSIS
@@ -51,7 +51,7 @@ def test_both_points_meet_the_same_fresh_replications(tmp_path: Path) -> None:
     assert n == 20
     values = []
     for point in (start, found["recommended"]):
-        model = build(load("valorant", point))
+        model = build(load_config("valorant", point))
         rows = run(model, 1, range(POST_ANALYSIS, POST_ANALYSIS + n)).responses
         columns = dict(zip(model.responses.names, rows.T, strict=True))
         columns["objective"] = columns["avg_team_diff"] + columns["avg_player_diff"]
@@ -91,7 +91,7 @@ def test_what_is_printed() -> None:
 
 
 def test_a_loose_bound_costs_nothing() -> None:
-    loose = load(PROBLEM, {"upper_time": 100000})
+    loose = load_config(PROBLEM, {"upper_time": 100000})
     study = optimize(loose, budget=200)
     assert study.post_analysis is not None
     (price,) = study.post_analysis.prices
@@ -100,7 +100,7 @@ def test_a_loose_bound_costs_nothing() -> None:
 
 
 def test_nothing_is_compared_where_nothing_is_recommended(tmp_path: Path) -> None:
-    impossible = load(PROBLEM, {"upper_time": 0.1})
+    impossible = load_config(PROBLEM, {"upper_time": 0.1})
     study = optimize(impossible, budget=120, out=tmp_path / "out")
     assert (study.post_analysis, study.status) == (None, "complete")
     assert "start_and_recommended" not in study.summary()
@@ -135,14 +135,16 @@ def test_a_log_is_one_history(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     rows = [f"{k / 20},{1000 + 37 * k % 400}" for k in range(80)]
     log.write_text("arrival_hours,rating\n" + "\n".join(rows) + "\n")
-    config = load(PROBLEM, [f"arrivals={log}", "team_num=2", "upper_time=200"])
+    config = load_config(PROBLEM, [f"arrivals={log}", "team_num=2", "upper_time=200"])
     study = optimize(config, budget=100, out=tmp_path / "out")
     assert study.post_analysis is not None
     assert study.post_analysis.spent == 2
     row = rows_of(tmp_path / "out")["avg_wait_time"]
     assert (row["n"], row["ci_low"], row["std_error"]) == ("1", "", "")
-    point = load("valorant", {**study.post_analysis.against_start.recommended, "team_num": 2})
-    alone = load(
+    point = load_config(
+        "valorant", {**study.post_analysis.against_start.recommended, "team_num": 2}
+    )
+    alone = load_config(
         {"model": "valorant", "factors": point.factors.model_dump(mode="json")},
         [f"arrivals={log}"],
     )
@@ -156,7 +158,7 @@ def test_a_log_is_one_history(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_frontier_says_what_its_bound_costs() -> None:
-    config = load("valorant-30min")
+    config = load_config("valorant-30min")
     frontier = swept(config, "upper_time=25:35:5", "random", 400)
     assert [found.feasible for _, found in frontier.verdicts] == [True] * 3
     means = [one.objective.mean for _, one in frontier.verdicts]

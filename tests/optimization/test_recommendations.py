@@ -17,7 +17,7 @@ from tests.support.known_loads import BOXES, LOADS
 from tests.support.known_rules import RULES, registered
 from tests.support.sweeps import swept
 from valmatch.config.identity import resolved, restore
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.certify_run import FreshReplications, certify_run
@@ -98,10 +98,10 @@ def test_where_noise_goes_with_the_mean_the_start_is_not_left_for_worse(
         config = rule.config(title)
         problem = problem_of(config, build(config))
         run = run_solver(config, problem, RunSpec("auto", 0), Settings(1_000, seed, 0.05))
-    cost, load = rule.expected(problem.point(run.certificate.unit))
+    cost, load_config = rule.expected(problem.point(run.certificate.unit))
     assert cost <= rule.expected(problem.point(problem.start))[0] * (1.0 + 1e-9)
     assert run.certificate.feasible is True
-    assert load <= rule.limit
+    assert load_config <= rule.limit
     assert run.spent == 1_000
 
 
@@ -141,13 +141,13 @@ def test_todays_rule_is_the_configs_own(tmp_path: Path) -> None:
     rule = RULES["valley"]
     posed = rule.config("valley")
     assert problem_of(posed, build(posed)).today is None  # the model's defaults are nobody's rule
-    same = load({**document(posed), "factors": {"rule": "valley", "x1": 80}})
+    same = load_config({**document(posed), "factors": {"rule": "valley", "x1": 80}})
     assert problem_of(same, build(same)).today is None
-    own = load({**document(posed), "factors": {"rule": "valley", "x1": 30}})
+    own = load_config({**document(posed), "factors": {"rule": "valley", "x1": 30}})
     problem = problem_of(own, build(own))
     assert problem.today == {"x1": 30.0}
     assert list(problem.given) == ["start", "today's rule"]
-    outside = load({**document(posed), "factors": {"rule": "valley", "x1": -5}})
+    outside = load_config({**document(posed), "factors": {"rule": "valley", "x1": -5}})
     problem = problem_of(outside, build(outside))
     assert problem.today == {"x1": -5.0}
     assert list(problem.given) == ["start"]
@@ -164,7 +164,7 @@ def document(posed: Any) -> dict[str, Any]:  # noqa: ANN401
 
 def test_todays_rule_is_a_candidate_and_compared(tmp_path: Path) -> None:
     posed = document(RULES["valley"].config("valley"))
-    best = load({**posed, "factors": {"rule": "valley", "x1": 30}})
+    best = load_config({**posed, "factors": {"rule": "valley", "x1": 30}})
     study = optimize(best, budget=400, out=tmp_path / "out")
     assert study.verdict is not None
     assert (study.verdict.name, study.verdict.point) == ("today's rule", {"x1": 30.0})
@@ -174,7 +174,7 @@ def test_todays_rule_is_a_candidate_and_compared(tmp_path: Path) -> None:
     assert (rows[0]["response"], float(rows[0]["difference"])) == ("objective", 0.0)
     assert study.summary()["today_and_recommended"]["today"] == {"x1": 30.0}
     assert "today's rule and recommended point on the same" in repr(study)
-    outside = load({**posed, "factors": {"rule": "valley", "x1": -5}})
+    outside = load_config({**posed, "factors": {"rule": "valley", "x1": -5}})
     found = optimize(outside, budget=400).post_analysis
     assert found is not None
     assert found.against_today is not None

@@ -15,7 +15,7 @@ import valmatch
 from tests.support.command import valmatch as command
 from tests.support.wide_model import ENTRY, gap, posed
 from valmatch import InputError
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.models.registry import OWN
 from valmatch.optimization.best_known import shipped_problems
@@ -40,7 +40,7 @@ def variable(low: float, high: float, start: float, whole: bool = False) -> Vari
 
 @pytest.mark.parametrize("name", sorted(shipped_problems()))
 def test_shipped_problems_are_searched_as_before(name: str) -> None:
-    config = load(name)
+    config = load_config(name)
     for one in problem_of(config, build(config)).variables:
         assert one.ends is None, one.name
 
@@ -101,7 +101,7 @@ def test_what_a_config_says_of_a_scale_is_kept() -> None:
     for said in ({"scale": 20.0}, {"std": 100.0}, {"mean": 30.0, "std": 100.0}):
         config = posed("low")
         config["optimize"]["variables"]["x.3"] |= said
-        loaded = load(config)
+        loaded = load_config(config)
         variables = problem_of(loaded, build(loaded)).variables
         assert [bool(one.ends) for one in variables] == [True, True, True, False, True, True]
 
@@ -212,4 +212,4 @@ def test_a_scale_is_still_a_number_above_0() -> None:
     config = posed("low")
     config["optimize"]["variables"]["x.0"]["scale"] = 0.0
     with pytest.raises(InputError, match="scale"):
-        load(config)
+        load_config(config)

@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from tests.support.known_rules import RULES, registered
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
@@ -421,7 +421,7 @@ def test_a_search_that_is_settled_leaves_its_budget_to_certification(title: str)
 
 
 def test_parts_of_evaluated_points_add_up_to_their_objectives() -> None:
-    config = load("valorant-20min")
+    config = load_config("valorant-20min")
     problem = problem_of(config, build(config))
     evaluator = Evaluator(config, problem, 1, 0, 10)
     outcomes = evaluator.evaluate(problem.start, 4)

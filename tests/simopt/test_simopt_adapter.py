@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.models.valorant.factors import ValorantFactors
 
@@ -60,7 +60,7 @@ def simulated(problem: Problem, x: tuple[float, ...], n: int = 5) -> Solution:
 
 def ours(n: int, *overrides: str) -> dict[str, list[float]]:
     """Run the same replications without SimOpt."""
-    model = build(load("valorant", overrides))
+    model = build(load_config("valorant", overrides))
     values = run(model, 0, [replication_index(stream(k)) for k in range(n)]).responses
     return {r.name: v.tolist() for r, v in zip(model.responses, values.T, strict=True)}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 
 pytest.importorskip("simopt", reason="needs the extra `simopt`")
@@ -42,7 +42,7 @@ def wait_of_1_2_4(one: Replication, allowable_diff: float) -> float:
 
 
 def test_the_problem_is_that_of_simopt() -> None:
-    theirs, ours = ChessAvgDifference(), load("chess-1")
+    theirs, ours = ChessAvgDifference(), load_config("chess-1")
     model, factors = theirs.model.factors, ours.factors.model_dump()
     variable = ours.optimize.variables["team_diff"]
     assert (theirs.lower_bounds, theirs.upper_bounds) == ((variable.low,), (variable.high,))
@@ -66,7 +66,7 @@ def test_the_same_players_give_the_same(diff: float, tmp_path: Path) -> None:
     path.write_text(
         "arrival_hours,rating\n" + "".join(f"{t / 60!r},{rating!r}\n" for t, rating in rows)
     )
-    model = build(load("chess-1", [f"arrivals={path}", f"team_diff={diff}"]))
+    model = build(load_config("chess-1", [f"arrivals={path}", f"team_diff={diff}"]))
     names = [response.name for response in model.responses]
     found = run(model, 1, [0]).responses[0, [names.index(name) for name in RESPONSES]]
     assert found.tolist() == pytest.approx([one.avg_diff, one.mended_wait], rel=1e-12)
@@ -77,7 +77,7 @@ def test_means_are_those_of_simopt(diff: float, sd: float) -> None:
     theirs_model = simopt_model(diff, sd)
     replications = [simopt_replication(theirs_model, k) for k in range(N)]
     theirs = np.array([(one.avg_diff, one.mended_wait) for one in replications])
-    model = build(load("chess-1", [f"team_diff={diff}", f"cov_matrix.0.0={sd * sd!r}"]))
+    model = build(load_config("chess-1", [f"team_diff={diff}", f"cov_matrix.0.0={sd * sd!r}"]))
     names = [response.name for response in model.responses]
     ours = run(model, 1, range(N)).responses[:, [names.index(name) for name in RESPONSES]]
     error = np.sqrt((ours.var(axis=0, ddof=1) + theirs.var(axis=0, ddof=1)) / N)

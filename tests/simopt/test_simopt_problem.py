@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
 
@@ -70,7 +70,7 @@ def simulated(posed: Problem, x: tuple[float, ...], n: int = 5) -> Solution:
 
 def ours(config: object, n: int, *overrides: str) -> dict[str, list[float]]:
     """Run the same replications without SimOpt."""
-    model = build(load(config, overrides))  # type: ignore[arg-type]
+    model = build(load_config(config, overrides))  # type: ignore[arg-type]
     values = run(model, 0, [replication_index(stream(k)) for k in range(n)]).responses
     return {r.name: v.tolist() for r, v in zip(model.responses, values.T, strict=True)}
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.statistics.estimates import estimate
 from valmatch.statistics.pairs import paired
@@ -69,7 +69,7 @@ def test_runs_of_different_length_are_refused() -> None:
 
 
 def test_common_random_numbers_pay_in_the_model() -> None:
-    models = [build(load("valorant")), build(load("valorant", ["team_diff=300"]))]
+    models = [build(load_config("valorant")), build(load_config("valorant", ["team_diff=300"]))]
     names = [response.name for response in models[0].responses]
     a, b = (run(model, 1, range(400)).responses for model in models)
     compared = dict(zip(names, paired(a, b), strict=True))

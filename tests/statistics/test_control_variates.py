@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.support.interpreted import interpreted
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
@@ -258,12 +258,12 @@ def test_integrals_over_singular_covariances(signs: list[float]) -> None:
     high = min([z for z, s in zip(zeros, signs, strict=True) if s < 0], default=40.0)
     multipliers = [1.0, 2.0, -0.3]
     center = sum(m * w for m, w in zip(mean, multipliers, strict=True))
-    load = sum(w * s * sd for w, s, sd in zip(multipliers, signs, sds, strict=True))
+    load_config = sum(w * s * sd for w, s, sd in zip(multipliers, signs, sds, strict=True))
     x, step = np.linspace(low, high, 200_001, retstep=True)
     weights = np.full(x.size, 2.0)  # Simpson's rule
     weights[1::2], weights[0], weights[-1] = 4.0, 1.0, 1.0
     density = weights * step / 3 * np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
-    expected = [float(density @ (center + load * x) ** k) for k in range(5)]
+    expected = [float(density @ (center + load_config * x) ** k) for k in range(5)]
     assert expected[0] > 0.05
     found = integrals(mean, correlated(1.0, signs), multipliers)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
@@ -306,7 +306,7 @@ CONFIGS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CONFIGS)
 def test_controls_have_their_expectations(name: str) -> None:
-    model = build(load("valorant", CONFIGS[name]))
+    model = build(load_config("valorant", CONFIGS[name]))
     rows, n = observed(model, 1, 3000), 3000
     assert list(model.controls)[:2] == ["players", "arrival_hours"]
     expectations = np.array(list(model.controls.values()))
@@ -318,7 +318,9 @@ def test_controls_have_their_expectations(name: str) -> None:
 
 @pytest.mark.parametrize("override", ["num_players=50", "gaps=poisson"])
 def test_other_arrivals_than_a_poisson_process_have_no_controls(override: str) -> None:
-    model = build(load("valorant", [override, *(["horizon=null"] if "num" in override else [])]))
+    model = build(
+        load_config("valorant", [override, *(["horizon=null"] if "num" in override else [])])
+    )
     assert not model.controls
     assert not model.floors
     found = run(model, 1, range(2), controls=True).controls
@@ -327,7 +329,7 @@ def test_other_arrivals_than_a_poisson_process_have_no_controls(override: str) -
 
 
 def test_controls_are_sums_over_the_players() -> None:
-    model = build(load("valorant"))
+    model = build(load_config("valorant"))
     kept: Any = model.keep(model.draw(Streams(2), 5))
     (chunk,) = kept
     row = observed(model, 2, 6)[5]
@@ -339,7 +341,7 @@ def test_controls_are_sums_over_the_players() -> None:
 
 @pytest.mark.parametrize("overrides", [(), ("rate_multiplier=100",), ("matching=joint",)])
 def test_observing_changes_no_response(overrides: tuple[str, ...]) -> None:
-    model = build(load("valorant", overrides))
+    model = build(load_config("valorant", overrides))
     n = 2 if overrides == ("rate_multiplier=100",) else 20
     plain, seen = run(model, 1, range(n)), run(model, 1, range(n), controls=True)
     np.testing.assert_array_equal(plain.responses, seen.responses)
@@ -351,9 +353,9 @@ def test_observing_changes_no_response(overrides: tuple[str, ...]) -> None:
 
 
 def test_controls_depend_on_the_index_alone_and_on_no_rule() -> None:
-    whole = run(build(load("valorant")), 3, range(6), controls=True).controls
+    whole = run(build(load_config("valorant")), 3, range(6), controls=True).controls
     assert whole is not None
-    other = build(load("valorant", ["player_diff=10", "matching=joint", "team_num=2"]))
+    other = build(load_config("valorant", ["player_diff=10", "matching=joint", "team_num=2"]))
     part = run(other, 3, [4, 2], controls=True).controls
     np.testing.assert_array_equal(part, whole[[4, 2]])
 
@@ -361,10 +363,10 @@ def test_controls_depend_on_the_index_alone_and_on_no_rule() -> None:
 def test_traces_and_other_models_have_no_controls(tmp_path: Path) -> None:
     path = tmp_path / "trace.csv"
     path.write_text("arrival_hours,rating\n0,1000\n1,1010\n")
-    models = [build(load("valorant", [f"arrivals={path}"]))]
-    models += [build(load(config)) for config in ("kg-fig1-top", "targeting", "zonestats")]
-    models.append(build(load("ladder", ["days=2", "warmup_days=1"])))
-    models.append(build(load("tickets", ["hours=1", "warmup_minutes=0"])))
+    models = [build(load_config("valorant", [f"arrivals={path}"]))]
+    models += [build(load_config(config)) for config in ("kg-fig1-top", "targeting", "zonestats")]
+    models.append(build(load_config("ladder", ["days=2", "warmup_days=1"])))
+    models.append(build(load_config("tickets", ["hours=1", "warmup_minutes=0"])))
     assert len(models) == len(MODELS)
     for model in models:
         plain, seen = run(model, 1, range(2)), run(model, 1, range(2), controls=True)
@@ -376,7 +378,7 @@ def test_traces_and_other_models_have_no_controls(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_adjusted_means_of_the_model_are_unbiased_and_cover() -> None:
-    model, runs, n = build(load("valorant")), 150, 60
+    model, runs, n = build(load_config("valorant")), 150, 60
     batch = run(model, 1, range(runs * n), controls=True)
     assert batch.controls is not None
     expectations = np.array(list(model.controls.values()))
@@ -407,7 +409,7 @@ def test_adjusted_means_of_the_model_are_unbiased_and_cover() -> None:
 
 
 def some_controls() -> list[list[float]]:
-    return list(observed(build(load("valorant")), 8, 3).tolist())
+    return list(observed(build(load_config("valorant")), 8, 3).tolist())
 
 
 @pytest.mark.slow
@@ -428,12 +430,12 @@ def test_models_with_the_same_ratings_share_their_integrals(
 
     controls_module._integrals.cache_clear()
     monkeypatch.setattr(controls_module, "rating_integrals", counted)
-    config = load("valorant-20min")
+    config = load_config("valorant-20min")
     first = build(config).controls
     integrals = len(made)
     assert integrals > 0
     assert build(config).controls == first
     assert len(made) == integrals
-    other = load("valorant-20min", ["mean_matrix.0=1000"])
+    other = load_config("valorant-20min", ["mean_matrix.0=1000"])
     assert build(other).controls != first
     assert len(made) > integrals

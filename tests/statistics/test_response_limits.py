@@ -69,7 +69,7 @@ def test_limits_of_an_objective() -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_values_and_intervals_of_models_keep_what_is_declared(model: str) -> None:
     few = {"n_games": 20} if model.startswith("kg") else {}
-    found = library.replicate(library.load(model, few), 2)
+    found = library.replicate(library.load_config(model, few), 2)
     waits = [one for one in found.responses if one.unit == "minutes"]
     shares = [one for one in found.responses if one.share_of]
     assert all(one.limits == NOT_NEGATIVE for one in waits)
@@ -94,7 +94,7 @@ def test_what_is_printed_and_written_keeps_them(tmp_path: Path) -> None:
     assert any(float(row["ci_low"]) == 0.0 for row in rows.values() if row["ci_low"])
     line = next(one for one in done.out.splitlines() if one.startswith("matched_fraction "))
     assert "/+" in line
-    both = library.compare("valorant", library.load("valorant", {"team_diff": 20}), 2)
+    both = library.compare("valorant", library.load_config("valorant", {"team_diff": 20}), 2)
     for name, one in both.comparisons.items():
         if name.endswith("fraction"):
             assert one.difference.ci_low is not None

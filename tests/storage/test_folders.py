@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from tests.support.command import valmatch
 from tests.support.folders import everything, results
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.combine import combine, combine_designs
@@ -196,7 +196,7 @@ def test_a_shard_keeps_out_who_makes_the_same_or_the_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_folder, "WAIT", 0.1)
-    config = load("valorant")
+    config = load_config("valorant")
 
     def opened(shard: Shard) -> RunFolder:
         return open_run(tmp_path, config, Plan(10, shard=shard), resume=True)
@@ -217,7 +217,7 @@ def test_a_shard_keeps_out_who_makes_the_same_or_the_whole(
 
 
 def test_a_thousand_million_are_counted(tmp_path: Path) -> None:
-    replicate(load("valorant"), 4, shard=Shard(1, 2), out=tmp_path / "1")
+    replicate(load_config("valorant"), 4, shard=Shard(1, 2), out=tmp_path / "1")
     found = combine(tmp_path / "all", [tmp_path / "1"], expect=10**9, check=True)
     assert found.summary()["missing_counts"] == {
         "shard 0/2": 5 * 10**8,
@@ -253,7 +253,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a short run with curves."""
     folder = tmp_path_factory.mktemp("run") / "run"
     arguments = ("n_opponents=4", "n_games=8", "rank=1")
-    replicate(load("kg-fig1-top", arguments), 4, out=folder)
+    replicate(load_config("kg-fig1-top", arguments), 4, out=folder)
     return folder
 
 
@@ -391,16 +391,16 @@ def test_nothing_but_results_is_left(copy: Path, at_once: bool) -> None:
         copy.mkdir()
         (copy / ".lock").touch()
         (copy / ".manifest.json.abcd1234.part").touch()
-    replicate(load("kg-fig1-top", ("n_opponents=4", "n_games=8", "rank=1")), 5, out=copy)
+    replicate(load_config("kg-fig1-top", ("n_opponents=4", "n_games=8", "rank=1")), 5, out=copy)
     assert not [name for name in everything(copy) if name.startswith(".")]
     before = everything(copy)
     with pytest.raises(InputError, match="another run"):
-        replicate(load("valorant"), 1, out=copy)
+        replicate(load_config("valorant"), 1, out=copy)
     assert everything(copy) == before
 
 
 def test_a_killed_second_run_may_be_made_again(tmp_path: Path) -> None:
-    config = load("kg-fig1-top", ("n_opponents=4", "n_games=8", "rank=1"))
+    config = load_config("kg-fig1-top", ("n_opponents=4", "n_games=8", "rank=1"))
     simulate(config, out=tmp_path)
     complete = results(tmp_path)
     killed = RunFolder(tmp_path, "simulate", config, {"seed": 1, "replication": 0})

@@ -25,7 +25,7 @@ from valmatch import (
     Streams,
 )
 from valmatch.config.config import Config
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.kernels.arrays import Floats
 from valmatch.models.registry import OWN
 
@@ -62,7 +62,7 @@ class Load:
         """Return the config of the problem."""
         bounds = {"low": self.low, "high": self.high, "start": self.start}
         bounded = YES_NO if self.noise == YES_NO else "load"
-        return load(
+        return load_config(
             {
                 "model": "loads",
                 "factors": {"title": title},
@@ -77,8 +77,8 @@ class Load:
     def expected(self, point: Mapping[str, float]) -> tuple[float, float]:
         """Return the cost and the expected load of a point."""
         x = np.array(list(point.values()))
-        load = self.scale * float((np.array(self.w) / x).sum())
-        return float((np.array(self.c) * x**self.power).sum()), load
+        load_config = self.scale * float((np.array(self.w) / x).sum())
+        return float((np.array(self.c) * x**self.power).sum()), load_config
 
     @property
     def best(self) -> float:
@@ -170,8 +170,8 @@ class Loads(Model[tuple[Floats, Floats]]):
             factor = exponential[0]
         own = math.sqrt(2.0) * math.sin(2.0 * math.pi * (phase + 10.0 * frequency * place))
         happened = float(uniform < self._load)
-        load = self._load * factor * (1.0 + self._rule.own * own)
-        return Outcome({"cost": self._cost, "load": float(load), YES_NO: happened})
+        load_config = self._load * factor * (1.0 + self._rule.own * own)
+        return Outcome({"cost": self._cost, "load": float(load_config), YES_NO: happened})
 
     def record(self, inputs: tuple[Floats, Floats]) -> Record:
         """Show nothing more."""

@@ -25,7 +25,7 @@ from valmatch import (
     Table,
 )
 from valmatch.config.config import Config
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.kernels.arrays import Floats
 from valmatch.models.registry import OWN
 
@@ -66,7 +66,7 @@ class Rule:
             "objective": {"cost": {"response": "cost"}},
             "constraints": {"wait": {"response": "wait", "at_most": 5.0}},
         }
-        return load(
+        return load_config(
             {
                 "model": "rules",
                 "factors": {"rule": title, **own},

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
@@ -36,7 +36,7 @@ ONE_AGAINST_ONE: Changes = {"rule.team_num": 1, "rule.player_diff": 0, "rule.pla
 
 def ladder(changes: Changes) -> LadderModel:
     """Return the model of the config `ladder` with changes by dotted path."""
-    model = build(load("ladder", dict(changes)))
+    model = build(load_config("ladder", dict(changes)))
     assert isinstance(model, LadderModel)
     return model
 
@@ -107,7 +107,7 @@ def one_known_game_each(changes: Changes, times: Floats, skills: Floats) -> Reco
 
 def same_matches(rule: Changes, replication: int, **day: Any) -> int:  # noqa: ANN401
     """Play a day of the model `valorant` as a ladder; return the number of matches."""
-    valorant = build(load("valorant", {**rule, **day}))
+    valorant = build(load_config("valorant", {**rule, **day}))
     assert isinstance(valorant, ValorantModel)
     wanted = valorant.record(valorant.draw(Streams(7), replication))
     players, matches = (tables_of(wanted)[name] for name in ("players", "matches"))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from valmatch.config.config import Config
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, record, run
 from valmatch.experiments.replicate import replicate
 from valmatch.models.valorant.fitting import fit_arrivals
@@ -27,7 +27,7 @@ RULES = {"team_num": 2, "player_diff": 150, "team_diff": 100, "wait_thresh": 0.2
 def process(days: int) -> Config:
     """Return the config that logs of so many days are drawn from."""
     drawn = {"poisson_rate": PROFILE * days, "horizon": 24 * days, "rating_quantiles": SKEWED}
-    return load({"model": "valorant", "factors": {**RULES, **drawn}})
+    return load_config({"model": "valorant", "factors": {**RULES, **drawn}})
 
 
 def write_log(path: Path, days: int, seed: int) -> None:
@@ -73,7 +73,7 @@ def fit_errors(folder: Path, days: int, n: int) -> dict[str, float]:
         read_queue_log(path, LogFactors.model_validate({}), (1.0, 1.0, 1.0), None).players
     )
     drawn = {"poisson_rate": made.rates, "rating_quantiles": made.quantiles}
-    fitted = load({"model": "valorant", "factors": {**RULES, **drawn}})
+    fitted = load_config({"model": "valorant", "factors": {**RULES, **drawn}})
     one, other = (build(config) for config in (process(1), fitted))
     errors = {}
     columns = (run(model, seed, range(n)).responses.T for seed, model in ((1, one), (2, other)))

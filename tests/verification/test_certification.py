@@ -17,7 +17,7 @@ from tests.oracles.noisy_problems import PROBLEMS, Case
 from tests.support.certifying import along, certify
 from tests.support.known_loads import BOXES, registered
 from valmatch.config.config import Config
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.execution.chunks import run as simulate
 from valmatch.kernels.arrays import Floats
@@ -112,7 +112,7 @@ def just_over_the_limit(violated: int) -> tuple[Config, Problem, Floats, Floats]
     The limit is moved to just below the shortest mean wait that long runs give: the closer to it,
     the harder to tell from it.
     """
-    config = load("valorant-20min")
+    config = load_config("valorant-20min")
     problem = problem_of(config, build(config))
     points = POINTS[:violated]
     waits = [long_run(config, {**OTHERS, **point}) for point in points]

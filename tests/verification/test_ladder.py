@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.models.ladder.test_ladder import equals_the_plain_ladder
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 
 REFERENCE = json.loads(
@@ -30,7 +30,7 @@ def test_equals_the_plain_ladder(matching: str, seed: int) -> None:
 @pytest.mark.parametrize("name", REFERENCE)
 def test_every_response_is_within_four_standard_errors(name: str) -> None:
     known = REFERENCE[name]
-    model = build(load(known["config"]))
+    model = build(load_config(known["config"]))
     # With one seed all would have the same players, and so miss together.
     values = run(model, list(REFERENCE).index(name), range(REPLICATIONS)).responses
     misses = []

@@ -20,7 +20,7 @@ from tests.support import ladder_theory as theory
 from tests.support.ladder_theory import ELO_SPREAD, agrees, error_of, of_poisson_players
 from tests.support.ladders import random_factors
 from valmatch import rate_games, simulate
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.matching.pairs import MOST
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.model import LadderModel
@@ -176,7 +176,7 @@ def test_the_log_closes_the_circle(system: str, rule: str, tmp_path: Path) -> No
     size = 1 if rule == "pairs" else 5
     changes = {"population.players": 300, "days": 14, "warmup_days": 1, "rule.matching": rule}
     changes |= {"rule.team_num": size, "rating.system": system, "rating.beta": 400.0}
-    simulate(load("ladder", changes | {"rating.mu": MU[system]}), out=tmp_path / "run")
+    simulate(load_config("ladder", changes | {"rating.mu": MU[system]}), out=tmp_path / "run")
     rated = rate_games(
         tmp_path / "run" / "games.csv",
         system,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.support.stopping import DATA, Draw, tally
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.statistics.precision import Target, parse_target
 
@@ -40,7 +40,7 @@ def test_coverage_of_the_final_interval(name: str, relative: bool, expected: int
 
 @pytest.mark.parametrize("text", ["avg_wait_time=1%", "avg_team_diff=2", "matched_fraction=0.05%"])
 def test_coverage_of_runs_of_the_model(text: str) -> None:
-    model = build(load("valorant"))
+    model = build(load_config("valorant"))
     target = parse_target(text, {response.name: response.limits for response in model.responses})
     truth = run(model, 1_000_000, range(100_000)).responses[:, target.column].mean()
 

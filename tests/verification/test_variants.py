@@ -28,7 +28,7 @@ VARIANTS: dict[int, list[dict[str, object]]] = {
 def test_intervals_of_days_hold_or_are_said_to_be_doubtful(seed: int) -> None:
     """Misses without a word, of each response, at 40 to 200 days: at most 5 %, by 3.5 errors."""
     runs = [
-        library.replicate(library.load("valorant", one), REPLICATIONS, seed)
+        library.replicate(library.load_config("valorant", one), REPLICATIONS, seed)
         for one in [BASE, *VARIANTS[seed]]
     ]
     names = [one.name for one in runs[0].responses]

@@ -134,7 +134,7 @@ def _holds_for_both(override: str) -> bool:
 
 
 def _levels(variant: str) -> list[tuple[str, str]]:
-    """Return what a variant sets, as `load` takes levels; a comma before KEY= divides."""
+    """Return what a variant sets, as `load_config` takes levels; a comma before KEY= divides."""
     parts = NEXT_KEY.split(variant)
     return [(f"--variant {shortened(part.partition('=')[0])}", part) for part in parts]
 

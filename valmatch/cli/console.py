@@ -263,9 +263,9 @@ def load_config(
     source: str, overrides: list[str], levels: Sequence[tuple[str, str]] = ()
 ) -> Config:
     """Read a config and pass its warnings on."""
-    from valmatch.config.loading import load
+    from valmatch.config import loading
 
-    config = load(source, overrides, levels)
+    config = loading.load_config(source, overrides, levels)
     detail(f"config: {config.source}; changed factors: {_changes(config)}")
     for warning in config.warnings:
         warn(warning)

@@ -97,13 +97,13 @@ def fit(
 
 def _config(source: Path, overrides: list[str], levels: list[tuple[str, str]]) -> Config:
     """Return the config that names the log, or that a log is put into."""
-    from valmatch.config.loading import load, shipped_configs
+    from valmatch.config.loading import load_config, shipped_configs
 
     name = str(source)
     if source.suffix not in CONFIGS and (source.is_file() or name not in shipped_configs()):
         given = [f"arrivals={json.dumps(name)}", *overrides]
-        return load({"model": "valorant"}, given, levels)
-    config = load(name, overrides, levels)
+        return load_config({"model": "valorant"}, given, levels)
+    config = load_config(name, overrides, levels)
     if config.model != "valorant" or "arrivals" not in config.files:
         raise InputError(
             f"{source}: names no queue log (allowed: a config of the model valorant with arrivals,"

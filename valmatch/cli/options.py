@@ -306,10 +306,10 @@ class ResponseOptions(ConfigOptions):
         if not self.responses:
             return levels
         from valmatch.config.factor_paths import factor_at
-        from valmatch.config.loading import load
+        from valmatch.config.loading import load_config
         from valmatch.experiments.response_list import groups_of
 
-        config = load(source, self.overrides, levels)
+        config = load_config(source, self.overrides, levels)
         groups = groups_of(self.responses, config)
         if factor_at(type(config.factors), ["measure"]) is not None:
             groups = list(dict.fromkeys([*getattr(config.factors, "measure", ()), *groups]))

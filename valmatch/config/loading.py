@@ -143,10 +143,10 @@ def _filled_in(root: Node, path: list[str], name: Override) -> Node:
     return assign(root, path[:length], node)
 
 
-ConfigLike: TypeAlias = "str | Path | Mapping[str, Any] | Config"  # what `load` takes
+ConfigLike: TypeAlias = "str | Path | Mapping[str, Any] | Config"  # what `load_config` takes
 
 
-def load(
+def load_config(
     source: ConfigLike,
     overrides: Sequence[str] | Mapping[str, Any] = (),
     levels: Sequence[tuple[str, str]] = (),

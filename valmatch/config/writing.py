@@ -19,7 +19,7 @@ NAME = "NAME"  # stands for any name in a mapping
 
 
 def document(head: str, model: str, factors: Mapping[str, Any], **others: object) -> str:
-    """Return a config of some factors, for `load`."""
+    """Return a config of some factors, for `load_config`."""
     lines = [*textwrap.wrap(head, WIDTH - 2), ""]
     lines = [f"# {line}" if line else "" for line in lines]
     lines += [f"model: {model}", *(f"{key}: {_flow(value)}" for key, value in others.items())]

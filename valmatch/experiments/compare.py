@@ -14,7 +14,7 @@ import numpy as np
 
 from valmatch.config.config import Config
 from valmatch.config.identity import changes, config_id, resolved
-from valmatch.config.loading import ConfigLike, load
+from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import build
 from valmatch.execution.interruption import Stop, stop_on_signal
@@ -441,9 +441,9 @@ def compare(
 
     Parameters
     ----------
-    base : Config or what `valmatch.load` takes
+    base : Config or what `valmatch.load_config` takes
         The system that others are compared with.
-    variants : Config or what `valmatch.load` takes, or list of them
+    variants : Config or what `valmatch.load_config` takes, or list of them
         The other system, or 1 to 25 of them in a list; differences are variant - base.
     n, seed
         As for `valmatch.replicate`, of each; n is 1 by default only if it is so for all.
@@ -469,7 +469,7 @@ def compare(
     RunError
         If a run fails; what is finished stays in the folder.
     """
-    first, others = load(base), [load(variant) for variant in _several(variants)]
+    first, others = load_config(base), [load_config(variant) for variant in _several(variants)]
     options, listeners = split(keywords, RunKeywords)
     least = default_n(first, *others)
     plan = Plan(least if n is None else n, seed, confidence=confidence)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Unpack
 
 from valmatch.config.config import Config
-from valmatch.config.loading import ConfigLike, load
+from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import Chunks, build, replicating
 from valmatch.execution.interruption import Stop, stop_on_signal
@@ -104,7 +104,7 @@ def replicate(
 
     Parameters
     ----------
-    config : Config or what `valmatch.load` takes
+    config : Config or what `valmatch.load_config` takes
         What to simulate.
     n : int or None
         Number of replications, >= 1, in all shards together; with targets the least one. None: 1
@@ -164,7 +164,7 @@ def replicate(
     RunError
         If the run fails; what is finished stays in the folder.
     """
-    config = load(config)
+    config = load_config(config)
     options, listeners = split(keywords, ReplicateKeywords)
     plan = Plan(
         default_n(config) if n is None else n,

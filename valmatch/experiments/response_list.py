@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from valmatch.config.config import Config
-from valmatch.config.loading import ConfigLike, load
+from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import build
 from valmatch.models.model import Axes, Response
@@ -28,7 +28,7 @@ def list_responses(
     """Return every response of a model, in the order of groups."""
     if isinstance(source, str) and source in MODELS:
         source = {"model": source}
-    config = load(source, overrides, levels)
+    config = load_config(source, overrides, levels)
     model: Any = load_model(config.model)
     fixed = getattr(model, "responses", None)
     found = {response.name: Listed(response, "") for response in (fixed or build(config).responses)}

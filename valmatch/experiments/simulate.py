@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
-from valmatch.config.loading import ConfigLike, load
+from valmatch.config.loading import ConfigLike, load_config
 from valmatch.execution.chunks import build, record
 from valmatch.experiments.response_list import shown_by
 from valmatch.inputs import arguments
@@ -157,7 +157,7 @@ def simulate(
 
     Parameters
     ----------
-    config : Config or what `valmatch.load` takes
+    config : Config or what `valmatch.load_config` takes
         What to simulate.
     seed, replication : int
         Address of the random numbers, both >= 0.
@@ -174,7 +174,7 @@ def simulate(
     RunError
         If the results cannot be written.
     """
-    config = load(config)
+    config = load_config(config)
     identity = {
         "seed": arguments.whole("seed", seed),
         "replication": arguments.whole("replication", replication),

@@ -12,7 +12,7 @@ from typing import Any
 
 from valmatch.config.config import Config, ConstraintOptions
 from valmatch.config.identity import config_id, problem_id
-from valmatch.config.loading import load, shipped_configs
+from valmatch.config.loading import load_config, shipped_configs
 from valmatch.statistics.estimates import t_quantile
 
 TABLE = "best-known.csv"
@@ -53,7 +53,7 @@ def table_file() -> Path:
 
 def shipped_problems() -> dict[str, Config]:
     """Return the shipped configs that pose a problem, by name."""
-    configs = {name: load(name) for name in shipped_configs()}
+    configs = {name: load_config(name) for name in shipped_configs()}
     return {name: config for name, config in configs.items() if config.optimize.variables}
 
 
@@ -89,7 +89,7 @@ def best_known(config: Config) -> float | None:
         return config.optimize.best_known
     ids = config_id(config), problem_id(config)
     for name, known in _table().items():
-        shipped = load(name)
+        shipped = load_config(name)
         if shipped.model == config.model and (config_id(shipped), problem_id(shipped)) == ids:
             return known.objective
     return None

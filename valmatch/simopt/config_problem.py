@@ -23,7 +23,7 @@ from simopt.base import (
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
-from valmatch.config.loading import ConfigLike, load
+from valmatch.config.loading import ConfigLike, load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import build
@@ -59,10 +59,10 @@ def problem(
 
     Parameters
     ----------
-    config : Config or what `valmatch.load` takes
+    config : Config or what `valmatch.load_config` takes
         What to optimise, such as ``"my.yaml"``.
     overrides : sequence of str, or mapping
-        As of `valmatch.load`.
+        As of `valmatch.load_config`.
     penalty : float or mapping of str to float, optional
         What each unit of excess costs in each replication, in units of the objective; one number
         for all constraints, or numbers by their names.
@@ -75,7 +75,7 @@ def problem(
     InputError
         If the config poses no problem, or a penalty or response cannot be.
     """
-    loaded = load(config, overrides)
+    loaded = load_config(config, overrides)
     posed = problem_of(loaded, build(loaded))
     bounds = [constraint.name for constraint in posed.constraints]
     if penalty is not None:

@@ -18,7 +18,7 @@ from simopt.base import (
     VariableType,
 )
 
-from valmatch.config.loading import load, shipped_configs
+from valmatch.config.loading import load_config, shipped_configs
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
 from valmatch.models.valorant.days import RESPONSES
@@ -37,7 +37,7 @@ MOST_DIFFERENCE = 2400.0
 @cache
 def _posed() -> valmatch_problem.Problem:
     """Return the problem of the source, which the shipped config `valorant-1` spells out."""
-    config = load(str(shipped_configs()["valorant-1"]))
+    config = load_config(str(shipped_configs()["valorant-1"]))
     return problem_of(config, build(config))
 
 

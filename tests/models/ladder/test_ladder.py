@@ -20,7 +20,7 @@ from tests.oracles.ladder_world import draw_world
 from tests.support.interpreted import interpreted
 from tests.support.ladders import NO_FILES, random_factors, random_files, with_files
 from valmatch import rate_games, simulate
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, record, run
 from valmatch.models.ladder import population as sources
@@ -158,7 +158,7 @@ def test_sources_are_those_of_the_plain_ladder() -> None:
 def small(*overrides: str) -> LadderModel:
     """Return the model `ladder` with 200 players and 4 days."""
     few = ("population.players=200", "days=4", "warmup_days=1")
-    model = build(load("ladder", [*few, *overrides]))
+    model = build(load_config("ladder", [*few, *overrides]))
     assert isinstance(model, LadderModel)
     return model
 
@@ -259,7 +259,7 @@ def test_the_log_closes_the_circle(
         names = {"tau": "volatility_tau", "c": "deviation_growth", "floor": "least_deviation"}
         overrides |= {f"rating.{names.get(k, k)}": value for k, value in parameters.items()}
     run_folder = tmp_path / "run"
-    simulate(load("ladder", overrides), out=run_folder)
+    simulate(load_config("ladder", overrides), out=run_folder)
     if system == "trueskill":
         parameters = {**parameters, "draw_probability": 0.0}
     rated = rate_games(

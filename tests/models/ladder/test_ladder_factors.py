@@ -9,7 +9,7 @@ import yaml
 
 from tests.support.case_tables import cases
 from valmatch.config.identity import config_id, identity
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.config.writing import template
 from valmatch.errors import InputError
 from valmatch.models.ladder.factors import LadderFactors
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("command_line_words")
 
 
 def ladder(*overrides: str) -> LadderFactors:
-    factors = load({"model": "ladder"}, overrides).factors
+    factors = load_config({"model": "ladder"}, overrides).factors
     assert isinstance(factors, LadderFactors)
     return factors
 
@@ -163,7 +163,7 @@ rule.matching=pairs rule.policy=ucb rating.system=elo | factors.rule.policy: ucb
 
 @pytest.mark.parametrize(("overrides", "remark"), cases(REMARKED))
 def test_what_is_probably_not_meant_is_remarked_on(overrides: str, remark: str) -> None:
-    (line,) = load({"model": "ladder"}, overrides.split(" ")).warnings
+    (line,) = load_config({"model": "ladder"}, overrides.split(" ")).warnings
     assert line.startswith(tuple(f"--set {one}: factors." for one in overrides.split(" ")))
     assert remark in line
 
@@ -186,14 +186,16 @@ def test_what_is_probably_not_meant_is_remarked_on(overrides: str, remark: str) 
     ],
 )
 def test_what_is_meant_is_not(overrides: str) -> None:
-    assert load({"model": "ladder"}, overrides.split(" ")).warnings == ()
+    assert load_config({"model": "ladder"}, overrides.split(" ")).warnings == ()
 
 
 def test_systems_are_compared_by_one_choice() -> None:
-    chosen = [load({"model": "ladder"}, [f"rating.system={one}"]) for one in ("elo", "known")]
+    chosen = [
+        load_config({"model": "ladder"}, [f"rating.system={one}"]) for one in ("elo", "known")
+    ]
     assert [identity(one)["factors"] for one in chosen] == [
         {"rating": {"system": "elo"}},
         {"rating": {"system": "known"}},
     ]
     given = {"model": "ladder", "factors": {"rating": {"K": 16}, "rule": {"team_num": 1}}}
-    assert config_id(load(given, ["rule.matching=pairs"])) != config_id(load(given))
+    assert config_id(load_config(given, ["rule.matching=pairs"])) != config_id(load_config(given))

@@ -13,7 +13,7 @@ from tests.support.case_tables import cases
 from tests.support.interpreted import interpreted
 from valmatch import rate_games, replicate, simulate
 from valmatch.config.identity import config_id, resolved, restore
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build
@@ -41,16 +41,16 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def played(*overrides: str, out: str | None = None) -> Simulation:
-    return simulate(load("ladder", [*DUELS, *overrides]), out=out)
+    return simulate(load_config("ladder", [*DUELS, *overrides]), out=out)
 
 
 def warnings(*overrides: str) -> list[str]:
-    return list(build(load("ladder", overrides)).warnings)
+    return list(build(load_config("ladder", overrides)).warnings)
 
 
 def refused(*overrides: str) -> str:
     with pytest.raises(InputError) as info:
-        build(load("ladder", overrides))
+        build(load_config("ladder", overrides))
     assert "\n" not in str(info.value)
     return str(info.value)
 
@@ -115,7 +115,7 @@ def test_players_keep_their_names_and_skills() -> None:
 
 def test_of_arrivals_alone_the_skills_are_drawn() -> None:
     one, again, other = (
-        simulate(load("ladder", [*DUELS, "arrivals=s.csv"]), seed=seed)["players"]
+        simulate(load_config("ladder", [*DUELS, "arrivals=s.csv"]), seed=seed)["players"]
         for seed in (1, 1, 2)
     )
     assert one["player"].tolist() == ["ann", "bob", "cid"]
@@ -153,7 +153,7 @@ def test_errors_of_a_career_are_measured_from_the_mean_of_the_given_skills() -> 
     Path("r.csv").write_text("player,skill\nbob,1100\nann,900\n")
     Path("s.csv").write_text("player,time\nbob,1\nann,1.5\n")
     settings = [*DUELS, "arrivals=s.csv", "skills=r.csv", *ONE_GAME]
-    model = build(load("ladder", settings))
+    model = build(load_config("ladder", settings))
     curves = model.run(model.draw(Streams(1), 0)).curves
     assert curves is not None
     assert curves[0, MEASURES.index("error"), 0] * SCALES[-1] == pytest.approx(100.0)
@@ -180,7 +180,7 @@ def test_of_two_columns_the_first_counts() -> None:
 
 
 def test_replications_with_files_still_differ() -> None:
-    config = load("ladder", [*DUELS, "arrivals=s.csv", "skills=r.csv", "sessions.churn=0.1"])
+    config = load_config("ladder", [*DUELS, "arrivals=s.csv", "skills=r.csv", "sessions.churn=0.1"])
     waits = replicate(config, n=6).values[:, 7]
     assert len(set(waits.tolist())) > 1
     shared = replicate(config, n=6, workers=2).values
@@ -192,27 +192,36 @@ def test_replications_with_files_still_differ() -> None:
 
 def test_files_say_who_plays() -> None:
     population = {
-        kind: load("ladder", [f"{kind}={file}"]).factors.population  # type: ignore[attr-defined]
+        kind: load_config("ladder", [f"{kind}={file}"]).factors.population  # type: ignore[attr-defined]
         for kind, file in (("arrivals", "s.csv"), ("skills", "r.csv"))
     }
     assert (population["arrivals"].players, population["arrivals"].newcomers_per_day) == (None, 0)
     assert (population["skills"].players, population["skills"].newcomers_per_day) == (None, 10)
-    bare = load({"model": "ladder", "arrivals": "s.csv"})
-    assert bare.factors == load("ladder", ["arrivals=s.csv"]).factors
+    bare = load_config({"model": "ladder", "arrivals": "s.csv"})
+    assert bare.factors == load_config("ladder", ["arrivals=s.csv"]).factors
     assert warnings("arrivals=s.csv", "population.players=3", "warmup_days=0") == []
-    assert load({"model": "ladder", "factors": None}).factors == LadderFactors()
+    assert load_config({"model": "ladder", "factors": None}).factors == LadderFactors()
 
 
 def test_the_contents_of_files_count() -> None:
     Path("t.csv").write_text(SESSIONS)
     Path("u.csv").write_text(SESSIONS + "ann,20\n")
-    ids = [config_id(load("ladder", [f"arrivals={name}.csv"])) for name in "stu"]
+    ids = [config_id(load_config("ladder", [f"arrivals={name}.csv"])) for name in "stu"]
     assert ids[0] == ids[1] != ids[2]
-    assert len({*ids, config_id(load("ladder")), config_id(load("ladder", ["skills=r.csv"]))}) == 4
+    assert (
+        len(
+            {
+                *ids,
+                config_id(load_config("ladder")),
+                config_id(load_config("ladder", ["skills=r.csv"])),
+            }
+        )
+        == 4
+    )
 
 
 def test_a_run_with_files_is_found_again() -> None:
-    config = load("ladder", ["arrivals=s.csv", "skills=r.csv", "days=20"])
+    config = load_config("ladder", ["arrivals=s.csv", "skills=r.csv", "days=20"])
     again = restore(resolved(config), "o/manifest.json")
     assert (again.factors, config_id(again)) == (config.factors, config_id(config))
 
@@ -265,7 +274,7 @@ def test_contradictions_are_refused_in_one_line(overrides: str, message: str) ->
 
 def test_sessions_of_the_given_players_are_limited() -> None:
     settings = ("skills=r.csv", "population.newcomers_per_day=0", "sessions.per_day=1000")
-    build(load("ladder", [*settings, "days=1e5"]))
+    build(load_config("ladder", [*settings, "days=1e5"]))
     Path("r.csv").write_text("player,skill\n" + "".join(f"{k},0\n" for k in range(11)))
     assert refused(*settings, "days=1e5") == (
         "r.csv: about 1.1e+09 sessions of 11 players would start (at most 1e+09)"
@@ -279,7 +288,7 @@ def test_a_log_of_sessions_queues_without_random_ones() -> None:
 
 def test_other_models_take_no_skills() -> None:
     with pytest.raises(InputError) as info:
-        load("valorant", ["skills=r.csv"])
+        load_config("valorant", ["skills=r.csv"])
     assert str(info.value) == "--set skills=r.csv: skills: this model takes none"
 
 

@@ -16,7 +16,7 @@ from tests.oracles.ladder_measures import days, responses
 from tests.oracles.ladder_parties import PartyLadder
 from tests.oracles.ladder_world import draw_world
 from tests.support.ladder_rule_sets import random_ladder
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build
@@ -145,7 +145,7 @@ SMALL = ("days=3", "warmup_days=1", "population.players=150", "sessions.patience
 
 def tables_of(*overrides: str) -> dict[str, list[dict[str, Any]]]:
     """Return the tables of a small ladder."""
-    model = build(load("ladder", [*SMALL, *overrides]))
+    model = build(load_config("ladder", [*SMALL, *overrides]))
     assert isinstance(model, LadderModel)
     found = model.record(model.draw(Streams(4), 0))
     return {table.name: rows(table) for table in found.tables}
@@ -192,7 +192,7 @@ def test_a_rule_set_may_be_named_in_the_rule_or_stand_in_the_config(tmp_path: Pa
     configs = {}
     for name, content in texts.items():
         (tmp_path / f"{name}.yaml").write_text(json.dumps(content))
-        configs[name] = load(tmp_path / f"{name}.yaml")
+        configs[name] = load_config(tmp_path / f"{name}.yaml")
     assert configs["rule"].factors == configs["top"].factors
     assert configs["rule"].files == configs["top"].files
     for config in configs.values():
@@ -206,7 +206,7 @@ def test_a_rule_set_may_be_named_in_the_rule_or_stand_in_the_config(tmp_path: Pa
 def test_groups_have_their_shares_and_friends_their_correlation() -> None:
     overrides = ("parties.shares=[0.5, 0.3, 0.2]", "parties.skill_correlation=0.6")
     many = ("population.players=20000", "days=1", "warmup_days=0", "sessions.per_day=0.001")
-    config = load("ladder", ["rule.matching=flexmatch", *overrides, *many])
+    config = load_config("ladder", ["rule.matching=flexmatch", *overrides, *many])
     model = build(config)
     assert isinstance(model, LadderModel)
     population = model.draw(Streams(1), 0).population
@@ -224,7 +224,7 @@ def test_groups_have_their_shares_and_friends_their_correlation() -> None:
 def refused(*overrides: str) -> str:
     """Return what is said of a ladder by a rule set that is refused."""
     with pytest.raises(InputError) as info:
-        build(load("ladder", ["rule.matching=flexmatch", *overrides]))
+        build(load_config("ladder", ["rule.matching=flexmatch", *overrides]))
     return str(info.value)
 
 
@@ -283,5 +283,5 @@ def test_bad_values_are_refused_with_what_is_allowed(
 
 
 def test_a_rule_set_without_effect_is_remarked(tmp_path: Path) -> None:
-    model = build(load("ladder", [f"rules={rule_file(tmp_path)}"]))
+    model = build(load_config("ladder", [f"rules={rule_file(tmp_path)}"]))
     assert model.warnings == ("rules: has no effect with matching team_first",)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.kernels.arrays import Ints
@@ -188,9 +188,9 @@ def written(path: Any, text: str) -> str:  # noqa: ANN401
 
 def test_a_preset_says_how_matches_are_made_and_for_how_many(tmp_path: Any) -> None:  # noqa: ANN401
     source = written(tmp_path / "own.yaml", "  rule: {preset: bar, team_size: 3}")
-    rule = load(source, ()).factors.rule  # type: ignore[attr-defined]
+    rule = load_config(source, ()).factors.rule  # type: ignore[attr-defined]
     assert (rule.matching, rule.team_num, rule.chance_low) == ("preset", 3, 0.3)
-    varied = load(source, ("rule.tick=2", "rule.chance_high=0.8"))
+    varied = load_config(source, ("rule.tick=2", "rule.chance_high=0.8"))
     assert varied.factors.rule.tick == 2.0  # type: ignore[attr-defined]
     assert varied.factors.rule.chance_high == 0.8  # type: ignore[attr-defined]
     assert LadderFactors().rule.model_dump().keys().isdisjoint(("preset", "tick", "beta"))
@@ -218,7 +218,7 @@ def test_what_has_no_meaning_is_refused_in_a_line(
     tmp_path: Any,  # noqa: ANN401
 ) -> None:
     with pytest.raises(InputError) as caught:
-        load(written(tmp_path / "own.yaml", f"  rule: {rule}"), ())
+        load_config(written(tmp_path / "own.yaml", f"  rule: {rule}"), ())
     (line,) = str(caught.value).splitlines()
     assert words in line
     assert line == one_line(line)

@@ -23,7 +23,7 @@ SMALL = {
 def test_files_are_the_same_wherever_the_log_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = valmatch.load("ladder", SMALL)
+    config = valmatch.load_config("ladder", SMALL)
     in_memory = valmatch.simulate(config, out=tmp_path / "a")
     monkeypatch.setattr(scratch, "LEAST_BYTES", 1)
     monkeypatch.setattr("valmatch.experiments.simulate.ROWS_AT_ONCE", 100)

@@ -73,7 +73,7 @@ def test_the_last_third_is_compared_with_the_middle_one(
 def test_a_run_says_so_if_the_days_of_its_table_do() -> None:
     said = []
     for seed in range(12):
-        run = valmatch.simulate(valmatch.load("ladder", DUELS), seed)
+        run = valmatch.simulate(valmatch.load_config("ladder", DUELS), seed)
         days = run["days"]["scale_stretch"].tolist()
         before, after = sum(days[5:7]) / 2.0, sum(days[7:9]) / 2.0
         moves = not 0.95 * before <= after <= 1.05 * before
@@ -102,7 +102,7 @@ def test_nothing_is_said_of_a_scale_that_stays(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_replications_are_counted(tmp_path: Path) -> None:
-    config = valmatch.load("ladder", DUELS)
+    config = valmatch.load_config("ladder", DUELS)
     moved = [bool(valmatch.simulate(config, 1, k).warnings) for k in range(6)]
     assert 0 < sum(moved[:4]) < 4
     line = f"{sum(moved[:4])} of 4 replications: {SCALE_MOVES}"

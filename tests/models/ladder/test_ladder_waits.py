@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
 from valmatch.models.ladder import measures, state
@@ -99,7 +99,7 @@ def duels(players: int, days: float) -> LadderModel:
         "warmup_days=0",
         "population.newcomers_per_day=0",
     ]
-    model = build(load("ladder", [*few, f"population.players={players}", f"days={days}"]))
+    model = build(load_config("ladder", [*few, f"population.players={players}", f"days={days}"]))
     assert isinstance(model, LadderModel)
     return model
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.oracles.chess_1 import chess_1
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, record, run
 
 RESPONSES = ("avg_team_diff", "avg_wait_time_all")
@@ -17,7 +17,7 @@ RESPONSES = ("avg_team_diff", "avg_wait_time_all")
 
 def responses(n: int, *overrides: str) -> NDArray[np.float64]:
     """Return the two responses of CHESS-1 of each replication."""
-    model = build(load("chess-1", overrides))
+    model = build(load_config("chess-1", overrides))
     names = [response.name for response in model.responses]
     return run(model, 1, range(n)).responses[:, [names.index(name) for name in RESPONSES]]
 
@@ -27,7 +27,7 @@ def responses(n: int, *overrides: str) -> NDArray[np.float64]:
 def test_responses_are_those_of_the_plain_program(diff: float, gaps: str) -> None:
     overrides = (f"team_diff={diff}", f"gaps={gaps}", "num_players=301")
     found = responses(5, *overrides)
-    model = build(load("chess-1", overrides))
+    model = build(load_config("chess-1", overrides))
     for k in range(5):
         players = record(model, 1, k).tables[0].columns
         times, ratings = np.array(players["arrival_hours"]), np.array(players["rating"])
@@ -36,7 +36,7 @@ def test_responses_are_those_of_the_plain_program(diff: float, gaps: str) -> Non
 
 
 def test_matches_are_those_of_the_plain_program() -> None:
-    tables = record(build(load("chess-1")), 1, 0).tables
+    tables = record(build(load_config("chess-1")), 1, 0).tables
     players, matches = (table.columns for table in tables)
     ratings: list[float] = np.array(players["rating"]).tolist()
     waiting: list[int] = []
@@ -56,7 +56,7 @@ def test_matches_are_those_of_the_plain_program() -> None:
 
 @pytest.mark.slow
 def test_players_are_those_of_simopt_in_law() -> None:
-    n, model = 100, build(load("chess-1"))
+    n, model = 100, build(load_config("chess-1"))
     tables = [record(model, 1, k).tables[0].columns for k in range(n)]
     ratings = np.array([table["rating"] for table in tables])
     size = ratings.size

@@ -16,7 +16,7 @@ import yaml
 from tests.oracles import knowledge_gradient as oracle_kg
 from tests.support.command import valmatch
 from valmatch.config.config import ReplicateOptions
-from valmatch.config.loading import load, shipped_configs
+from valmatch.config.loading import load_config, shipped_configs
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
 from valmatch.models.curves import draw_prior
@@ -87,7 +87,7 @@ def test_shipped_configs_are_the_figures_of_the_paper() -> None:
     shipped = {name for name in shipped_configs() if name.startswith("kg-")}
     assert shipped == {*changed, "kg-tune"}
     for name, changes in changed.items():
-        config = load(name)
+        config = load_config(name)
         assert config.factors == OpponentFactors().model_copy(update=changes)
         options = ReplicateOptions.model_validate({"n": 10_000, "seed": 1})
         assert (config.replicate, config.warnings) == (options, ())
@@ -106,7 +106,7 @@ def test_draws_are_not_printed_in_the_paper() -> None:
 
 
 def test_whole_floats_are_ranks() -> None:
-    assert load("kg-fig1-top", ["rank=3.0"]).factors == OpponentFactors(rank=3)
+    assert load_config("kg-fig1-top", ["rank=3.0"]).factors == OpponentFactors(rank=3)
 
 
 # Random inputs
@@ -539,7 +539,7 @@ def test_curves_are_means_over_replications(tmp_path: Path) -> None:
     assert valmatch(
         "replicate", "kg-fig3-25", *sets([*SMALL, "rank=7"]), "-n", 30, "--out", tmp_path
     ).code == 0  # fmt: skip
-    study = build(load("kg-fig3-25", [*SMALL, "rank=7"]))
+    study = build(load_config("kg-fig3-25", [*SMALL, "rank=7"]))
     streams = Streams(1)
     games = [study.record(study.draw(streams, k)).tables[1].columns for k in range(30)]
     table = rows(tmp_path / "curves.csv")

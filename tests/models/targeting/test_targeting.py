@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 
 from tests.oracles import targeting as plain
 from tests.support.command import valmatch
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.models.targeting.factors import TargetingFactors
 from valmatch.models.targeting.model import MEASURES, TargetingModel, marks
@@ -203,7 +203,7 @@ def test_values_are_drawn_from_the_prior() -> None:
 
 
 def test_the_shipped_config_is_the_defaults() -> None:
-    assert load("targeting").factors == TargetingFactors()
+    assert load_config("targeting").factors == TargetingFactors()
     assert marks(500) == [10, 20, 50, 100, 200, 500]
     assert marks(7) == [7]
 

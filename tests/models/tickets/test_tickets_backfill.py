@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.models.tickets.test_tickets_model import arena
-from valmatch import load, simulate
+from valmatch import load_config, simulate
 from valmatch.draws.streams import Streams
 from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.models.tickets.model import TicketsModel
@@ -27,7 +27,7 @@ SMALL = {
 
 @pytest.mark.parametrize("backfill", ["automatic", "manual"])
 def test_tables_of_matches_that_run(backfill: str) -> None:
-    found = simulate(load(arena(), {**SMALL, "match.backfill": backfill}), seed=3)
+    found = simulate(load_config(arena(), {**SMALL, "match.backfill": backfill}), seed=3)
     values = found.summary()["responses"]
     tickets, matches, asked = found["tickets"], found["matches"], found["backfills"]
     ends = ("matched", "timed_out", "cancelled", "searching")
@@ -55,8 +55,10 @@ def test_tables_of_matches_that_run(backfill: str) -> None:
 
 
 def test_nobody_is_asked_for_where_matches_are_full() -> None:
-    none = simulate(load(arena(), {"measure": ["backfill"]}), seed=2)
-    full = simulate(load(arena(), {"measure": ["backfill"], "match.backfill": "automatic"}), seed=2)
+    none = simulate(load_config(arena(), {"measure": ["backfill"]}), seed=2)
+    full = simulate(
+        load_config(arena(), {"measure": ["backfill"], "match.backfill": "automatic"}), seed=2
+    )
     assert full["backfills"]["time"].size == 0
     for name in ("tickets", "matches"):
         for column, values in none[name].items():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.models.tickets.test_tickets_model import arena
-from valmatch import load, simulate
+from valmatch import load_config, simulate
 from valmatch.experiments.simulate import Simulation
 from valmatch.kernels.arrays import Bools
 
@@ -30,7 +30,7 @@ def same(one: float, other: float) -> bool:
 
 @pytest.fixture(scope="module")
 def found() -> Simulation:
-    return simulate(load(arena(), {**BUSY, "measure": ["sizes", "attributes", "regions"]}))
+    return simulate(load_config(arena(), {**BUSY, "measure": ["sizes", "attributes", "regions"]}))
 
 
 def test_groups_are_what_the_tables_say(found: Simulation) -> None:
@@ -82,7 +82,7 @@ def test_values_of_attributes_divide_tickets(found: Simulation) -> None:
 
 def test_verdicts_on_rules_are_counted_after_the_warmup() -> None:
     def counts(**factors: float) -> tuple[dict[str, float], dict[str, float]]:
-        config = load(arena(), {"arrivals.per_hour": 600, "measure": ["rules"], **factors})
+        config = load_config(arena(), {"arrivals.per_hour": 600, "measure": ["rules"], **factors})
         values = simulate(config).summary()["responses"]
         return {k: v for k, v in values.items() if k.startswith("rule_")}, values
 
@@ -96,14 +96,14 @@ def test_verdicts_on_rules_are_counted_after_the_warmup() -> None:
     # A candidate that a rule refuses is not judged by the next one.
     assert late["rule_passed.SameMode"] >= late["rule_passed.CloseSkill"]
     # Counting changes nothing.
-    plain = load(arena(), {"arrivals.per_hour": 600, "warmup_minutes": 700.5 / 60})
+    plain = load_config(arena(), {"arrivals.per_hour": 600, "warmup_minutes": 700.5 / 60})
     others = simulate(plain).summary()["responses"]
     assert {name: values[name] for name in others} == others
 
 
 def test_why_tickets_are_never_matchable() -> None:
     given = {"parties.shares": [0.5, 0, 0, 0, 0, 0.5], "measure": ["reasons"], "regions.spread": 1}
-    found = simulate(load(arena(), {**given, "regions.shares": {"ap": 1}}))
+    found = simulate(load_config(arena(), {**given, "regions.shares": {"ap": 1}}))
     values, tickets = found.summary()["responses"], found["tickets"]
     came = tickets["time"] >= 300.0
     assert (tickets["players"][tickets["unmatchable"] == "party"] == 6).all()
@@ -116,7 +116,7 @@ def test_why_tickets_are_never_matchable() -> None:
 
 
 def test_the_latency_that_a_rule_set_begins_with() -> None:
-    found = simulate(load(arena(), {"arrivals.per_hour": 600, "parties.shares": [1]}))
+    found = simulate(load_config(arena(), {"arrivals.per_hour": 600, "parties.shares": [1]}))
     values, tickets = found.summary()["responses"], found["tickets"]
     made = (tickets["status"] == "COMPLETED") & (tickets["ended"] >= 300.0)
     share = (tickets["latency"][made] > 80).mean()
@@ -125,7 +125,7 @@ def test_the_latency_that_a_rule_set_begins_with() -> None:
 
 
 def test_matchmaking_takes_the_hours_in_which_somebody_waits() -> None:
-    found = simulate(load(arena(), {"arrivals.per_hour": 20, "patience.median_seconds": 30}))
+    found = simulate(load_config(arena(), {"arrivals.per_hour": 20, "patience.median_seconds": 30}))
     tickets = found["tickets"]
     moments = np.arange(300.0, 1800.0, 0.05)
     here = np.searchsorted(tickets["time"], moments, side="right")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.models.tickets.test_tickets_model import arena
-from valmatch import load, simulate
+from valmatch import load_config, simulate
 from valmatch.config.config import Config
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build
@@ -33,7 +33,7 @@ def with_log(folder: Path, rows: Sequence[Mapping[str, Any]], **factors: Any) ->
     """Return the config with tickets of a log."""
     path = folder / "tickets.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return load({**arena(), "arrivals": str(path)}, factors)
+    return load_config({**arena(), "arrivals": str(path)}, factors)
 
 
 def bare_rows(found: Simulation) -> list[dict[str, Any]]:
@@ -47,7 +47,7 @@ def bare_rows(found: Simulation) -> list[dict[str, Any]]:
 
 
 def test_what_a_log_lacks_is_drawn_by_the_number_of_the_ticket(tmp_path: Path) -> None:
-    plain = simulate(load(arena(), MORE), seed=3)
+    plain = simulate(load_config(arena(), MORE), seed=3)
     rows = bare_rows(plain)
     logged = simulate(with_log(tmp_path, rows, **MORE), seed=3)
     for table in ("tickets", "matches", "groups"):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from valmatch import load, replicate, simulate
+from valmatch import load_config, replicate, simulate
 from valmatch.config.identity import config_id
 from valmatch.config.loading import shipped_configs
 from valmatch.errors import InputError, RunError
@@ -35,7 +35,7 @@ def arena() -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", [one for one in shipped_configs() if one.startswith("tickets")])
 def test_shipped_configs(name: str) -> None:
-    config = load(name)
+    config = load_config(name)
     assert config.warnings == ()
     if "rules" in config.files:
         timeout = config.factors.model_dump()["service"]["request_timeout_seconds"]
@@ -46,7 +46,7 @@ def test_shipped_configs(name: str) -> None:
 
 def test_tables_say_what_responses_say() -> None:
     found = simulate(
-        load(arena(), {"measure": ["sizes", "steps", "hours"], "arrivals.per_hour": 480})
+        load_config(arena(), {"measure": ["sizes", "steps", "hours"], "arrivals.per_hour": 480})
     )
     values = found.summary()["responses"]
     tickets, matches = found["tickets"], found["matches"]
@@ -76,7 +76,7 @@ def test_the_result_is_the_same_on_any_workers_and_shards(tmp_path: Path) -> Non
     def bytes_of(folder: str) -> bytes:
         return (tmp_path / folder / "replications.csv").read_bytes()
 
-    config = load(arena(), {"hours": 0.25, "warmup_minutes": 1})
+    config = load_config(arena(), {"hours": 0.25, "warmup_minutes": 1})
     replicate(config, n=4, workers=1, out=tmp_path / "one")
     replicate(config, n=4, workers=2, out=tmp_path / "two")
     for shard in ("0/2", "1/2"):
@@ -89,11 +89,11 @@ def test_the_result_is_the_same_on_any_workers_and_shards(tmp_path: Path) -> Non
 
 
 def test_values_of_the_rule_set_are_factors(tmp_path: Path) -> None:
-    plain = load(arena())
+    plain = load_config(arena())
     assert plain.factors.model_dump()["rules"]["FairTeamSkill"]["maxDistance"] == 60
     steps = plain.factors.model_dump()["expansions"]["FairTeamSkill"]["maxDistance"]
     assert steps == [{"wait": 10, "value": 100}, {"wait": 25, "value": 200}]
-    changed = load(
+    changed = load_config(
         arena(),
         ["rules.FairTeamSkill.maxDistance=80", "expansions.FairTeamSkill.maxDistance[1].wait=30"],
     )
@@ -108,9 +108,9 @@ def test_values_of_the_rule_set_are_factors(tmp_path: Path) -> None:
         ('{ "waitTimeSeconds": 25, "value": 200 }', '{ "waitTimeSeconds": 30, "value": 200 }'),
     ]
     # Values that are those of the file are the file's.
-    same = load(arena(), ["rules.FairTeamSkill.maxDistance=60"])
+    same = load_config(arena(), ["rules.FairTeamSkill.maxDistance=60"])
     assert config_id(same) == config_id(plain) != config_id(changed)
-    whole = load(arena(), ["rules.FairTeamSkill.maxDistance=80.0"])
+    whole = load_config(arena(), ["rules.FairTeamSkill.maxDistance=80.0"])
     assert whole.factors.model_dump()["rules"]["FairTeamSkill"]["maxDistance"] == 80
 
 
@@ -118,10 +118,10 @@ def test_the_content_of_the_rule_set_belongs_to_the_id(tmp_path: Path) -> None:
     given = arena()
     text = Path(given["rules"]).read_text(encoding="utf-8")
     (tmp_path / "rules.json").write_text(text.replace("Everybody plays", "All play"))
-    other = load({**given, "rules": str(tmp_path / "rules.json")})
+    other = load_config({**given, "rules": str(tmp_path / "rules.json")})
     (tmp_path / "same.json").write_text(text)
-    same = load({**given, "rules": str(tmp_path / "same.json")})
-    assert config_id(same) == config_id(load(given)) != config_id(other)
+    same = load_config({**given, "rules": str(tmp_path / "same.json")})
+    assert config_id(same) == config_id(load_config(given)) != config_id(other)
 
 
 def test_a_default_of_the_algorithm_can_be_set(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_default_of_the_algorithm_can_be_set(tmp_path: Path) -> None:
         if algorithm is not None:
             content["algorithm"] = algorithm
         (tmp_path / "rules.json").write_text(json.dumps(content))
-        config = load(
+        config = load_config(
             {**given, "rules": str(tmp_path / "rules.json")},
             ["rules.algorithm.expansionAgeSelection=oldest"],
         )
@@ -172,7 +172,7 @@ REFUSED = {
 @pytest.mark.parametrize(("override", "message"), REFUSED.items())
 def test_what_is_refused(override: str, message: str) -> None:
     with pytest.raises(InputError) as info:
-        build(load(arena(), [override]))
+        build(load_config(arena(), [override]))
     assert message in str(info.value)
     assert "\n" not in str(info.value)
 
@@ -192,20 +192,20 @@ def test_tables_of_latencies_that_are_refused(text: str, message: str, tmp_path:
     path = tmp_path / "latency.csv"
     path.write_text(text)
     with pytest.raises(InputError) as info:
-        build(load({**arena(), "latency": str(path)}))
+        build(load_config({**arena(), "latency": str(path)}))
     assert message in str(info.value)
 
 
 def test_a_table_of_latencies_replaces_the_built_in_one(tmp_path: Path) -> None:
     path = tmp_path / "latency.csv"
     path.write_text("home,paris,oslo\neu,30,500\nus,40,500\nap,50,500\n")
-    found = simulate(load({**arena(), "latency": str(path)}, {"regions.spread": 0}))
+    found = simulate(load_config({**arena(), "latency": str(path)}, {"regions.spread": 0}))
     assert set(found["matches"]["region"]) == {"paris"}
     assert set(found["tickets"]["latency"][~np.isnan(found["tickets"]["latency"])]) <= {30, 40, 50}
 
 
 def test_what_is_remarked() -> None:
-    config = load(arena(), {"parties.shares": [0.5, 0, 0, 0, 0, 0.5], "attributes": {}})
+    config = load_config(arena(), {"parties.shares": [0.5, 0, 0, 0, 0, 0.5], "attributes": {}})
     model = build(config)
     assert [str(one) for one in model.warnings] == [
         "parties of 6 are larger than every team (5 players): they can never be matched"
@@ -216,7 +216,7 @@ def test_what_is_remarked() -> None:
 
 @pytest.mark.parametrize("name", ["rules", "expansions"])
 def test_values_of_no_rule_set_are_refused(name: str) -> None:
-    config = load({"model": "tickets", "factors": {name: {"Fair": {"maxDistance": 3}}}})
+    config = load_config({"model": "tickets", "factors": {name: {"Fair": {"maxDistance": 3}}}})
     with pytest.raises(InputError, match=f"^factors.{name}: there is no rule set"):
         build(config)
 
@@ -226,7 +226,7 @@ def test_names_with_dots_are_set_in_the_config(tmp_path: Path) -> None:
     text = Path(given["rules"]).read_text(encoding="utf-8").replace("FairTeamSkill", "fair.v2")
     (tmp_path / "rules.json").write_text(text)
     factors = {**given["factors"], "rules": {"fair.v2": {"maxDistance": 70}}}
-    config = load({**given, "rules": str(tmp_path / "rules.json"), "factors": factors})
+    config = load_config({**given, "rules": str(tmp_path / "rules.json"), "factors": factors})
     assert config.factors.model_dump()["rules"]["fair.v2"]["maxDistance"] == 70
 
 
@@ -236,7 +236,7 @@ def test_any_number_of_teams(teams: int, tmp_path: Path) -> None:
     path = tmp_path / "rules.json"
     path.write_text(json.dumps({"ruleLanguageVersion": "1.0", "teams": [content]}))
     factors = {"hours": 0.2, "warmup_minutes": 0, "parties": {"shares": [0.5, 0.5]}}
-    found = simulate(load({"model": "tickets", "rules": str(path), "factors": factors}))
+    found = simulate(load_config({"model": "tickets", "rules": str(path), "factors": factors}))
     values = found.summary()["responses"]
     assert values["matched_fraction"] > 0.9
     # Of one team there is no difference, which is undefined and not 0.
@@ -245,7 +245,7 @@ def test_any_number_of_teams(teams: int, tmp_path: Path) -> None:
 
 
 def test_nobody_comes() -> None:
-    found = simulate(load(arena(), {"arrivals.per_hour": 1e-6}))
+    found = simulate(load_config(arena(), {"arrivals.per_hour": 1e-6}))
     values = found.summary()["responses"]
     assert (values["n_tickets"], values["n_matches"], values["current_tickets"]) == (0, 0, 0.0)
     assert np.isnan(values["time_to_match"])
@@ -264,7 +264,7 @@ def posed(variables: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_values_of_the_rule_set_are_variables() -> None:
-    config = load(posed(VARIABLES))
+    config = load_config(posed(VARIABLES))
     first, second = problem_of(config, build(config)).variables
     assert (first.start, second.start) == (60, 25)
     assert first.whole
@@ -290,7 +290,7 @@ def test_values_of_the_rule_set_are_variables() -> None:
     ],
 )
 def test_bounds_keep_steps_increasing(changes: dict[str, Any], message: str) -> None:
-    config = load(posed(changes))
+    config = load_config(posed(changes))
     with pytest.raises(InputError) as info:
         problem_of(config, build(config))
     assert message in str(info.value)
@@ -310,11 +310,13 @@ CROWDS = [
 def test_an_exhaustive_search_says_how_many_may_wait(factors: dict[str, Any], most: int) -> None:
     config = arena()
     service = {"search": "exhaustive", "request_timeout_seconds": 120}
-    model = build(load(config | {"factors": config["factors"] | {"service": service} | factors}))
+    model = build(
+        load_config(config | {"factors": config["factors"] | {"service": service} | factors})
+    )
     said = [str(one) for one in model.warnings if "service.search: exhaustive" in str(one)]
     assert len(said) == (most > 9)
     assert all(f"and {most} wait at once" in one for one in said)
-    assert not any("exhaustive" in str(one) for one in build(load(arena())).warnings)
+    assert not any("exhaustive" in str(one) for one in build(load_config(arena())).warnings)
 
 
 def test_an_exhaustive_search_counts_those_of_a_log(tmp_path: Path) -> None:
@@ -327,7 +329,7 @@ def test_an_exhaustive_search_counts_those_of_a_log(tmp_path: Path) -> None:
     log.write_text("\n".join(lines), encoding="utf-8")
     config = arena() | {"arrivals": str(log)}
     config["factors"] |= {"service": {"search": "exhaustive", "request_timeout_seconds": 115}}
-    (said,) = (str(one) for one in build(load(config)).warnings if "exhaustive" in str(one))
+    (said,) = (str(one) for one in build(load_config(config)).warnings if "exhaustive" in str(one))
     assert "and 12 wait at once" in said
 
 
@@ -345,7 +347,7 @@ def test_an_exhaustive_search_ends_where_tickets_can_play_in_too_many_ways(tmp_p
     (tmp_path / "rules.json").write_text(json.dumps(rules), encoding="utf-8")
     factors = {"hours": 1, "warmup_minutes": 0, "service": {"search": "exhaustive"}}
     config = {"model": "tickets", "arrivals": str(log), "factors": factors}
-    given = load(config | {"rules": str(tmp_path / "rules.json")})
+    given = load_config(config | {"rules": str(tmp_path / "rules.json")})
     with pytest.raises(RunError, match="100,000,000 candidates for an anchor, and 16 tickets can"):
         simulate(given)
 
@@ -368,6 +370,6 @@ def test_what_is_wrong_in_a_file_has_its_place_there(given: str, tmp_path: Path)
     }.get(name, "  expansions:\n    CloseSkill: {maxDistance: [{wait: 9}, {wait: 5}]}\n")
     path.write_text(f"model: tickets\nrules: {rules}\nfactors:\n{text}", encoding="utf-8")
     with pytest.raises(InputError) as info:
-        load(path)
+        load_config(path)
     assert str(info.value).startswith(f"{path}:5:")
     assert PLACED[given] in str(info.value)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.models.tickets.test_tickets_model import arena
-from valmatch import load
+from valmatch import load_config
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.plain_tickets.pool import Pool
@@ -84,7 +84,7 @@ def test_pools_have_the_matches_that_plain_python_finds(search: str) -> None:
     loose = {"rules.CloseSkill.maxDistance": 300, "rules.FairTeamSkill.maxDistance": 90}
     many = {"hours": 0.4, "arrivals.per_hour": 900, "parties.shares": [0.2, 0.4, 0.4]}
     modes = {"mode": {"ranked": 0.9, "casual": 0.1}}
-    config = load(arena(), {**many, **loose, "attributes": modes})
+    config = load_config(arena(), {**many, **loose, "attributes": modes})
     model = TicketsModel(config.factors, {"rules": config.files["rules"].path})  # type: ignore[arg-type]
     drawn = model.draw(Streams(4), 0)
     table, service = model._table, model._service

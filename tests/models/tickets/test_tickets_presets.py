@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from valmatch.config.loading import load as load_config
+from valmatch.config.loading import load_config as load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.matching.living.registry import PRESETS, numbers_of

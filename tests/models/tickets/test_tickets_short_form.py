@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from valmatch import load, optimize, replicate, simulate
+from valmatch import load_config, optimize, replicate, simulate
 from valmatch.config.identity import config_id, resolved, restore
 from valmatch.errors import InputError
 from valmatch.rule_sets.files import read_rule_file
@@ -41,7 +41,7 @@ def config_file(folder: Path, rules: object, **more: object) -> Path:
 
 def waits(rules: object, folder: Path, *overrides: str) -> list[float]:
     """Return the waits of a run by a rule set."""
-    found = simulate(load(config_file(folder, rules), overrides), seed=2)
+    found = simulate(load_config(config_file(folder, rules), overrides), seed=2)
     assert found.summary()["responses"]["tickets_matched"] > 20
     return [wait for wait in found["tickets"]["wait"].tolist() if wait == wait]
 
@@ -64,8 +64,8 @@ def test_a_rule_set_is_the_same_in_any_form(form: str, tmp_path: Path) -> None:
 
 
 def test_a_mapping_belongs_to_the_id_and_is_kept(tmp_path: Path) -> None:
-    config = load(config_file(tmp_path, SHORT))
-    wider = load(config_file(tmp_path, {**SHORT, "latency": {"max": 120}}))
+    config = load_config(config_file(tmp_path, SHORT))
+    wider = load_config(config_file(tmp_path, {**SHORT, "latency": {"max": 120}}))
     assert config_id(config) != config_id(wider)
     again = restore(resolved(config), "manifest.json")
     assert config_id(again) == config_id(config)
@@ -83,7 +83,7 @@ def test_what_is_wrong_is_said_at_its_place(tmp_path: Path) -> None:
     lines = path.read_text().splitlines()
     skill = lines.index("  skill:") + 1
     with pytest.raises(InputError) as info:
-        load(path)
+        load_config(path)
     assert str(info.value).splitlines() == [
         f"{path}:{skill}:3: rules.skill: no within (a number is needed)",
         f"{path}:{skill}:3: rules.skill: unknown key 'withn' (did you mean within?)",
@@ -98,17 +98,17 @@ def test_values_of_a_mapping_are_optimised(tmp_path: Path) -> None:
         "variables": {"expansions.skill.maxDistance[1].value": bounds},
         "objective": {"wait": {"response": "time_to_match"}},
     }
-    config = load(config_file(tmp_path, SHORT, optimize=problem))
+    config = load_config(config_file(tmp_path, SHORT, optimize=problem))
     optimize(config, budget=100, seed=3, out=tmp_path / "out")
     assert read_rule_file(tmp_path / "out" / "tuned_rules.json", timeout=120).problems == []
-    again = load(tmp_path / "out" / "recommended.yaml")
+    again = load_config(tmp_path / "out" / "recommended.yaml")
     assert again.factors.model_dump()["rule_set"] == SHORT
 
 
 @pytest.mark.long
 @pytest.mark.slow
 def test_the_shipped_problem_has_a_feasible_recommendation(tmp_path: Path) -> None:
-    optimize(load("tickets-tune"), budget=150, workers=2, out=tmp_path / "out")
+    optimize(load_config("tickets-tune"), budget=150, workers=2, out=tmp_path / "out")
     assert read_rule_file(tmp_path / "out" / "tuned_rules.json", timeout=120).problems == []
     found = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert found["feasible"] is True

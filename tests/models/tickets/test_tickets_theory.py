@@ -10,7 +10,7 @@ import pytest
 
 from tests.support import ticket_model_theory as theory
 from tests.support.ticket_model_theory import SOLO, duel, means, rule_file
-from valmatch import load, simulate
+from valmatch import load_config, simulate
 from valmatch.config.loading import shipped_configs
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
@@ -116,7 +116,7 @@ SHIPPED = [
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_configs_conserve_tickets_and_obey_littles_law(name: str) -> None:
-    config = load(name)
+    config = load_config(name)
     factors = config.factors
     assert isinstance(factors, TicketsFactors)
     start, end = 60.0 * factors.warmup_minutes, 3600.0 * factors.hours
@@ -159,9 +159,9 @@ def test_rules_of_a_shipped_config_are_compared_on_the_same_tickets() -> None:
     less = {"hours": 2, "warmup_minutes": 20}
     sooner = {**less, "expansions.FastConnection.maxLatency[0].wait": 15}
     first, second = (
-        run(build(load("tickets", factors)), 5, range(16)) for factors in (less, sooner)
+        run(build(load_config("tickets", factors)), 5, range(16)) for factors in (less, sooner)
     )
-    names = build(load("tickets", less)).responses.names
+    names = build(load_config("tickets", less)).responses.names
     came = names.index("n_tickets")
     assert (first.responses[:, came] == second.responses[:, came]).all()
     for name in ("time_to_match", "latency"):

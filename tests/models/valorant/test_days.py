@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
 from valmatch.models.model import Batch, Model
@@ -18,7 +18,7 @@ SEED = 3
 
 
 def day_model(*overrides: str) -> ValorantModel:
-    model = build(load("valorant", overrides))
+    model = build(load_config("valorant", overrides))
     assert isinstance(model, ValorantModel)
     return model
 

@@ -82,7 +82,7 @@ def test_a_fitted_config_runs_and_is_like_the_log(tmp_path: Path) -> None:
     assert made.out.startswith("# Fitted to log.csv: 4,000 players in 96 hours.\n\nmodel: valorant")
     mine = tmp_path / "mine.yaml"
     mine.write_text(made.out)
-    config = library.load(mine)
+    config = library.load_config(mine)
     assert isinstance(config.factors, ValorantFactors)
     assert config.factors.team_num == 3
     assert sum(config.factors.poisson_rate) == pytest.approx(2000.0)  # two days, one counts
@@ -99,7 +99,7 @@ def test_a_fitted_config_runs_and_is_like_the_log(tmp_path: Path) -> None:
 )
 def test_bad_quantiles_are_refused(quantiles: list[object]) -> None:
     with pytest.raises(InputError, match="rating_quantiles"):
-        library.load("valorant", {"rating_quantiles": quantiles})
+        library.load_config("valorant", {"rating_quantiles": quantiles})
 
 
 def test_control_variates_are_not_known_of_other_distributions() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.command import valmatch
 from valmatch.config.config import Config
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
@@ -53,7 +53,7 @@ def test_a_queue_of_one_against_one_is_that_of_theory() -> None:
         "avg_wait_time_all": 60.0 / (2 * arrivals + rate),
     }
     rule = ("matching=fifo", "team_num=1", f"patience_minutes={mean}")
-    config = load("valorant", [*rule, f"poisson_rate={[arrivals] * 24}"])
+    config = load_config("valorant", [*rule, f"poisson_rate={[arrivals] * 24}"])
     found = replicate(config, 400).estimates
     for name, value in expected.items():
         error = found[name].std_error
@@ -62,8 +62,8 @@ def test_a_queue_of_one_against_one_is_that_of_theory() -> None:
 
 def test_an_infinitely_patient_queue_is_that_without_patience() -> None:
     for matching in ("team_first", "fifo"):
-        usual = load("valorant", [f"matching={matching}"])
-        patient = load("valorant", [f"matching={matching}", "patience_minutes=1e6"])
+        usual = load_config("valorant", [f"matching={matching}"])
+        patient = load_config("valorant", [f"matching={matching}", "patience_minutes=1e6"])
         expected = run(build(usual), 1, range(3)).responses
         model = build(patient)
         found = run(model, 1, range(3)).responses
@@ -77,7 +77,7 @@ def test_an_infinitely_patient_queue_is_that_without_patience() -> None:
 def test_neither_patience_nor_rule_shifts_a_draw() -> None:
     some = ["patience_minutes=20", "player_diff=50"]
     variants: list[list[str]] = [["patience_minutes=10"], some, []]
-    drawn = [players(load("valorant", changes), 3, 5) for changes in variants]
+    drawn = [players(load_config("valorant", changes), 3, 5) for changes in variants]
     for chunk in drawn[1:]:
         assert np.array_equal(chunk.times, drawn[0].times)
         assert np.array_equal(chunk.ratings, drawn[0].ratings)
@@ -87,7 +87,7 @@ def test_neither_patience_nor_rule_shifts_a_draw() -> None:
 
 
 def test_patience_is_exponential() -> None:
-    config = load("valorant", ["patience_minutes=30"])
+    config = load_config("valorant", ["patience_minutes=30"])
     chunks = [players(config, 1, k) for k in range(20)]
     waits = 60.0 * np.concatenate([chunk.departures - chunk.times for chunk in chunks])
     for power, moment in ((1, 30.0), (2, 2 * 30.0**2)):
@@ -97,7 +97,7 @@ def test_patience_is_exponential() -> None:
 
 def test_tables_say_who_gave_up() -> None:
     factors = {"patience_minutes": 30, "measure": ["hours"]}
-    day = simulate(load("valorant", factors), seed=4)
+    day = simulate(load_config("valorant", factors), seed=4)
     players = day["players"]
     found = dict(zip([r.name for r in day.responses], day.values.tolist(), strict=True))
     left, plays = players["left_hours"], players["match_hours"]
@@ -125,7 +125,9 @@ def write(folder: Path, text: str = LOG) -> Path:
 
 
 def test_who_leaves_before_a_match_has_left(tmp_path: Path) -> None:
-    config = load("valorant", [f"arrivals={write(tmp_path)}", f"log.columns={NAMES}", *ALONE])
+    config = load_config(
+        "valorant", [f"arrivals={write(tmp_path)}", f"log.columns={NAMES}", *ALONE]
+    )
     day = simulate(config)
     players = day["players"]
     # ann has left before cy comes; cy and dee play, though their times to leave are later.
@@ -181,7 +183,7 @@ def test_resamples_keep_how_long_players_wait(tmp_path: Path) -> None:
         f"{t!r},1500,{t + w!r}\n" for t, w in zip(times.tolist(), waits.tolist(), strict=True)
     )
     path = write(tmp_path, "arrival_hours,rating,left_hours\n" + rows)
-    config = load("valorant", [f"arrivals={path}", "log.resample=block"])
+    config = load_config("valorant", [f"arrivals={path}", "log.resample=block"])
     model, sample = build(config), players(config, 1, 3)
     of_log = {round(float(w), 4) for w in waits}
     assert {round(float(w), 4) for w in sample.departures - sample.times} <= of_log
@@ -191,15 +193,15 @@ def test_resamples_keep_how_long_players_wait(tmp_path: Path) -> None:
 def test_random_patience_on_a_log_is_no_one_history(tmp_path: Path) -> None:
     text = "arrival_hours,rating\n" + "".join(f"{k / 10},1500\n" for k in range(200))
     log = f"arrivals={write(tmp_path, text)}"
-    config = load("valorant", [log, "patience_minutes=20", "team_num=1"])
+    config = load_config("valorant", [log, "patience_minutes=20", "team_num=1"])
     assert not config.one_history
     found = replicate(config, 20).estimates["abandoned"]
     assert found.std
     with pytest.raises(InputError, match=r"patience_minutes.*log\.resample"):
-        load("valorant", [log, "patience_minutes=20", "log.resample=block"])
+        load_config("valorant", [log, "patience_minutes=20", "log.resample=block"])
     leaving = write(tmp_path, "arrival_hours,rating,left_hours\n0,1500,1\n1,1500,\n")
     with pytest.raises(InputError, match="patience_minutes: the column 'left_hours' says who"):
-        build(load("valorant", [f"arrivals={leaving}", "patience_minutes=20"]))
+        build(load_config("valorant", [f"arrivals={leaving}", "patience_minutes=20"]))
 
 
 def test_columns_that_a_designer_would_miss_are_named(tmp_path: Path) -> None:

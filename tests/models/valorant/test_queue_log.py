@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.command import valmatch
 from valmatch.cli.options import ResponseOptions
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, record
@@ -53,7 +53,7 @@ def write(folder: Path, text: str) -> Path:
 
 def players(path: Path, **factors: object) -> dict[str, list[object]]:
     given = {"log.columns": COLUMNS, "team_num": 1, **factors}
-    day = simulate(load("valorant", {"arrivals": str(path), **given}))
+    day = simulate(load_config("valorant", {"arrivals": str(path), **given}))
     return {name: column.tolist() for name, column in day["players"].items()}
 
 
@@ -106,7 +106,7 @@ def test_two_days_are_two_days_unless_a_horizon_is_given(tmp_path: Path) -> None
     assert len(players(path)["player"]) == 4
     assert len(players(path, horizon=24)["player"]) == 2
     for horizon, end in ({}, HOURS[-1]), ({"horizon": 40}, 40.0):
-        config = load("valorant", {"arrivals": str(path), "log.columns": COLUMNS, **horizon})
+        config = load_config("valorant", {"arrivals": str(path), "log.columns": COLUMNS, **horizon})
         model = build(config)
         queue = dict(zip(model.responses.names, record(model, 1, 0).responses, strict=True))
         waited = sum(end - hour for hour in HOURS)
@@ -115,7 +115,7 @@ def test_two_days_are_two_days_unless_a_horizon_is_given(tmp_path: Path) -> None
 
 def test_a_short_log_keeps_the_day_of_the_config(tmp_path: Path) -> None:
     path = write(tmp_path, "arrival_hours,rating\n1,1500\n2,1500\n")
-    config = load("valorant", [f"arrivals={path}"])
+    config = load_config("valorant", [f"arrivals={path}"])
     assert config.factors.model_dump()["horizon"] == 24.0
     assert "log" not in config.factors.model_dump()
 
@@ -235,7 +235,7 @@ def test_bad_ways_to_read_a_log(factors: dict[str, object], message: str, tmp_pa
 
 def test_nothing_reads_a_log_that_is_not_there() -> None:
     with pytest.raises(InputError, match="there is no queue log to be read"):
-        load("valorant", {"log.sort": True})
+        load_config("valorant", {"log.sort": True})
 
 
 def test_bad_rows_alone_are_no_log(tmp_path: Path) -> None:
@@ -249,11 +249,11 @@ def test_ids_do_not_change_what_happens(tmp_path: Path) -> None:
     ratings = rng.normal(1500.0, 200.0, 400)
     plain = "".join(f"{t!r},{r!r}\n" for t, r in zip(times.tolist(), ratings.tolist(), strict=True))
     path = write(tmp_path, f"arrival_hours,rating\n{plain}")
-    model = build(load("valorant", [f"arrivals={path}", "team_num=2"]))
+    model = build(load_config("valorant", [f"arrivals={path}", "team_num=2"]))
     first = record(model, 1, 0)
     named = "".join(f"p{k % 90},{line}\n" for k, line in enumerate(plain.splitlines()))
     path = write(tmp_path, f"player,arrival_hours,rating\n{named}")
-    second = record(build(load("valorant", [f"arrivals={path}", "team_num=2"])), 1, 0)
+    second = record(build(load_config("valorant", [f"arrivals={path}", "team_num=2"])), 1, 0)
     assert first.responses.tobytes() == second.responses.tobytes()
     teams = [
         ";".join(f"p{int(player) % 90}" for player in team.split(";"))
@@ -295,7 +295,7 @@ def test_each_kind_of_bad_row_is_counted_with_an_example(tmp_path: Path) -> None
     times = [dirty.get(k, time) for k, time in enumerate(times)]
     rows = [f"{time},p,{1500 if k != 40 else 1e7}" for k, time in enumerate(times)]
     path = write(tmp_path, "\n".join(["joined_at,account,mmr", *rows]) + "\n")
-    config = load(
+    config = load_config(
         "valorant", {"arrivals": str(path), "log.columns": COLUMNS, "log.skip_bad_rows": True}
     )
     remarks = [one for one in build(config).warnings if "left out" in one]
@@ -331,7 +331,7 @@ def test_a_log_of_bad_rows_is_refused_unless_told_otherwise(tmp_path: Path) -> N
             in valmatch(*how, f"--max-bad-rows={bad}").err
         )
     with pytest.raises(InputError, match="max_bad_rows: no rows are left out"):
-        load("valorant", {"arrivals": str(path), "log.max_bad_rows": 0.5})
+        load_config("valorant", {"arrivals": str(path), "log.max_bad_rows": 0.5})
 
 
 @pytest.mark.parametrize(
@@ -391,7 +391,7 @@ def test_sentinels_are_bad_rows(sentinel: str, tmp_path: Path) -> None:
 def test_unusual_times_are_remarked_upon(times: list[str], said: list[str], tmp_path: Path) -> None:
     rows = "".join(f"{time},1500\n" for time in times)
     path = write(tmp_path, f"arrival_hours,rating\n{rows}")
-    remarks = build(load("valorant", [f"arrivals={path}"])).warnings[1:]
+    remarks = build(load_config("valorant", [f"arrivals={path}"])).warnings[1:]
     assert len(remarks) == len(said)
     for remark, start in zip(remarks, said, strict=True):
         assert remark.startswith(f"{path}: {start}")
@@ -509,5 +509,5 @@ def test_what_can_be_measured_is_known_without_reading_the_log(
     reads.clear()
     changes = [f"arrivals={path}", "team_num=1"]
     levels = ResponseOptions(changes, responses=["win_gap"]).levels("valorant")
-    build(load("valorant", changes, levels))
+    build(load_config("valorant", changes, levels))
     assert len(reads) == 1

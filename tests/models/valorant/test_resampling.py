@@ -65,8 +65,8 @@ def test_blocks_stay_whole_and_at_their_hour_of_the_day(hours: int, log: Path) -
 
 
 def test_blocks_depend_on_seed_and_replication_alone(log: Path) -> None:
-    config = library.load("valorant", factors(log, 6))
-    other = library.load("valorant", factors(log, 6, wait_thresh=1, review="continuous"))
+    config = library.load_config("valorant", factors(log, 6))
+    other = library.load_config("valorant", factors(log, 6, wait_thresh=1, review="continuous"))
     for replication in (0, 3):
         one = library.simulate(config, 2, replication)["players"]
         two = library.simulate(other, 2, replication)["players"]
@@ -78,10 +78,10 @@ def test_blocks_depend_on_seed_and_replication_alone(log: Path) -> None:
 
 
 def test_the_interval_is_that_of_the_log(log: Path) -> None:
-    config = library.load("valorant", factors(log, 24))
+    config = library.load_config("valorant", factors(log, 24))
     itself = library.replicate(config, 1).estimates["avg_wait_time"]
     assert itself.std is itself.ci_low is None
-    plain = library.load("valorant", {"arrivals": str(log), **RULES})
+    plain = library.load_config("valorant", {"arrivals": str(log), **RULES})
     assert library.replicate(plain, 1).estimates["avg_wait_time"].mean == itself.mean
     runs = [library.replicate(config, n) for n in (50, 200)]
     resamples = runs[0]["avg_wait_time"][1:]
@@ -98,7 +98,9 @@ def test_the_interval_is_that_of_the_log(log: Path) -> None:
     assert few.half_width is not None
     assert many.half_width is not None
     assert many.half_width > 0.7 * few.half_width  # it does not shrink with n
-    compared = library.compare(config, library.load("valorant", factors(log, 24, team_num=3)), 20)
+    compared = library.compare(
+        config, library.load_config("valorant", factors(log, 24, team_num=3)), 20
+    )
     difference = compared.comparisons["avg_wait_time"].difference
     assert difference.std is not None
     differences = compared.b["avg_wait_time"] - compared.a["avg_wait_time"]
@@ -133,7 +135,7 @@ def test_one_way_to_put_blocks_together_is_none(rows: int, hours: int, log: Path
     lines = log.read_text().splitlines(keepends=True)
     log.write_text("".join(lines[: 1 + rows]))
     with pytest.raises(InputError, match=r"log\.csv: factors\.log\.resample: blocks of"):
-        build(library.load("valorant", factors(log, hours)))
+        build(library.load_config("valorant", factors(log, hours)))
 
 
 def write_days(path: Path, days: int) -> Path:
@@ -157,7 +159,7 @@ def test_blocks_are_as_long_as_goes_with_the_log(
 ) -> None:
     path = write_days(tmp_path / "log.csv", days)
     warned: list[str] = []
-    model = build(library.load("valorant", factors(path, None)), warn=warned.append)
+    model = build(library.load_config("valorant", factors(path, None)), warn=warned.append)
     assert warned == [f"{path}: resampled by blocks of {hours} hours"]
     sampling = model.sampling
     assert isinstance(sampling, Resampled)
@@ -165,7 +167,7 @@ def test_blocks_are_as_long_as_goes_with_the_log(
     assert sampling.degrees == pytest.approx(degrees, rel=1e-12)
     assert sampling.candidates == pytest.approx(24 * days / hours, rel=1e-12)
     # Given, it is the same, and nothing has to be said.
-    given = library.load("valorant", factors(path, hours))
+    given = library.load_config("valorant", factors(path, hours))
     assert build(given, warn=warned.append).sampling == sampling
     assert len(warned) == 1
 
@@ -198,17 +200,19 @@ def test_targets_are_refused_as_resamples_narrow_nothing(log: Path, tmp_path: Pa
         )
     assert not out.exists()
     with pytest.raises(InputError, match=r"^targets: replications are resamples of one log"):
-        library.replicate(library.load("valorant", factors(log, 24)), 9, targets="n_players=1%")
+        library.replicate(
+            library.load_config("valorant", factors(log, 24)), 9, targets="n_players=1%"
+        )
 
 
 def test_the_summary_says_how_intervals_are_made(log: Path, tmp_path: Path) -> None:
-    config = library.load("valorant", factors(log, None))
+    config = library.load_config("valorant", factors(log, None))
     library.replicate(config, 9, out=tmp_path / "run")
     said = json.loads((tmp_path / "run" / "summary.json").read_text())["sampling"]
     assert (said["method"], said["block_hours"], said["degrees"]) == ("moving blocks", 24, 3.0)
     assert "widened for their skewness" in said["interval"]
     tight, tighter = (
-        library.load("valorant", factors(log, None, team_diff=most)) for most in (50, 20)
+        library.load_config("valorant", factors(log, None, team_diff=most)) for most in (50, 20)
     )
     compared = library.compare(config, tight, 3).summary()
     assert compared["a"]["sampling"] == compared["b"]["sampling"] == said
@@ -216,5 +220,5 @@ def test_the_summary_says_how_intervals_are_made(log: Path, tmp_path: Path) -> N
     assert variants["variants"]["b"]["sampling"] == said
     assert gather([tmp_path / "run"]).replications.summary()["sampling"] == said
     for plain in ({"arrivals": str(log), **RULES}, {"horizon": 2}):
-        made = library.replicate(library.load("valorant", plain), 2)
+        made = library.replicate(library.load_config("valorant", plain), 2)
         assert "sampling" not in made.summary()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.models.valorant.factors import ValorantFactors
 
@@ -252,20 +252,20 @@ def test_warning_of_a_threshold_in_minutes() -> None:
 
 def test_joint_matching_is_for_teams_of_reasonable_size() -> None:
     with pytest.raises(InputError, match="17 players on a team are too many for joint matching"):
-        load("valorant", ["matching=joint", "team_num=17"])
-    assert load("valorant", ["team_num=17"]).factors
+        load_config("valorant", ["matching=joint", "team_num=17"])
+    assert load_config("valorant", ["team_num=17"]).factors
 
 
 def test_joint_matching_has_no_newcomer_to_form_teams_around() -> None:
     with pytest.raises(InputError, match="team_rule: newcomer is for team_first matching"):
-        load("valorant", ["matching=joint", "team_rule=newcomer"])
-    assert load("valorant", ["team_rule=newcomer"]).factors
+        load_config("valorant", ["matching=joint", "team_rule=newcomer"])
+    assert load_config("valorant", ["team_rule=newcomer"]).factors
 
 
 def test_joint_matching_without_tolerance_is_remarked() -> None:
     rules = ["matching=joint", "team_diff=0", "team_slack=0"]
-    assert any("has to prove" in line for line in load("valorant", rules).warnings)
-    assert not load("valorant", rules[1:]).warnings
+    assert any("has to prove" in line for line in load_config("valorant", rules).warnings)
+    assert not load_config("valorant", rules[1:]).warnings
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.command import valmatch
 from tests.support.queue_logs import COLUMNS, write_log
-from valmatch import InputError, load, replicate, simulate
+from valmatch import InputError, load_config, replicate, simulate
 from valmatch.experiments.simulate import Simulation
 from valmatch.models.valorant.measures import WEEK, hour_responses, measure_hours
 
@@ -173,7 +173,7 @@ def test_waits_and_queue_of_each_weekday(fortnight: Path) -> None:
 @pytest.mark.parametrize("length", [24, 36])
 def test_resampled_days_keep_the_weekday_they_had(length: int, fortnight: Path) -> None:
     log = {"resample": "block", "block_hours": length}
-    config = load(logged(fortnight, measure=["weekdays"], log=log))
+    config = load_config(logged(fortnight, measure=["weekdays"], log=log))
     original = simulate(logged(fortnight))["players"]
     known = {
         (rating, round(came % 24, 6)): int(came // 24)
@@ -210,7 +210,7 @@ def test_a_log_without_dates_has_no_weekdays(tmp_path: Path) -> None:
         " with date-times, or seconds since 1970, as arrival_hours)\n"
     )
     with pytest.raises(InputError, match=r"factors\.measure: weekdays are those of a queue log"):
-        load("valorant", {"measure": ["weekdays"]})
+        load_config("valorant", {"measure": ["weekdays"]})
 
 
 def test_weekdays_may_be_asked_for_by_the_name_of_a_response(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_differences_of_two_players_are_those_of_all_pairs(team_num: int) -> Non
 
 
 def test_a_team_of_one_has_no_pair() -> None:
-    config = library.load("valorant", {"measure": ["pairs"], "team_num": 1, "horizon": 4})
+    config = library.load_config("valorant", {"measure": ["pairs"], "team_num": 1, "horizon": 4})
     found = library.replicate(config, 3).estimates
     assert found["avg_player_diff"].mean == 0.0
     assert found["avg_pair_diff"].undefined == 3
@@ -82,10 +82,10 @@ def test_a_team_of_one_has_no_pair() -> None:
 
 def test_elo_alone_is_the_rating_where_nothing_else_counts() -> None:
     given = {"measure": ["elo"], "horizon": 8, "team_num": 2}
-    alone = library.load("valorant", {**given, "multiplier_matrix": [1.0, 0.0, 0.0]})
+    alone = library.load_config("valorant", {**given, "multiplier_matrix": [1.0, 0.0, 0.0]})
     found = library.replicate(alone, 4).estimates
     assert found["avg_elo_diff"].mean == pytest.approx(found["avg_team_diff"].mean, rel=1e-12)
-    both = library.replicate(library.load("valorant", given), 4).estimates
+    both = library.replicate(library.load_config("valorant", given), 4).estimates
     assert both["avg_elo_diff"].mean != pytest.approx(both["avg_team_diff"].mean, rel=1e-3)
 
 
@@ -93,7 +93,7 @@ def test_elo_of_a_log_is_that_of_its_column(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("arrival_hours,elo,kd,wr\n0,1500,1,50\n1,1600,2,60\n2,1450,1,55\n3,1480,1,40\n")
     given = ["measure=[elo]", "team_num=2", "team_diff=1e6", "player_diff=1e6"]
-    day = library.simulate(library.load("valorant", [f"arrivals={path}", *given]))
+    day = library.simulate(library.load_config("valorant", [f"arrivals={path}", *given]))
     names = [one.name for one in day.responses]
     assert day.values[names.index("avg_elo_diff")] == (1500 + 1600) / 2 - (1450 + 1480) / 2
 
@@ -125,7 +125,7 @@ def test_without_rules_pairs_differ_as_two_normal_ratings_do() -> None:
         "mean_matrix": [9000.0, 100.0, 900.0],
         "multiplier_matrix": [1.0, 0.0, 0.0],
     }
-    one = library.replicate(library.load("valorant", given), 400).estimates["avg_pair_diff"]
+    one = library.replicate(library.load_config("valorant", given), 400).estimates["avg_pair_diff"]
     assert one.mean is not None
     assert one.std_error is not None
     assert abs(one.mean - 200.0 * 2.0 / np.sqrt(np.pi)) < 4.0 * one.std_error < 4.0
@@ -133,7 +133,7 @@ def test_without_rules_pairs_differ_as_two_normal_ratings_do() -> None:
 
 @pytest.mark.parametrize("matching", ["team_first", "joint"])
 def test_they_are_what_the_tables_say(matching: str, tmp_path: Path) -> None:
-    config = library.load("valorant", {**ALL, "spread": 173.0, "matching": matching})
+    config = library.load_config("valorant", {**ALL, "spread": 173.0, "matching": matching})
     day = library.simulate(config, replication=2, out=tmp_path / "day")
     names = [one.name for one in day.responses]
     values = dict(zip(names, day.values.tolist(), strict=True))
@@ -144,9 +144,9 @@ def test_they_are_what_the_tables_say(matching: str, tmp_path: Path) -> None:
 
 
 def test_they_change_nothing_else() -> None:
-    plain = build(library.load("valorant", {"horizon": 6, "team_num": 3}))
+    plain = build(library.load_config("valorant", {"horizon": 6, "team_num": 3}))
     further = {**ALL, "measure": [*ALL["measure"], "hours"]}  # type: ignore[misc]
-    asked = build(library.load("valorant", further))
+    asked = build(library.load_config("valorant", further))
     before = run(plain, 1, range(5)).responses
     found = run(asked, 1, range(5)).responses
     assert before.tobytes() == found[:, : len(RESPONSES)].tobytes()
@@ -157,7 +157,7 @@ def test_they_change_nothing_else() -> None:
 
 def test_an_undefined_band_is_counted() -> None:
     # Nobody is matched.
-    config = library.load("valorant", {**ALL, "horizon": 0.01})
+    config = library.load_config("valorant", {**ALL, "horizon": 0.01})
     found = library.replicate(config, 3).estimates
     assert found["wait_p95.top_1%"].undefined == 3
     assert found["win_gap"].undefined == 3
@@ -172,7 +172,7 @@ def test_names_of_bands() -> None:
 @pytest.mark.parametrize("bands", [[0, 0.5], [0.1, 1], [0, 0.5, 0.5, 1], [0, 0.9, 0.5, 1], [0]])
 def test_bands_ascend_from_0_to_1(bands: list[float]) -> None:
     with pytest.raises(InputError, match=r"factors\.bands"):
-        library.load("valorant", {"bands": bands})
+        library.load_config("valorant", {"bands": bands})
 
 
 def test_a_band_of_a_log_that_holds_nobody_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from valmatch.config.config import Config
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import Recorded, build, record, run
 from valmatch.statistics.estimates import Estimate, estimate
 
@@ -19,7 +19,7 @@ CASES = sorted((Path(__file__).parents[2] / "fixtures" / "joint_cases").glob("*.
 
 
 def replicated(source: str, n: int, *overrides: str, seed: int = 1) -> dict[str, Estimate]:
-    model = build(load(source, overrides))
+    model = build(load_config(source, overrides))
     values = run(model, seed, range(n)).responses
     return {r.name: estimate(v) for r, v in zip(model.responses, values.T, strict=True)}
 
@@ -52,7 +52,7 @@ def test_published_matches_are_reproduced(path: Path, tmp_path: Path) -> None:
     case = json.loads(path.read_text())
     factors = [f"{k}={v}" for k, v in case["factors"].items() if k != "team_slack"]
     arrivals = trace(tmp_path, case["arrivals"], case["ratings"])
-    config = load("valorant-published", [*factors, arrivals, "horizon=24"])
+    config = load_config("valorant-published", [*factors, arrivals, "horizon=24"])
     result, tables = recorded(config)
     matches = tables["matches"]
     assert list(matches["time_hours"]) == [match["time"] for match in case["matches"]]
@@ -121,7 +121,7 @@ def test_wait_without_skill_rules_is_that_of_theory(team_num: int, matching: str
 @pytest.mark.parametrize("matching", ["team_first", "joint", "fifo"])
 @pytest.mark.parametrize("review", ["arrivals", "continuous"])
 def test_responses_are_what_the_tables_say(matching: str, review: str) -> None:
-    config = load("valorant", [f"matching={matching}", f"review={review}", "horizon=12.5"])
+    config = load_config("valorant", [f"matching={matching}", f"review={review}", "horizon=12.5"])
     result, tables = recorded(config, replication=3)
     players, matches = tables["players"], tables["matches"]
     waits = np.array(players["wait_minutes"])
@@ -159,7 +159,7 @@ def test_responses_are_what_the_tables_say(matching: str, review: str) -> None:
 
 def test_no_match_leaves_averages_undefined(tmp_path: Path) -> None:
     arrivals = trace(tmp_path, [0.0, 0.25, 0.5], [1000.0, 1300.0, 2000.0])
-    model = build(load("valorant", [arrivals]))
+    model = build(load_config("valorant", [arrivals]))
     values = named(model, run(model, 1, [0]).responses[0])
     undefined = {name for name, value in values.items() if math.isnan(value)}
     waits = {"avg_wait_time", "max_wait_time", *(f"wait_p{p}" for p in (50, 90, 95, 99))}
@@ -168,7 +168,7 @@ def test_no_match_leaves_averages_undefined(tmp_path: Path) -> None:
 
 
 def test_a_replication_depends_on_its_index_alone() -> None:
-    model = build(load("valorant"))
+    model = build(load_config("valorant"))
     rows = run(model, 5, range(20)).responses
     np.testing.assert_array_equal(run(model, 5, [17, 3]).responses, rows[[17, 3]])
     assert (run(model, 6, [0]).responses != rows[0]).any()
@@ -177,8 +177,8 @@ def test_a_replication_depends_on_its_index_alone() -> None:
 def test_rules_never_shift_a_draw() -> None:
     changed = ("player_diff=1", "team_diff=0", "wait_thresh=3", "player_slack=7", "team_slack=9")
     others = (*changed, "team_num=2", "review=continuous", "matching=joint", "slack_scope=pool")
-    _, plain = recorded(load("valorant"), replication=4)
-    _, other = recorded(load("valorant", others), replication=4)
+    _, plain = recorded(load_config("valorant"), replication=4)
+    _, other = recorded(load_config("valorant", others), replication=4)
     for column in ("arrival_hours", "elo", "kd", "wr"):
         assert list(plain["players"][column]) == list(other["players"][column])
 
@@ -192,7 +192,7 @@ def test_rate_multiplier_scales_arrivals() -> None:
 @pytest.mark.parametrize("horizon", ["24", "null num_players=40000"])
 def test_a_long_day_in_chunks_equals_the_record_made_at_once(horizon: str) -> None:
     # Tens of thousands of players come in several chunks, which `record` joins.
-    model = build(load("valorant", f"rate_multiplier=100 horizon={horizon}".split()))
+    model = build(load_config("valorant", f"rate_multiplier=100 horizon={horizon}".split()))
     np.testing.assert_array_equal(run(model, 1, [0]).responses[0], record(model, 1, 0).responses)
 
 
@@ -200,21 +200,25 @@ def test_a_long_day_in_chunks_equals_the_record_made_at_once(horizon: str) -> No
 def test_a_counted_day_ends_with_its_last_arrival(review: str, tmp_path: Path) -> None:
     # The same players as a queue log, whose null horizon is the last arrival too.
     rules = [f"review={review}", "team_num=2", "horizon=null"]
-    model = build(load("valorant", [*rules, "num_players=300"]))
+    model = build(load_config("valorant", [*rules, "num_players=300"]))
     rows = run(model, 1, range(3)).responses
     for k in range(3):
         made = record(model, 1, k)
         players = made.tables[0].columns
         times, ratings = (np.array(players[c]).tolist() for c in ("arrival_hours", "rating"))
         assert len(times) == 300
-        logged = record(build(load("valorant", [*rules, trace(tmp_path, times, ratings)])), 1, 0)
+        logged = record(
+            build(load_config("valorant", [*rules, trace(tmp_path, times, ratings)])), 1, 0
+        )
         for row in (rows[k], made.responses):
             np.testing.assert_array_equal(row, logged.responses)
         assert list(players["prioritized"]) == list(logged.tables[0].columns["prioritized"])
 
 
 def test_waiting_room_grows_with_the_pool() -> None:
-    model = build(load("valorant", ["player_diff=0", "player_slack=0", "rate_multiplier=20"]))
+    model = build(
+        load_config("valorant", ["player_diff=0", "player_slack=0", "rate_multiplier=20"])
+    )
     values = named(model, run(model, 1, [0]).responses[0])
     assert values["unmatched"] == values["n_players"] > 9000
 
@@ -223,7 +227,7 @@ def test_trace_with_vectors_is_rated_by_the_multipliers(tmp_path: Path) -> None:
     path = tmp_path / "trace.csv"
     path.write_text("wr,elo,note,kd,arrival_hours\n50,1000,x,1.5,0\n40,1100,y,0.5,0.5\n")
     settings = [f"arrivals={path}", "team_num=1", "multiplier_matrix=[1, 10, 2]"]
-    _, tables = recorded(load("valorant", settings))
+    _, tables = recorded(load_config("valorant", settings))
     assert tables["players"]["rating"].tolist() == [1115.0, 1185.0]
     assert tables["players"]["elo"].tolist() == [1000.0, 1100.0]
     assert list(tables["matches"]["team_diff"]) == [70.0]
@@ -231,10 +235,10 @@ def test_trace_with_vectors_is_rated_by_the_multipliers(tmp_path: Path) -> None:
 
 def test_without_a_horizon_a_trace_ends_with_its_last_arrival(tmp_path: Path) -> None:
     arrivals = trace(tmp_path, [0.0, 1.0, 30.0], [1000.0, 1010.0, 1020.0])
-    _, tables = recorded(load("valorant", [arrivals, "horizon=null", "team_num=1"]))
+    _, tables = recorded(load_config("valorant", [arrivals, "horizon=null", "team_num=1"]))
     assert len(tables["players"]["player"]) == 3
-    model = build(load("valorant", [arrivals, "team_num=1"]))
+    model = build(load_config("valorant", [arrivals, "team_num=1"]))
     assert run(model, 1, [0]).responses[0].tolist().count(3.0) == 1
-    model = build(load("valorant", [arrivals, "horizon=24", "team_num=1"]))
+    model = build(load_config("valorant", [arrivals, "horizon=24", "team_num=1"]))
     assert any("1 row at or after the horizon of 24 hours left out" in w for w in model.warnings)
     assert named(model, run(model, 1, [0]).responses[0])["n_players"] == 2

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.support.command import valmatch
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.experiments.replicate import replicate
 from valmatch.experiments.simulate import Simulation, simulate
@@ -25,8 +25,8 @@ def test_hours_without_players_change_nothing_but_the_time() -> None:
     """A day whose first hours nobody comes in, with and without counting them."""
     rates = f"poisson_rate={[0.0] * 5 + [30.0] * 19}"
     for further in ([], ["patience_minutes=20"]):
-        whole = build(load("valorant", [rates, *MEASURED, *further]))
-        late = build(load("valorant", [rates, *MEASURED, *further, "warm_up=5"]))
+        whole = build(load_config("valorant", [rates, *MEASURED, *further]))
+        late = build(load_config("valorant", [rates, *MEASURED, *further, "warm_up=5"]))
         expected, found = (run(model, 1, range(3)).responses for model in (whole, late))
         names = whole.responses.names
         queue = names.index("avg_queue_length")
@@ -39,7 +39,9 @@ def test_hours_without_players_change_nothing_but_the_time() -> None:
 
 def test_responses_are_those_of_who_comes_later() -> None:
     start = 9
-    day = simulate(load("valorant", [f"warm_up={start}", "patience_minutes=40", *MEASURED]), seed=2)
+    day = simulate(
+        load_config("valorant", [f"warm_up={start}", "patience_minutes=40", *MEASURED]), seed=2
+    )
     found, players, matches = values(day), day["players"], day["matches"]
     came, plays, left = (players[k] for k in ("arrival_hours", "match_hours", "left_hours"))
     counted = came >= start
@@ -72,7 +74,7 @@ def test_responses_are_those_of_who_comes_later() -> None:
 def test_a_queue_in_its_equilibrium_is_that_of_theory() -> None:
     """One against one, arrivals at rate a, patience at rate t: a / (2a + t) players wait."""
     arrivals, rate = 6.0, 1.0
-    config = load(
+    config = load_config(
         "valorant",
         {
             "matching": "fifo",
@@ -127,8 +129,8 @@ def test_a_fitted_day_begins_with_the_queue_of_the_day_before(tmp_path: Path) ->
     fitted = tmp_path / "fitted.yaml"
     fitted.write_text(made.out)
     found = replicate(fitted, 400).estimates["avg_queue_length"]
-    day = simulate(load("valorant", [f"arrivals={path}", "team_num=10", "horizon=1440"]))
+    day = simulate(load_config("valorant", [f"arrivals={path}", "team_num=10", "horizon=1440"]))
     of_log, error = values(day)["avg_queue_length"], found.std_error or 0
     assert found.mean == pytest.approx(of_log, abs=4 * error * (1 + 400 / 60) ** 0.5)
-    empty = replicate(load(fitted, ["warm_up=0", "horizon=24"]), 400).estimates
+    empty = replicate(load_config(fitted, ["warm_up=0", "horizon=24"]), 400).estimates
     assert (empty["avg_queue_length"].mean or 0) < (found.mean or 0) - 10 * error

@@ -17,7 +17,7 @@ from tests.models.test_curves import RULES
 from tests.support.command import valmatch
 from tests.support.interpreted import interpreted
 from valmatch.config.identity import config_id
-from valmatch.config.loading import load
+from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import Recorded, record, run
 from valmatch.kernels.arrays import Floats
@@ -97,12 +97,12 @@ def test_defaults_are_those_of_the_source() -> None:
 
 
 def test_shipped_configs() -> None:
-    spelt_out = load("zonestats")
+    spelt_out = load_config("zonestats")
     assert spelt_out.factors == ZoneStatsFactors()
     assert spelt_out.factors.model_fields_set == set(ZoneStatsFactors.model_fields)
-    assert load("zonestats-ffa").factors == ZoneStatsFactors(n_teams=8)
-    assert load("zonestats-tune").factors == ZoneStatsFactors()
-    optimize = load("zonestats-tune").optimize
+    assert load_config("zonestats-ffa").factors == ZoneStatsFactors(n_teams=8)
+    assert load_config("zonestats-tune").factors == ZoneStatsFactors()
+    optimize = load_config("zonestats-tune").optimize
     assert set(optimize.variables) == {"T", "GAME_MULT"}
 
 
@@ -227,7 +227,7 @@ def test_who_comes_at_the_start_is_there_together_for_the_shorter_time() -> None
 def test_the_factor_leaves_the_id_of_former_runs() -> None:
     assert "contest_time" not in ZoneStatsFactors().model_dump()
     assert ZoneStatsFactors(contest_time="joint").model_dump()["contest_time"] == "joint"
-    assert config_id(load("zonestats")) == "a11d184cfc25"
+    assert config_id(load_config("zonestats")) == "a11d184cfc25"
 
 
 @pytest.mark.parametrize("changes", [*KINDS, *SOME_RATED])

@@ -12,7 +12,7 @@ import numpy as np
 
 from valmatch.config.config import Config, TermOptions
 from valmatch.config.identity import problem_id
-from valmatch.config.loading import ConfigLike, load
+from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import InputError, option
 from valmatch.execution.run_options import RunKeywords, split
 from valmatch.inputs import arguments
@@ -291,7 +291,7 @@ def pareto_front(
 
     Parameters
     ----------
-    config : Config or what `valmatch.load` takes
+    config : Config or what `valmatch.load_config` takes
         What to optimise.
     objectives : str or sequence of str
         Responses to be minimised, at least two; none: those of the config's `objectives`.
@@ -310,7 +310,7 @@ def pareto_front(
     """
     names = arguments.names("pareto", objectives)
     options, listeners = split(keywords, RunKeywords)
-    loaded, settings = load(config), settings_of(budget, seed, confidence)
+    loaded, settings = load_config(config), settings_of(budget, seed, confidence)
     spec = FrontSpec(config=loaded, settings=settings, confidence=confidence, objectives=names)
     return execute(spec, options, listeners)
 

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from valmatch.config.config import Config
 from valmatch.config.identity import problem_id
-from valmatch.config.loading import ConfigLike, load
+from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import Stopped
 from valmatch.execution.run_options import ShardKeywords, split
@@ -309,7 +309,7 @@ def optimize(
 
     Parameters
     ----------
-    config : Config or what `valmatch.load` takes
+    config : Config or what `valmatch.load_config` takes
         What to optimise.
     solvers : str, callable or sequence of them
         Names of solvers; or functions (also classes) that are called with the `Problem`, the
@@ -354,7 +354,7 @@ def optimize(
     RunError
         If the run fails.
     """
-    config = load(config)
+    config = load_config(config)
     options, listeners = split(keywords, ShardKeywords)
     named = _named(solvers, options.uses_workers)
     settings = settings_of(budget, seed, confidence)
