@@ -117,19 +117,17 @@ def stretches(indices: Sequence[int]) -> list[range]:
 
 
 def write_curves(folder: Path, axes: Axes, sums: CurveSums) -> None:
-    """Write ``curves.csv``."""
-    write_csv(folder / CURVES, _columns(axes, sums))
-
-
-def _columns(axes: Axes, sums: CurveSums) -> dict[str, Sequence[Any]]:
-    """Return a row for each policy, measure and game."""
-    keys = list(product(axes.policies, axes.measures, range(1, axes.games + 1)))
+    """Write ``curves.csv``: a row for each policy, measure and game."""
+    policies, measures, games = zip(
+        *product(axes.policies, axes.measures, range(1, axes.games + 1)), strict=True
+    )
     scales = np.array(axes.scales)[:, np.newaxis]
-    return {
-        "policy": [policy for policy, _, _ in keys],
-        "game": [game for _, _, game in keys],
-        "measure": [measure for _, measure, _ in keys],
-        "n": sums.defined.ravel().tolist(),
-        "mean": (scales * sums.mean).ravel().tolist(),
-        "std_error": (scales * sums.std_error).ravel().tolist(),
+    columns: dict[str, Any] = {
+        "policy": policies,
+        "game": games,
+        "measure": measures,
+        "n": sums.defined.ravel(),
+        "mean": (scales * sums.mean).ravel(),
+        "std_error": (scales * sums.std_error).ravel(),
     }
+    write_csv(folder / CURVES, columns)

@@ -66,7 +66,7 @@ def write_json(path: Path, value: object) -> None:
 @contextmanager
 def write_atomically(path: Path) -> Iterator[TextIO]:
     """Open a file that replaces `path` when the block ends well, and leaves no trace otherwise."""
-    with _replacing(path) as file:
+    with write_binary(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         try:
             yield text
@@ -76,19 +76,12 @@ def write_atomically(path: Path) -> Iterator[TextIO]:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Replace a file atomically by `content`; raise RunError as `write_atomically` does."""
-    with _replacing(path) as file:
+    with write_binary(path) as file:
         file.write(content)
 
 
 @contextmanager
 def write_binary(path: Path) -> Iterator[BinaryIO]:
-    """Open a binary file as `write_atomically` does: for what is too large to be held twice."""
-    with _replacing(path) as file:
-        yield file
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a binary file that replaces `path` when the block ends well."""
     temporary: Path | None = None
 

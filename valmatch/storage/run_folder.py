@@ -102,7 +102,8 @@ class RunFolder:
         self._progress = progress
         self._read = [*self.read, *(files_of(self.config) if self.config else ())]
         self._started = time.perf_counter()
-        identity = {**_id_of(self.config), **self.identity}
+        id_, of_config = _facts_of(self.config)
+        identity = {**id_, **self.identity}
         self._keys = ("command", *identity)
         self._manifest: dict[str, Any] = {
             "command": self.command,
@@ -114,7 +115,7 @@ class RunFolder:
             "wall_seconds": None,
             "pid": os.getpid(),
             "host": platform.node(),
-            **_facts_of(self.config),
+            **of_config,
             **environment(),
         }
         self._previous = self._refuse_other_results()
@@ -177,7 +178,8 @@ class RunFolder:
 
     def _refuse_to_start_over(self, status: str, files: Iterable[Path]) -> None:
         """Refuse to lose what an unfinished run has left in files."""
-        if not self.resume and status != "complete" and any(map(_holds_something, files)):
+        there = any(path.exists() and path.stat().st_size for path in files)
+        if not self.resume and status != "complete" and there:
             raise self._refusal(
                 f"holds an unfinished run (status {status}); {option('resume=True')} goes on with"
                 " it, or choose another folder"
@@ -227,7 +229,7 @@ class RunFolder:
         for path in shard_files(self.path, SHARD_LOCK):
             _unlock(self._locked(path.name))
         status = self._previous.status if self._previous else "complete"
-        parts = [path for name in self._progress for path in _parts(self.path, name)]
+        parts = (path for name in self._progress for path in shard_files(self.path, name))
         self._refuse_to_start_over(status, parts)
         self._remove_temporary(MANIFEST, *self._files)
         self._found = set(self.path.iterdir())
@@ -286,13 +288,11 @@ class RunFolder:
 
     def changed_versions(self) -> str:
         """Return with what other versions the earlier results were made, "" if the same."""
-        now, before = self._manifest["versions"], self._previous.versions if self._previous else {}
-        changed = [
-            f"{name} {before[name]} (now {now[name]})"
-            for name in now
-            if before.get(name, now[name]) != now[name]
+        before = self._previous.versions if self._previous else {}
+        both = [
+            (name, before.get(name, now), now) for name, now in self._manifest["versions"].items()
         ]
-        return ", ".join(changed)
+        return ", ".join(f"{name} {old} (now {now})" for name, old, now in both if old != now)
 
     @property
     def previous_remarks(self) -> list[str]:
@@ -348,8 +348,8 @@ class ShardFolder(RunFolder):
         with self._changing(WAIT) as manifest:
             before = self._previous
             status = manifest["shards"].pop(str(self.shard), "not ended")
-            names = [self.shard.file_name(name) for name in self._progress if "." in name]
-            self._refuse_to_start_over(status, [self.path / name for name in names])
+            names = map(self.shard.file_name, self._progress)
+            self._refuse_to_start_over(status, (self.path / name for name in names))
             self._remove_temporary(*self._files)
             for key, size in self.facts.items():
                 if isinstance(size, int) and before and size > (before.get(key) or 0):
@@ -399,15 +399,6 @@ def _unlock(lock: FileLock) -> None:
     lock.release()
 
 
-def _parts(folder: Path, name: str) -> Iterable[Path]:
-    """Return a file or folder, and the files that hold its parts."""
-    return {folder / name, *(shard_files(folder, name) if "." in name else ())}
-
-
-def _holds_something(path: Path) -> bool:
-    return path.exists() and path.stat().st_size > 0
-
-
 def files_of(config: Config) -> list[Path]:
     """Return the files that a config was read from."""
     return [Path(config.source), *(file.path for file in config.files.values())]
@@ -421,19 +412,11 @@ def _manifest_in(folder: Path) -> Manifest:
     return read_manifest(folder, Manifest)
 
 
-def _id_of(config: Config | None) -> dict[str, Any]:
-    """Return the id of a config as a manifest holds it; nothing without one."""
+def _facts_of(config: Config | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the id of a config, and what else a manifest holds of it; nothing without one."""
     if config is None:
-        return {}
-    from valmatch.config.identity import config_id
+        return {}, {}
+    from valmatch.config.identity import config_id, identity, resolved
 
-    return {"config_id": config_id(config)}
-
-
-def _facts_of(config: Config | None) -> dict[str, Any]:
-    """Return what a manifest holds of a config besides its id; nothing without one."""
-    if config is None:
-        return {}
-    from valmatch.config.identity import identity, resolved
-
-    return {"source": config.source, "identity": identity(config), "config": resolved(config)}
+    facts = {"source": config.source, "identity": identity(config), "config": resolved(config)}
+    return {"config_id": config_id(config)}, facts
