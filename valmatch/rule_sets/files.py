@@ -8,16 +8,17 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path as FilePath
-
-import yaml
+from typing import TYPE_CHECKING
 
 from valmatch.errors import InputError
 from valmatch.inputs.files import read_document
-from valmatch.inputs.yaml_document import parse, to_value
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
 from valmatch.rule_sets.json_text import Node, Path, Place, Places
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.text.terminal import shortened, shown
+
+if TYPE_CHECKING:
+    import yaml
 
 MARKS_OF_UTF_16 = (BOM_UTF16_LE, BOM_UTF16_BE)  # what files of this encoding begin with
 LONGEST_PATH = 120  # characters of a path in a line: names in it may be of any length
@@ -94,6 +95,8 @@ PLACED = re.compile(r":([0-9]+):([0-9]+): (.*)", re.S)
 
 def read_yaml(text: str, problems: Problems) -> Node | None:
     """Return the value that a text is, None where it cannot be read."""
+    from valmatch.inputs.yaml_document import parse
+
     try:
         root = parse(text, "")
     except InputError as error:
@@ -110,16 +113,20 @@ def read_yaml(text: str, problems: Problems) -> Node | None:
 
 def node_of(root: yaml.Node, problems: Problems) -> Node:
     """Return a node of YAML as rule sets have them; numbers that are none are reported."""
+    from yaml import MappingNode, SequenceNode
+
+    from valmatch.inputs.yaml_document import to_value
+
     places: dict[Path, Place] = {}
 
     def value_of(node: yaml.Node, path: Path, key: int) -> object:
         places[path] = Place(key, node.start_mark.index, node.end_mark.index)
-        if isinstance(node, yaml.MappingNode):
+        if isinstance(node, MappingNode):
             return {
                 name.value: value_of(one, (*path, name.value), name.start_mark.index)
                 for name, one in node.value
             }
-        if isinstance(node, yaml.SequenceNode):
+        if isinstance(node, SequenceNode):
             return [
                 value_of(one, (*path, number), one.start_mark.index)
                 for number, one in enumerate(node.value)
