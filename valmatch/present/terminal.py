@@ -61,11 +61,12 @@ def table_lines(table: Sheet, most: int | None = None) -> list[str]:
 
 def _aligned(table: Sheet) -> Iterator[str]:
     """Yield heads and rows in columns, numbers on the right."""
-    rows = [[text.rstrip() for text in row] for row in (table.heads, *table.rows)]
+    rows = [table.heads, *table.rows]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = []
-        for text, width, head in zip(row, widths, table.heads, strict=True):
+        for cell, width, head in zip(row, widths, table.heads, strict=True):
+            text = cell.rstrip()  # points stand below each other on pages alone
             blank = " " * (width - cell_len(text))
             cells.append(text + blank if head in table.left else blank + text)
         yield "  ".join(cells).rstrip(" ")
