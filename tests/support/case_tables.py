@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def cases(text: str) -> list[tuple[str, str]]:
-    """Return both sides of each line; a line that is indented goes on with the one above."""
+def cases(text: str) -> list[tuple[str, ...]]:
+    r"""Return the columns of each line; one that is indented goes on, and ``\n`` ends a line."""
     lines = text.strip("\n").replace("\n  ", " ").split("\n")
-    return [(given, said) for given, _, said in (line.partition(" | ") for line in lines)]
+    return [tuple(line.replace(r"\n", "\n").split(" | ")) for line in lines]
