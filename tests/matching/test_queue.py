@@ -18,14 +18,7 @@ from valmatch.matching import joint, queue, team_first
 from valmatch.matching.living.ladder_adapter import queue_of
 from valmatch.matching.living.registry import PRESETS
 from valmatch.matching.queue import QueueRule, kernel_of, new_counts, parameters_of
-from valmatch.matching.registry import (
-    OF_RATINGS,
-    PRESET,
-    QUEUES,
-    meanings,
-    queue_rule,
-    readers,
-)
+from valmatch.matching.registry import OF_RATINGS, PRESET, QUEUES, meanings, queue_rule, readers
 from valmatch.models.ladder.factors import Rule
 from valmatch.models.valorant.factors import ValorantFactors
 

@@ -36,12 +36,7 @@ def drawn_by_numpy(
             else gaps.standard_exponential(times.size)
         )
         count, finished = arrival_times(
-            unit,
-            clock,
-            process.edges,
-            process.levels,
-            process.rates,
-            times,
+            unit, clock, process.edges, process.levels, process.rates, times
         )
         yield _players(process, times[:count], normals)
         if left is not None:

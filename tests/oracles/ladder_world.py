@@ -49,19 +49,8 @@ from scipy.special import gammaincinv, ndtri
 
 from tests.oracles.addressed import Addressed
 
-(
-    SKILL,
-    ACTIVITY,
-    JOINING,
-    SMURF,
-    SESSIONS,
-    OUTCOME,
-    CONTINUE,
-    BREAK,
-    PATIENCE,
-    CHURN,
-    PAIR,
-) = range(11)
+SKILL, ACTIVITY, JOINING, SMURF, SESSIONS, OUTCOME, CONTINUE, BREAK = range(8)
+PATIENCE, CHURN, PAIR = range(8, 11)
 
 
 @dataclass

@@ -89,10 +89,7 @@ def gain(known: Known, j: int) -> float:
     now, away = quality(known, j), abs(known.means[j] - world.target)
     share = wide / (wide + spread)
     found = []
-    for place, deviation in (
-        (away * share, math.sqrt(spread * share)),
-        (away, math.sqrt(spread)),
-    ):
+    for place, deviation in ((away * share, math.sqrt(spread * share)), (away, math.sqrt(spread))):
         scale = math.sqrt(0.5) / deviation
         if now > rival:
             ends = math.erfc((reach - place) * scale), math.erfc((reach + place) * scale)

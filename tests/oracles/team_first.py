@@ -81,9 +81,7 @@ class Lobby:
     def best_pair(self, now: float) -> tuple[FormedTeam, FormedTeam] | None:
         pairs = (p for p in combinations(self.teams, 2) if self.fit(p[0][1], p[1][1], now))
         return min(
-            pairs,
-            key=lambda p: (*self.key(p[0][1] + p[1][1], now), p[0][0], p[1][0]),
-            default=None,
+            pairs, key=lambda p: (*self.key(p[0][1] + p[1][1], now), p[0][0], p[1][0]), default=None
         )
 
     def fits(self, team: Team, centres: Sequence[int], now: float) -> bool:

@@ -36,13 +36,7 @@ PROBLEMS: dict[int, list[tuple[str, str, str]]] = {
     ],
     8: [],
     9: [],
-    10: [
-        (
-            "warning",
-            "algorithm",
-            "balanced is for more than 40 players; there are at most 40",
-        )
-    ],
+    10: [("warning", "algorithm", "balanced is for more than 40 players; there are at most 40")],
     11: [NEVER],
 }
 

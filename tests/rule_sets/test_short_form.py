@@ -27,19 +27,11 @@ age: oldest
 
 EXPANDED = {
     "ruleLanguageVersion": "1.0",
-    "playerAttributes": [
-        {"name": "skill", "type": "number"},
-        {"name": "mode", "type": "string"},
-    ],
+    "playerAttributes": [{"name": "skill", "type": "number"}, {"name": "mode", "type": "string"}],
     "algorithm": {"expansionAgeSelection": "oldest"},
     "teams": [{"name": "team", "minPlayers": 5, "maxPlayers": 5, "quantity": 2}],
     "rules": [
-        {
-            "name": "skill",
-            "type": "batchDistance",
-            "batchAttribute": "skill",
-            "maxDistance": 100,
-        },
+        {"name": "skill", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 100},
         {"name": "latency", "type": "latency", "maxLatency": 60},
         {
             "name": "same-mode",
@@ -51,15 +43,9 @@ EXPANDED = {
     "expansions": [
         {
             "target": "rules[skill].maxDistance",
-            "steps": [
-                {"waitTimeSeconds": 15, "value": 200},
-                {"waitTimeSeconds": 30, "value": 400},
-            ],
+            "steps": [{"waitTimeSeconds": 15, "value": 200}, {"waitTimeSeconds": 30, "value": 400}],
         },
-        {
-            "target": "rules[latency].maxLatency",
-            "steps": [{"waitTimeSeconds": 10, "value": 100}],
-        },
+        {"target": "rules[latency].maxLatency", "steps": [{"waitTimeSeconds": 10, "value": 100}]},
     ],
 }
 

@@ -67,11 +67,7 @@ class Rule:
             "constraints": {"wait": {"response": "wait", "at_most": 5.0}},
         }
         return load_config(
-            {
-                "model": "rules",
-                "factors": {"rule": title, **own},
-                "optimize": {**posed, **changes},
-            }
+            {"model": "rules", "factors": {"rule": title, **own}, "optimize": {**posed, **changes}}
         )
 
     def expected(self, point: Mapping[str, float]) -> tuple[float, float]:

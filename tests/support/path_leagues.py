@@ -27,10 +27,7 @@ class PathLeague(NamedTuple):
     deviation: float
 
 
-PATH_LEAGUES = (
-    PathLeague("even games", 5.0, 80.0),
-    PathLeague("lopsided games", 20.0, 350.0),
-)
+PATH_LEAGUES = (PathLeague("even games", 5.0, 80.0), PathLeague("lopsided games", 20.0, 350.0))
 
 
 def path_shares(league: PathLeague, seed: int) -> Floats:

@@ -193,10 +193,7 @@ PROBLEMS = [
     ),
     Problem(
         "hill",
-        lambda x: [
-            float((x[0] - 2.0) ** 2 + (x[1] - 3.0) ** 2),
-            13.0 - float(x[0] + 2.0 * x[1]),
-        ],
+        lambda x: [float((x[0] - 2.0) ** 2 + (x[1] - 3.0) ** 2), 13.0 - float(x[0] + 2.0 * x[1])],
         [-1],
         lambda t: [3.0 + t / 5.0, 5.0 + 2.0 * t / 5.0],
         [2.0],
@@ -228,10 +225,7 @@ PROBLEMS = [
     ),
     Problem(
         "held by its bound",
-        lambda x: [
-            float((x[0] - 2.0) ** 2 + (x[1] + 1.0) ** 2),
-            4.0 - float(x[0] + x[1] / 5.0),
-        ],
+        lambda x: [float((x[0] - 2.0) ** 2 + (x[1] + 1.0) ** 2), 4.0 - float(x[0] + x[1] / 5.0)],
         [-1],
         lambda t: [4.0 + t, 0.0],
         [4.0],

@@ -240,10 +240,7 @@ def parties(players: int, rate: float, review: float, size: Size) -> tuple[Figur
             table, drawn, review, 2 * review, draw, lambda ticket: len(ticket.players) == of
         )
 
-    return (
-        Figure(means(1), (players - 1) / rate + review / 2),
-        Figure(means(players), review / 2),
-    )
+    return (Figure(means(1), (players - 1) / rate + review / 2), Figure(means(players), review / 2))
 
 
 def ages(age: str, rate: float, step: float, size: Size) -> Figure:

@@ -162,11 +162,7 @@ WORLDS: dict[str, dict[str, Any]] = {
     "others": {
         "rule": "shieldbattery",
         "horizon": 6,
-        "tickets": [
-            _soldier("a", 0, 1500),
-            _soldier("b", 0.5, 1520),
-            _soldier("c", 5.875, 1500),
-        ],
+        "tickets": [_soldier("a", 0, 1500), _soldier("b", 0.5, 1520), _soldier("c", 5.875, 1500)],
     },
     "far": {"rule": "osu", "tickets": _users(5000, 14000), "events": JOINED},
     "top": {"rule": "osu", "tickets": _users(200000, 299000), "events": JOINED},

@@ -292,61 +292,37 @@ def test_other_models_take_no_skills() -> None:
     assert str(info.value) == "--set skills=r.csv: skills: this model takes none"
 
 
-# Bad files.
+BAD_FILES = r"""
+s.csv |  | :1: column player is missing (session starts have the columns player, and
+s.csv | player\nann\n | :1: column arrival_hours or time is missing (session starts have
+s.csv | time\n1\n | :1: column player is missing (session starts have the columns player,
+s.csv | player,time\n | : no players (at least one row is needed below the header)
+s.csv | player,time\nann,1\nbob,soon\n | :3: time: 'soon' (allowed: a finite number of hours
+s.csv | player,arrival_hours\nann,nan\n | :2: arrival_hours: 'nan' (allowed: a finite
+s.csv | player,time\nann,\n | :2: time: empty (allowed: a finite number of hours since the
+s.csv | player,time\nann,-0.5\n | :2: time: -0.5 is negative (allowed: hours >= 0)
+s.csv | player,time\nann,20260301\n | :2: time: '20260301' looks like the date 2026
+s.csv | player,time\nann,45292.5\nann,45293\n | :2: time: '45292.5' looks like 2024-01-01
+s.csv | player,time\n ,1\n | :2: player: empty (allowed: a name of 1 to 100 characters)
+s.csv | player,time\nLONG,1\n | :2: player: 'xxx
+s.csv | player,time\nann,1\nbob,1\nann,3\nann,1.0\nbob,1\n | :5: player: 'ann' starts a session at
+  1.0 hours in line 2 too (nobody is in two places at once)
+s.csv | player,time\nann,100\nann,1e2\n | :3: player: 'ann' starts a session at 100.0 hours
+s.csv | player,time\nann,1\n\ndan,2\n | :4: player: 'dan' is not among the players of r.csv
+s.csv | player,time\nAnn,1\n | :2: player: 'Ann' is not among the players of r.csv
+r.csv |  | :1: column player is missing (the skills of players have the columns player, and
+r.csv | player,mu\nann,1\n | :1: column skill or rating is missing (the skills of players
+r.csv | player,rating\n | : no players (at least one row is needed below the header)
+r.csv | player,player,skill\na,b,1\n | :1: column player appears twice
+r.csv | player,skill\nann,good\n | :2: skill: 'good' (allowed: a finite number)
+r.csv | player,skill\nann,1e7\n | :2: skill: 10000000.0 (allowed: a number from -1000000 to
+r.csv | player,skill\n,1\n | :2: player: empty (allowed: a name of 1 to 100 characters)
+r.csv | player,skill\nann,1\nbob,2\nann,1\n | :4: player: 'ann' has a row above (allowed: one row a
+  player)
+"""
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", ":1: column player is missing (session starts have the columns player, and"),
-        ("player\nann\n", ":1: column arrival_hours or time is missing (session starts have"),
-        ("time\n1\n", ":1: column player is missing (session starts have the columns player,"),
-        ("player,time\n", ": no players (at least one row is needed below the header)"),
-        ("player,time\nann,1\nbob,soon\n", ":3: time: 'soon' (allowed: a finite number of hours"),
-        ("player,arrival_hours\nann,nan\n", ":2: arrival_hours: 'nan' (allowed: a finite"),
-        ("player,time\nann,\n", ":2: time: empty (allowed: a finite number of hours since the"),
-        ("player,time\nann,-0.5\n", ":2: time: -0.5 is negative (allowed: hours >= 0)"),
-        (
-            "player,time\nann,20260301\n",
-            ":2: time: '20260301' looks like the date 2026",
-        ),
-        (
-            "player,time\nann,45292.5\nann,45293\n",
-            ":2: time: '45292.5' looks like 2024-01-01",
-        ),
-        ("player,time\n ,1\n", ":2: player: empty (allowed: a name of 1 to 100 characters)"),
-        (f"player,time\n{'x' * 101},1\n", ":2: player: 'xxx"),
-        (
-            "player,time\nann,1\nbob,1\nann,3\nann,1.0\nbob,1\n",
-            ":5: player: 'ann' starts a session at 1.0 hours in line 2 too (nobody is in two"
-            " places at once)",
-        ),
-        ("player,time\nann,100\nann,1e2\n", ":3: player: 'ann' starts a session at 100.0 hours"),
-        ("player,time\nann,1\n\ndan,2\n", ":4: player: 'dan' is not among the players of r.csv"),
-        ("player,time\nAnn,1\n", ":2: player: 'Ann' is not among the players of r.csv"),
-    ],
-)
-def test_bad_sessions_are_refused_in_one_line(text: str, message: str) -> None:
-    Path("s.csv").write_text(text)
-    assert refused(*DUELS, "arrivals=s.csv", "skills=r.csv").startswith(f"s.csv{message}")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", ":1: column player is missing (the skills of players have the columns player, and"),
-        ("player,mu\nann,1\n", ":1: column skill or rating is missing (the skills of players"),
-        ("player,rating\n", ": no players (at least one row is needed below the header)"),
-        ("player,player,skill\na,b,1\n", ":1: column player appears twice"),
-        ("player,skill\nann,good\n", ":2: skill: 'good' (allowed: a finite number)"),
-        ("player,skill\nann,1e7\n", ":2: skill: 10000000.0 (allowed: a number from -1000000 to"),
-        ("player,skill\n,1\n", ":2: player: empty (allowed: a name of 1 to 100 characters)"),
-        (
-            "player,skill\nann,1\nbob,2\nann,1\n",
-            ":4: player: 'ann' has a row above (allowed: one row a player)",
-        ),
-    ],
-)
-def test_bad_skills_are_refused_in_one_line(text: str, message: str) -> None:
-    Path("r.csv").write_text(text)
-    assert refused(*DUELS, "arrivals=s.csv", "skills=r.csv").startswith(f"r.csv{message}")
+@pytest.mark.parametrize(("file", "text", "message"), cases(BAD_FILES))
+def test_bad_files_are_refused_in_one_line(file: str, text: str, message: str) -> None:
+    Path(file).write_text(text.replace("LONG", "x" * 101))
+    assert refused(*DUELS, "arrivals=s.csv", "skills=r.csv").startswith(f"{file}{message}")

@@ -21,12 +21,7 @@ from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
 from valmatch.models.curves import draw_prior
 from valmatch.models.opponent.factors import OpponentFactors
-from valmatch.models.opponent.model import (
-    MEASURES,
-    OpponentModel,
-    by_rank,
-    window_edges,
-)
+from valmatch.models.opponent.model import MEASURES, OpponentModel, by_rank, window_edges
 
 ALL = (
     "point_estimate",

@@ -136,8 +136,7 @@ def test_what_is_no_rule_is_not_followed_by_what_goes_with_one() -> None:
 def test_two_rules_are_refused(tmp_path: Path) -> None:
     config = tmp_path / "own.yaml"
     config.write_text(
-        "model: tickets\nrule: {preset: bar}\nfactors: {rule: {chance_low: 0}}\n",
-        encoding="utf-8",
+        "model: tickets\nrule: {preset: bar}\nfactors: {rule: {chance_low: 0}}\n", encoding="utf-8"
     )
     with pytest.raises(InputError) as caught:
         load_config(str(config), ())

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.case_tables import cases
 from tests.support.command import valmatch
 from valmatch.cli.options import ResponseOptions
 from valmatch.config.loading import load_config
@@ -161,64 +162,53 @@ def test_every_command_takes_the_options(tmp_path: Path) -> None:
         assert made.err.count("column region not used") == 1
 
 
-def row(text: str) -> str:
-    return DATES + text
+BAD_LOGS = r"""
++tomorrow,ann,1,eu\n | :6: joined_at: 'tomorrow' (allowed: a finite number of
++2026-03-32T06:00:00+01:00,a,1,eu\n | :6: joined_at: '2026-03-32T06:00:00+01:00'
++2026-03-08T09:00:00,a,1,eu\n | :6: joined_at: '2026-03-08T09:00:00' has no zone
++1e5,a,1,eu\n | :6: joined_at: '1e5' (allowed: date-times, as in the rows above)
++33.5,a,1,eu\n | :6: joined_at: '33.5' (allowed: date-times, as in the rows above)
++2026-03-08T05:00:00+01:00,a,1,eu\n | '2026-03-08T05:00:00+01:00' is before the row
++2026-03-08T09:00:00+01:00,a,gold,eu\n | :6: mmr: 'gold' (allowed: a finite
++2026-03-08T09:00:00+01:00,,1,eu\n | :6: account: empty (allowed: 1 to 100 char
++2026-03-08T09:00:00+01:00,LONG,1,eu\n | aaa' (allowed: 1 to 100 characters)
++2026-03-08T09:00:00+01:00,aNUL,1,eu\n | :6: account: 'a\x00' (allowed: 1 to 100
++2026-03-08T09:00:00+01:00,a\n | :6: the row has 2 cells (allowed: 4)
+joined_at,account,mmr\n1e17,a,1\n1e17,a,1\n | :2: joined_at: '1e17' (allowed: years 1
+joined_at;account;mmr\n1;a;1\n | :1: the header is one cell with semicolons in it
+joined_at;mmr;a,b;account\n1;1;1;1\n | the header has 2 cells with semicolons in it
+joined_at,account,elo\n1,a,1\n | :1: log.columns rating=mmr: no column 'mmr'
+joined_at,account,mmr\n1,a,1\n | : 1 player (allowed: two or more
+joined_at,account,mmr\n | : no players (at least one row
+arrival,rating\n0,1\n | :1: column arrival_hours is missing (a queue log has the col
+arrival_hours,elo,kd\n0,1,1\n | :1: column rating, or elo, kd and wr is missing
+arrival_hours,rating\n-1,1\n | :2: arrival_hours: -1.0 is negative
+arrival_hours,rating\n2,1\n1,1\n | :3: arrival_hours: 1.0 is before the row above
+joined_at,account,mmr\n20260301,a,1\n | '20260301' looks like the date 2026-03-01 (allowed: hours
+joined_at,account,mmr\n20260301.0,a,1\n | '20260301.0' looks like the date 2026-03-01 (allowed:
+joined_at,account,mmr\n2026030118,a,1\n | '2026030118' looks like the date 2026-03-01 18:00 (allow
+joined_at,account,mmr\n202603011830,a,1\n | looks like the date 2026-03-01 18:30 (allowed: hours
+joined_at,account,mmr\n20260301183000,a,1\n | looks like the date 2026-03-01 18:30 (allowed: hours
+joined_at,account,mmr\n45292.5,a,1\n45292.5,b,1\n | '45292.5' looks like 2024-01-01 12:00, as
+joined_at,account,mmr\n46082,a,1\n46082,b,1\n | looks like 2026-03-01 00:00, as spreadsheets count
+joined_at,account,mmr\n1,a,1\n2,b,1e308\n | :3: mmr: 1e+308 (allowed: a rating from -1000000 to
+joined_at,account,mmr\n1,a,1\n2,b,-1000001\n | :3: mmr: -1000001.0 (allowed: a rating from -1000000
+arrival_hours,elo,kd,wr\n1,1e7,0,0\n2,5,1,1\n | :2: elo: 10000000.0, of elo, kd and wr by
+joined_at,account,mmr\n2026-10-25 02:50,a,1\n2026-10-25 02:10,b,1\n | :3: joined_at: '2026-10-25
+  02:10' is before the row above; log.sort=True sorts the rows; if the clock went back (daylight
+  saving), write times with their zone
+"""
+"""Logs, of which those with a + go on with `DATES`, and what is said of them."""
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            row("tomorrow,ann,1,eu\n"),
-            ":6: joined_at: 'tomorrow' (allowed: a finite number of",
-        ),
-        (row("2026-03-32T06:00:00+01:00,a,1,eu\n"), ":6: joined_at: '2026-03-32T06:00:00+01:00'"),
-        (row("2026-03-08T09:00:00,a,1,eu\n"), ":6: joined_at: '2026-03-08T09:00:00' has no zone"),
-        (row("1e5,a,1,eu\n"), ":6: joined_at: '1e5' (allowed: date-times, as in the rows above)"),
-        (row("33.5,a,1,eu\n"), ":6: joined_at: '33.5' (allowed: date-times, as in the rows above)"),
-        (
-            row("2026-03-08T05:00:00+01:00,a,1,eu\n"),
-            "'2026-03-08T05:00:00+01:00' is before the row",
-        ),
-        (
-            row("2026-03-08T09:00:00+01:00,a,gold,eu\n"),
-            ":6: mmr: 'gold' (allowed: a finite",
-        ),
-        (row("2026-03-08T09:00:00+01:00,,1,eu\n"), ":6: account: empty (allowed: 1 to 100 char"),
-        (
-            row(f"2026-03-08T09:00:00+01:00,{'a' * 101},1,eu\n"),
-            "aaa' (allowed: 1 to 100 characters)",
-        ),
-        (row("2026-03-08T09:00:00+01:00,a\0,1,eu\n"), ":6: account: 'a\\x00' (allowed: 1 to 100"),
-        (row("2026-03-08T09:00:00+01:00,a\n"), ":6: the row has 2 cells (allowed: 4)"),
-        ("joined_at,account,mmr\n1e17,a,1\n1e17,a,1\n", ":2: joined_at: '1e17' (allowed: years 1"),
-        (DATES.replace(",", ";"), ":1: the header is one cell with semicolons in it"),
-        (
-            "joined_at;mmr;a,b;account\n1;1;1;1\n",
-            "the header has 2 cells with semicolons in it",
-        ),
-        (DATES.replace("mmr", "elo"), ":1: log.columns rating=mmr: no column 'mmr'"),
-        ("joined_at,account,mmr\n1,a,1\n", ": 1 player (allowed: two or more"),
-        ("joined_at,account,mmr\n", ": no players (at least one row"),
-        ("arrival,rating\n0,1\n", ":1: column arrival_hours is missing (a queue log has the col"),
-        ("arrival_hours,elo,kd\n0,1,1\n", ":1: column rating, or elo, kd and wr is missing"),
-        ("arrival_hours,rating\n-1,1\n", ":2: arrival_hours: -1.0 is negative"),
-        ("arrival_hours,rating\n2,1\n1,1\n", ":3: arrival_hours: 1.0 is before the row above"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), cases(BAD_LOGS))
 def test_bad_logs_are_refused_in_one_line(text: str, message: str, tmp_path: Path) -> None:
-    path = write(tmp_path, text)
+    text = text.replace("LONG", "a" * 101).replace("NUL", "\0")
+    path = write(tmp_path, DATES + text[1:] if text.startswith("+") else text)
     line = refused(path, **({"log.columns": {}} if text.startswith("arrival") else {}))
     assert line.startswith(str(path))
     assert message in line
     assert "\n" not in line
-
-
-def test_a_clock_that_goes_back_is_named(tmp_path: Path) -> None:
-    text = "joined_at,account,mmr\n2026-10-25 02:50,a,1\n2026-10-25 02:10,b,1\n"
-    found = refused(write(tmp_path, text))
-    assert ":3: joined_at: '2026-10-25 02:10' is before the row above" in found
-    assert "the clock went back (daylight saving), write times with their zone" in found
 
 
 @pytest.mark.parametrize(
@@ -316,7 +306,7 @@ def test_each_kind_of_bad_row_is_counted_with_an_example(tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_a_log_of_bad_rows_is_refused_unless_told_otherwise(tmp_path: Path) -> None:
-    path = write(tmp_path, row("never,ann,1,eu\n"))
+    path = write(tmp_path, DATES + "never,ann,1,eu\n")
     how = ("simulate", "valorant", "--set", f"arrivals={path}", "--columns", NAMED)
     made = valmatch(*how, "--skip-bad-rows", "--set", "team_num=1", "--out", tmp_path / "out")
     assert made.code == 2
@@ -332,23 +322,6 @@ def test_a_log_of_bad_rows_is_refused_unless_told_otherwise(tmp_path: Path) -> N
         )
     with pytest.raises(InputError, match="max_bad_rows: no rows are left out"):
         load_config("valorant", {"arrivals": str(path), "log.max_bad_rows": 0.5})
-
-
-@pytest.mark.parametrize(
-    ("time", "what"),
-    [
-        ("20260301", "looks like the date 2026-03-01 (allowed: hours"),
-        ("20260301.0", "looks like the date 2026-03-01 (allowed: hours"),
-        ("2026030118", "looks like the date 2026-03-01 18:00 (allowed: hours"),
-        ("202603011830", "looks like the date 2026-03-01 18:30 (allowed: hours"),
-        ("20260301183000", "looks like the date 2026-03-01 18:30 (allowed: hours"),
-        ("45292.5", "looks like 2024-01-01 12:00, as spreadsheets count days (allowed: hours"),
-        ("46082", "looks like 2026-03-01 00:00, as spreadsheets count days (allowed: hours"),
-    ],
-)
-def test_dates_that_look_like_numbers_are_named(time: str, what: str, tmp_path: Path) -> None:
-    found = refused(write(tmp_path, f"joined_at,account,mmr\n{time},a,1\n{time},b,1\n"))
-    assert f":2: joined_at: '{time}' {what}" in found
 
 
 def test_hours_are_not_taken_for_dates(tmp_path: Path) -> None:
@@ -382,10 +355,7 @@ def test_sentinels_are_bad_rows(sentinel: str, tmp_path: Path) -> None:
             ["90000", "90001"],
             ["the first arrival is 10.3 years after hour 0 (hours are counted from the start of"],
         ),
-        (
-            [str(one) for one in range(0, 30_000, 500)],
-            ["the log spans 3.4 years"],
-        ),
+        ([str(one) for one in range(0, 30_000, 500)], ["the log spans 3.4 years"]),
     ],
 )
 def test_unusual_times_are_remarked_upon(times: list[str], said: list[str], tmp_path: Path) -> None:
@@ -474,16 +444,6 @@ def test_a_column_with_a_comma_is_read(tmp_path: Path) -> None:
     )  # fmt: skip
     assert made.code == 0, made.err
     assert json.loads(made.out)["responses"]["avg_team_diff"] == 100.0
-
-
-@pytest.mark.parametrize("rating", ["1e308", "-1000001", "1000001"])
-def test_ratings_out_of_range_are_refused(rating: str, tmp_path: Path) -> None:
-    path = write(tmp_path, f"joined_at,account,mmr\n1,a,1\n2,b,{rating}\n")
-    found = refused(path)
-    assert f":3: mmr: {float(rating)!r} (allowed: a rating from -1000000 to 1000000)" in found
-    path = write(tmp_path, f"arrival_hours,elo,kd,wr\n1,{rating},0,0\n2,5,1,1\n")
-    with pytest.raises(InputError, match=r":2: elo: .* of elo, kd and wr by multiplier_matrix"):
-        players(path, **{"log.columns": {}})
 
 
 def test_what_can_be_measured_is_known_without_reading_the_log(

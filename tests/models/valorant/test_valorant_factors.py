@@ -162,8 +162,7 @@ def test_bad_covariance(matrix: tuple[tuple[float, ...], ...], message: str) -> 
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
-    st.tuples(*[st.floats(-1, 1)] * 3),
-    st.tuples(*[st.sampled_from([1e-6, 0.2, 1.0, 200.0])] * 3),
+    st.tuples(*[st.floats(-1, 1)] * 3), st.tuples(*[st.sampled_from([1e-6, 0.2, 1.0, 200.0])] * 3)
 )
 def test_semidefiniteness_agrees_with_eigenvalues(
     correlations: tuple[float, float, float], scales: tuple[float, float, float]

@@ -95,8 +95,7 @@ def by_name(day: Simulation) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(
-    "factors",
-    [{}, {"horizon": 5.5, "wait_thresh": 0.1}, {"num_players": 900}, {"team_diff": 0.5}],
+    "factors", [{}, {"horizon": 5.5, "wait_thresh": 0.1}, {"num_players": 900}, {"team_diff": 0.5}]
 )
 def test_waits_of_those_who_arrive_in_each_hour(factors: dict[str, object]) -> None:
     day = simulate({"model": "valorant", "factors": {**factors, **MEASURED}}, replication=1)
