@@ -27,43 +27,19 @@ Content: TypeAlias = bytes | Path | Odd
 
 
 class Case(NamedTuple):
-    """A command whose input is bad in one place.
+    """A command whose input is bad in one place."""
 
-    Attributes
-    ----------
-    kind, number
-        Which case; they determine all of it.
-    argv
-        The command, run in the folder of the files.
-    files
-        What the folder holds, later ones over earlier ones.
-    names
-        One of these stands in the message: the file, the option, the key.
-    certain
-        Whether the input is certainly refused; else the command may also succeed.
-    out
-        The folder that a command which succeeds may write to.
-    stdin
-        Its standard input.
-    what
-        What is bad, for people.
-    lines
-        How many lines a message may have.
-    listed
-        Whether faults are what the command prints, a line for each, however many.
-    """
-
-    kind: str
+    kind: str  # with the number it determines all of it
     number: int
-    argv: Sequence[str]
-    files: Mapping[str, Content] = {}
-    names: Sequence[str] = ()
-    certain: bool = True
-    out: str = "out"
+    argv: Sequence[str]  # the command, run in the folder of the files
+    files: Mapping[str, Content] = {}  # what the folder holds, later ones over earlier ones
+    names: Sequence[str] = ()  # one of these stands in the message: the file, the option, the key
+    certain: bool = True  # whether the input is certainly refused; else it may also succeed
+    out: str = "out"  # the folder that a command which succeeds may write to
     stdin: bytes = b""
-    what: str = ""
-    lines: int = 3
-    listed: bool = False
+    what: str = ""  # what is bad, for people
+    lines: int = 3  # how many lines a message may have
+    listed: bool = False  # whether faults are what the command prints, a line each, however many
 
 
 def lay_out(case: Case, folder: Path) -> None:

@@ -87,19 +87,11 @@ def _text(rng: Random, source: Path) -> Bad:
     at, where = rng.randrange(len(lines)), rng.choice(indented or [0])
     control = rng.choice("\x00\x01\x08\x1b\x7f\x80\x9b\ufffe")
     tabbed = [*lines[:where], "\t" + lines[where].lstrip(), *lines[where + 1 :]]
-    ends: tuple[str, ...] = (
-        "[",
-        "{",
-        "x: [1, 2",
-        'x: "open',
-        "- 1",
-        "x: *no",
-        "x: !!python/object:os.x 1",
-        "@",
-        "%",
-    )
-    ends += ("---\nmodel: valorant", "a: b: c", "? [1]\n: 2", "model: valorant", "<<: 3", "1: 2")
-    ends += ("x: &a [*a]", "x: !!binary abc", "x: !!int abc", "? \n", "\t", "x: >\n\t", "'")
+    ends = (
+        "[", "{", "x: [1, 2", 'x: "open', "- 1", "x: *no", "x: !!python/object:os.x 1", "@", "%",
+        "---\nmodel: valorant", "a: b: c", "? [1]\n: 2", "model: valorant", "<<: 3", "1: 2",
+        "x: &a [*a]", "x: !!binary abc", "x: !!int abc", "? \n", "\t", "x: >\n\t", "'",
+    )  # fmt: skip
     end = rng.choice(ends)
     bomb = "a0: &a0 [1, 1]\n" + "".join(
         f"a{k}: &a{k} [*a{k - 1}, *a{k - 1}, *a{k - 1}]\n" for k in range(1, 40)
@@ -219,27 +211,14 @@ DESIGNS = (
 """Bad sections `design` of the model valorant."""
 
 REPLICATE = (
-    "target: [nothing=1%]",
-    "target: [avg_wait_time]",
-    "target: [avg_wait_time=-1%]",
-    "target: avg_wait_time=1%",
-    "target: [1]",
-    'target: ["\\e[2J=1%"]',
-    "expect: {nothing: {mean: 1}}",
-    "expect: {avg_wait_time: 1}",
-    "expect: {avg_wait_time: {mean: abc}}",
-    "expect: {avg_wait_time: {mean: 1, tolerance: -1}}",
-    "executor: cloud",
-    "executor: dask\n  scheduler: 3",
-    "confidence: 1",
-    "confidence: 95",
-    "workers: 0",
-    "n: 0",
-    "n: 1.5",
-    "seed: -1",
-    "max_reps: 0\n  target: [avg_wait_time=1%]",
+    "target: [nothing=1%]", "target: [avg_wait_time]", "target: [avg_wait_time=-1%]",
+    "target: avg_wait_time=1%", "target: [1]", 'target: ["\\e[2J=1%"]',
+    "expect: {nothing: {mean: 1}}", "expect: {avg_wait_time: 1}",
+    "expect: {avg_wait_time: {mean: abc}}", "expect: {avg_wait_time: {mean: 1, tolerance: -1}}",
+    "executor: cloud", "executor: dask\n  scheduler: 3", "confidence: 1", "confidence: 95",
+    "workers: 0", "n: 0", "n: 1.5", "seed: -1", "max_reps: 0\n  target: [avg_wait_time=1%]",
     "control_variates: 1",
-)
+)  # fmt: skip
 """Bad sections `replicate`."""
 
 PROBLEM = "variables: {team_diff: {low: 0, high: 9}}\n  objective: {a: {response: avg_team_diff}}"
@@ -289,17 +268,10 @@ def _section(rng: Random, source: Path) -> Bad:
 
 def _arrivals(rng: Random, source: Path) -> Bad:
     """Return a config whose arrivals cannot be read."""
-    names: tuple[str, ...] = (
-        "missing.csv",
-        "a\0b",
-        "n" * 300,
-        "n" * 5000,
-        ".",
-        "..",
-        "/dev/null",
-        "/dev/zero",
-    )
-    names += ("\x1b[2J.csv", "/dev/stdin", "~/x", "missing/../x.csv", "/proc/self/mem", "x\ny")
+    names = (
+        "missing.csv", "a\0b", "n" * 300, "n" * 5000, ".", "..", "/dev/null", "/dev/zero",
+        "\x1b[2J.csv", "/dev/stdin", "~/x", "missing/../x.csv", "/proc/self/mem", "x\ny",
+    )  # fmt: skip
     others: dict[str, Content] = {"a pipe": Odd.PIPE, "a folder": Odd.FOLDER, "zeros": Odd.ZEROS}
     others |= {"binary": bytes(range(256)), "empty": b"", "an archive": b"PK\3\4" + b"\0" * 90}
     if rng.random() < 0.6:

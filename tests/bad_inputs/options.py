@@ -26,182 +26,75 @@ WRITING: Sequence[Words] = (REPLICATE, SIMULATE, COMPARE, OPTIMIZE, RATE)
 WORDS: Words = ("", " ", "word", "\N{NO-BREAK SPACE}", "\udcff", "1\n2", LONG, *ESCAPES)
 
 WHOLE: Words = (
-    "-1",
-    "1.5",
-    "1e-3",
-    "0x10",
-    "1_000",
-    "+",
-    "1,00",
-    "\N{SUPERSCRIPT TWO}",
-    "nan",
-    "-",
-    HUGE,
-)
-WHOLE += ("\N{ARABIC-INDIC DIGIT ONE}", "\N{FULLWIDTH DIGIT ONE}", *WORDS)
+    "-1", "1.5", "1e-3", "0x10", "1_000", "+", "1,00", "\N{SUPERSCRIPT TWO}", "nan", "-", HUGE,
+    "\N{ARABIC-INDIC DIGIT ONE}", "\N{FULLWIDTH DIGIT ONE}", *WORDS,
+)  # fmt: skip
 
 POSITIVE: Words = ("0", *WHOLE)
 
 LEVEL: Words = (
-    "0",
-    "1",
-    "1.0",
-    "-0.5",
-    "nan",
-    "inf",
-    "95%",
-    "0,95",
-    "1e-400",
-    "0.95.1",
-    HUGE,
-    *WORDS,
-)
+    "0", "1", "1.0", "-0.5", "nan", "inf", "95%", "0,95", "1e-400", "0.95.1", HUGE, *WORDS,
+)  # fmt: skip
 
 TIME: Words = ("0", "-1", "1x", "1:2", "::", "1e3", "nan", "0s", "00:00:00", "1 fortnight", *WORDS)
 
 SHARD: Words = (
-    "1/1",
-    "-1/2",
-    "a/b",
-    "1",
-    "/",
-    "1/0",
-    "0/0",
-    "1/2/3",
-    " 0/2",
-    f"{HUGE}/1",
-    f"0/{HUGE}",
-)
-SHARD += ("0/1.5", "\N{SUPERSCRIPT TWO}/3", "0//2", *WORDS)
+    "1/1", "-1/2", "a/b", "1", "/", "1/0", "0/0", "1/2/3", " 0/2", f"{HUGE}/1", f"0/{HUGE}",
+    "0/1.5", "\N{SUPERSCRIPT TWO}/3", "0//2", *WORDS,
+)  # fmt: skip
 
 SWEEP: Words = (
-    "=",
-    "team_diff",
-    "team_diff=",
-    "team_diff=1:2:0",
-    "team_diff=2:1:1",
-    "team_diff=nan:1:1",
-)
-SWEEP += ("team_diff=0:1e9:1e-9", "team_diff=1:inf:1", "nothing=1,2", "team_diff=a,b", "=1,2")
-SWEEP += (
-    "team_diff=[",
-    f"team_diff={'[' * 5000}",
-    f"team_diff={HUGE}",
-    "model=x,y",
-    "team_diff=-1",
-)
-SWEEP += (
-    "team_diff=1e400",
-    f"{LONG}=1",
-    "\x1b[2J=1,2",
-    "team_diff=\x1b[2J",
-    "team_diff=1:2:1e-400",
-)
-SWEEP += ("team_diff=*a", "team_diff=1:2:NaN", "team_diff=1e999999999:1:1", *WORDS)
+    "=", "team_diff", "team_diff=", "team_diff=1:2:0", "team_diff=2:1:1", "team_diff=nan:1:1",
+    "team_diff=0:1e9:1e-9", "team_diff=1:inf:1", "nothing=1,2", "team_diff=a,b", "=1,2",
+    "team_diff=[", f"team_diff={'[' * 5000}", f"team_diff={HUGE}", "model=x,y", "team_diff=-1",
+    "team_diff=1e400", f"{LONG}=1", "\x1b[2J=1,2", "team_diff=\x1b[2J", "team_diff=1:2:1e-400",
+    "team_diff=*a", "team_diff=1:2:NaN", "team_diff=1e999999999:1:1", *WORDS,
+)  # fmt: skip
 
 FRONTIER: Words = ("nothing=1:2:1", "upper_time=2:1:1", "upper_time=1:2:0", "upper_time", "=1:2:1")
 FRONTIER += ("upper_time=a:b:c", "upper_time=nan:nan:nan", "upper_time=1:1e9:1e-3", "upper_time=")
 FRONTIER += ("upper_time=1:2", f"upper_time=1:{HUGE}:1", "upper_time=1:2:1e-400", *WORDS)
 
 TARGET: Words = (
-    "avg_wait_time",
-    "=1%",
-    "avg_wait_time=",
-    "avg_wait_time=0",
-    "avg_wait_time=-1",
-    "x=1%",
-)
-TARGET += ("avg_wait_time=abc%", "avg_wait_time=nan", "avg_wait_time=inf", "avg_wait_time=1%%")
-TARGET += ("avg_wait_time=%", "avg_wait_time=1e400%", f"{LONG}=1%", "\x1b[2J=1%", *WORDS)
+    "avg_wait_time", "=1%", "avg_wait_time=", "avg_wait_time=0", "avg_wait_time=-1", "x=1%",
+    "avg_wait_time=abc%", "avg_wait_time=nan", "avg_wait_time=inf", "avg_wait_time=1%%",
+    "avg_wait_time=%", "avg_wait_time=1e400%", f"{LONG}=1%", "\x1b[2J=1%", *WORDS,
+)  # fmt: skip
 
 SET: Words = (
-    "",
-    "=",
-    "a",
-    "=1",
-    "team_diff",
-    ".=1",
-    "factors.=1",
-    "a..b=1",
-    "team_diff=[",
-    "team_diff={",
-)
-SET += ("nothing=1", "team_diff=abc", "team_diff=.nan", "team_diff=-1", "team_diff=1e400")
-SET += ("factors.poisson_rate.99=1", "factors.poisson_rate.x=1", "model=word", "model.x=1")
-SET += ("factors=3", "replicate=3", f"{'a.' * 40}b=1", f"team_diff={'[' * 5000}", "team_diff=*a")
-SET += ("team_diff=&a [*a]", "a\x1b[2J=1", "team_diff=\x1b[2J", 'team_diff="\\e[2J"', "\udcff=1")
-SET += (
-    "team_diff=\udcff",
-    f"team_diff={HUGE}",
-    f"{LONG}=1",
-    f"team_diff={LONG}",
-    "poisson_rate=[]",
-)
-SET += (f"factors.poisson_rate.{HUGE}=1", "factors.poisson_rate.\N{SUPERSCRIPT TWO}=1", "\n=\n")
-SET += (
-    "arrivals=nowhere.csv",
-    "arrivals=\x1b[2J",
-    f"arrivals={LONG}",
-    'arrivals="a\\0b"',
-    "team_num=0",
-)
-SET += ('"a\\nb"=1', "team_num=0.5", "matching=word", "cov_matrix=[[1]]", "cov_matrix=3")
+    "", "=", "a", "=1", "team_diff", ".=1", "factors.=1", "a..b=1", "team_diff=[", "team_diff={",
+    "nothing=1", "team_diff=abc", "team_diff=.nan", "team_diff=-1", "team_diff=1e400",
+    "factors.poisson_rate.99=1", "factors.poisson_rate.x=1", "model=word", "model.x=1", "factors=3",
+    "replicate=3", f"{'a.' * 40}b=1", f"team_diff={'[' * 5000}", "team_diff=*a",
+    "team_diff=&a [*a]", "a\x1b[2J=1", "team_diff=\x1b[2J", 'team_diff="\\e[2J"', "\udcff=1",
+    "team_diff=\udcff", f"team_diff={HUGE}", f"{LONG}=1", f"team_diff={LONG}", "poisson_rate=[]",
+    f"factors.poisson_rate.{HUGE}=1", "factors.poisson_rate.\N{SUPERSCRIPT TWO}=1", "\n=\n",
+    "arrivals=nowhere.csv", "arrivals=\x1b[2J", f"arrivals={LONG}", 'arrivals="a\\0b"',
+    "team_num=0", '"a\\nb"=1', "team_num=0.5", "matching=word", "cov_matrix=[[1]]", "cov_matrix=3",
+)  # fmt: skip
 
 PARAMETER: Words = (
-    "",
-    "T",
-    "T=",
-    "T=abc",
-    "T=nan",
-    "T=-1",
-    "NOTHING=1",
-    "T=1e400",
-    "=1",
-    "T=1=2",
-    "T=inf",
-)
-PARAMETER += ("\x1b[2J=1", "T=\x1b[2J", f"{LONG}=1", f"T={LONG}", "\udcff=1", "T=0", f"T={HUGE}")
+    "", "T", "T=", "T=abc", "T=nan", "T=-1", "NOTHING=1", "T=1e400", "=1", "T=1=2", "T=inf",
+    "\x1b[2J=1", "T=\x1b[2J", f"{LONG}=1", f"T={LONG}", "\udcff=1", "T=0", f"T={HUGE}",
+)  # fmt: skip
 
 COLUMNS: Words = (
-    "x",
-    "=",
-    "game=",
-    "=game",
-    "nothing=a",
-    "game=a,game=b",
-    "game=nothing",
-    '"',
-    '"game=a',
-)
-COLUMNS += ("game=\x1b[2J", "\x1b[2J=game", f"game={LONG}", f"game={'x' * 200_000}", ",", "game=\n")
-COLUMNS += ("game=game,,", "\udcff=a", "game=\udcff")
+    "x", "=", "game=", "=game", "nothing=a", "game=a,game=b", "game=nothing", '"', '"game=a',
+    "game=\x1b[2J", "\x1b[2J=game", f"game={LONG}", f"game={'x' * 200_000}", ",", "game=\n",
+    "game=game,,", "\udcff=a", "game=\udcff",
+)  # fmt: skip
 
 TUNE: Words = ("nothing", ",", "T,", "T T", "T,nothing", "\x1b[2J", LONG, "\udcff", "t")
 
 SOLVER: Words = (
-    "word",
-    ",",
-    "auto,",
-    "auto,word",
-    "AUTO",
-    "auto auto",
-    " ",
-    "\x1b[2J",
-    LONG,
-    "\udcff",
-)
+    "word", ",", "auto,", "auto,word", "AUTO", "auto auto", " ", "\x1b[2J", LONG, "\udcff",
+)  # fmt: skip
 
 NAME: Words = ("word", " ", "LOCAL", "\x1b[2J", LONG, "\udcff", "local\n")
 
 SCHEDULER: Words = (
-    "nonsense",
-    "tcp://",
-    "tcp://localhost:port",
-    "ftp://x",
-    "tcp://:99999",
-    "\x1b[2J",
-    " ",
-)
+    "nonsense", "tcp://", "tcp://localhost:port", "ftp://x", "tcp://:99999", "\x1b[2J", " ",
+)  # fmt: skip
 
 COUNTS: Words = ("", ",", "1", "1,2", "1,2,3,4", "1,2,3,", "-1,2,3", "1,nan,3", "1.5,2,3", "0,0,0")
 COUNTS += (f"1,2,{HUGE}", "\N{SUPERSCRIPT TWO},1,1", "1;2;3", "1,\n,3", *WORDS)
@@ -328,16 +221,9 @@ USAGE: Sequence[tuple[Words, str]] = (
 """Wrong usage, with what the message must hold."""
 
 SOURCES: Words = (
-    "word",
-    "nowhere.yaml",
-    "valorant.yml",
-    "",
-    ".",
-    "/dev/zero",
-    "/dev/null",
-    "\x1b[2J",
-)
-SOURCES += ("\udcff", "n" * 300, LONG, "a/../b", "valorant/", "-", "/proc/self/mem", "x\ny", "~")
+    "word", "nowhere.yaml", "valorant.yml", "", ".", "/dev/zero", "/dev/null", "\x1b[2J", "\udcff",
+    "n" * 300, LONG, "a/../b", "valorant/", "-", "/proc/self/mem", "x\ny", "~",
+)  # fmt: skip
 
 OUTS: Mapping[str, tuple[dict[str, Content], bool]] = {
     "": ({}, True),

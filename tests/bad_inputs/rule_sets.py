@@ -100,23 +100,20 @@ BAD_TICKETS: list[tuple[str, Mapping[str, object], bool]] = [
     ("an unknown key", {LONG: 1}, False),
 ]
 NO_LATENCIES: tuple[object, ...] = (0, -5, 0.5, "20", None, [], {}, True)
+BAD_ATTRIBUTES: dict[str, list[object]] = {
+    "skill": ["1", [1], None],
+    "mode": [3, ["x"]],
+    "roles": ["tank", [1]],
+    "maps": [{"a": "b"}, [1]],
+}
 BAD_TICKETS += [
     (f"latency {value}"[:40], {"players": [{**PLAYER, "latency": {"eu": value}}]}, True)
     for value in NO_LATENCIES
 ]
 BAD_TICKETS += [
     (f"{name} {value!r}"[:40], {"players": [{**PLAYER, "attributes": {name: value}}]}, True)
-    for name, value in (
-        ("skill", "1"),
-        ("skill", [1]),
-        ("skill", None),
-        ("mode", 3),
-        ("mode", ["x"]),
-        ("roles", "tank"),
-        ("roles", [1]),
-        ("maps", {"a": "b"}),
-        ("maps", [1]),
-    )
+    for name, values in BAD_ATTRIBUTES.items()
+    for value in values
 ]
 BAD_TICKETS += [
     ("unknown attribute", {"players": [{**PLAYER, "attributes": {"skil": 1}}]}, False),
@@ -124,19 +121,10 @@ BAD_TICKETS += [
 ]
 
 BAD_LINES = (
-    "{",
-    "7",
-    "[]",
-    "null",
-    '{"id": NaN}',
-    f'{{"id": "t9", "time": {HUGE}}}',
-    "[" * 5000,
-    '{"a":' * 5000,
-    '{"id": "\\ud800"}',
-    LONG,
-    "\x00",
+    "{", "7", "[]", "null", '{"id": NaN}', f'{{"id": "t9", "time": {HUGE}}}', "[" * 5000,
+    '{"a":' * 5000, '{"id": "\\ud800"}', LONG, "\x00",
     '{"id": "t9", "id": "t9", "time": 9, "players": [{"id": "p"}]}',
-)
+)  # fmt: skip
 """Lines that are no ticket, event or player."""
 
 BAD_EVENTS: list[tuple[str, Mapping[str, object]]] = [

@@ -16,19 +16,7 @@ Table = list[list[str]]
 def damaged_table(
     rng: Random, content: bytes, bad: Mapping[str, Sequence[str]], needed: Sequence[str]
 ) -> Damage:
-    """Return a table that is certainly bad, or may be.
-
-    Parameters
-    ----------
-    rng : Random
-        Chooses.
-    content : bytes
-        A good table.
-    bad : mapping of str to sequence of str
-        What cannot stand in a column.
-    needed : sequence of str
-        Columns that must be there.
-    """
+    """Return a table that is bad, or may be, by what cannot stand in columns and columns needed."""
     table = [line.split(",") for line in content.decode().splitlines()]
     header, row = table[0], rng.choice(table[1:])
     kind = rng.choice(("cell", "cell", "cell", "file", "column", "rows", "maybe"))
