@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 import re
@@ -17,6 +16,7 @@ import pytest
 
 from results import capacity, study
 from results.commands import read_commands
+from tests.support.folders import rows
 from tests.support.typed_numbers import EXCUSED, typed_numbers
 from valmatch.config.loading import load_config, shipped_configs
 from valmatch.draws.streams import Streams
@@ -34,11 +34,6 @@ def make(page: Path, *words: object) -> subprocess.CompletedProcess[str]:
     """Run the script of a page."""
     command = [sys.executable, str(page / "make.py"), *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return [*csv.DictReader(file)]
 
 
 SCRIPT = '''"""Takes a minute."""
@@ -157,17 +152,9 @@ def test_living_matchmakers_are_compared_on_the_same_players(cell: str) -> None:
         config = load_config(run.configs, (*run.settings, "arrivals.per_hour=60"))
         inputs = TicketsModel(config.factors).draw(Streams(run.seed), 0)  # type: ignore[arg-type]
         centre, point = SCALES[run.name]
-        known.append(
-            [
-                inputs.times,
-                inputs.cancels,
-                inputs.sizes,
-                inputs.homes,
-                inputs.latencies,
-                (inputs.skills - centre) * point,
-                (inputs.seen - centre) * point,
-            ]
-        )
+        skills = [(one - centre) * point for one in (inputs.skills, inputs.seen)]
+        players = [inputs.times, inputs.cancels, inputs.sizes, inputs.homes, inputs.latencies]
+        known.append([*players, *skills])
     assert len(known) >= 3
     for own in known[1:]:
         for one, other in zip(known[0], own, strict=True):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,17 +15,14 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.case_tables import cases
+from tests.support.command import refusal, valmatch
 from tests.support.crashes import start
+from tests.support.folders import rows
 from valmatch.config.loading import load_config
 from valmatch.config.writing import template
 
 RESPONSES = ["avg_team_diff", "avg_wait_time", "matched_fraction", "n_players"]
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_simulate_prints_and_writes_the_same_numbers(tmp_path: Path) -> None:
@@ -192,41 +189,27 @@ def test_smoke_config_fails_when_its_numbers_are_off() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (["replicate", "nowhere.yaml"], "nowhere.yaml: no such file"),
-        (
-            ["replicate", "valorant", "-n", "0"],
-            "-n: 0 (allowed: a whole number from 1 to 1000000000)",
-        ),
-        (["replicate", "valorant", "--sed", "1"], "--seed"),
-        (["replicate"], "CONFIG"),
-        (["replicat", "valorant"], "replicate"),
-        (["simulate", "valorant", "--set", "team_dif=3"], "did you mean team_diff?"),
-        (["simulate", "valorant", "--set", "team_diff=-3"], "factors.team_diff"),
-        (["factors", "valrant"], "did you mean valorant?"),
-        (["simulate", "valorant", "--set", "arrivals=none.csv"], "none.csv"),
-        (
-            ["replicate", "valorant", "--set", "replicate.expect={avg_wait: {mean: 1}}"],
-            "replicate.expect.avg_wait: valorant has no response 'avg_wait' (did you mean",
-        ),
-        (
-            ["replicate", "valorant", "--set", "replicate.expect={avg_pair_diff: {mean: 1}}"],
-            "'avg_pair_diff' is measured only on request (add measure: [pairs] to factors)",
-        ),
-        (
-            ["optimize", "valorant-20min", "--pareto", "avg_pair_diff,avg_wait_time"],
-            "--pareto: 'avg_pair_diff' is measured only on request (add measure: [pairs] to factor",
-        ),
-    ],
+    cases("""
+replicate nowhere.yaml | nowhere.yaml: no such file
+replicate valorant -n 0 | -n: 0 (allowed: a whole number from 1 to 1000000000)
+replicate valorant --sed 1 | --seed
+replicate | CONFIG
+replicat valorant | replicate
+simulate valorant --set team_dif=3 | did you mean team_diff?
+simulate valorant --set team_diff=-3 | factors.team_diff
+factors valrant | did you mean valorant?
+simulate valorant --set arrivals=none.csv | none.csv
+replicate valorant --set 'replicate.expect={avg_wait: {mean: 1}}' | replicate.expect.avg_wait:
+  valorant has no response 'avg_wait' (did you mean
+replicate valorant --set 'replicate.expect={avg_pair_diff: {mean: 1}}' | 'avg_pair_diff' is measured
+  only on request (add measure: [pairs] to factors)
+optimize valorant-20min --pareto avg_pair_diff,avg_wait_time | --pareto: 'avg_pair_diff' is measured
+  only on request (add measure: [pairs] to factor
+"""),
 )
-def test_bad_usage_is_one_line_and_exit_2(
-    arguments: list[str], message: str, tmp_path: Path
-) -> None:
-    out = [] if arguments[0] == "factors" else ["--out", tmp_path / "o"]
-    done = valmatch(*arguments, *out)
-    assert (done.code, done.out) == (2, "")
-    assert message in done.err
-    assert done.err.count("\n") == 1
+def test_bad_usage_is_one_line_and_exit_2(arguments: str, message: str, tmp_path: Path) -> None:
+    out = [] if arguments.startswith("factors") else ["--out", tmp_path / "o"]
+    assert message in refusal(*shlex.split(arguments), *out)
     assert not (tmp_path / "o").exists()
 
 
@@ -240,9 +223,7 @@ def test_results_of_another_run_are_never_touched(tmp_path: Path) -> None:
         ["replicate", "valorant", "-n", 2, "--seed", 2, "--out", tmp_path],
         ["simulate", "valorant", "--out", tmp_path],
     ):
-        refused = valmatch(*other)
-        assert refused.code == 2
-        assert "holds the results of another run" in refused.err
+        assert "holds the results of another run" in refusal(*other)
     assert (tmp_path / "replications.csv").read_bytes() == before
     assert valmatch(*first).code == 0
 
@@ -251,10 +232,8 @@ def test_out_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     for out in (file, file / "below", Path("/proc/nowhere")):
-        done = valmatch("replicate", "valorant", "-n", 1, "--out", out)
-        assert done.code == 2
-        assert done.err.startswith(f"--out {out}: ")
-        assert done.err.count("\n") == 1
+        line = refusal("replicate", "valorant", "-n", 1, "--out", out)
+        assert line.startswith(f"--out {out}: ")
 
 
 def test_full_disk_is_a_failed_run_that_keeps_what_it_has(tmp_path: Path) -> None:
@@ -329,9 +308,7 @@ def test_rate_prints_and_writes(tmp_path: Path) -> None:
     assert document["predictions"]["all"]["games"] == 1
     assert valmatch("rate", log, "--system", "ello").code == 2
     log.write_text("game,player,score,minutes\n1,ann,30,0\n1,bob,20,20\n")
-    bad = valmatch("rate", log, "--out", tmp_path / "bad")
-    assert (bad.code, bad.err.count("\n")) == (2, 1)
-    assert bad.err.startswith(f"{log}:2:")
+    assert refusal("rate", log, "--out", tmp_path / "bad").startswith(f"{log}:2:")
     assert not (tmp_path / "bad").exists()
 
 

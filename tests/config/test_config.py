@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 import valmatch.models.registry as registry
+from tests.support.case_tables import cases
 from tests.support.sectioned_model import ShotFactors
 from valmatch.config.config import (
     Config,
@@ -73,41 +74,29 @@ def factors(text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("", "c.yaml:1:1: the config is empty (it needs at least 'model: ...')"),
-        ("# nothing\n", "c.yaml:1:1: the config is empty (it needs at least 'model: ...')"),
-        ("[1, 2]", "c.yaml:1:1: the config is a list of 2 (allowed: a mapping)"),
-        ("\n  valorant", "c.yaml:2:3: the config is 'valorant' (allowed: a mapping)"),
-        (
-            "model: valorant\n---\nmodel: valorant\n",
-            "c.yaml:2:1: a second document starts here (a config is one document)",
-        ),
-        (
-            "model: valorant\nfactors:\n\tteam_diff: 3\n",
-            "c.yaml:3:1: a tab cannot stand here (YAML is indented with spaces)",
-        ),
-        ("model: a: b\n", "c.yaml:1:9: not valid YAML: mapping values are not allowed here"),
-        (
-            "model: valorant\nfactors: *f\n",
-            "c.yaml:2:10: not valid YAML: found undefined alias 'f'",
-        ),
-        (
-            "model: valorant\nfactors: &f {a: *f}\n",
-            "c.yaml:2:10: an alias stands inside what it refers to",
-        ),
-        (factors("<<: 3"), "c.yaml:2:15: <<: 3 cannot be merged (allowed: a mapping)"),
-        ("5: 3\n", "c.yaml:1:1: 5 cannot be a key (allowed: a string)"),
-        ("? [a]\n: 3\n", "c.yaml:1:3: a list of 1 cannot be a key (allowed: a string)"),
-        (factors("team_diff: !!int x"), "c.yaml:2:22: 'x' cannot be read as int"),
-        (factors("a: !secret x"), "c.yaml:2:14: the tag '!secret' is not known"),
-        (factors("a: " + "[" * 3000), "c.yaml:2:45: nested too deeply (allowed: 32 levels)"),
-        ("a:\n" + "- " * 3000, "c.yaml:2:65: nested too deeply (allowed: 32 levels)"),
-        (b"model: \xff\n", "c.yaml:1:8: not a text file in UTF-8"),
-        ("# \u00e9\nmodel: \u00e9".encode("latin-1"), "c.yaml:1:3: not a text file in UTF-8"),
-        ("model:\n  \x07", "c.yaml:2:3: the character U+0007 is not allowed"),
+        ("", "1:1: the config is empty (it needs at least 'model: ...')"),
+        ("# nothing\n", "1:1: the config is empty (it needs at least 'model: ...')"),
+        ("[1, 2]", "1:1: the config is a list of 2 (allowed: a mapping)"),
+        ("\n  valorant", "2:3: the config is 'valorant' (allowed: a mapping)"),
+        (f"{MINIMAL}---\n", "2:1: a second document starts here (a config is one document)"),
+        (f"{MINIMAL}a:\n\tb: 3\n", "3:1: a tab cannot stand here (YAML is indented with spaces)"),
+        ("model: a: b\n", "1:9: not valid YAML: mapping values are not allowed here"),
+        ("factors: *f\n", "1:10: not valid YAML: found undefined alias 'f'"),
+        ("factors: &f {a: *f}\n", "1:10: an alias stands inside what it refers to"),
+        (factors("<<: 3"), "2:15: <<: 3 cannot be merged (allowed: a mapping)"),
+        ("5: 3\n", "1:1: 5 cannot be a key (allowed: a string)"),
+        ("? [a]\n: 3\n", "1:3: a list of 1 cannot be a key (allowed: a string)"),
+        (factors("team_diff: !!int x"), "2:22: 'x' cannot be read as int"),
+        (factors("a: !secret x"), "2:14: the tag '!secret' is not known"),
+        (factors("a: " + "[" * 3000), "2:45: nested too deeply (allowed: 32 levels)"),
+        ("a:\n" + "- " * 3000, "2:65: nested too deeply (allowed: 32 levels)"),
+        (b"model: \xff\n", "1:8: not a text file in UTF-8"),
+        ("# \u00e9\nmodel: \u00e9".encode("latin-1"), "1:3: not a text file in UTF-8"),
+        ("model:\n  \x07", "2:3: the character U+0007 is not allowed"),
     ],
 )
 def test_unreadable_yaml_is_located(text: str | bytes, line: str) -> None:
-    assert refused(text) == [line]
+    assert refused(text) == [f"c.yaml:{line}"]
 
 
 TOO_LARGE = "too large (allowed: 50,000 keys and values in all, aliases carried out)"
@@ -190,16 +179,8 @@ def test_every_duplicate_key_is_reported() -> None:
 @pytest.mark.parametrize(
     ("written", "value"),
     [
-        ("1e2", 100.0),
-        ("1.5E+2", 150.0),
-        (".5e1", 5.0),
-        ("5.", 5.0),
-        ("0x10", 16.0),
-        ("0o17", 15.0),
-        ("012", 12.0),
-        ("+3", 3.0),
-        ("-0.0", 0.0),
-        ("!!float 5", 5.0),
+        *(("1e2", 100.0), ("1.5E+2", 150.0), (".5e1", 5.0), ("5.", 5.0), ("0x10", 16.0)),
+        *(("0o17", 15.0), ("012", 12.0), ("+3", 3.0), ("-0.0", 0.0), ("!!float 5", 5.0)),
     ],
 )
 def test_numbers_of_the_core_schema(written: str, value: float) -> None:
@@ -248,20 +229,17 @@ def test_files_that_cannot_be_read() -> None:
         " zonestats-*"
     )
     Path("folder").mkdir()
+    Path("c.yaml").write_text(MINIMAL)
     for source, line in [
-        ("x/y.yaml", f"x/y.yaml: no such file ({names})"),
-        ("valornt", "valornt: no such file (did you mean the shipped config 'valorant'?)"),
-        (
-            "x/valorant-strt.yml",
-            "x/valorant-strt.yml: no such file (did you mean the shipped config 'valorant-start'?)",
-        ),
-        ("folder", "folder: cannot be read: is a directory"),
-        ("c.yaml/x", "c.yaml/x: cannot be read: not a directory"),
+        ("x/y.yaml", f"no such file ({names})"),
+        ("valornt", "no such file (did you mean the shipped config 'valorant'?)"),
+        ("x/valorant-strt.yml", "no such file (did you mean the shipped config 'valorant-start'?)"),
+        ("folder", "cannot be read: is a directory"),
+        ("c.yaml/x", "cannot be read: not a directory"),
     ]:
-        Path("c.yaml").write_text(MINIMAL)
         with pytest.raises(InputError) as info:
             load_config(source)
-        assert str(info.value) == line
+        assert str(info.value) == f"{source}: {line}"
 
 
 def test_unreadable_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,17 +277,12 @@ def test_shipped_configs() -> None:
     changed: dict[str, dict[str, object]] = {
         "valorant": {},
         "valorant-start": {
-            "player_diff": 150.0,
-            "team_diff": 200.0,
-            "wait_thresh": 0.15,
-            "player_slack": 100.0,
-            "team_slack": 100.0,
+            **{"player_diff": 150.0, "team_diff": 200.0, "wait_thresh": 0.15},
+            **{"player_slack": 100.0, "team_slack": 100.0},
         },
         "valorant-published": {
-            "matching": "joint",
-            "slack_scope": "pool",
-            "team_slack": 0.0,
-            "tie_break": "enumeration",
+            **{"matching": "joint", "slack_scope": "pool"},
+            **{"team_slack": 0.0, "tie_break": "enumeration"},
         },
     }
     assert list(shipped_configs()) == sorted(shipped_configs())
@@ -387,46 +360,29 @@ def test_everything_wrong_is_reported_in_file_order() -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("factors: {}\n", f"c.yaml:1:1: model: is required (allowed: {NAMES})"),
-        (
-            "model: Valorent\n",
-            "c.yaml:1:8: model: 'Valorent' is not a model"
-            f" (allowed: {NAMES}; did you mean valorant?)",
-        ),
-        ("model: 3\n", f"c.yaml:1:8: model: should be one of {NAMES} (got 3)"),
-        (
-            "model: [valorant]\n",
-            f"c.yaml:1:8: model: should be one of {NAMES} (got a list of 1)",
-        ),
-        (
-            MINIMAL + "zzz: 3\n",
-            "c.yaml:2:1: zzz: unknown key (allowed: model, factors, arrivals, replicate,"
-            " optimize, design)",
-        ),
-        (
-            MINIMAL + "Replicates: {}\n",
-            "c.yaml:2:1: Replicates: unknown key (did you mean replicate?)",
-        ),
-        (MINIMAL + "factors: 3\n", "c.yaml:2:10: factors: should be a mapping (got 3)"),
-        (
-            MINIMAL + "replicate: [1]\n",
-            "c.yaml:2:12: replicate: should be a mapping (got a list of 1)",
-        ),
-        (MINIMAL + "arrivals: 3\n", "c.yaml:2:11: arrivals: should be the path of a file (got 3)"),
-        (MINIMAL + "arrivals: .\n", "c.yaml:2:11: arrivals: '.': is a directory"),
+        *cases("""
+factors: {} | 1:1: model: is required (allowed: NAMES)
+model: Valorent | 1:8: model: 'Valorent' is not a model (allowed: NAMES; did you mean valorant?)
+model: 3 | 1:8: model: should be one of NAMES (got 3)
+model: [valorant] | 1:8: model: should be one of NAMES (got a list of 1)
+model: valorant; zzz: 3 | 2:1: zzz: unknown key (allowed: model, factors, arrivals, replicate,
+  optimize, design)
+model: valorant; Replicates: {} | 2:1: Replicates: unknown key (did you mean replicate?)
+model: valorant; factors: 3 | 2:10: factors: should be a mapping (got 3)
+model: valorant; replicate: [1] | 2:12: replicate: should be a mapping (got a list of 1)
+model: valorant; arrivals: 3 | 2:11: arrivals: should be the path of a file (got 3)
+model: valorant; arrivals: . | 2:11: arrivals: '.': is a directory
+model: valorant; replicate: {expect: {a: {mean: 1, men: 2}}} | 2:35: replicate.expect.a.men: unknown
+  key (did you mean mean?)
+"""),
         (
             factors("team_diff: " + "1" * 500),
-            "c.yaml:2:22: factors.team_diff: should be a valid number, in Elo points"
-            f" (got {'1' * 37}...)",
-        ),
-        (
-            MINIMAL + "replicate: {expect: {a: {mean: 1, men: 2}}}\n",
-            "c.yaml:2:35: replicate.expect.a.men: unknown key (did you mean mean?)",
+            f"2:22: factors.team_diff: should be a valid number, in Elo points (got {'1' * 37}...)",
         ),
     ],
 )
 def test_refused_config_is_located(text: str, line: str) -> None:
-    assert refused(text) == [line]
+    assert refused(text.replace("; ", "\n") + "\n") == [f"c.yaml:{line.replace('NAMES', NAMES)}"]
 
 
 def test_short_list_with_a_bad_element() -> None:
@@ -526,35 +482,25 @@ def test_overrides_outside_the_factors() -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("team_diff", "not of the form KEY=VALUE (for instance team_diff=300)"),
-        ("=3", "not of the form KEY=VALUE (for instance team_diff=300)"),
-        ("a..b=3", "not of the form KEY=VALUE (for instance team_diff=300)"),
-        ("team_dif=300", "factors.team_dif: unknown key (did you mean team_diff?)"),
-        ("Team-Diff=300", "factors.Team-Diff: unknown key (did you mean team_diff?)"),
-        ("arrival=x", "factors.arrival: unknown key (did you mean arrivals?)"),
-        ("poison_rate.3=1", "factors.poison_rate: unknown key (did you mean poisson_rate?)"),
-        (
-            "replicate.m=1",
-            "replicate.m: unknown key (allowed: n, seed, workers, executor, scheduler,"
-            " target, max_reps, control_variates, confidence, expect)",
-        ),
-        (
-            "poisson_rate.27=1",
-            "factors.poisson_rate.27: '27' is no element of a list of 27 (0 to 26)",
-        ),
-        (
-            "poisson_rate.-1=1",
-            "factors.poisson_rate.-1: '-1' is no element of a list of 27 (0 to 26)",
-        ),
-        ("poisson_rate.3=x", "factors.poisson_rate.3: should be a valid number (got 'x')"),
-        ("team_diff.x=1", "factors.team_diff.x: 400.0 has no 'x'"),
-        (
-            "team_diff=",
-            "factors.team_diff: should be a valid number, in Elo points (got null)",
-        ),
-        ("team_diff=[1", "not valid YAML: expected ',' or ']', but got '<stream end>'"),
-        ("team_diff={a: 1, a: 2}", "a: given twice (first in line 1)"),
-        ("factors=5", "factors: should be a mapping (got 5)"),
+        *cases("""
+team_diff | not of the form KEY=VALUE (for instance team_diff=300)
+=3 | not of the form KEY=VALUE (for instance team_diff=300)
+a..b=3 | not of the form KEY=VALUE (for instance team_diff=300)
+team_dif=300 | factors.team_dif: unknown key (did you mean team_diff?)
+Team-Diff=300 | factors.Team-Diff: unknown key (did you mean team_diff?)
+arrival=x | factors.arrival: unknown key (did you mean arrivals?)
+poison_rate.3=1 | factors.poison_rate: unknown key (did you mean poisson_rate?)
+replicate.m=1 | replicate.m: unknown key (allowed: n, seed, workers, executor, scheduler, target,
+  max_reps, control_variates, confidence, expect)
+poisson_rate.27=1 | factors.poisson_rate.27: '27' is no element of a list of 27 (0 to 26)
+poisson_rate.-1=1 | factors.poisson_rate.-1: '-1' is no element of a list of 27 (0 to 26)
+poisson_rate.3=x | factors.poisson_rate.3: should be a valid number (got 'x')
+team_diff.x=1 | factors.team_diff.x: 400.0 has no 'x'
+team_diff= | factors.team_diff: should be a valid number, in Elo points (got null)
+team_diff=[1 | not valid YAML: expected ',' or ']', but got '<stream end>'
+team_diff={a: 1, a: 2} | a: given twice (first in line 1)
+factors=5 | factors: should be a mapping (got 5)
+"""),
         (
             "model=valorat",
             f"model: 'valorat' is not a model (allowed: {NAMES}; did you mean valorant?)",
@@ -597,20 +543,16 @@ def test_names_of_the_problem_stand_for_its_bounds_and_weights() -> None:
 
 def test_names_of_the_problem_are_suggested() -> None:
     text = MINIMAL + PROBLEM
-    assert refused(text, "uper_time=3") == [
-        "--set uper_time=3: factors.uper_time: unknown key (did you mean upper_time?)"
-    ]
-    assert refused(text, "w_taem=3") == [
-        "--set w_taem=3: factors.w_taem: unknown key (did you mean w_team?)"
-    ]
-    assert refused(text, "upper_time=x") == [
-        "--set upper_time=x: optimize.constraints.upper_time.at_most: should be a valid number, in"
-        " minutes, or with a unit, such as 12 min (got 'x')"
-    ]
+    for override, line in cases("""
+uper_time=3 | factors.uper_time: unknown key (did you mean upper_time?)
+w_taem=3 | factors.w_taem: unknown key (did you mean w_team?)
+upper_time=x | optimize.constraints.upper_time.at_most: should be a valid number, in minutes, or
+  with a unit, such as 12 min (got 'x')
+"""):
+        assert refused(text, override) == [f"--set {override}: {line}"]
     meant = "unknown key (did you mean optimize.constraints.upper_time.at_most?)"
-    assert refused(factors("uper_time: 3") + PROBLEM) == [
-        f"c.yaml:2:11: factors.uper_time: {meant}"
-    ]
+    (line,) = refused(factors("uper_time: 3") + PROBLEM)
+    assert line == f"c.yaml:2:11: factors.uper_time: {meant}"
     assert refused("uper_time: 3\n" + text) == [f"c.yaml:1:1: uper_time: {meant}"]
 
 
@@ -661,47 +603,29 @@ def test_factors_in_sections_have_dotted_names(text: str, given: list[str]) -> N
 @pytest.mark.usefixtures("sectioned")
 @pytest.mark.parametrize(
     ("override", "message"),
-    [
-        ("rule.shot=3", "factors.rule.shot: unknown key (did you mean rule.shots?)"),
-        ("rul.aim=3", "factors.rul: unknown key (did you mean rule?)"),
-        ("aim=3", "factors.aim: unknown key (did you mean rule.aim?)"),
-        ("Aim=3", "factors.Aim: unknown key (did you mean rule.aim?)"),
-        ("rule.target=3", "factors.rule.target: unknown key (did you mean target?)"),
-        ("noise.aim=3", "factors.noise.aim: unknown key (did you mean rule.aim?)"),
-        ("std=3", "factors.std: unknown key (did you mean noise.std or score.std?)"),
-        ("score.st=3", "factors.score.st: unknown key (did you mean score.std?)"),
-        (
-            "noise.zzz=3",
-            "factors.noise.zzz: unknown key (allowed: noise.std, noise.bias)",
-        ),
-        ("optimise.budget=3", "factors.optimise: unknown key (did you mean optimize?)"),
-        ("rule=3", "factors.rule: should be a mapping (got 3)"),
-        ("rule=[aim]", "factors.rule: should be a mapping (got a list of 1)"),
-        (
-            "target={aim: 3}",
-            "factors.target: should be a valid number, in m (got a mapping of 1)",
-        ),
-        ("target.aim=3", "factors.target.aim: 3.0 has no 'aim'"),
-        (
-            "rule.shots=99",
-            "factors.rule.shots: should be less than or equal to 20 (got 99)",
-        ),
-        (
-            "rule.side=lft",
-            "factors.rule.side: should be 'left' or 'right' (got 'lft'; did you mean left?)",
-        ),
-        ("noise.bias.1=x", "factors.noise.bias.1: should be a valid number (got 'x')"),
-        (
-            "noise.bias.2=1",
-            "factors.noise.bias.2: '2' is no element of a list of 2 (0 to 1)",
-        ),
-        ("rule.aim=4000", "factors.rule.aim: too far from the target"),
-        ("target=4000", "factors.target: too far from the target"),
-        (
-            "factors={rule.aim: 3}",
-            "factors.rule.aim: unknown key (write it as rule: {aim: ...})",
-        ),
-    ],
+    cases("""
+rule.shot=3 | factors.rule.shot: unknown key (did you mean rule.shots?)
+rul.aim=3 | factors.rul: unknown key (did you mean rule?)
+aim=3 | factors.aim: unknown key (did you mean rule.aim?)
+Aim=3 | factors.Aim: unknown key (did you mean rule.aim?)
+rule.target=3 | factors.rule.target: unknown key (did you mean target?)
+noise.aim=3 | factors.noise.aim: unknown key (did you mean rule.aim?)
+std=3 | factors.std: unknown key (did you mean noise.std or score.std?)
+score.st=3 | factors.score.st: unknown key (did you mean score.std?)
+noise.zzz=3 | factors.noise.zzz: unknown key (allowed: noise.std, noise.bias)
+optimise.budget=3 | factors.optimise: unknown key (did you mean optimize?)
+rule=3 | factors.rule: should be a mapping (got 3)
+rule=[aim] | factors.rule: should be a mapping (got a list of 1)
+target={aim: 3} | factors.target: should be a valid number, in m (got a mapping of 1)
+target.aim=3 | factors.target.aim: 3.0 has no 'aim'
+rule.shots=99 | factors.rule.shots: should be less than or equal to 20 (got 99)
+rule.side=lft | factors.rule.side: should be 'left' or 'right' (got 'lft'; did you mean left?)
+noise.bias.1=x | factors.noise.bias.1: should be a valid number (got 'x')
+noise.bias.2=1 | factors.noise.bias.2: '2' is no element of a list of 2 (0 to 1)
+rule.aim=4000 | factors.rule.aim: too far from the target
+target=4000 | factors.target: too far from the target
+factors={rule.aim: 3} | factors.rule.aim: unknown key (write it as rule: {aim: ...})
+"""),
 )
 def test_what_is_wrong_in_a_section_is_located(override: str, message: str) -> None:
     assert refused(SHOTS, override) == [f"--set {override}: {message}"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.case_tables import cases
 from tests.support.command import valmatch
 from valmatch.config.factor_paths import flat
 from valmatch.config.identity import config_id, problem_id
@@ -123,39 +124,19 @@ def test_a_problem_takes_units(problem: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "place", "what"),
-    [
-        (
-            "high: 1 h,",
-            "high: 1 fortnight,",
-            "6:37: optimize.variables.wait_thresh.high",
-            "number, in hours, or with a unit, such as 12 min (got '1 fortnight')",
-        ),
-        (
-            "at_most: 25",
-            "at_most: 25 points",
-            "11:46: optimize.constraints.wait.at_most",
-            ", in minutes, or with a unit, such as 12 min (got '25 points')",
-        ),
-        (
-            "high: 1000",
-            "high: 1 h",
-            "7:31: optimize.variables.team_diff.high",
-            "should be a valid number, in Elo points (got '1 h')",
-        ),
-        (
-            "avg_team_diff}",
-            "avg_team_diff, weight: 3 min}",
-            "8:54: optimize.objective.gap.weight",
-            "should be a valid number (got '3 min')",
-        ),
-        (
-            "low: 3 min, high: 12",
-            "low: 3 parsec, high: 12",
-            "12:38: design.ranges.wait_thresh.low",
-            "in hours, or with a unit, such as 12 min (got '3 parsec')",
-        ),
-        ("model: valorant", "model: valorent", "2:8: model", "did you mean valorant?"),
-    ],
+    cases("""
+high: 1 h, | high: 1 fortnight, | 6:37: optimize.variables.wait_thresh.high | number, in hours, or
+  with a unit, such as 12 min (got '1 fortnight')
+at_most: 25 | at_most: 25 points | 11:46: optimize.constraints.wait.at_most | , in minutes, or with
+  a unit, such as 12 min (got '25 points')
+high: 1000 | high: 1 h | 7:31: optimize.variables.team_diff.high | should be a valid number, in Elo
+  points (got '1 h')
+avg_team_diff} | avg_team_diff, weight: 3 min} | 8:54: optimize.objective.gap.weight | should be a
+  valid number (got '3 min')
+low: 3 min, high: 12 | low: 3 parsec, high: 12 | 12:38: design.ranges.wait_thresh.low | in hours,
+  or with a unit, such as 12 min (got '3 parsec')
+model: valorant | model: valorent | 2:8: model | did you mean valorant?
+"""),
 )
 def test_errors_of_a_problem_name_the_place(
     old: str, new: str, place: str, what: str, problem: Path

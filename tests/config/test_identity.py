@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.case_tables import cases
 from tests.support.command import valmatch
 from valmatch.config.identity import changes, config_id, identity
 from valmatch.config.loading import load_config
@@ -145,24 +146,13 @@ def test_changed_code_of_another_package_is_refused(throws: Path, tmp_path: Path
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
-    [
-        ('{"mean": inputs.mean()})', "{})", "Throws: response 'mean' is missing"),
-        (
-            '{"mean": inputs.mean()})',
-            '{"mean": 1.0, "men": 2.0})',
-            "Throws: response 'men' is none of mean",
-        ),
-        (
-            '{"mean": inputs.mean()})',
-            '{"mean": inputs})',
-            "Throws: response 'mean' is an array of shape (10,)",
-        ),
-        (
-            'Responses(Response("mean", "", "mean of ten throws"))',
-            '(Response("mean", "", "mean of ten throws"),)',
-            "Throws: its responses are no valmatch.Responses(...)",
-        ),
-    ],
+    cases("""
+{"mean": inputs.mean()}) | {}) | Throws: response 'mean' is missing
+{"mean": inputs.mean()}) | {"mean": 1.0, "men": 2.0}) | Throws: response 'men' is none of mean
+{"mean": inputs.mean()}) | {"mean": inputs}) | Throws: response 'mean' is an array of shape (10,)
+Responses(Response("mean", "", "mean of ten throws")) | (Response("mean", "", "mean of ten
+  throws"),) | Throws: its responses are no valmatch.Responses(...)
+"""),
 )
 def test_a_model_that_breaks_its_word_fails_at_once(
     old: str, new: str, message: str, throws: Path, tmp_path: Path

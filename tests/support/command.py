@@ -34,3 +34,11 @@ def valmatch(*arguments: object) -> Outcome:
         except SystemExit as exit_:
             code = int(exit_.code or 0)
     return Outcome(code, out.getvalue(), err.getvalue())
+
+
+def refusal(*arguments: object) -> str:
+    """Return the one line in which a command says what is wrong with its input."""
+    done = valmatch(*arguments)
+    assert (done.code, done.out) == (2, ""), done
+    (line,) = done.err.splitlines()
+    return line

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table by their columns."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def everything(folder: Path) -> dict[str, bytes]:
