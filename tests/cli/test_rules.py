@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.command import valmatch
+from tests.support.command import refusal, valmatch
 from valmatch.matching.living.registry import PRESETS, numbers_of
 
 EXAMPLES = Path(__file__).parents[1] / "fixtures" / "rule_sets"
@@ -188,7 +188,4 @@ def test_the_numbers_of_a_preset_are_printed_as_a_config_has_them() -> None:
     ],
 )
 def test_what_is_no_preset_is_refused_in_a_line(arguments: list[str], text: str) -> None:
-    result = valmatch("rules", "show", *arguments)
-    assert result.code == 2
-    assert text in result.err
-    assert len(result.err.strip().splitlines()) == 1
+    assert text in refusal("rules", "show", *arguments)

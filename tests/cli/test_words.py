@@ -17,23 +17,10 @@ SMALL = ("--set", "horizon=2")
 @pytest.mark.parametrize(
     ("text", "number"),
     [
-        ("12", 12),
-        ("1e6", 10**6),
-        ("1E+3", 1000),
-        ("2.50e1", 25),
-        ("1,000,000", 10**6),
+        *(("12", 12), ("1e6", 10**6), ("1E+3", 1000), ("2.50e1", 25), ("1,000,000", 10**6)),
         ("12,345", 12345),
-        ("1.0", None),
-        ("1.25e1", None),
-        ("1e-3", None),
-        ("1,00", None),
-        ("1,0000", None),
-        (",100", None),
-        ("1_000", None),
-        ("-1e3", None),
-        ("٣e3", None),
-        ("", None),
-        ("1" * (DIGITS + 1), None),
+        *((wrong, None) for wrong in ("1.0", "1.25e1", "1e-3", "1,00", "1,0000", ",100", "1_000")),
+        *((wrong, None) for wrong in ("-1e3", "٣e3", "", "1" * (DIGITS + 1))),
     ],
 )
 def test_counts_as_people_write_them(text: str, number: int | None) -> None:

@@ -362,12 +362,12 @@ def test_a_frontier_stopped_at_its_prices_goes_on(
     ("arguments", "message"),
     cases("""
 valorant | optimize.variables: missing
-valorant-1 --budget 99 | '99' (allowed: a whole number from 100 to
+valorant-1 --budget 99 | --budget: 99 (allowed: a whole number from 100 to
 valorant-1 --solver cobyka | did you mean cobyqa?
 valorant-1 --sweep upper=1:2:1 | did you mean upper_time?
 valorant-1 --sweep upper_time=1:2 | not of the form NAME=FIRST:LAST:STEP
 valorant-1 --sweep upper_time=2:1:1 | not of the form
-valorant-1 --macroreps 0 | '0' (allowed: a whole number from 1 to 10000)
+valorant-1 --macroreps 0 | --macroreps: 0 (allowed: a whole number from 1 to 10000)
 valorant-1 --set 'optimize.variables.team_dif={low: 0, high: 1}' | optimize.variables.team_dif: is
   no factor (did you mean team_diff?)
 valorant-1 --set 'optimize.variables.matching={low: 0, high: 1}' | optimize.variables.matching: is

@@ -8,11 +8,11 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.support.case_tables import cases
 from tests.support.command import Outcome, valmatch
 from valmatch.cli.app import MODULES
 from valmatch.config.loading import shipped_configs
@@ -24,116 +24,50 @@ LOG = "game,player,score\n" + "".join(
 
 QUEUE = "arrival_hours,rating\n" + "".join(f"{k / 60},{1500 + k % 9}\n" for k in range(60))
 
-RULES = json.dumps(
-    {
-        "ruleLanguageVersion": "1.0",
-        "teams": [{"name": "a", "minPlayers": 2, "maxPlayers": 2}],
-    }
-)
+TEAM = {"name": "a", "minPlayers": 2, "maxPlayers": 2}
+RULES = json.dumps({"ruleLanguageVersion": "1.0", "teams": [TEAM]})
 
 TICKETS = "".join(
     json.dumps({"id": f"t{k}", "time": k, "players": [{"id": f"p{k}"}]}) + "\n" for k in range(5)
 )
 
-Argv = Callable[[Path], list[object]]
-"""Makes the arguments of a command from the folder of its inputs; what comes first is --out."""
-
 CONFIG = "model: valorant\nfactors: {team_diff: 350}\narrivals: queue.csv\n"
 
-WRITERS: dict[str, tuple[str, Argv]] = {
-    "simulate": ("simulate", lambda at: ["simulate", at / "mine.yaml", "--out"]),
-    "replicate": ("replicate", lambda at: ["replicate", at / "drawn.yaml", "-n", 2, "--out"]),
-    "sweep": (
-        "design",
-        lambda at: [
-            *("replicate", at / "drawn.yaml", "-n", 2, "--sweep", "team_diff=300,400", "--out")
-        ],
-    ),
-    "compare": (
-        "compare",
-        lambda at: ["compare", at / "drawn.yaml", "--set", "team_diff=300", "-n", 2, "--out"],
-    ),
-    "optimize": (
-        "optimize",
-        lambda at: [
-            *("optimize", at / "problem.yaml", "--budget", 100, "--solver", "random", "--out")
-        ],
-    ),
-    "combine": ("replicate", lambda at: ["combine", at / "0", at / "1"]),
-    "rate": ("rate", lambda at: ["rate", at / "log.csv", "--system", "elo", "--out"]),
-    "rate systems": (
-        "rate",
-        lambda at: ["rate", at / "log.csv", "--system", "elo,glicko2", "--out"],
-    ),
-    "rank": ("rank", lambda at: ["rank", at / "log.csv", "--prior", 300, "--out"]),
-    "predict": (
-        "predict",
-        lambda at: ["predict", at / "week", at / "fixtures.csv", "--out"],
-    ),
-    "next": ("next", lambda at: ["next", at / "whole", "--out"]),
-    "plan": (
-        "plan",
-        lambda at: [
-            "plan",
-            at / "whole",
-            "--half-width",
-            100,
-            "--replications",
-            2,
-            "--out",
-        ],
-    ),
-    "rules replay": (
-        "rules replay",
-        lambda at: [
-            "rules",
-            "replay",
-            at / "rules.json",
-            "--tickets",
-            at / "tickets.jsonl",
-            "--out",
-        ],
-    ),
+COMMANDS = {
+    name: (command, argv.split(), inputs.split())
+    for name, command, argv, inputs in cases("""
+simulate | simulate | simulate AT/mine.yaml | mine.yaml queue.csv
+replicate | replicate | replicate AT/drawn.yaml -n 2 | drawn.yaml
+sweep | design | replicate AT/drawn.yaml -n 2 --sweep team_diff=300,400 | drawn.yaml
+compare | compare | compare AT/drawn.yaml --set team_diff=300 -n 2 | drawn.yaml
+optimize | optimize | optimize AT/problem.yaml --budget 100 --solver random | problem.yaml
+combine | replicate | combine OUT AT/0 AT/1 | 0/replications-0-of-2.csv 1/manifest.json
+rate | rate | rate AT/log.csv --system elo | log.csv
+rate systems | rate | rate AT/log.csv --system elo,glicko2 | log.csv
+rank | rank | rank AT/log.csv --prior 300 | log.csv
+predict | predict | predict AT/week AT/fixtures.csv | week/ratings.csv week/manifest.json
+  fixtures.csv
+next | next | next AT/whole | whole/ratings.csv whole/posterior.npz whole/summary.json
+plan | plan | plan AT/whole --half-width 100 --replications 2 | whole/ratings.csv
+  whole/posterior.npz whole/summary.json
+rules replay | rules replay | rules replay AT/rules.json --tickets AT/tickets.jsonl | rules.json
+  tickets.jsonl
+""")
 }
-"""What writes a folder: the command that its manifest names, and its arguments."""
-
-INPUTS: dict[str, tuple[str, ...]] = {
-    "simulate": ("mine.yaml", "queue.csv"),
-    "replicate": ("drawn.yaml",),
-    "sweep": ("drawn.yaml",),
-    "compare": ("drawn.yaml",),
-    "optimize": ("problem.yaml",),
-    "combine": ("0/replications-0-of-2.csv", "1/manifest.json"),
-    "rate": ("log.csv",),
-    "rate systems": ("log.csv",),
-    "rank": ("log.csv",),
-    "predict": ("week/ratings.csv", "week/manifest.json", "fixtures.csv"),
-    "next": ("whole/ratings.csv", "whole/posterior.npz", "whole/summary.json"),
-    "plan": ("whole/ratings.csv", "whole/posterior.npz", "whole/summary.json"),
-    "rules replay": ("rules.json", "tickets.jsonl"),
-}
+"""What writes a folder: the command that its manifest names, its arguments, and what it reads."""
 
 SILENT = {
-    "configs",
-    "factors",
-    "fit",
-    "help",
-    "models",
-    "problems",
-    "responses",
-    "solvers",
-    "sprt",
+    *("configs", "factors", "fit", "help", "models", "problems", "responses", "solvers", "sprt"),
     "status",
 }
 """Commands that write no file."""
 
 
 def test_every_command_is_here() -> None:
-    known = {one.split()[0].replace("sweep", "replicate") for one in WRITERS}
+    known = {argv[0] for _, argv, _ in COMMANDS.values()}
     known |= {"plot", "report"}  # they write no folder, and have tests of their own
     assert {*MODULES, "help", "rules"} - SILENT == known
-    assert set(INPUTS) == set(WRITERS)
-    assert {command for command, _ in WRITERS.values()} == set(CONTENTS)
+    assert {command for command, *_ in COMMANDS.values()} == set(CONTENTS)
 
 
 @pytest.fixture(scope="module")
@@ -163,10 +97,10 @@ def fresh(at: Path, tmp_path: Path) -> Path:
 
 
 def run(name: str, at: Path, out: Path) -> Outcome:
-    argv = WRITERS[name][1](at)
-    if argv[-1] == "--out":
-        return valmatch(*argv, out)
-    return valmatch(argv[0], out, *argv[1:])
+    argv = [word.replace("AT/", f"{at}/") for word in COMMANDS[name][1]]
+    if "OUT" in argv:
+        return valmatch(*(out if word == "OUT" else word for word in argv))
+    return valmatch(*argv, "--out", out)
 
 
 def done(*argv: object) -> None:
@@ -206,7 +140,7 @@ def refused(name: str, at: Path, out: Path, below: Path, what: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_folder_of_others_is_refused(name: str, at: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     (out / "deep").mkdir(parents=True)
@@ -224,14 +158,14 @@ def test_a_folder_of_others_is_refused(name: str, at: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_other_files_stay_beside_a_run(name: str, at: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert run(name, at, out).code in (0, 3)
     own = {path.name for path in out.iterdir() if path.is_file()} - {"manifest.json"}
     assert sorted(json.loads((out / "manifest.json").read_text())["files"]) == sorted(own)
     if name != "simulate":
-        assert own <= set(CONTENTS[WRITERS[name][0]].files)
+        assert own <= set(CONTENTS[COMMANDS[name][0]].files)
     (out / ".d.part").mkdir()
     kept = (".notes.part", ".summary.json.part", ".summary.json.backup.part", "notes.txt", "x/y")
     for one in kept:
@@ -257,16 +191,16 @@ def test_no_side_is_made_where_another_is_refused(name: str, at: Path, tmp_path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_what_is_read_is_not_replaced(name: str, fresh: Path, tmp_path: Path) -> None:
     """Where it is a file of our own run, too, under another name or through a link."""
     out = tmp_path / "out"
     assert run(name, fresh, out).code in (0, 3)
     (tmp_path / "way").symlink_to(out)
-    file = CONTENTS[WRITERS[name][0]].files[0]
+    file = CONTENTS[COMMANDS[name][0]].files[0]
     if name == "combine" or not (out / file).exists():
         file = "summary.json"
-    for one in INPUTS[name]:
+    for one in COMMANDS[name][2]:
         held = (out / file).read_bytes()
         path = fresh / one
         for link in (os.link, os.symlink):
