@@ -76,8 +76,8 @@ rate_games("-", "elo", parameters={"K": -1.0}) | parameters K=-1.0: out of range
   1000000.0)
 rate_games("-", burn_in=-1) | burn_in: -1 (allowed: a whole number from 0 to 1000000000)
 rate_games("-", train=1.0) | train: 1.0 (allowed: LEVEL)
-load_config("valorant", {"team_dif": 3}) | overrides team_dif=3: factors.team_dif: unknown key (did you
-  mean team_diff?)
+load_config("valorant", {"team_dif": 3}) | overrides team_dif=3: factors.team_dif: unknown key (did
+  you mean team_diff?)
 plot("") | source: '' (allowed: a path)
 """),
 )
@@ -239,7 +239,7 @@ def test_every_public_function_documents_its_arguments() -> None:
     for name in (
         *("simulate", "replicate", "compare", "optimize", "rate_games", "rank_games"),
         *("compare_ratings", "predict_games", "next_pairs", "sprt_games", "plan_games"),
-        *("load", "plot"),
+        *("load_config", "plot"),
     ):
         function = getattr(valmatch, name)
         documented = inspect.getdoc(function) or ""

@@ -59,8 +59,10 @@ def rated_by_days(folder: Path, written: str) -> tuple[dict[str, object], str]:
         assert done.code == 0, done.err
         said += done.err
         found[system] = predict_games(out, to_come).summary()
-        for name in ("ratings.csv", "summary.json"):
-            found[f"{system}/{name}"] = (out / name).read_text()
+        summary = json.loads((out / "summary.json").read_text())
+        summary.pop("warnings", None)  # which say how times were read
+        found[f"{system}/summary"] = summary
+        found[f"{system}/ratings"] = (out / "ratings.csv").read_text()
     return found, said
 
 

@@ -30,7 +30,8 @@ def test_intervals_of_scores_end_where_scores_do(
     assert found.half_width is not None
     assert found.mean - found.half_width < least
     assert found.interval == (least, min(largest, found.mean + found.half_width))
-    assert found.as_dict() == {"mean": 0.5, "ci_low": least, "ci_high": found.interval[1]}
+    ends = {"mean": 0.5, "ci_low": least, "ci_high": found.interval[1]}
+    assert found.as_dict() == {**ends, "half_width": found.half_width}
     assert found.arms == (0.5 - least, found.interval[1] - 0.5)
     paired = difference(measure, sums, sums[::-1])
     assert paired.half_width is not None

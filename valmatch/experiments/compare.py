@@ -396,7 +396,7 @@ class Comparison(Result):
     def warnings(self) -> list[str]:
         """What has to be known of the systems, and of their differences."""
         sides = {BASE: self.base, **{one.name: one.run for one in self.variants}}
-        said = warnings_of_parts({side: run.warnings for side, run in sides.items()})
+        said = warnings_of_parts({side: run.warnings_of_runs for side, run in sides.items()})
         for variant in self.variants:
             of = "" if self.is_pair else f"{variant.name}: "
             pairs = variant.comparisons.items()

@@ -40,7 +40,7 @@ from valmatch.statistics.windows import (
     policy_pairs,
     window_means,
 )
-from valmatch.storage.curve_file import read_sums
+from valmatch.storage.curve_file import SUMS, read_sums
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
 from valmatch.storage.row_file import RowFormat
@@ -136,6 +136,11 @@ class Replications(Result):
         return f"{of}, {self.count:,} replications, {self.confidence:.0%} intervals"
 
     @property
+    def warnings_of_runs(self) -> list[str]:
+        """What has to be known of what was read and of the replications."""
+        return [*self.config.warnings, *self.input_remarks, *self.remarks]
+
+    @property
     def warnings(self) -> list[str]:
         """What has to be known of what was read, of the replications and of their means."""
         counts = {name: mean.undefined for name, mean in self.estimates.items()}
@@ -143,9 +148,7 @@ class Replications(Result):
         return list(
             dict.fromkeys(
                 [
-                    *self.config.warnings,
-                    *self.input_remarks,
-                    *self.remarks,
+                    *self.warnings_of_runs,
                     *undefined_in(counts, self.count, "replications"),
                     *(f"target of {one.response} missed: {one.why}" for one in missed),
                 ]
@@ -306,7 +309,7 @@ class Replications(Result):
             wanted = RowFormat(config_id(config), seed, list(controls), [False] * len(controls))
             held = wanted.read(shard_files(files.folder, CONTROLS), lambda text: None)
             known = [held[index][1] for index in rows if index in held]
-        sums = read_sums(files.folder, axes.shape, lambda text: None)[0] if axes else None
+        sums = read_sums(files.folder / SUMS, axes.shape, lambda text: None)[0] if axes else None
         width = len(responses)
         return cls(
             config,

@@ -139,29 +139,16 @@ TABLES = {"candidates": ("stage",), "progress": ("solver",)}
 
 @dataclass(frozen=True, repr=False)
 class StudyRecord(Result):
-    """What a study found, as its files hold it.
-
-    Attributes
-    ----------
-    config : Config
-        What was optimised.
-    section : mapping
-        Its section `optimize`.
-    document : mapping
-        What ``summary.json`` holds.
-    tables : mapping of str to mapping of str to sequence
-        What was tried in the searches: the columns of ``candidates.csv`` and ``progress.csv``.
-    status : str
-        How the study ended.
-    """
+    """What a study found, as its files hold it."""
 
     presented_by = "optimize"
 
-    config: Config
-    section: Mapping[str, Any]
-    document: Mapping[str, Any]
+    config: Config  # what was optimised
+    section: Mapping[str, Any]  # its section `optimize`
+    document: Mapping[str, Any]  # what ``summary.json`` holds
+    # what was tried in the searches: the columns of ``candidates.csv`` and ``progress.csv``
     tables: Mapping[str, Mapping[str, Sequence[Any]]]
-    status: str = "complete"
+    status: str = "complete"  # how the study ended
     folder: Path | None = None
 
     @property
