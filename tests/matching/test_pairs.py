@@ -91,7 +91,7 @@ def test_band_matching_is_the_best_of_all() -> None:
 def test_band_matching_of_many_is_that_of_the_plain_programme() -> None:
     rng = np.random.default_rng(2)
     for _ in range(60):
-        n, band = int(rng.integers(10, 60)), int(rng.integers(1, 7))
+        n, band = int(rng.integers(0, 60)), int(rng.integers(1, 7))
         weights = random_weights(rng, n, band, int(rng.choice([0, 1, 3, 2**40, MOST])))
         assert matched(n, weights, band) == band_matching(n, weights, band), weights
 
@@ -418,18 +418,3 @@ def test_expected_variance_is_that_of_quadrature(mean: float) -> None:
     after_win = update(1500.0, own, mean, theirs, NOISE)[1]
     after_loss = update(mean, theirs, 1500.0, own, NOISE)[3]
     assert found == pytest.approx(p * after_win + (1.0 - p) * after_loss, rel=1e-12)
-
-
-def test_deviation_of_ucb_is_that_of_quadrature() -> None:
-    spread, total = math.sqrt(DOUBTFUL[1] + DOUBTFUL[3]), 2.0 * NOISE
-
-    def moment(power: int) -> float:
-        def integrand(z: float) -> float:
-            d = -100.0 + spread * z
-            return float(stats.norm.pdf(z) * math.exp(-0.5 * d * d / total) ** power)
-
-        return float(integrate.quad(integrand, -9.0, 9.0)[0])
-
-    mean = moment(1)
-    deviation = math.sqrt(moment(2) - mean * mean)
-    assert pair_upper_confidence(*DOUBTFUL, NOISE, 2.0) == pytest.approx(mean + 2.0 * deviation)

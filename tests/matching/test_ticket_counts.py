@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -35,13 +36,6 @@ def counts_of(world: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Counts:
     monkeypatch.setattr(searching, "Judge", Counting)
     Matchmaker(world, "pass").played()
     return counts
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_verdicts_are_counted_as_the_twin_counts_them(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    check((plain_world if seed % 2 else random_world)(seed, 12), monkeypatch)
 
 
 def world_of_modes(seed: int, tickets: int) -> dict[str, Any]:
@@ -83,26 +77,29 @@ def world_of_references(seed: int, tickets: int) -> dict[str, Any]:
     return world
 
 
-@pytest.mark.parametrize("seed", range(500, 530))
-def test_references_that_change_are_counted(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(world_of_references(seed, 15), monkeypatch)
+def mixed(every: int) -> Callable[[int, int], dict[str, Any]]:
+    """Return what makes plain worlds, and of each second or third seed any world."""
+    return lambda seed, tickets: (plain_world if seed % every else random_world)(seed, tickets)
 
 
-@pytest.mark.parametrize("seed", range(300, 360))
-def test_verdicts_on_modes_are_counted(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(world_of_modes(seed, 15), monkeypatch)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(400, 460))
-def test_verdicts_on_modes_of_more_tickets(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(world_of_modes(seed, 40), monkeypatch)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(200, 260))
-def test_verdicts_of_more_tickets(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    check((plain_world if seed % 3 else random_world)(seed, 40), monkeypatch)
+@pytest.mark.parametrize(
+    ("make", "seeds", "tickets"),
+    [
+        (mixed(2), range(60), 12),
+        (world_of_references, range(500, 530), 15),
+        (world_of_modes, range(300, 360), 15),
+        pytest.param(world_of_modes, range(400, 460), 40, marks=pytest.mark.slow),
+        pytest.param(mixed(3), range(200, 260), 40, marks=pytest.mark.slow),
+    ],
+)
+def test_verdicts_are_counted_as_the_twin_counts_them(
+    make: Callable[[int, int], dict[str, Any]],
+    seeds: range,
+    tickets: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for seed in seeds:
+        check(make(seed, tickets), monkeypatch)
 
 
 def check(world: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -61,55 +62,23 @@ def random_stays(columns: Tickets, seed: int) -> Floats:
     return np.where(random.random(players) < 0.4, random.integers(0, 8, players) / 8.0, np.inf)
 
 
+# How many worlds, which service, leavers, counted, sorts, priority, age.
 CASES = [
-    (0, True, False, False, "normal", "newest"),
-    (1, True, True, False, "high", "oldest"),
-    (1, False, False, True, "low", "newest"),
-    (0, False, False, False, "low", "oldest"),
+    (2, 0, True, False, False, "normal", "newest"),
+    (2, 1, True, True, False, "high", "oldest"),
+    (2, 1, False, False, True, "low", "newest"),
+    (2, 0, False, False, False, "low", "oldest"),
 ]
+ANY = [(0, 1), *[(False, True)] * 3, ("normal", "high", "low"), ("newest", "oldest")]
+MANY = [pytest.param((6, *case), marks=pytest.mark.long) for case in product(*ANY)]
 
 
-@pytest.mark.parametrize(("service", "leavers", "counted", "sorts", "priority", "age"), CASES)
+@pytest.mark.parametrize("case", [*CASES, *MANY])
 def test_games_run_as_in_plain_python(
-    service: int,
-    leavers: bool,
-    counted: bool,
-    sorts: bool,
-    priority: str,
-    age: str,
-    monkeypatch: pytest.MonkeyPatch,
+    case: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check_games(SERVICES[service], leavers, counted, rule_set(sorts, priority, age), 2, monkeypatch)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("service", SERVICES)
-@pytest.mark.parametrize("leavers", [False, True])
-@pytest.mark.parametrize("counted", [False, True])
-@pytest.mark.parametrize("sorts", [False, True])
-@pytest.mark.parametrize("priority", ["normal", "high", "low"])
-@pytest.mark.parametrize("age", ["newest", "oldest"])
-def test_many_games_run_as_in_plain_python(
-    service: Service,
-    leavers: bool,
-    counted: bool,
-    sorts: bool,
-    priority: str,
-    age: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    check_games(service, leavers, counted, rule_set(sorts, priority, age), 6, monkeypatch)
-
-
-def check_games(
-    service: Service,
-    leavers: bool,
-    counted: bool,
-    rules: dict[str, Any],
-    seeds: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Check some random worlds against plain Python."""
+    seeds, number, leavers, counted, *changes = case
+    service, rules = SERVICES[number], rule_set(*changes)
     monkeypatch.setattr(games, "BACKFILLS", 3)  # so that room has to be made
     table = read_rule_set(json.dumps(rules)).table
     assert table

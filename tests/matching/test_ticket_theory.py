@@ -45,11 +45,6 @@ def test_impatient_tickets(players: int, rate: float, theta: float) -> None:
     agrees(left)
 
 
-def test_queues_of_two_and_of_ten() -> None:
-    assert theory.mean_queue(2, 0.5, 0.25) == pytest.approx(0.5 / 1.25)
-    assert theory.mean_queue(10, 1 / 60, 1 / 1800) == pytest.approx(4.6235, abs=1e-4)
-
-
 def test_parties_and_single_players_do_not_meet() -> None:
     for figure in theory.parties(3, 0.5, 2.0, SOME):
         agrees(figure)

@@ -45,7 +45,7 @@ from tests.oracles.rate import (
     logistic,
 )
 from valmatch.matching.rules import Rules, ticks_per_hour
-from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.models.ladder.factors import LadderFactors
 from valmatch.ratings.trueskill import normal_cdf
 
 Factors = Mapping[str, Any]
@@ -55,77 +55,9 @@ Sides = tuple[tuple[int, ...], tuple[int, ...]]
 END, GIVE_UP, QUEUE, PRIORITIZE, TICK = range(5)
 """Kinds of events, in the order in which they happen at one moment."""
 
-DEFAULTS: Factors = {
-    "days": 28,
-    "warmup_days": 14,
-    "population": {
-        "players": 1000,
-        "skill_mean": 1500.0,
-        "skill_std": 300.0,
-        "start": "prior",
-        "newcomers_per_day": 10.0,
-        "newcomer_skill_mean": 1500.0,
-        "smurf_share": 0.0,
-        "smurf_skill": 2100.0,
-    },
-    "sessions": {
-        "per_day": 1.0,
-        "activity_cv": 1.0,
-        "hourly_profile": ValorantFactors().poisson_rate[:24],
-        "continue_prob": 0.7,
-        "win_effect": 0.03,
-        "loss_effect": -0.03,
-        "break_minutes": 2.0,
-        "patience_minutes": None,
-        "churn": 0.0,
-    },
-    "match": {
-        "minutes": 20.0,
-        "outcome": "logistic",
-        "spread": 400.0 / math.log(10.0),
-        "beta": 150.0,
-    },
-    "rule": {
-        "matching": "team_first",
-        "team_num": 5,
-        "player_diff": 400.0,
-        "team_diff": 100.0,
-        "wait_thresh": 0.1,
-        "player_slack": 400.0,
-        "team_slack": 100.0,
-        "review": "arrivals",
-        "slack_scope": "team",
-        "tie_break": "balanced",
-    },
-    "rating": {
-        "system": "trueskill",
-        "mu": 1500.0,
-        "sigma": 300.0,
-        "beta": None,
-        "tau": 3.0,
-        "K": 32.0,
-        "scale": 400.0,
-        "T": 120.0,
-        "GAME_MULT": 2.0,
-        "MAX_GAME_LENGTH": 20.0,
-        "match_by": "mean",
-    },
-}
+DEFAULTS: Factors = LadderFactors().model_dump()
 
-PAIRS: Factors = {
-    "matching": "pairs",
-    "team_num": 1,
-    "tick_seconds": 60.0,
-    "tolerance": 400.0,
-    "widening": 6000.0,
-    "widening_age": "newest",
-    "band": 8,
-    "policy": "nearest",
-    "gamma": 0.95,
-    "kappa": 1.0,
-    "urgency": 6.0,
-    "reserve": 0.7,
-}
+PAIRS: Factors = {**DEFAULTS["rule"], "matching": "pairs", "team_num": 1}
 
 
 def factors_with(changes: Factors) -> Factors:
@@ -288,21 +220,14 @@ def rules_of(factors: Factors) -> Rules:
 
 
 class Ladder:
-    """One replication.
+    """One replication, and what happened in it, in order.
 
-    Attributes
-    ----------
-    players, tickets, matches : by number
-    dropped : times of dropped session starts
-    standings : by time: the end of the warm-up, of each day, of the run
-    history : what happened, in order, of these kinds:
-
-        - (time, "drop", player), of a session start
-        - (time, "queue", player, ticket, rating that the rule sees)
-        - (time, "match", match, tickets of side A, of side B, p, prediction, whether A wins)
-        - (time, "end", match, players, beliefs before, beliefs after), beliefs by side
-        - (time, "give up", player, ticket, tickets that have lost their team)
-        - (time, "away" or "gone", player), of the end of a session
+    - (time, "drop", player), of a session start
+    - (time, "queue", player, ticket, rating that the rule sees)
+    - (time, "match", match, tickets of side A, of side B, p, prediction, whether A wins)
+    - (time, "end", match, players, beliefs before, beliefs after), beliefs by side
+    - (time, "give up", player, ticket, tickets that have lost their team)
+    - (time, "away" or "gone", player), of the end of a session
     """
 
     def __init__(self, factors: Factors, world: World, brute: bool = True) -> None:
@@ -315,7 +240,8 @@ class Ladder:
         ]
         self.tickets: list[Ticket] = []
         self.matches: list[Match] = []
-        self.dropped: list[float] = []
+        self.dropped: list[float] = []  # times of session starts
+        # At the end of the warm-up, of each day, of the run.
         self.standings: dict[float, list[Standing]] = {}
         self.history: list[tuple[Any, ...]] = []
         self.matcher = self.new_matcher(brute)

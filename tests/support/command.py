@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from unittest import mock
 
@@ -42,3 +43,8 @@ def refusal(*arguments: object) -> str:
     assert (done.code, done.out) == (2, ""), done
     (line,) = done.err.splitlines()
     return line
+
+
+def sets(overrides: Iterable[str]) -> list[str]:
+    """Return the options that set factors."""
+    return [word for override in overrides for word in ("--set", override)]

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.integrate import quad
 
+from tests.support.ticket_theory import Figure
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
 from valmatch.models.tickets.factors import TicketsFactors
@@ -38,19 +39,6 @@ def means(given: dict[str, Any], rules: Path | None, n: int, *names: str) -> Flo
     batch = model.run_many(Streams(7), range(n), False, lambda: None)
     columns = [model.responses.names.index(name) for name in names]
     return np.asarray(batch.responses[:, columns])
-
-
-class Figure(NamedTuple):
-    """A mean of each replication, and what it should be."""
-
-    values: Floats
-    expected: float
-
-    @property
-    def off(self) -> float:
-        """By how many standard errors the mean is off."""
-        error = self.values.std(ddof=1) / math.sqrt(self.values.size)
-        return float((self.values.mean() - self.expected) / error)
 
 
 def lasting(tickets: float, per_hour: float, warmup: float = 10.0) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tests.support.ladder_theory import error_of, queue_and_abandoned
+from valmatch.kernels.arrays import Floats
 from valmatch.matching.tickets.playing import Outcome, play
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
@@ -24,13 +26,13 @@ FOREVER = 1e7
 class Figure(NamedTuple):
     """A figure of each replication, and what it should be on average."""
 
-    values: list[float]
+    values: Sequence[float] | Floats
     wanted: float
 
     @property
     def error(self) -> float:
         """The standard error of the mean."""
-        return float(np.std(self.values, ddof=1)) / math.sqrt(len(self.values))
+        return error_of(self.values)
 
     @property
     def away(self) -> float:
@@ -206,21 +208,8 @@ def patience(players: int, rate: float, theta: float, size: Size) -> tuple[Figur
         seconds = [outcome.times[k] - tickets[k].time for k in outcome.ended]
         queues.append(sum(seconds) / tickets[-1].time)
         shares.append(outcome.statuses.count("CANCELLED") / len(tickets))
-    queue = mean_queue(players, rate, theta)
-    return Figure(queues, queue), Figure(shares, theta * queue / rate)
-
-
-def mean_queue(players: int, rate: float, theta: float) -> float:
-    """Return the mean of how many wait, with arrivals, matches of a size, and departures."""
-    flows = np.zeros((players, players))
-    for waiting in range(players):
-        flows[waiting, (waiting + 1) % players] += rate
-        if waiting:
-            flows[waiting, waiting - 1] += waiting * theta
-    balance = (flows - np.diag(flows.sum(axis=1))).T
-    balance[-1] = 1.0
-    shares = np.linalg.solve(balance, np.eye(players)[-1])
-    return float(shares @ np.arange(players))
+    queue, left = queue_and_abandoned(players, rate, 60.0 / theta)
+    return Figure(queues, queue), Figure(shares, left)
 
 
 def parties(players: int, rate: float, review: float, size: Size) -> tuple[Figure, Figure]:

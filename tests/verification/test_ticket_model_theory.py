@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.support import ticket_model_theory as theory
-from tests.support.ticket_model_theory import Figure
+from tests.support.ticket_theory import Figure
 
 N = 60
 """Replications of a setting."""
@@ -20,8 +21,8 @@ N = 60
 
 def agrees(what: str, figures: Iterable[Figure]) -> None:
     """Print means beside what they should be; they differ by less than three standard errors."""
-    for values, expected in figures:
-        off = Figure(values, expected).off
+    for figure in figures:
+        values, expected, off = np.asarray(figure.values), figure.wanted, figure.away
         print(f"{what}: {values.mean():.4f}, wanted {expected:.4f} ({off:+.2f} standard errors)")
         assert abs(off) < 3
 

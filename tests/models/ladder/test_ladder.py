@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import Counter
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from pydantic import ValidationError
 from tests.oracles.ladder import Ladder, Match
 from tests.oracles.ladder_measures import career_curves, days, responses
 from tests.oracles.ladder_world import draw_world
+from tests.support import folders
 from tests.support.interpreted import interpreted
 from tests.support.ladders import NO_FILES, random_factors, random_files, with_files
 from valmatch import rate_games, simulate
@@ -225,8 +225,7 @@ def test_a_run_without_a_match_is_undefined() -> None:
 
 
 def ratings_in(path: Path, column: str) -> dict[str, float]:
-    with path.open() as file:
-        return {row["player"]: float(row[column]) for row in csv.DictReader(file)}
+    return {row["player"]: float(row[column]) for row in folders.rows(path)}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tests.oracles.addressed import Addressed
 from tests.oracles.ladder import Ladder, factors_with, play
 from tests.oracles.ladder_measures import career_curves, days, responses
 from tests.oracles.ladder_world import PATIENCE, Profile, World, draw_world
-from tests.oracles.pairs import Context, Waiting, band_matching, best_matching, policy_weight
+from tests.oracles.pairs import Context, Waiting, policy_weight
 from tests.support.ladders import random_factors, random_world
 from valmatch.ratings.trueskill import update, win_probability
 
@@ -118,9 +118,6 @@ def _until(horizon: float, starts: Any) -> list[float]:  # noqa: ANN401
     return found
 
 
-# Theory.
-
-
 # Rules.
 
 
@@ -149,20 +146,6 @@ def test_a_team_dissolves_when_a_member_leaves() -> None:
     assert match.time == 3.5
     # The team of 2 and 3 is older.
     assert [[t.player.number for t in side] for side in match.tickets] == [[2, 3], [1, 4]]
-
-
-@pytest.mark.parametrize("levels", [2, 5, 2**40])
-def test_band_matching_is_brute_force(levels: int) -> None:
-    rng = np.random.default_rng(levels)
-    for _ in range(150):
-        n, band = int(rng.integers(0, 10)), int(rng.integers(1, 10))
-        weights = {
-            (i, j): int(rng.integers(0, levels))
-            for i in range(n)
-            for j in range(i + 1, min(i + band + 1, n))
-            if rng.random() < 0.8
-        }
-        assert band_matching(n, weights, band) == best_matching(n, weights)
 
 
 NOISE, TRUE_NOISE = 150.0**2, 100.0**2

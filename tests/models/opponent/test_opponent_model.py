@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Sequence
@@ -14,7 +13,8 @@ import pytest
 import yaml
 
 from tests.oracles import knowledge_gradient as oracle_kg
-from tests.support.command import valmatch
+from tests.support.command import sets, valmatch
+from tests.support.folders import rows
 from valmatch.config.config import ReplicateOptions
 from valmatch.config.loading import load_config, shipped_configs
 from valmatch.draws.streams import Streams
@@ -43,15 +43,6 @@ def _compiled_kernels() -> None:
 
 def model(**changes: Any) -> OpponentModel:  # noqa: ANN401
     return OpponentModel(OpponentFactors(**changes))
-
-
-def sets(overrides: Sequence[str]) -> list[str]:
-    return [word for override in overrides for word in ("--set", override)]
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 # Factors and configs

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,8 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from tests.oracles import targeting as plain
-from tests.support.command import valmatch
+from tests.support.command import sets, valmatch
+from tests.support.folders import rows
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.models.targeting.factors import TargetingFactors
@@ -29,15 +28,6 @@ SMALL = ["n_alternatives=6", "n_measurements=12"]
 
 def model(**changes: Any) -> TargetingModel:  # noqa: ANN401
     return TargetingModel(TargetingFactors(**changes))
-
-
-def sets(overrides: Sequence[str]) -> list[str]:
-    return [word for override in overrides for word in ("--set", override)]
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def density(z: float) -> float:

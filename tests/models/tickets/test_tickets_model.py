@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.case_tables import cases
 from valmatch import load_config, replicate, simulate
 from valmatch.config.identity import config_id
 from valmatch.config.loading import shipped_configs
@@ -142,58 +143,65 @@ def test_a_default_of_the_algorithm_can_be_set(tmp_path: Path) -> None:
         build(config)
 
 
-REFUSED = {
-    "rules.FairTeamSkil.maxDistance=80": "rules.FairTeamSkil: is not in the rule set (did you mean"
-    " FairTeamSkill?)",
-    "rules.FairTeamSkill.maxDistance=abc": "maxDistance: a number is needed, not 'abc'",
-    "expansions.FairTeamSkill.maxDistance[1].wait=5": "factors.expansions"
-    ".FairTeamSkill.maxDistance: steps have to increase: 5 s comes after 10 s",
-    "expansions.FairTeamSkill.maxDistance[2].wait=5": "is no step (there are steps 0 to 1)",
-    "rules.teams.red.minPlayers=7": "rules.teams.red.minPlayers: 7 is more than maxPlayers, 5",
-    "rules.algorithm.expansionAgeSelection=young": "'young' is none (allowed: newest, oldest)",
-    "match.leave_prob=1.5": "should be less than or equal to 1 (got 1.5)",
-    "match.backfill=manul": "should be 'none', 'automatic' or 'manual' (got 'manul';"
-    " did you mean manual?)",
-    "regions.shares={eu: 0.5}": "shares sum to 0.5 (allowed: 1)",
-    "regions.shares={eux: 1}": "no latencies of home region 'eux' (did you mean eu?",
-    "parties.shares=[0.5, 0.4]": "shares sum to 0.9 (allowed: 1)",
-    "attributes={mode: {mean: 1, std: 2}}": "'mode' is a string in",
-    "attributes={mode: {a: 0.4}}": "factors.attributes.mode: shares sum to 0.4",
-    "arrivals=x.jsonl": "arrivals: 'x.jsonl': no such file",
-    "rules=[2x5]": "rules: should be the path of a file (got a list of 1)",
-    "rules={teams: 2x}": 'rules.teams: "2x5" (two teams of five), "2x4-5", or sizes by name',
-    "rules={teams: 2x5, skil: 3}": "rules: unknown key 'skil' (did you mean skill?)",
-    "rule_set={teams: 2x5}": "factors.rule_set: there is a file, too",
-    "warmup_minutes=30": "leaves nothing of 0.5 hours",
-    "arrivals.hourly_profile=[1, 2]": "should have 24 items (got a list of 2)",
-}
+REFUSED = """
+rules.FairTeamSkil.maxDistance=80 | rules.FairTeamSkil: is not in the rule set (did you mean
+  FairTeamSkill?)
+rules.FairTeamSkill.maxDistance=abc | maxDistance: a number is needed, not 'abc'
+expansions.FairTeamSkill.maxDistance[1].wait=5 | factors.expansions.FairTeamSkill.maxDistance: steps
+  have to increase: 5 s comes after 10 s
+expansions.FairTeamSkill.maxDistance[2].wait=5 | is no step (there are steps 0 to 1)
+rules.teams.red.minPlayers=7 | rules.teams.red.minPlayers: 7 is more than maxPlayers, 5
+rules.algorithm.expansionAgeSelection=young | 'young' is none (allowed: newest, oldest)
+match.leave_prob=1.5 | should be less than or equal to 1 (got 1.5)
+match.backfill=manul | should be 'none', 'automatic' or 'manual' (got 'manul'; did you mean manual?)
+regions.shares={eu: 0.5} | shares sum to 0.5 (allowed: 1)
+regions.shares={eux: 1} | no latencies of home region 'eux' (did you mean eu?
+parties.shares=[0.5, 0.4] | shares sum to 0.9 (allowed: 1)
+attributes={mode: {mean: 1, std: 2}} | 'mode' is a string in
+attributes={mode: {a: 0.4}} | factors.attributes.mode: shares sum to 0.4
+arrivals=x.jsonl | arrivals: 'x.jsonl': no such file
+rules=[2x5] | rules: should be the path of a file (got a list of 1)
+rules={teams: 2x} | rules.teams: "2x5" (two teams of five), "2x4-5", or sizes by name
+rules={teams: 2x5, skil: 3} | rules: unknown key 'skil' (did you mean skill?)
+rule_set={teams: 2x5} | factors.rule_set: there is a file, too
+warmup_minutes=30 | leaves nothing of 0.5 hours
+arrivals.hourly_profile=[1, 2] | should have 24 items (got a list of 2)
+"""
 
 
-@pytest.mark.parametrize(("override", "message"), REFUSED.items())
-def test_what_is_refused(override: str, message: str) -> None:
+def refused(given: Any, *overrides: str) -> str:  # noqa: ANN401 - a config, or its file
+    """Return the line that is said of a config or of its problem."""
+
+    def used() -> None:
+        config = load_config(given, overrides)
+        problem_of(config, build(config))
+
     with pytest.raises(InputError) as info:
-        build(load_config(arena(), [override]))
-    assert message in str(info.value)
-    assert "\n" not in str(info.value)
+        used()
+    (line,) = str(info.value).splitlines()
+    return line
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("home,eu\neu,0\n", "latency.csv:2: '0' is no latency"),
-        ("home,eu\neu,5,6\n", "latency.csv:2: 3 cells, and the header has 2"),
-        ("home,eu,eu\n", "latency.csv:1: a header home,REGION,... is needed"),
-        ("home,eu\nus,5\n", "latency.csv: no latencies of home region 'eu'"),
-        ("home,eu\neu,5\neu,6\n", "latency.csv:3: home 'eu' twice"),
-        ("# nothing\n", "latency.csv: is empty"),
-    ],
-)
+@pytest.mark.parametrize(("override", "message"), cases(REFUSED))
+def test_what_is_refused(override: str, message: str) -> None:
+    assert message in refused(arena(), override)
+
+
+BAD_LATENCIES = r"""
+home,eu\neu,0\n | latency.csv:2: '0' is no latency
+home,eu\neu,5,6\n | latency.csv:2: 3 cells, and the header has 2
+home,eu,eu\n | latency.csv:1: a header home,REGION,... is needed
+home,eu\nus,5\n | latency.csv: no latencies of home region 'eu'
+home,eu\neu,5\neu,6\n | latency.csv:3: home 'eu' twice
+# nothing\n | latency.csv: is empty
+"""
+
+
+@pytest.mark.parametrize(("text", "message"), cases(BAD_LATENCIES))
 def test_tables_of_latencies_that_are_refused(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "latency.csv"
     path.write_text(text)
-    with pytest.raises(InputError) as info:
-        build(load_config({**arena(), "latency": str(path)}))
-    assert message in str(info.value)
+    assert message in refused({**arena(), "latency": str(path)})
 
 
 def test_a_table_of_latencies_replaces_the_built_in_one(tmp_path: Path) -> None:
@@ -216,9 +224,8 @@ def test_what_is_remarked() -> None:
 
 @pytest.mark.parametrize("name", ["rules", "expansions"])
 def test_values_of_no_rule_set_are_refused(name: str) -> None:
-    config = load_config({"model": "tickets", "factors": {name: {"Fair": {"maxDistance": 3}}}})
-    with pytest.raises(InputError, match=f"^factors.{name}: there is no rule set"):
-        build(config)
+    line = refused({"model": "tickets", "factors": {name: {"Fair": {"maxDistance": 3}}}})
+    assert line.startswith(f"factors.{name}: there is no rule set")
 
 
 def test_names_with_dots_are_set_in_the_config(tmp_path: Path) -> None:
@@ -272,29 +279,13 @@ def test_values_of_the_rule_set_are_variables() -> None:
     assert second.name == "expansions.FairTeamSkill.maxDistance.1.wait"
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"expansions.FairTeamSkill.maxDistance[1].wait": {"low": 5, "high": 60}},
-            "steps have to increase: 5 s comes after 10 s",
-        ),
-        (
-            {
-                "expansions.FairTeamSkill.maxDistance[0].wait": {"low": 1, "high": 20},
-                "expansions.FairTeamSkill.maxDistance[1].wait": {"low": 15, "high": 60},
-            },
-            "expansions.FairTeamSkill.maxDistance.1.wait=15: steps have to increase: 15 s"
-            " comes after 20 s",
-        ),
-    ],
-)
-def test_bounds_keep_steps_increasing(changes: dict[str, Any], message: str) -> None:
-    config = load_config(posed(changes))
-    with pytest.raises(InputError) as info:
-        problem_of(config, build(config))
-    assert message in str(info.value)
-    assert "\n" not in str(info.value)
+def test_bounds_keep_steps_increasing() -> None:
+    first, second = (f"expansions.FairTeamSkill.maxDistance[{k}].wait" for k in (0, 1))
+    early = refused(posed({second: {"low": 5, "high": 60}}))
+    assert "steps have to increase: 5 s comes after 10 s" in early
+    both = {first: {"low": 1, "high": 20}, second: {"low": 15, "high": 60}}
+    wait = "expansions.FairTeamSkill.maxDistance.1.wait=15"
+    assert f"{wait}: steps have to increase: 15 s comes after 20 s" in refused(posed(both))
 
 
 CROWDS = [
@@ -352,24 +343,19 @@ def test_an_exhaustive_search_ends_where_tickets_can_play_in_too_many_ways(tmp_p
         simulate(given)
 
 
-PLACED = {
-    "regions.shares={eux: 1}": "factors.regions.shares: no latencies of home region 'eux'",
-    "attributes.mode={a: 0.4}": "factors.attributes.mode: shares sum to 0.4 (allowed: 1)",
-    "expansions.CloseSkill.maxDistance[1].wait=5": "CloseSkill.maxDistance: steps have to",
-}
+PLACED = r"""
+regions:\n    shares: {eux: 1} | factors.regions.shares: no latencies of home region 'eux'
+attributes:\n    mode: {a: 0.4} | factors.attributes.mode: shares sum to 0.4 (allowed: 1)
+expansions:\n    CloseSkill: {maxDistance: [{wait: 9}, {wait: 5}]} | maxDistance: steps have to
+"""
 
 
-@pytest.mark.parametrize("given", PLACED)
-def test_what_is_wrong_in_a_file_has_its_place_there(given: str, tmp_path: Path) -> None:
-    name, value = given.split("=")
+@pytest.mark.parametrize(("text", "message"), cases(PLACED))
+def test_what_is_wrong_in_a_file_has_its_place_there(
+    text: str, message: str, tmp_path: Path
+) -> None:
     path = tmp_path / "mine.yaml"
-    rules = arena()["rules"]
-    text = {
-        "regions.shares": f"  regions:\n    shares: {value}\n",
-        "attributes.mode": f"  attributes:\n    mode: {value}\n",
-    }.get(name, "  expansions:\n    CloseSkill: {maxDistance: [{wait: 9}, {wait: 5}]}\n")
-    path.write_text(f"model: tickets\nrules: {rules}\nfactors:\n{text}", encoding="utf-8")
-    with pytest.raises(InputError) as info:
-        load_config(path)
-    assert str(info.value).startswith(f"{path}:5:")
-    assert PLACED[given] in str(info.value)
+    path.write_text(f"model: tickets\nrules: {arena()['rules']}\nfactors:\n  {text}\n")
+    line = refused(path)
+    assert line.startswith(f"{path}:5:")
+    assert message in line

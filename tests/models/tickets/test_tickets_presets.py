@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.case_tables import cases
 from valmatch.config.loading import load_config as load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
@@ -61,89 +62,55 @@ def test_numbers_without_an_effect_are_remarked_upon(
     assert remark in "".join(lines)
 
 
-@pytest.mark.parametrize(
-    ("name", "override", "words"),
-    [
-        ("bar", "rule.preset=osuu", "did you mean osu?"),
-        ("bar", "rule.min_quality=1", "rule.min_quality: preset bar has no such number"),
-        ("bar", "rule.chance_lo=1", "did you mean rule.chance_low?"),
-        ("bar", "rule.tick=0", "should be greater than or equal to 0.01"),
-        ("bar", "rule.chance_low=0.8", "0.8 is above 0.7"),
-        ("tickets", "rule.tick=2", "preset: missing"),
-        ("bar", "service.review_seconds=2", "does not go with rule.preset: bar"),
-        ("bar", "service.acceptance_seconds=20", "does not go with rule.preset: bar"),
-        ("bar", "match.leave_prob=0.1", "match.leave_prob does not go with rule.preset: bar"),
-        ("bar", "match.backfill=manual", "match.backfill does not go with rule.preset: bar"),
-        ("bar", "measure=[rules]", "measure: rules does not go with rule.preset: bar"),
-        ("osu", "parties.shares=[0.5, 0.5]", "takes single players alone"),
-        ("shieldbattery", "rule.team_size=4", "no teams of 4 \\(allowed: 1 to 3"),
-        ("faf", "rule.team_size=1", "no teams of 1 \\(allowed: 2 to 100"),
-        ("tickets", "ratings.deviation=50", "ratings go with rule.preset alone"),
-        ("tickets", "rule.preset=bar", "rule"),
-    ],
-)
+REFUSED = """
+bar | rule.preset=osuu | did you mean osu?
+bar | rule.min_quality=1 | rule.min_quality: preset bar has no such number
+bar | rule.chance_lo=1 | did you mean rule.chance_low?
+bar | rule.tick=0 | should be greater than or equal to 0.01
+bar | rule.chance_low=0.8 | 0.8 is above 0.7
+bar | rule=3 | should be a mapping such as {preset: bar} (got 3)
+tickets | rule.tick=2 | preset: missing
+bar | service.review_seconds=2 | does not go with rule.preset: bar
+bar | service.acceptance_seconds=20 | does not go with rule.preset: bar
+bar | match.leave_prob=0.1 | match.leave_prob does not go with rule.preset: bar
+bar | match.backfill=manual | match.backfill does not go with rule.preset: bar
+bar | measure=[rules] | measure: rules does not go with rule.preset: bar
+osu | parties.shares=[0.5, 0.5] | takes single players alone
+shieldbattery | rule.team_size=4 | no teams of 4 (allowed: 1 to 3
+faf | rule.team_size=1 | no teams of 1 (allowed: 2 to 100
+tickets | ratings.deviation=50 | ratings go with rule.preset alone
+tickets | rule.preset=bar | rule
+"""
+
+
+@pytest.mark.parametrize(("name", "override", "words"), cases(REFUSED))
 def test_what_has_no_meaning_together_is_refused(name: str, override: str, words: str) -> None:
-    with pytest.raises(InputError, match=words.replace("?", r"\?")):
+    with pytest.raises(InputError) as caught:
         load_config(name, (override,))
-
-
-@pytest.mark.parametrize(
-    ("given", "what"), [("bar", "'bar'"), ("3", "3"), ("[bar]", "a list of 1")]
-)
-def test_what_is_no_mapping_is_told_how_a_rule_is_written(
-    given: str, what: str, tmp_path: Path
-) -> None:
-    config = tmp_path / "own.yaml"
-    config.write_text(f"model: tickets\nrule: {given}\n", encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        load_config(str(config), ())
     (line,) = str(caught.value).splitlines()
-    expected = f"rule: should be a mapping such as {{preset: bar}} (got {what})"
-    assert line == f"{config}:2:7: {expected}"
+    assert words in line
 
 
-@pytest.mark.parametrize(
-    ("factors", "line"),
-    [
-        (
-            "rule: {preset: bar, chance_low: 2}",
-            "factors.rule.chance_low: should be less than or equal to 1 (got 2)",
-        ),
-        (
-            "hours: 1, rule: {preset: bar}",
-            "factors.warmup_minutes: leaves nothing of 1 hours (allowed: less than 60)",
-        ),
-    ],
-)
-def test_a_fault_is_one_line(factors: str, line: str, tmp_path: Path) -> None:
+BAD_FILES = r"""
+rule: bar | :2:7: rule: should be a mapping such as {preset: bar} (got 'bar')
+rule: 3 | :2:7: rule: should be a mapping such as {preset: bar} (got 3)
+rule: [bar] | :2:7: rule: should be a mapping such as {preset: bar} (got a list of 1)
+factors: {rule: {preset: bar, chance_low: 2}} | :2:43: factors.rule.chance_low: should be less than
+  or equal to 1 (got 2)
+factors: {hours: 1, rule: {preset: bar}} | :2:1: factors.warmup_minutes: leaves nothing of 1 hours
+  (allowed: less than 60)
+rule: {preset: bar}\nfactors: {rule: {chance_low: 0}} | :3:17: factors: rule: there is another one,
+  rule: ... (write one of both)
+"""
+
+
+@pytest.mark.parametrize(("text", "message"), cases(BAD_FILES))
+def test_a_fault_of_a_file_is_one_line(text: str, message: str, tmp_path: Path) -> None:
     config = tmp_path / "own.yaml"
-    config.write_text(
-        f"model: tickets\nfactors: {{parties: {{shares: [1]}}, {factors}}}\n", encoding="utf-8"
-    )
+    config.write_text(f"model: tickets\n{text}\n", encoding="utf-8")
     with pytest.raises(InputError) as caught:
         load_config(str(config), ())
-    (found,) = str(caught.value).splitlines()
-    assert found.endswith(f": {line}")
-
-
-def test_what_is_no_rule_is_not_followed_by_what_goes_with_one() -> None:
-    with pytest.raises(InputError) as caught:
-        load_config("bar", ("rule=3",))
-    (line,) = str(caught.value).splitlines()
-    assert line.endswith("should be a mapping such as {preset: bar} (got 3)")
-
-
-def test_two_rules_are_refused(tmp_path: Path) -> None:
-    config = tmp_path / "own.yaml"
-    config.write_text(
-        "model: tickets\nrule: {preset: bar}\nfactors: {rule: {chance_low: 0}}\n", encoding="utf-8"
-    )
-    with pytest.raises(InputError) as caught:
-        load_config(str(config), ())
-    assert (
-        str(caught.value)
-        == f"{config}:3:17: factors: rule: there is another one, rule: ... (write one of both)"
-    )
+    assert str(caught.value) == f"{config}{message}"
 
 
 def test_a_rule_never_shifts_a_draw() -> None:

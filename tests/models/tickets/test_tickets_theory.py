@@ -23,30 +23,30 @@ FEW = 30
 
 @pytest.mark.slow
 def test_without_rules(tmp_path: Path) -> None:
-    assert abs(theory.no_rules(4, 600, 1, FEW, tmp_path).off) < 3
+    assert abs(theory.no_rules(4, 600, 1, FEW, tmp_path).away) < 3
 
 
 @pytest.mark.slow
 def test_classes_of_equality(tmp_path: Path) -> None:
-    assert abs(theory.classes(3, 2, 1800, FEW, tmp_path).off) < 3
+    assert abs(theory.classes(3, 2, 1800, FEW, tmp_path).away) < 3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("age", ["newest", "oldest"])
 def test_newest_and_oldest(age: str, tmp_path: Path) -> None:
-    assert abs(theory.ages(age, 0.1, 20, FEW, tmp_path).off) < 3
+    assert abs(theory.ages(age, 0.1, 20, FEW, tmp_path).away) < 3
 
 
 @pytest.mark.slow
 def test_impatient_tickets(tmp_path: Path) -> None:
     for figure in theory.patience(0.1, 10, 0.8, FEW, tmp_path):
-        assert abs(figure.off) < 3
+        assert abs(figure.away) < 3
 
 
 @pytest.mark.slow
 def test_parties_and_single_players(tmp_path: Path) -> None:
     for figure in theory.parties(4, 0.6, 1200, FEW, tmp_path):
-        assert abs(figure.off) < 3
+        assert abs(figure.away) < 3
 
 
 def test_nobody_waits_beyond_the_step_at_which_one_is_enough(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support import folders
 from tests.support.command import valmatch
 from valmatch.config.config import Config
 from valmatch.config.loading import load_config
@@ -223,5 +223,6 @@ def test_patience_is_optimised_and_written(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     best = json.loads((tmp_path / "out" / "summary.json").read_text())["recommended"]
     assert 30 < best["point"]["patience_minutes"] <= 60
-    with (tmp_path / "out" / "start_and_recommended.csv").open() as file:
-        assert "abandoned" in {row["response"] for row in csv.DictReader(file)}
+    assert "abandoned" in {
+        row["response"] for row in folders.rows(tmp_path / "out" / "start_and_recommended.csv")
+    }

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support import folders
 from tests.support.case_tables import cases
 from tests.support.command import valmatch
 from valmatch.cli.options import ResponseOptions
@@ -131,12 +132,10 @@ def test_the_options_read_a_dirty_log(tmp_path: Path) -> None:
     command = ("simulate", "valorant", "--set", f"arrivals={path}", "--set", "team_num=1")
     made = valmatch(*command, *how, "--out", out)
     assert made.code == 0, made.err
-    with (out / "players.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    rows = folders.rows(out / "players.csv")
     assert [row["player"] for row in rows] == ["ann", "bob", "ann", "cy"]
     assert [float(row["arrival_hours"]) for row in rows] == HOURS
-    with (out / "matches.csv").open() as file:
-        matches = list(csv.DictReader(file))
+    matches = folders.rows(out / "matches.csv")
     assert [(one["team_a"], one["team_b"]) for one in matches] == [("ann", "bob"), ("ann", "cy")]
     assert (
         f"{path}: 3 bad rows left out (1 joined_at, 1 mmr, 1 number of cells), the first: {path}:4:"
@@ -397,12 +396,10 @@ def test_names_with_semicolons_are_names(tmp_path: Path) -> None:
     out = tmp_path / "out"
     made = valmatch("simulate", "valorant", *how, "--out", out)
     assert made.code == 0, made.err
-    with (out / "matches.csv").open(newline="") as file:
-        (match,) = csv.DictReader(file)
+    (match,) = folders.rows(out / "matches.csv")
     assert match["team_a"] == '"a;b";c;"""d""";e"f'
     assert split_names(match["team_a"]) + split_names(match["team_b"]) == NAMES
-    with (out / "players.csv").open(newline="") as file:
-        assert [unmark(one["player"]) for one in csv.DictReader(file)] == NAMES
+    assert [unmark(one["player"]) for one in folders.rows(out / "players.csv")] == NAMES
 
 
 def test_joined_names_are_split_again() -> None:

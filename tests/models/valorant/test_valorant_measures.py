@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import valmatch as library
+from tests.support import folders
 from tests.support.command import valmatch
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
@@ -24,10 +24,8 @@ LIMITS = {"bottom_10%": (0, 0.1), "10-50%": (0.1, 0.5), "50-90%": (0.5, 0.9), "9
 
 def from_tables(folder: Path, spread: float) -> dict[str, float]:
     """Compute every further response from the files alone."""
-    with (folder / "players.csv").open() as file:
-        players = list(csv.DictReader(file))
-    with (folder / "matches.csv").open() as file:
-        matches = list(csv.DictReader(file))
+    players = folders.rows(folder / "players.csv")
+    matches = folders.rows(folder / "matches.csv")
     rating = [float(one["rating"]) for one in players]
     gaps = [float(one["team_diff"]) for one in matches]
     ranges, pairs = [], []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from itertools import combinations
@@ -14,6 +13,7 @@ import pytest
 from scipy.stats import chisquare, spearmanr
 
 from tests.models.test_curves import RULES
+from tests.support import folders
 from tests.support.command import valmatch
 from tests.support.interpreted import interpreted
 from valmatch.config.identity import config_id
@@ -450,10 +450,12 @@ def test_recorded_games_rate_to_the_same_ratings(share: float, cap: str, tmp_pat
     log, out = tmp_path / "sim" / "games.csv", tmp_path / "rated"
     done = valmatch("rate", log, "--cap", cap, "--out", out)
     assert done.code == 0, done.err
-    with (out / "ratings.csv").open(newline="") as file:
-        rated = {row["player"]: float(row["rating"]) for row in csv.DictReader(file)}
-    with (tmp_path / "sim" / "players.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["games"] != "0" and row["rating"]]
+    rated = {row["player"]: float(row["rating"]) for row in folders.rows(out / "ratings.csv")}
+    rows = [
+        row
+        for row in folders.rows(tmp_path / "sim" / "players.csv")
+        if row["games"] != "0" and row["rating"]
+    ]
     assert len(rows) == 100 * share
     assert {row["player"]: float(row["rating"]) for row in rows} == pytest.approx(rated, abs=1e-9)
 
