@@ -12,11 +12,11 @@ from tests.oracles.fifo import Line
 from tests.oracles.joint import Pool
 from tests.oracles.ladder import Fifo, Joint, Matcher, TeamFirst
 from tests.oracles.team_first import Lobby
-from tests.support.days import HORIZON, random_day, random_rules
+from tests.support.days import HORIZON, check_sums, random_day, random_rules
 from valmatch.matching import fifo, joint, team_first
 from valmatch.matching.departures import departures_at, run_with_departures
 from valmatch.matching.queue import kernel_of, new_counts
-from valmatch.matching.rules import Rules, prioritized
+from valmatch.matching.rules import Rules
 
 Played = list[tuple[float, frozenset[int], frozenset[int]]]
 
@@ -114,31 +114,7 @@ def test_days_are_those_of_the_plain_loop(rule: Any) -> None:  # noqa: ANN401
         plain, gave_up = plain_day(PLAIN[rule](rules), times, ratings, quits, rules)
         matches, seen, sums = kernel_day(rule, times, ratings, quits, rules)
         assert (matches, seen) == (plain, gave_up), (times, ratings, quits, rules)
-        check_sums(times, quits, matches, gave_up, rules, sums)
+        check_sums((times, ratings), matches, gave_up, rules, sums)
         played += len(matches)
         left += len(gave_up)
     assert min(played, left) > 200
-
-
-def check_sums(
-    times: Sequence[float],
-    quits: Sequence[float],
-    matches: Played,
-    gave_up: dict[int, float],
-    rules: Rules,
-    sums: np.void,
-) -> None:
-    """Compare the sums of the kernel with those of the day, to rounding."""
-    ends = gave_up | {k: now for now, a, b in matches for k in a | b}
-    matched = len(ends) - len(gave_up)
-    waits = {k: 60.0 * (ends.get(k, HORIZON) - time) for k, time in enumerate(times)}
-    playing = ends.keys() - gave_up.keys()
-    assert sums["matched"] == matched
-    assert sums["unmatched"] == len(times) - len(ends)
-    assert sums["wait"] == pytest.approx(sum(waits[k] for k in playing))
-    assert sums["unmatched_wait"] == pytest.approx(
-        sum(wait for k, wait in waits.items() if k not in playing)
-    )
-    assert sums["prioritized"] == sum(
-        bool(prioritized(time, ends.get(k, HORIZON), rules)) for k, time in enumerate(times)
-    )

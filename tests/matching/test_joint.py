@@ -7,43 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.matching.test_departures import Played, plain_day
 from tests.oracles.joint import Pool
+from tests.oracles.ladder import Joint
 from tests.support.days import random_day, random_rules
 from tests.support.interpreted import interpreted
 from valmatch.matching import joint, queue
 from valmatch.matching.queue import kernel_of, new_counts
 from valmatch.matching.rules import Rules
 
-SIDES = 2
-
 run = kernel_of(queue.run, joint)
 
 
-def plain_day(
-    times: list[float], ratings: list[float], rules: Rules
-) -> list[tuple[float, list[int], list[int]]]:
-    """Return (hour, team a, team b) of each match, straight from the rules."""
-    events = [(time, 1, player) for player, time in enumerate(times)]
-    if rules.continuous:
-        moments = ((time + rules.wait_thresh, 0, player) for player, time in enumerate(times))
-        events += [event for event in moments if event[0] < rules.horizon]
-    pool = Pool(rules)
-    matches: list[tuple[float, list[int], list[int]]] = []
-    for now, arrives, player in sorted(events):
-        if arrives:
-            pool.join(player, times[player], ratings[player])
-        elif player not in pool.players:
-            continue
-        found = pool.review(now)
-        if found:
-            matches.append((now, list(found[0]), list(found[1])))
-    return matches
-
-
-def kernel_day(
-    times: list[float], ratings: list[float], rules: Rules
-) -> list[tuple[float, list[int], list[int]]]:
-    """Return the same of the kernel, in a queue that has to grow."""
+def kernel_day(times: list[float], ratings: list[float], rules: Rules) -> Played:
+    """Return the matches of the kernel, in a queue that has to grow."""
     p = rules.team_num
     state = joint.new(2 * p, rules)
     waits, log = np.empty(len(times) + 1), np.empty((len(times) // (2 * p), 3 + 2 * p))
@@ -56,8 +33,9 @@ def kernel_day(
             break
         state = joint.grown(state, rules)
     rows = log[: counts.statistics["matches"][0]]
-    teams = rows[:, 3:].astype(int).reshape(-1, SIDES, p).tolist()
-    return [(row[0], a, b) for row, (a, b) in zip(rows.tolist(), teams, strict=True)]
+    teams = rows[:, 3:].astype(int).reshape(-1, 2, p).tolist()
+    times_of = rows[:, 0].tolist()
+    return [(now, frozenset(a), frozenset(b)) for now, (a, b) in zip(times_of, teams, strict=True)]
 
 
 def played(days: int) -> list[Any]:
@@ -73,7 +51,9 @@ def test_equals_the_plain_loop() -> None:
         rules = random_rules(rng, 3)
         times, ratings = random_day(rng, 10)
         matches = kernel_day(times, ratings, rules)
-        assert matches == plain_day(times, ratings, rules), (times, ratings, rules)
+        never = [np.inf] * len(times)
+        plain, _ = plain_day(Joint(Pool(rules)), times, ratings, never, rules)
+        assert matches == plain, (times, ratings, rules)
         matched += len(matches)
     assert matched > 300
 

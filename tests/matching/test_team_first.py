@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.oracles.team_first import Day, Windows
-from tests.support.days import HORIZON, random_day, random_rules
+from tests.support.days import HORIZON, check_sums, random_day, random_rules
 from tests.support.interpreted import interpreted
 from valmatch.matching import queue, team_first
 from valmatch.matching.queue import STATISTICS, kernel_of, new_counts
@@ -57,7 +57,9 @@ def test_equals_enumeration(block: int, around: bool) -> None:
         matches, teams, sums = kernel_day(times, ratings, rules, pieces=int(rng.integers(1, 4)))
         assert matches == day.matches, (times, ratings, rules)
         assert teams == day.teams
-        check_sums(day, sums)
+        check_sums(
+            (times, ratings), [(now, a, b) for now, _, a, _, b in day.matches], {}, rules, sums
+        )
         matched += len(matches)
     assert matched > 150
 
@@ -74,30 +76,6 @@ def test_the_longest_waiting_of_each_window_are_enough(block: int) -> None:
             day.play()
         assert days[0].matches == days[1].matches
         assert days[0].teams == days[1].teams
-
-
-def check_sums(day: Day, state: np.void) -> None:
-    """Compare the sums of the kernel with those of the day, to rounding."""
-    left = {player: now for now, _, a, _, b in day.matches for player in a + b}
-    waits = [60.0 * (now - day.times[player]) for player, now in left.items()]
-    unmatched = [60.0 * (HORIZON - t) for k, t in enumerate(day.times) if k not in left]
-    p = day.rules.team_num
-    gaps, spreads = 0.0, 0.0
-    for _, _, a, _, b in day.matches:
-        ratings = [[day.ratings[player] for player in team] for team in (a, b)]
-        gaps += abs(sum(ratings[0]) / p - sum(ratings[1]) / p)
-        spreads += sum(max(team) - min(team) for team in ratings)
-    prioritized = sum(
-        day.prioritized(player, left.get(player, HORIZON)) for player in range(len(day.times))
-    )
-    assert state["matched"] == len(waits)
-    assert state["unmatched"] == len(unmatched)
-    assert state["prioritized"] == prioritized
-    assert state["wait"] == pytest.approx(sum(waits))
-    assert state["longest_wait"] == max(waits, default=0.0)
-    assert state["unmatched_wait"] == pytest.approx(sum(unmatched))
-    assert state["team_diff"] == pytest.approx(gaps)
-    assert state["player_diff"] == pytest.approx(spreads)
 
 
 RULES = Rules(

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Collection, Mapping, Sequence
 
-from valmatch.matching.rules import Rules, ticks_per_hour
+import numpy as np
+import pytest
+
+from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
+
+Matches = Sequence[tuple[float, Collection[int], Collection[int]]]
 
 HORIZON = 4.0
 
@@ -37,3 +42,30 @@ def random_day(rng: np.random.Generator, most: int) -> tuple[list[float], list[f
     times = np.sort(rng.integers(0, int(HORIZON) * steps, n)) / steps
     ratings = float(rng.choice([1, 50, 100])) * rng.integers(0, 8, n)
     return times.tolist(), ratings.tolist()
+
+
+def check_sums(
+    day: tuple[Sequence[float], Sequence[float]],
+    matches: Matches,
+    gave_up: Mapping[int, float],
+    rules: Rules,
+    sums: np.void,
+) -> None:
+    """Compare the sums of a kernel with those of a day's times and ratings, to rounding."""
+    times, ratings = day
+    played = {player: now for now, *teams in matches for team in teams for player in team}
+    ends = {**gave_up, **played}
+    waits = {k: 60.0 * (ends.get(k, HORIZON) - time) for k, time in enumerate(times)}
+    sides = [[[ratings[k] for k in team] for team in teams] for _, *teams in matches]
+    gaps = [abs(sum(a) - sum(b)) / rules.team_num for a, b in sides]
+    spreads = [max(team) - min(team) for both in sides for team in both]
+    first = [prioritized(time, ends.get(k, HORIZON), rules) for k, time in enumerate(times)]
+    assert sums["matched"] == len(played)
+    assert sums["unmatched"] == len(times) - len(ends)
+    assert sums["prioritized"] == sum(map(bool, first))
+    assert sums["wait"] == pytest.approx(sum(waits[k] for k in played))
+    assert sums["longest_wait"] == max((waits[k] for k in played), default=0.0)
+    others = sum(wait for k, wait in waits.items() if k not in played)
+    assert sums["unmatched_wait"] == pytest.approx(others)
+    assert sums["team_diff"] == pytest.approx(sum(gaps))
+    assert sums["player_diff"] == pytest.approx(sum(spreads))

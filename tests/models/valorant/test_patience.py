@@ -99,7 +99,7 @@ def test_tables_say_who_gave_up() -> None:
     factors = {"patience_minutes": 30, "measure": ["hours"]}
     day = simulate(load_config("valorant", factors), seed=4)
     players = day["players"]
-    found = dict(zip([r.name for r in day.responses], day.values.tolist(), strict=True))
+    found = day.summary()["responses"]
     left, plays = players["left_hours"], players["match_hours"]
     gave_up = ~np.isnan(left)
     assert gave_up.sum() == found["abandoned"] > 50
@@ -134,7 +134,7 @@ def test_who_leaves_before_a_match_has_left(tmp_path: Path) -> None:
     assert players["left_hours"][0] == pytest.approx(18 + 40 / 60)
     assert np.isnan(players["left_hours"][1:]).all()
     assert players["player"][players["match"] == 0].tolist() == ["cy", "dee"]
-    found = dict(zip([r.name for r in day.responses], day.values.tolist(), strict=True))
+    found = day.summary()["responses"]
     assert (found["abandoned"], found["unmatched"]) == (1, 2)
     assert config.one_history
 

@@ -90,16 +90,12 @@ def waits(day: Simulation, threshold: float, horizon: float, part: Callable[[flo
     return [(mean(own.get(k, [])), mean(over.get(k, []))) for k in range(24)]
 
 
-def by_name(day: Simulation) -> dict[str, float]:
-    return dict(zip([one.name for one in day.responses], day.values.tolist(), strict=True))
-
-
 @pytest.mark.parametrize(
     "factors", [{}, {"horizon": 5.5, "wait_thresh": 0.1}, {"num_players": 900}, {"team_diff": 0.5}]
 )
 def test_waits_of_those_who_arrive_in_each_hour(factors: dict[str, object]) -> None:
     day = simulate({"model": "valorant", "factors": {**factors, **MEASURED}}, replication=1)
-    found, threshold = by_name(day), float(factors.get("wait_thresh", 0.2))  # type: ignore[arg-type]
+    found, threshold = day.summary()["responses"], float(factors.get("wait_thresh", 0.2))  # type: ignore[arg-type]
     horizon = float(factors.get("horizon", 24.0))  # type: ignore[arg-type]
     horizon = float(day["players"]["arrival_hours"][-1]) if "num_players" in factors else horizon
     expected = waits(day, threshold, horizon, lambda came: int(came) % 24)
@@ -116,7 +112,7 @@ def test_who_is_prioritized_at_continuous_reviews() -> None:
     factors = {"review": "continuous", "team_num": 2, **MEASURED}
     day = simulate({"model": "valorant", "factors": factors})
     came, priority = day["players"]["arrival_hours"], day["players"]["prioritized"]
-    found = by_name(day)
+    found = day.summary()["responses"]
     for hour in range(24):
         own = priority[(came >= hour) & (came < hour + 1)]
         assert found[f"prioritized_fraction.{hour}-{hour + 1}h"] == pytest.approx(own.mean())
@@ -148,7 +144,7 @@ def logged(path: Path, **factors: object) -> dict[str, object]:
 
 def test_waits_and_queue_of_each_weekday(fortnight: Path) -> None:
     day = simulate(logged(fortnight, measure=["weekdays"], horizon=380))
-    names, found = [one.name for one in day.responses], by_name(day)
+    names, found = [one.name for one in day.responses], day.summary()["responses"]
     measures = ("avg_queue_length", "avg_wait_time", "prioritized_fraction")
     assert names[15:] == [f"{measure}.{name}" for measure in measures for name in WEEK]
     expected = waits(day, 0.3, 380.0, lambda came: (int(came // 24) + 5) % 7)
@@ -187,13 +183,13 @@ def test_resampled_days_keep_the_weekday_they_had(length: int, fortnight: Path) 
             for came, rating in zip(*(table[n] for n in ("arrival_hours", "rating")), strict=True)
         ]
         numbers = np.array([(one + 5) % 7 for one in days])
-        matched, found = ~np.isnan(table["match"]), by_name(day)
+        matched, found = ~np.isnan(table["match"]), day.summary()["responses"]
         for k, name in enumerate(WEEK):
             own = table["wait_minutes"][matched & (numbers == k)]
             wait = float(own.mean()) if own.size else math.nan
             assert found[f"avg_wait_time.{name}"] == pytest.approx(wait, nan_ok=True)
     many = replicate(config, 4)
-    one = by_name(simulate(config, replication=3))
+    one = simulate(config, replication=3).summary()["responses"]
     assert many.values[3] == pytest.approx(list(one.values()), nan_ok=True)
 
 

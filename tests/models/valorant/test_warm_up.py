@@ -12,13 +12,9 @@ from tests.support.command import valmatch
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.experiments.replicate import replicate
-from valmatch.experiments.simulate import Simulation, simulate
+from valmatch.experiments.simulate import simulate
 
 MEASURED = ["measure=[differences, pairs, elo, fairness, bands, hours]"]
-
-
-def values(day: Simulation) -> dict[str, float]:
-    return dict(zip([r.name for r in day.responses], day.values.tolist(), strict=True))
 
 
 def test_hours_without_players_change_nothing_but_the_time() -> None:
@@ -42,7 +38,7 @@ def test_responses_are_those_of_who_comes_later() -> None:
     day = simulate(
         load_config("valorant", [f"warm_up={start}", "patience_minutes=40", *MEASURED]), seed=2
     )
-    found, players, matches = values(day), day["players"], day["matches"]
+    found, players, matches = day.summary()["responses"], day["players"], day["matches"]
     came, plays, left = (players[k] for k in ("arrival_hours", "match_hours", "left_hours"))
     counted = came >= start
     plays_late = counted & ~np.isnan(plays)
@@ -130,7 +126,7 @@ def test_a_fitted_day_begins_with_the_queue_of_the_day_before(tmp_path: Path) ->
     fitted.write_text(made.out)
     found = replicate(fitted, 400).estimates["avg_queue_length"]
     day = simulate(load_config("valorant", [f"arrivals={path}", "team_num=10", "horizon=1440"]))
-    of_log, error = values(day)["avg_queue_length"], found.std_error or 0
+    of_log, error = day.summary()["responses"]["avg_queue_length"], found.std_error or 0
     assert found.mean == pytest.approx(of_log, abs=4 * error * (1 + 400 / 60) ** 0.5)
     empty = replicate(load_config(fitted, ["warm_up=0", "horizon=24"]), 400).estimates
     assert (empty["avg_queue_length"].mean or 0) < (found.mean or 0) - 10 * error
