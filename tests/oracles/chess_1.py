@@ -9,11 +9,7 @@ from collections.abc import Sequence
 def chess_1(
     times: Sequence[float], ratings: Sequence[float], allowable_diff: float
 ) -> tuple[float, float]:
-    """Return mean difference of the matches and mean wait of all players: hours in, minutes out.
-
-    The wait is that of SimOpt's later code: of a matched player the time from arrival to match,
-    of the others that to the last arrival. Differences are NaN without a match.
-    """
+    """Return mean difference and mean wait of all (minutes), as SimOpt's later code; hours in."""
     waiting: list[int] = []
     matches, total_diff, total_wait, total_left = 0, 0.0, 0.0, 0.0
     for player, rating in enumerate(ratings):

@@ -1,19 +1,8 @@
 """The model `ladder` in plain Python: one event at a time, everything that happens written down.
 
-Semantics are those of the model's page, draws those of `tests.oracles.ladder_world`. What they
-leave open is settled so:
-
-- Times: a match ends at start + minutes / 60, who queues again does so at end + break, patience
-  ends at queueing + patience. Tick k is at k tick_seconds / 3600.
-- Members of a team are in order of their tickets. Sums over a team run in this order, from 0.0.
-- p: `logistic` of ratings' equation 1 with the mean skills, or `normal_cdf` of ratings.trueskill.
-- TrueSkill keeps mu and sigma; a game works with sigma^2 + tau^2, sums of side A first.
-- Whoever starts a session while away queues, even if the same moment brings something else.
-- A conservative rating of a system without sigma is the rating.
-- When a player is gone his session starts are no longer looked at.
-
-At equal times: match ends (by match), patience (by player), queueings (by player), becoming
-prioritized (by ticket), ticks.
+What the model's page leaves open is settled so: members of a team are in order of their tickets,
+and sums run in this order; who starts a session while away queues, even if the same moment brings
+something else; sessions of who is gone are not looked at.
 """
 
 from __future__ import annotations

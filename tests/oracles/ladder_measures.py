@@ -1,14 +1,4 @@
-"""What is measured of a ladder, with numpy from all that happened.
-
-What the page of the model leaves open is settled so:
-
-- A response is None where nothing defines it: no match, no player, no spread.
-- A prediction of less than 1e-15 counts as 1e-15 in log_loss, as in `valmatch rate`.
-- joined_first_wait is of first matches, whatever became of earlier tickets.
-- drift_per_day compares all who are rated at the end with all who were at the end of the warm-up.
-- dropped_sessions are the starts dropped in the window.
-- The ratings of a day are those at its end.
-"""
+"""What is measured of a ladder, with numpy from all that happened; None where undefined."""
 
 from __future__ import annotations
 

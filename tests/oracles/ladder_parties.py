@@ -1,14 +1,7 @@
 """The ladder in plain Python where friends queue together, by a rule set of FlexMatch.
 
-What the model's page leaves open is settled so:
-
-- Groups of friends are drawn player by player: the first of a group draws its size; the next one
-  after its last is the first of the next group. None has players of the start and newcomers.
-- When the first of a group starts a session while away, those of the group come along who have
-  joined and are not gone, if all of these are away; else nobody does. Others play alone.
-- A party does what its leader draws: patience, whether it goes on, the break. Churn is drawn by
-  each player.
-- Reviews are at every queueing and when a ticket that waits passes a wait, or at ticks.
+Friends come along if all who have joined and are not gone are away; a party does what its leader
+draws, but for churn. Reviews are at queueings and passed waits, or at ticks.
 """
 
 from __future__ import annotations

@@ -1,39 +1,7 @@
 """What is drawn for the model `ladder`: players, their sessions, and the numbers of the loop.
 
-Everything is an addressed number of (seed, replication, source, player, counter), see
-`valmatch.draws.streams`: U a uniform, E an exponential number. Players are numbered from 0: those
-at the start first, then newcomers in the order in which they join. Counters begin at 0.
-
-========  ==========  =====================  ======================================================
-source    player      counter                number
-========  ==========  =====================  ======================================================
-SKILL     himself     0                      skill: mean + skill_std ndtri(U)
-ACTIVITY  himself     0                      activity: cv^2 gammaincinv(1 / cv^2, U); 1 if cv is 0
-JOINING   0           newcomer               gap before he joins: E 24 / newcomers_per_day hours
-SMURF     himself     0                      a newcomer has smurf_skill if U < smurf_share
-SESSIONS  himself     session start          gap before it: E / (per_day activity) profile days
-OUTCOME   the lowest  his matches before     the older team wins if U < p
-CONTINUE  himself     his matches before     he queues again if U < the probability
-BREAK     himself     his matches before     break: break_minutes / 60 E hours
-PATIENCE  himself     his tickets before     patience: patience_minutes / 60 E hours
-CHURN     himself     sessions ended before  he is gone if U < churn
-PAIR      the lower   the higher ticket      weight U of two tickets by the policy `random`
-========  ==========  =====================  ======================================================
-
-`ndtri` and `gammaincinv` are those of scipy.special. A match counts as one before as soon as a
-later one starts: nobody plays two at once. The player of PAIR is a ticket too.
-
-**Session starts.** In profile time a day has the same rate of starts throughout. With the weights w
-of the hours, c[h] = (w[0] + ... + w[h - 1]) / (w[0] + ... + w[23]) summed from the left, c[24] = 1:
-
-- x = day + c[h] + (hour - h) (c[h + 1] - c[h]) is the profile time of the moment 24 day + hour,
-  h = floor(hour);
-- 24 day + (h + (x - day - c[h]) / (c[h + 1] - c[h])) is the moment of x, day = floor(x), h the last
-  with c[h] <= x - day.
-
-The clock of a player at the start is at x = 0, that of a newcomer at x of joining, when he also
-starts a session that takes no number. Each gap is added to the clock. Somebody of activity 0 or
-with per_day 0 starts no sessions.
+Each is an addressed number (U uniform, E exponential) of a source, a player and a counter from 0.
+Players at the start come first, then newcomers as they join; a match counts from its start.
 """
 
 from __future__ import annotations
@@ -49,8 +17,17 @@ from scipy.special import gammaincinv, ndtri
 
 from tests.oracles.addressed import Addressed
 
-SKILL, ACTIVITY, JOINING, SMURF, SESSIONS, OUTCOME, CONTINUE, BREAK = range(8)
-PATIENCE, CHURN, PAIR = range(8, 11)
+SKILL = 0  # skill_mean + skill_std ndtri(U)
+ACTIVITY = 1  # cv^2 gammaincinv(1 / cv^2, U); 1 if cv is 0
+JOINING = 2  # of player 0 by newcomer: the gap before, E 24 / newcomers_per_day hours
+SMURF = 3  # a newcomer has smurf_skill if U < smurf_share
+SESSIONS = 4  # by session start: the gap before, E / (per_day activity) profile days
+OUTCOME = 5  # of the lowest, by matches before: the older team wins if U < p
+CONTINUE = 6  # by matches before: queues again if U < the probability
+BREAK = 7  # by matches before: break_minutes / 60 E hours
+PATIENCE = 8  # by tickets before: patience_minutes / 60 E hours
+CHURN = 9  # by sessions ended before: is gone if U < churn
+PAIR = 10  # of the lower ticket by the higher: the weight U of the policy `random`
 
 
 @dataclass

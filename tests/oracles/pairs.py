@@ -44,11 +44,7 @@ class Context(NamedTuple):
 
 
 def best_matching(n: int, weights: Weights) -> Matching:
-    """Return the best of all matchings of places 0..n-1 by pairs that have a weight.
-
-    Among equals the first place has the nearest partner, then the second, and so on; being left
-    comes last.
-    """
+    """Return the best of all matchings; among equals the first places have the nearest partners."""
 
     def key(matching: Matching) -> tuple[int, list[float]]:
         partner = dict(matching) | {j: i for i, j in matching}
@@ -71,11 +67,7 @@ def _matchings(places: tuple[int, ...], weights: Weights) -> Iterator[Matching]:
 
 
 def band_matching(n: int, weights: Weights, band: int) -> Matching:
-    """Return the same where pairs are at most `band` places apart, for more places.
-
-    What can still be gained from a place on depends on which of the next places are taken alone:
-    bit k of `taken` is for place + k.
-    """
+    """Return the same where pairs are at most `band` places apart, for more places."""
 
     @cache
     def gain(place: int, taken: int) -> int:

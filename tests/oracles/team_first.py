@@ -106,10 +106,7 @@ class Lobby:
 
 
 class Windows(Lobby):
-    """The same for more players: of each window of ratings those who have waited longest.
-
-    Not for teams around a player. Total waits are compared in ticks, means in floats.
-    """
+    """The same for more players, by the longest waiting of each window; not around a player."""
 
     def key(self, players: Sequence[int], now: float) -> Key:
         count = sum(self.prioritized(player, now) for player in players)

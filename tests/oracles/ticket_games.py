@@ -17,11 +17,7 @@ from valmatch.rule_sets.worlds import Player, Ticket
 
 
 class Server(Matchmaker):
-    """A world whose matches run for some seconds, with backfill.
-
-    `leavers`: whether servers ask in place of those who have left. `stays`: which part of what is
-    left of the match each player stays.
-    """
+    """A world whose matches run for some seconds, with backfill, perhaps for leavers."""
 
     def __init__(
         self, world: dict[str, Any], seconds: float, leavers: bool, stays: dict[str, float]

@@ -10,11 +10,7 @@ from valmatch.kernels.arrays import Floats
 
 
 def largest_likelihood(weights: Sequence[float], mean: float) -> float:
-    """Return the greatest sum of w ln q over chances q whose points have a mean.
-
-    Newton's method in the space of steps that change neither the sum nor the mean of q, each step
-    halved until all chances stay positive and the likelihood rises.
-    """
+    """Return the greatest sum of w ln q over chances q with a mean, by Newton with halved steps."""
     w = np.array(weights)
     points = np.linspace(0.0, 1.0, len(w))
     held = np.vstack([np.ones(len(w)), points])

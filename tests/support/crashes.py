@@ -66,10 +66,7 @@ def run_and_kill(config: Config, n: int, folder: Path, seconds: float, lines: in
 
 
 def kill_a_worker() -> None:
-    """Kill one of the worker processes of this process, and wait until it has died.
-
-    Call it once a run: while a pool clears away a dead process, Python may still list it.
-    """
+    """Kill a worker process of this one, once a run, and wait until it has died."""
     worker = multiprocessing.active_children()[0]
     worker.kill()
     worker.join(60)

@@ -204,11 +204,7 @@ def queue_and_abandoned(n: int, rate: float, patience_minutes: float) -> tuple[f
 
 
 def elo_identity(model: LadderModel, changes: Changes, seed: int, replication: int) -> int:
-    """Compare the growth of the sum of squared ratings with theory; return the number of matches.
-
-    Floating point rounds each change of a rating r by half an ulp of r, and its square by as much
-    times 2 r; E is rounded too, and the means from which it comes. Thrice covers all.
-    """
+    """Compare the growth of squared ratings with theory, to rounding; return the matches."""
     found = tables_of(played(model, seed, replication))
     games, players = found["games"], found["players"]
     size, k, scale = (changes[name] for name in ("rule.team_num", "rating.K", "rating.scale"))

@@ -1,10 +1,4 @@
-"""Published cases of living matchmakers, played: ``python -m tests.support.matchmaker_case FILE``.
-
-It prints what came of the tickets of a case as JSON, in the form of its answers. Queues of
-FAForever, Beyond All Reason and ShieldBattery are those of the package, step by step; of osu! and
-lichess the searches are, and here is what its models have not: who accepts, who is banned, blocked
-or marked.
-"""
+"""Published cases of living matchmakers: ``python -m tests.support.matchmaker_case FILE``."""
 
 from __future__ import annotations
 
@@ -570,10 +564,7 @@ class LichessPool:
         self.members = [k for k in self.members if stays[k]]
 
     def _joins(self, number: int) -> bool:
-        """Let a member join; return whether the pool is larger now.
-
-        One who is there already only changes its range, and has missed no waves then.
-        """
+        """Let a member join, or change its range; return whether the pool is larger now."""
         user, wanted = self.tickets[number]["user"], self.ranges[number]
         if self.numbers.just_paired and user in self.paired:
             return False

@@ -115,11 +115,7 @@ def duel(folder: Path, age: str, wait: float) -> Path:
 
 
 def ages(age: str, per_second: float, wait: float, n: int, folder: Path) -> Figure:
-    """Return waits one against one, where nobody fits before w seconds, then everybody.
-
-    By the newest age w + 1 / (2 lambda), by the oldest w - 1 / (2 lambda) + exp(-lambda w) /
-    lambda; and half of the time between reviews.
-    """
+    """Return waits one against one, where nobody fits before w seconds, then everybody."""
     service = {"review_seconds": 0.1, "request_timeout_seconds": FOREVER}
     given = {**lasting(700, 3600 * per_second), "service": service}
     waits = means(given, duel(folder, age, wait), n, "time_to_match")[:, 0]
@@ -131,11 +127,7 @@ def ages(age: str, per_second: float, wait: float, n: int, folder: Path) -> Figu
 def patience(
     per_second: float, median: float, spread: float, n: int, folder: Path
 ) -> tuple[Figure, Figure]:
-    """Return how many wait for a match of two, and the share that leaves.
-
-    Who waits is alone: until the next one comes, or patience X ends. With p = E exp(-lambda X),
-    (1 - p) / (2 - p) wait on average, and p / (2 - p) leave; who comes waits for a review, too.
-    """
+    """Return how many wait for a match of two (until the next comes), and the share that leaves."""
     review = max(0.002 / per_second, 0.01)
     given = {
         **lasting(600, 3600 * per_second),

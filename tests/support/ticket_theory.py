@@ -195,11 +195,7 @@ def longest_wait(players: int, rate: float, step: float, review: float, size: Si
 
 
 def patience(players: int, rate: float, theta: float, size: Size) -> tuple[Figure, Figure]:
-    """Return how many wait on average, and the share that leaves, where tickets are cancelled.
-
-    Of two players a match lambda / (2 lambda + theta) wait, and theta / (2 lambda + theta) leave;
-    else both follow from the birth and death of those who wait.
-    """
+    """Return how many wait on average, and the share that leaves, where tickets are cancelled."""
     table = table_of(one_team(players, players))
     queues, shares = [], []
     for rng in size.drawn(players, rate, theta):
@@ -213,11 +209,7 @@ def patience(players: int, rate: float, theta: float, size: Size) -> tuple[Figur
 
 
 def parties(players: int, rate: float, review: float, size: Size) -> tuple[Figure, Figure]:
-    """Return mean waits of single players, and of parties that are a match alone.
-
-    Their queues do not meet. Tickets of both kinds are as likely: single players wait
-    (n - 1) / lambda + T / 2, parties T / 2.
-    """
+    """Return mean waits in two queues: of single players, and of parties that are a match alone."""
     table = table_of(one_team(players, players))
 
     def draw(rng: np.random.Generator) -> list[Ticket]:
@@ -233,11 +225,7 @@ def parties(players: int, rate: float, review: float, size: Size) -> tuple[Figur
 
 
 def ages(age: str, rate: float, step: float, size: Size) -> Figure:
-    """Return mean waits one against one, where nobody fits before w seconds, then everybody.
-
-    Pairs are consecutive: w + 1 / (2 lambda) by the newest age, by the oldest w - 1 / (2 lambda) +
-    exp(-lambda w) / lambda.
-    """
+    """Return waits one against one, where nobody fits before w seconds, then everybody."""
     rule = {"name": "Far", "type": "batchDistance", "batchAttribute": "n", "maxDistance": 0}
     expansion = {
         "target": "rules[Far].maxDistance",

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.models.tickets.test_tickets_model import arena
+from tests.support.case_tables import cases
 from valmatch import load_config, simulate
 from valmatch.config.config import Config
 from valmatch.errors import InputError
@@ -141,51 +142,36 @@ def test_a_default_stands_for_what_a_player_lacks(tmp_path: Path) -> None:
     assert without["match"].tolist() == pytest.approx(whole["match"].tolist(), nan_ok=True)
 
 
-REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "region": (
-        {"players": [{"id": "p", "latency": {"eux": 5}}]},
-        "tickets.jsonl: ticket 't0': region 'eux' is no data centre (did you mean eu?); those are",
-    ),
-    "backfill": (
-        {"backfill": True, "players": [{"id": "p", "team": "red"}]},
-        "tickets.jsonl: ticket 't0': is a backfill, which no arrival can be",
-    ),
-    "many": (
-        {"players": [{"id": f"p{k}"} for k in range(11)]},
-        "tickets.jsonl: ticket 't0': 11 players (allowed: up to 10)",
-    ),
-    "attribute": (
-        {"players": [{"id": "p", "attributes": {"skill": "high"}}]},
-        "tickets.jsonl:1:73: error: tickets[0].players[0].attributes.skill: a number is needed",
-    ),
-}
+REFUSED = """
+{"players": [{"id": "p", "latency": {"eux": 5}}]} | tickets.jsonl: ticket 't0': region 'eux' is no
+  data centre (did you mean eu?); those are
+{"backfill": true, "players": [{"id": "p", "team": "red"}]} | tickets.jsonl: ticket 't0': is a
+  backfill, which no arrival can be
+{"players": [{"id": "p", "attributes": {"skill": "high"}}]} | tickets.jsonl:1:73: error:
+  tickets[0].players[0].attributes.skill: a number is needed
+"""
+MANY = json.dumps({"players": [{"id": f"p{k}"} for k in range(11)]})
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_what_is_refused(what: str, tmp_path: Path) -> None:
-    row, message = REFUSED[what]
+@pytest.mark.parametrize(
+    ("row", "message"), [*cases(REFUSED), (MANY, "ticket 't0': 11 players (allowed: up to 10)")]
+)
+def test_what_is_refused(row: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as info:
-        build(with_log(tmp_path, [{"id": "t0", "time": 1, **row}]))
+        build(with_log(tmp_path, [{"id": "t0", "time": 1, **json.loads(row)}]))
     assert message in str(info.value)
     assert "\n" not in str(info.value)
 
 
-def test_tickets_after_the_end_are_remarked(tmp_path: Path) -> None:
-    rows = full_rows(30)
+@pytest.mark.parametrize(
+    ("late", "said"), [(7, "7 of 10 tickets come"), (1, "1 of 4 tickets comes")]
+)
+def test_tickets_after_the_end_are_remarked(late: int, said: str, tmp_path: Path) -> None:
+    times = [1, 2, 59, *range(60, 60 + late)]
+    rows = [{**full_rows(1)[0], "id": f"t{k}", "time": time} for k, time in enumerate(times)]
     model = build(with_log(tmp_path, rows, hours=60 / 3600, warmup_minutes=0))
-    late = sum(row["time"] >= 60 for row in rows)
-    assert 0 < late < 30
-    assert [str(one).rpartition(": ")[2] for one in model.warnings] == [
-        f"{late} of 30 tickets come after the end of the run at 60 s"
-    ]
-
-
-def test_one_late_ticket_is_said_to_come_alone(tmp_path: Path) -> None:
-    rows = [{**full_rows(1)[0], "id": name, "time": time} for name, time in (("a", 1), ("b", 60))]
-    model = build(with_log(tmp_path, rows, hours=60 / 3600, warmup_minutes=0))
-    said = [str(one) for one in model.warnings if "after the end" in str(one)]
-    assert len(said) == 1
-    assert said[0].endswith("1 of 2 tickets comes after the end of the run at 60 s")
+    (remark,) = (str(one) for one in model.warnings if "after the end" in str(one))
+    assert remark.endswith(f": {said} after the end of the run at 60 s")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.support.case_tables import cases
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.models.valorant.factors import ValorantFactors
@@ -136,27 +138,18 @@ def test_absurd_numbers_of_players() -> None:
     refused(poisson_rate=(2.1e9,), horizon=0.5)
 
 
-@pytest.mark.parametrize(
-    ("matrix", "message"),
-    [
-        (
-            ((1, 0.5, 0), (0.25, 1, 0), (0, 0, 1)),
-            "not symmetric: row 1 column 2 is 0.5, row 2 column 1 is 0.25",
-        ),
-        (((1, 0, 0), (0, -1, 0), (0, 0, 1)), "the variance in row 2 is -1 (must be >= 0)"),
-        (
-            ((0, 0.5, 0), (0.5, 1, 0), (0, 0, 1)),
-            "row 1 has variance 0 but a covariance that is not (must be 0)",
-        ),
-        (
-            ((1, 0, 0), (0, 1, 2), (0, 2, 1)),
-            "not positive semi-definite: some combination of the components has a negative"
-            " variance (a covariance is at most the square root of the product of both variances)",
-        ),
-    ],
-)
-def test_bad_covariance(matrix: tuple[tuple[float, ...], ...], message: str) -> None:
-    assert refused(cov_matrix=matrix) == f"cov_matrix: {message}"
+BAD_COVARIANCE = """
+[[1, 0.5, 0], [0.25, 1, 0], [0,0,1]] | not symmetric: row 1 column 2 is 0.5, row 2 column 1 is 0.25
+[[1, 0, 0], [0, -1, 0], [0, 0, 1]] | the variance in row 2 is -1 (must be >= 0)
+[[0, 0.5, 0], [0.5, 1, 0], [0,0,1]] | row 1 has variance 0 but a covariance that is not (must be 0)
+[[1, 0, 0], [0, 1, 2], [0, 2, 1]] | not positive semi-definite: some combination of the components
+  has a negative variance (a covariance is at most the square root of the product of both variances)
+"""
+
+
+@pytest.mark.parametrize(("matrix", "message"), cases(BAD_COVARIANCE))
+def test_bad_covariance(matrix: str, message: str) -> None:
+    assert refused(cov_matrix=json.loads(matrix)) == f"cov_matrix: {message}"
 
 
 @pytest.mark.slow
@@ -249,16 +242,17 @@ def test_warning_of_a_threshold_in_minutes() -> None:
     assert list(trace.remarks()) == []
 
 
-def test_joint_matching_is_for_teams_of_reasonable_size() -> None:
-    with pytest.raises(InputError, match="17 players on a team are too many for joint matching"):
-        load_config("valorant", ["matching=joint", "team_num=17"])
-    assert load_config("valorant", ["team_num=17"]).factors
-
-
-def test_joint_matching_has_no_newcomer_to_form_teams_around() -> None:
-    with pytest.raises(InputError, match="team_rule: newcomer is for team_first matching"):
-        load_config("valorant", ["matching=joint", "team_rule=newcomer"])
-    assert load_config("valorant", ["team_rule=newcomer"]).factors
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("team_num=17", "17 players on a team are too many for joint matching"),
+        ("team_rule=newcomer", "team_rule: newcomer is for team_first matching"),
+    ],
+)
+def test_what_joint_matching_does_not_take(override: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_config("valorant", ["matching=joint", override])
+    assert load_config("valorant", [override]).factors
 
 
 def test_joint_matching_without_tolerance_is_remarked() -> None:
