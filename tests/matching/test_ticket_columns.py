@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from valmatch.draws.streams import Streams
 from valmatch.matching.tickets.building import added
@@ -28,44 +29,37 @@ from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.worlds import Service
 
-RULES: dict[str, Any] = {
-    "ruleLanguageVersion": "1.0",
-    "playerAttributes": [
-        {"name": "skill", "type": "number"},
-        {"name": "mode", "type": "string"},
-        {"name": "roles", "type": "string_list"},
-        {"name": "league", "type": "number", "default": 2},
-        {"name": "maps", "type": "string_number_map", "default": {"dust": 3, "ice": 1}},
-        {"name": "tags", "type": "string_list", "default": ["new", "eu"]},
-        {"name": "clan", "type": "string", "default": "none"},
-    ],
-    "algorithm": {"batchingPreference": "sorted", "sortByAttributes": ["mode", "skill"]},
-    "teams": [{"name": "red", "minPlayers": 1, "maxPlayers": 3, "quantity": 2}],
-    "rules": [
-        {"name": "near", "type": "distanceSort", "sortDirection": "ascending",
-         "sortAttribute": "skill", "partyAggregation": "max"},
-        {"name": "map", "type": "absoluteSort", "sortDirection": "descending",
-         "sortAttribute": "maps", "mapKey": "maxValue"},
-        {"name": "mode", "type": "batchDistance", "batchAttribute": "mode"},
-        {"name": "league", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 6,
-         "partyAggregation": "min"},
-        {"name": "roles", "type": "collection", "operation": "contains",
-         "measurements": ["flatten(teams[*].players.attributes[roles])"],
-         "referenceValue": "tank", "minCount": 0, "maxCount": 3},
-        {"name": "tags", "type": "collection", "operation": "intersection",
-         "measurements": ["flatten(teams[*].players.attributes[tags])"], "minCount": 1},
-        {"name": "even", "type": "distance",
-         "measurements": ["avg(teams[*].players.attributes[skill])"],
-         "referenceValue": "avg(flatten(teams[*].players.attributes[skill]))", "maxDistance": 4},
-        {"name": "clans", "type": "comparison",
-         "measurements": ["flatten(teams[*].players.attributes[clan])"], "operation": "="},
-        {"name": "ping", "type": "latency", "maxLatency": 70, "partyAggregation": "max"},
-    ],
-    "expansions": [
-        {"target": "teams[red].minPlayers", "steps": [{"waitTimeSeconds": 40, "value": 0}]},
-        {"target": "rules[ping].maxLatency", "steps": [{"waitTimeSeconds": 20, "value": 120}]},
-    ],
-}  # fmt: skip
+RULES: dict[str, Any] = yaml.safe_load("""
+ruleLanguageVersion: '1.0'
+playerAttributes:
+- {name: skill, type: number}
+- {name: mode, type: string}
+- {name: roles, type: string_list}
+- {name: league, type: number, default: 2}
+- {name: maps, type: string_number_map, default: {dust: 3, ice: 1}}
+- {name: tags, type: string_list, default: [new, eu]}
+- {name: clan, type: string, default: none}
+algorithm: {batchingPreference: sorted, sortByAttributes: [mode, skill]}
+teams: [{name: red, minPlayers: 1, maxPlayers: 3, quantity: 2}]
+rules:
+- {name: near, type: distanceSort, sortDirection: ascending, sortAttribute: skill,
+  partyAggregation: max}
+- {name: map, type: absoluteSort, sortDirection: descending, sortAttribute: maps, mapKey: maxValue}
+- {name: mode, type: batchDistance, batchAttribute: mode}
+- {name: league, type: batchDistance, batchAttribute: skill, maxDistance: 6, partyAggregation: min}
+- {name: roles, type: collection, operation: contains, measurements:
+  ['flatten(teams[*].players.attributes[roles])'], referenceValue: tank, minCount: 0, maxCount: 3}
+- {name: tags, type: collection, operation: intersection, measurements:
+  ['flatten(teams[*].players.attributes[tags])'], minCount: 1}
+- {name: even, type: distance, measurements: ['avg(teams[*].players.attributes[skill])'],
+  referenceValue: 'avg(flatten(teams[*].players.attributes[skill]))', maxDistance: 4}
+- {name: clans, type: comparison, measurements: ['flatten(teams[*].players.attributes[clan])'],
+  operation: '='}
+- {name: ping, type: latency, maxLatency: 70, partyAggregation: max}
+expansions:
+- {target: 'teams[red].minPlayers', steps: [{waitTimeSeconds: 40, value: 0}]}
+- {target: 'rules[ping].maxLatency', steps: [{waitTimeSeconds: 20, value: 120}]}
+""")
 
 
 def table() -> Table:

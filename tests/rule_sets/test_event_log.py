@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+import yaml
 
 from valmatch.rule_sets.event_log import EventLog, is_event_log, read_events, world_of_log
 from valmatch.rule_sets.flexmatch import read_rule_set
@@ -17,32 +18,19 @@ from valmatch.rule_sets.worlds import Player
 
 START = datetime(2017, 8, 8, 21, 15, tzinfo=UTC)
 
-TABLE = read_rule_set(
-    json.dumps(
-        {
-            "ruleLanguageVersion": "1.0",
-            "playerAttributes": [
-                {"name": "skill", "type": "number"},
-                {"name": "mode", "type": "string", "default": "casual"},
-            ],
-            "teams": [
-                {"name": "red", "minPlayers": 1, "maxPlayers": 2},
-                {"name": "blue", "minPlayers": 1, "maxPlayers": 2},
-            ],
-            "rules": [
-                {
-                    "name": "Near",
-                    "type": "distance",
-                    "measurements": ["avg(flatten(teams[*].players.attributes[skill]))"],
-                    "referenceValue": 5,
-                    "maxDistance": 9,
-                },
-                {"name": "Mode", "type": "batchDistance", "batchAttribute": "mode"},
-                {"name": "Ping", "type": "latency", "maxLatency": 50},
-            ],
-        }
-    )
-).table
+RULES = """
+ruleLanguageVersion: '1.0'
+playerAttributes:
+- {name: skill, type: number}
+- {name: mode, type: string, default: casual}
+teams: [{name: red, minPlayers: 1, maxPlayers: 2}, {name: blue, minPlayers: 1, maxPlayers: 2}]
+rules:
+- {name: Near, type: distance, measurements: ["avg(flatten(teams[*].players.attributes[skill]))"],
+  referenceValue: 5, maxDistance: 9}
+- {name: Mode, type: batchDistance, batchAttribute: mode}
+- {name: Ping, type: latency, maxLatency: 50}
+"""
+TABLE = read_rule_set(json.dumps(yaml.safe_load(RULES))).table
 
 
 def iso(seconds: float) -> str:

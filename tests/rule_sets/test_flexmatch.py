@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.support.case_tables import cases
 from valmatch.rule_sets.flexmatch import LONGEST, read_rule_set
@@ -18,53 +19,28 @@ Document = dict[str, Any]
 SKILL = "teams[*].players.attributes[skill]"
 ROLES = "teams[*].players.attributes[roles]"
 
-BASE: Document = {
-    "ruleLanguageVersion": "1.0",
-    "playerAttributes": [
-        {"name": "skill", "type": "number", "default": 10},
-        {"name": "roles", "type": "string_list"},
-        {"name": "mode", "type": "string"},
-        {"name": "maps", "type": "string_number_map"},
-    ],
-    "algorithm": {"batchingPreference": "sorted", "sortByAttributes": ["mode"]},
-    "teams": [
-        {"name": "red", "minPlayers": 2, "maxPlayers": 4},
-        {"name": "blue", "minPlayers": 2, "maxPlayers": 4},
-    ],
-    "rules": [
-        {
-            "name": "Near",
-            "type": "distance",
-            "measurements": [f"avg({SKILL})"],
-            "referenceValue": f"avg(flatten({SKILL}))",
-            "maxDistance": 10,
-        },
-        {
-            "name": "Medic",
-            "type": "collection",
-            "operation": "contains",
-            "measurements": [f"flatten({ROLES})"],
-            "referenceValue": "medic",
-            "minCount": 1,
-        },
-        {"name": "Level", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 9},
-        {
-            "name": "Map",
-            "type": "absoluteSort",
-            "sortDirection": "ascending",
-            "sortAttribute": "maps",
-            "mapKey": "minValue",
-        },
-        {"name": "Ping", "type": "latency", "maxLatency": 50},
-        {"name": "Both", "type": "compound", "statement": "or(Near, not(Medic))"},
-    ],
-    "expansions": [
-        {
-            "target": "rules[Near].maxDistance",
-            "steps": [{"waitTimeSeconds": 5, "value": 50}, {"waitTimeSeconds": 15, "value": 90}],
-        }
-    ],
-}
+BASE: Document = yaml.safe_load("""
+ruleLanguageVersion: '1.0'
+playerAttributes:
+- {name: skill, type: number, default: 10}
+- {name: roles, type: string_list}
+- {name: mode, type: string}
+- {name: maps, type: string_number_map}
+algorithm: {batchingPreference: sorted, sortByAttributes: [mode]}
+teams: [{name: red, minPlayers: 2, maxPlayers: 4}, {name: blue, minPlayers: 2, maxPlayers: 4}]
+rules:
+- {name: Near, type: distance, measurements: ['avg(teams[*].players.attributes[skill])'],
+  referenceValue: 'avg(flatten(teams[*].players.attributes[skill]))', maxDistance: 10}
+- {name: Medic, type: collection, operation: contains, measurements:
+  ['flatten(teams[*].players.attributes[roles])'], referenceValue: medic, minCount: 1}
+- {name: Level, type: batchDistance, batchAttribute: skill, maxDistance: 9}
+- {name: Map, type: absoluteSort, sortDirection: ascending, sortAttribute: maps, mapKey: minValue}
+- {name: Ping, type: latency, maxLatency: 50}
+- {name: Both, type: compound, statement: 'or(Near, not(Medic))'}
+expansions:
+- {target: 'rules[Near].maxDistance', steps: [{waitTimeSeconds: 5, value: 50}, {waitTimeSeconds:
+  15, value: 90}]}
+""")
 
 
 def check(document: Document, timeout: float | None = None) -> list[Problem]:

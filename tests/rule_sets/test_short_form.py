@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,29 +26,21 @@ same: [mode]
 age: oldest
 """
 
-EXPANDED = {
-    "ruleLanguageVersion": "1.0",
-    "playerAttributes": [{"name": "skill", "type": "number"}, {"name": "mode", "type": "string"}],
-    "algorithm": {"expansionAgeSelection": "oldest"},
-    "teams": [{"name": "team", "minPlayers": 5, "maxPlayers": 5, "quantity": 2}],
-    "rules": [
-        {"name": "skill", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 100},
-        {"name": "latency", "type": "latency", "maxLatency": 60},
-        {
-            "name": "same-mode",
-            "type": "comparison",
-            "measurements": ["flatten(teams[*].players.attributes[mode])"],
-            "operation": "=",
-        },
-    ],
-    "expansions": [
-        {
-            "target": "rules[skill].maxDistance",
-            "steps": [{"waitTimeSeconds": 15, "value": 200}, {"waitTimeSeconds": 30, "value": 400}],
-        },
-        {"target": "rules[latency].maxLatency", "steps": [{"waitTimeSeconds": 10, "value": 100}]},
-    ],
-}
+EXPANDED = yaml.safe_load("""
+ruleLanguageVersion: '1.0'
+playerAttributes: [{name: skill, type: number}, {name: mode, type: string}]
+algorithm: {expansionAgeSelection: oldest}
+teams: [{name: team, minPlayers: 5, maxPlayers: 5, quantity: 2}]
+rules:
+- {name: skill, type: batchDistance, batchAttribute: skill, maxDistance: 100}
+- {name: latency, type: latency, maxLatency: 60}
+- {name: same-mode, type: comparison, measurements:
+  ['flatten(teams[*].players.attributes[mode])'], operation: '='}
+expansions:
+- {target: 'rules[skill].maxDistance', steps: [{waitTimeSeconds: 15, value: 200},
+  {waitTimeSeconds: 30, value: 400}]}
+- {target: 'rules[latency].maxLatency', steps: [{waitTimeSeconds: 10, value: 100}]}
+""")
 
 
 def read(text: str) -> Reading:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
+import yaml
 
 from tests.oracles.ladder import Factors
 from tests.support.ladders import random_factors
@@ -13,84 +14,33 @@ from tests.support.ladders import random_factors
 SKILLS = "teams[*].players.attributes[skill]"
 ALL = f"flatten({SKILLS})"
 
-RULES: tuple[dict[str, Any], ...] = (
-    {
-        "type": "distance",
-        "measurements": [f"avg({SKILLS})"],
-        "referenceValue": f"avg({ALL})",
-        "maxDistance": 100,
-    },
-    {
-        "type": "distance",
-        "measurements": [ALL],
-        "referenceValue": f"avg({ALL})",
-        "maxDistance": 250,
-    },
-    {
-        "type": "distance",
-        "measurements": [f"max({ALL})"],
-        "referenceValue": f"min({ALL})",
-        "maxDistance": 400,
-    },
-    {
-        "type": "distance",
-        "measurements": [f"median({SKILLS})"],
-        "referenceValue": f"median({ALL})",
-        "maxDistance": 150,
-    },
-    {"type": "batchDistance", "batchAttribute": "skill", "maxDistance": 300},
-    {
-        "type": "batchDistance",
-        "batchAttribute": "skill",
-        "maxDistance": 300,
-        "partyAggregation": "max",
-    },
-    {
-        "type": "comparison",
-        "measurements": [f"stddev({ALL})"],
-        "operation": "<",
-        "referenceValue": 300,
-    },
-    {
-        "type": "comparison",
-        "measurements": [f"sum({ALL})"],
-        "operation": ">",
-        "referenceValue": 1000,
-    },
-    {
-        "type": "comparison",
-        "measurements": ["flatten(teams[*].players.attributes[mode])"],
-        "operation": "=",
-    },
-    {
-        "type": "collection",
-        "operation": "intersection",
-        "measurements": ["flatten(teams[*].players.attributes[maps])"],
-        "minCount": 1,
-    },
-    {
-        "type": "collection",
-        "operation": "contains",
-        "measurements": ["flatten(teams[*].players.attributes[maps])"],
-        "referenceValue": "a",
-        "maxCount": 6,
-    },
-    {
-        "type": "collection",
-        "operation": "reference_intersection_count",
-        "measurements": ["flatten(teams[*].players.attributes[blocked])"],
-        "referenceValue": "flatten(teams[*].players[playerId])",
-        "maxCount": 0,
-    },
-    {"type": "distanceSort", "sortDirection": "ascending", "sortAttribute": "skill"},
-    {"type": "absoluteSort", "sortDirection": "descending", "sortAttribute": "skill"},
-    {
-        "type": "absoluteSort",
-        "sortDirection": "ascending",
-        "sortAttribute": "skill",
-        "partyAggregation": "min",
-    },
-)
+RULES: list[dict[str, Any]] = yaml.safe_load("""
+- {type: distance, measurements: ['avg(teams[*].players.attributes[skill])'], referenceValue:
+  'avg(flatten(teams[*].players.attributes[skill]))', maxDistance: 100}
+- {type: distance, measurements: ['flatten(teams[*].players.attributes[skill])'], referenceValue:
+  'avg(flatten(teams[*].players.attributes[skill]))', maxDistance: 250}
+- {type: distance, measurements: ['max(flatten(teams[*].players.attributes[skill]))'],
+  referenceValue: 'min(flatten(teams[*].players.attributes[skill]))', maxDistance: 400}
+- {type: distance, measurements: ['median(teams[*].players.attributes[skill])'], referenceValue:
+  'median(flatten(teams[*].players.attributes[skill]))', maxDistance: 150}
+- {type: batchDistance, batchAttribute: skill, maxDistance: 300}
+- {type: batchDistance, batchAttribute: skill, maxDistance: 300, partyAggregation: max}
+- {type: comparison, measurements: ['stddev(flatten(teams[*].players.attributes[skill]))'],
+  operation: <, referenceValue: 300}
+- {type: comparison, measurements: ['sum(flatten(teams[*].players.attributes[skill]))'],
+  operation: '>', referenceValue: 1000}
+- {type: comparison, measurements: ['flatten(teams[*].players.attributes[mode])'], operation: '='}
+- {type: collection, operation: intersection, measurements:
+  ['flatten(teams[*].players.attributes[maps])'], minCount: 1}
+- {type: collection, operation: contains, measurements:
+  ['flatten(teams[*].players.attributes[maps])'], referenceValue: a, maxCount: 6}
+- {type: collection, operation: reference_intersection_count, measurements:
+  ['flatten(teams[*].players.attributes[blocked])'], referenceValue:
+  'flatten(teams[*].players[playerId])', maxCount: 0}
+- {type: distanceSort, sortDirection: ascending, sortAttribute: skill}
+- {type: absoluteSort, sortDirection: descending, sortAttribute: skill}
+- {type: absoluteSort, sortDirection: ascending, sortAttribute: skill, partyAggregation: min}
+""")
 """Rules of all types that a ladder can go by."""
 
 

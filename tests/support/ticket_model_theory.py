@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import quad
 
-from tests.support.ticket_theory import Figure
+from tests.support.ticket_theory import DUEL, SAME_MODE, Figure, one_team
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
 from valmatch.models.tickets.factors import TicketsFactors
@@ -54,7 +54,7 @@ def lasting(tickets: float, per_hour: float, warmup: float = 10.0) -> dict[str, 
 
 def no_rules(size: int, per_hour: float, review: float, n: int, folder: Path) -> Figure:
     """Return waits for n players without rules: (n - 1) / (2 lambda) + T / 2."""
-    teams = [{"name": "a", "minPlayers": size, "maxPlayers": size}]
+    teams = one_team(size, size)
     service = {"review_seconds": review, "request_timeout_seconds": FOREVER}
     given = {**lasting(600, per_hour, 600 * size / per_hour), "service": service}
     waits = means(given, rule_file(folder, teams=teams), n, "time_to_match")[:, 0]
@@ -66,15 +66,8 @@ def equal_modes(folder: Path, size: int) -> Path:
     return rule_file(
         folder,
         playerAttributes=[{"name": "mode", "type": "string"}],
-        teams=[{"name": "a", "minPlayers": size, "maxPlayers": size}],
-        rules=[
-            {
-                "name": "same",
-                "type": "comparison",
-                "measurements": ["flatten(teams[*].players.attributes[mode])"],
-                "operation": "=",
-            }
-        ],
+        teams=one_team(size, size),
+        rules=[SAME_MODE],
     )
 
 
@@ -95,7 +88,7 @@ def duel(folder: Path, age: str, wait: float) -> Path:
         folder,
         playerAttributes=[{"name": "skill", "type": "number"}],
         algorithm={"expansionAgeSelection": age},
-        teams=[{"name": name, "minPlayers": 1, "maxPlayers": 1} for name in ("a", "b")],
+        teams=DUEL,
         rules=[
             {
                 "name": "same",
@@ -135,9 +128,7 @@ def patience(
         "service": {"review_seconds": review, "request_timeout_seconds": FOREVER},
     }
     names = "current_tickets", "tickets_cancelled", "n_tickets"
-    found = means(
-        given, rule_file(folder, teams=[{"name": "a", "minPlayers": 2, "maxPlayers": 2}]), n, *names
-    )
+    found = means(given, rule_file(folder, teams=one_team(2, 2)), n, *names)
     p = math.exp(-per_second * median)
     if spread > 0.0:
 
@@ -155,7 +146,7 @@ def parties(
     size: int, share: float, per_hour: float, n: int, folder: Path
 ) -> tuple[Figure, Figure]:
     """Return waits of single players, and of parties that are a match alone: two queues."""
-    teams = [{"name": "a", "minPlayers": size, "maxPlayers": size}]
+    teams = one_team(size, size)
     given = {
         **lasting(1200, per_hour, 60 * 20 * size / (share * per_hour)),
         "parties": {"shares": [share, *[0] * (size - 2), 1 - share]},

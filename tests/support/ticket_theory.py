@@ -65,6 +65,13 @@ def one_team(least: int, most: int) -> list[dict[str, Any]]:
     return [{"name": "all", "minPlayers": least, "maxPlayers": most}]
 
 
+SAME_MODE = {
+    "name": "Same",
+    "type": "comparison",
+    "measurements": ["flatten(teams[*].players.attributes[mode])"],
+    "operation": "=",
+}
+
 DUEL = [{"name": name, "minPlayers": 1, "maxPlayers": 1} for name in ("red", "blue")]
 
 
@@ -156,16 +163,10 @@ def no_rules(players: int, rate: float, review: float, size: Size) -> Figure:
 
 def classes(number: int, players: int, rate: float, review: float, size: Size) -> Figure:
     """Return mean waits for matches within K classes: K (n - 1) / (2 lambda) + T / 2."""
-    rule = {
-        "name": "Same",
-        "type": "comparison",
-        "measurements": ["flatten(teams[*].players.attributes[mode])"],
-        "operation": "=",
-    }
     table = table_of(
         one_team(players, players),
         playerAttributes=[{"name": "mode", "type": "string"}],
-        rules=[rule],
+        rules=[SAME_MODE],
     )
 
     def draw(rng: np.random.Generator) -> list[Ticket]:

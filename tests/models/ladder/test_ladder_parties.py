@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from scipy import stats
 
 from tests.models.ladder.test_ladder import rows, same, same_games, same_tickets
@@ -110,33 +111,25 @@ def test_random_ladders_equal_those_of_plain_python(monkeypatch: pytest.MonkeyPa
     assert min(sizes[size] for size in (1, 2, 3)) > 50
 
 
+RULES = """
+name: duel
+ruleLanguageVersion: '1.0'
+playerAttributes: [{name: skill, type: number}]
+algorithm: {expansionAgeSelection: oldest}
+teams: [{name: red, minPlayers: 1, maxPlayers: 1}, {name: blue, minPlayers: 1, maxPlayers: 1}]
+rules:
+- {name: Close, type: distance, measurements: ["max(flatten(teams[*].players.attributes[skill]))"],
+  referenceValue: "min(flatten(teams[*].players.attributes[skill]))", maxDistance: 100}
+expansions:
+- {target: "rules[Close].maxDistance", steps: [{waitTimeSeconds: 360, value: 300}]}
+"""
+"""One against one: ratings 100 apart, 300 after six minutes."""
+
+
 def rule_file(folder: Path, **changes: Any) -> Path:  # noqa: ANN401
-    """Write a rule set of one against one: ratings 100 apart, 300 after six minutes."""
-    rule_set = {
-        "name": "duel",
-        "ruleLanguageVersion": "1.0",
-        "playerAttributes": [{"name": "skill", "type": "number"}],
-        "algorithm": {"expansionAgeSelection": "oldest"},
-        "teams": [{"name": name, "minPlayers": 1, "maxPlayers": 1} for name in ("red", "blue")],
-        "rules": [
-            {
-                "name": "Close",
-                "type": "distance",
-                "measurements": ["max(flatten(teams[*].players.attributes[skill]))"],
-                "referenceValue": "min(flatten(teams[*].players.attributes[skill]))",
-                "maxDistance": 100,
-            }
-        ],
-        "expansions": [
-            {
-                "target": "rules[Close].maxDistance",
-                "steps": [{"waitTimeSeconds": 360, "value": 300}],
-            }
-        ],
-        **changes,
-    }
+    """Write the rule set."""
     path = folder / "duel.json"
-    path.write_text(json.dumps(rule_set, indent=1))
+    path.write_text(json.dumps({**yaml.safe_load(RULES), **changes}, indent=1))
     return path
 
 

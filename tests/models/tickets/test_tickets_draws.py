@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from tests.oracles.ticket_draws import tickets
 from valmatch.draws.streams import Streams
@@ -14,20 +15,18 @@ from valmatch.matching.tickets.columns import Lists, Texts, Tickets
 from valmatch.models.tickets.factors import TicketsFactors, round_trips
 from valmatch.models.tickets.population import draw_answers, draw_tickets
 
-GIVEN: dict[str, Any] = {
-    "hours": 2.5,
-    "arrivals": {"per_hour": 30, "hourly_profile": [1, 0, 2, *[1] * 21]},
-    "skill": {"error": 40},
-    "parties": {"shares": [0.5, 0.2, 0, 0.3]},
-    "regions": {"shares": {"eu": 0.5, "us": 0.25, "ap": 0.25}},
-    "attributes": {
-        "mode": {"ranked": 0.75, "casual": 0.25},
-        "roles": {"lists": {"tank": 0.2, "medic": 0.5}},
-        "level": {"mean": 10, "std": 3},
-    },
-    "patience": {"median_seconds": 60},
-    "service": {"acceptance_seconds": 20},
-}
+GIVEN: dict[str, Any] = yaml.safe_load("""
+hours: 2.5
+arrivals: {per_hour: 30, hourly_profile: [1, 0, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+  1, 1, 1, 1, 1]}
+skill: {error: 40}
+parties: {shares: [0.5, 0.2, 0, 0.3]}
+regions: {shares: {eu: 0.5, us: 0.25, ap: 0.25}}
+attributes: {mode: {ranked: 0.75, casual: 0.25}, roles: {lists: {tank: 0.2, medic: 0.5}}, level:
+  {mean: 10, std: 3}}
+patience: {median_seconds: 60}
+service: {acceptance_seconds: 20}
+""")
 
 
 def drawn_by(given: dict[str, Any], seed: int = 3, replication: int = 2) -> Tickets:
