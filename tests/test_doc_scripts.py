@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import valmatch as library
-from tests.support.command import valmatch
+from tests.support.command import python, valmatch
 from tests.support.crashes import contents
 from valmatch.models import registry
 
@@ -52,9 +52,7 @@ def test_the_job_array(tmp_path: Path) -> None:
 def test_the_python_script(tmp_path: Path) -> None:
     path = tmp_path / "script.py"
     path.write_text(script("python.md", "python", "import valmatch\n"))
-    done = subprocess.run(
-        [sys.executable, path], capture_output=True, text=True, check=True, cwd=tmp_path
-    )
+    done = python(path, cwd=tmp_path)
     lines = done.stdout.splitlines()
     assert done.stderr == ""
     assert re.fullmatch(r"1\d\.\d minutes, [\d.]+ to [\d.]+, n = 500", lines[0])
@@ -111,16 +109,10 @@ def test_the_added_package_installs(tmp_path: Path) -> None:
     (tmp_path / "duels.py").write_text(script("own-model.md", "python", "duels.py"))
     (tmp_path / "pyproject.toml").write_text(script("own-model.md", "toml", registry.GROUP))
     place = tmp_path / "installed"
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(place)]
-    made = subprocess.run([*pip, tmp_path], capture_output=True, text=True, check=False)
+    made = python("-m", "pip", "install", "--quiet", "--no-deps", "--target", place, tmp_path)
     if "No matching distribution found for setuptools" in made.stderr:
         pytest.skip("pip finds no setuptools here")
     assert made.returncode == 0, made.stderr
-    done = subprocess.run(
-        [sys.executable, "-m", "valmatch", "factors", "duels"],
-        env={**os.environ, "PYTHONPATH": str(place)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    environment = {**os.environ, "PYTHONPATH": str(place)}
+    done = python("-m", "valmatch", "factors", "duels", env=environment)
     assert done.stdout.startswith("# duels: players wait for a duel.")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import python, valmatch
 from valmatch.models.registry import OWN
 from valmatch.ratings.registry import BATCH_NAMES, NAMES
 
@@ -16,8 +14,7 @@ pytestmark = pytest.mark.long
 
 
 def test_the_command_starts_without_a_warning() -> None:
-    command = [sys.executable, "-W", "error", "-m", "valmatch", "--version"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = python("-W", "error", "-m", "valmatch", "--version", timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
 
 

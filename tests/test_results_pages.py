@@ -16,6 +16,7 @@ import pytest
 
 from results import capacity, study
 from results.commands import read_commands
+from tests.support.command import python
 from tests.support.folders import rows
 from tests.support.typed_numbers import EXCUSED, typed_numbers
 from valmatch.config.loading import load_config, shipped_configs
@@ -32,8 +33,7 @@ UNSEEN = "ladder-duos", "ladder-pairs", "valorant-fours", "valorant-log"
 
 def make(page: Path, *words: object) -> subprocess.CompletedProcess[str]:
     """Run the script of a page."""
-    command = [sys.executable, str(page / "make.py"), *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return python(page / "make.py", *words)
 
 
 SCRIPT = '''"""Takes a minute."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.support.command import python
 
 DOCS = Path(__file__).parent.parent / "docs"
 NOTEBOOK = DOCS / "notebooks" / "from-python.ipynb"
@@ -22,12 +22,6 @@ def toctree(page: Path) -> list[str]:
     found = re.search(r"```\{toctree\}\n(?::\w+:[^\n]*\n)*\n?(.*?)```", page.read_text(), re.S)
     assert found is not None
     return found[1].split()
-
-
-def make(script: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    """Run a script that makes pictures."""
-    command = [sys.executable, str(script), *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("folder", ["tutorials", "concepts", "notebooks"])
@@ -63,18 +57,18 @@ def test_concepts_have_their_pictures() -> None:
 @pytest.mark.parametrize("folder", ["tutorials", "concepts"])
 def test_scripts_say_what_they_make(folder: str) -> None:
     script = DOCS / folder / "make_pictures.py"
-    said = make(script, "--help")
+    said = python(script, "--help")
     assert said.returncode == 0, said.stderr
     names = {"tutorials": "queue-log, league, paper-figure", "concepts": "prioritized, slack"}
     assert names[folder] in " ".join(said.stdout.split())
-    wrong = make(script, "nothing")
+    wrong = python(script, "nothing")
     assert wrong.returncode == 2
     assert "'nothing'" in wrong.stderr
 
 
 @pytest.mark.slow
 def test_pictures_of_concepts_are_made_again(tmp_path: Path) -> None:
-    made = make(DOCS / "concepts" / "make_pictures.py", "--out", tmp_path)
+    made = python(DOCS / "concepts" / "make_pictures.py", "--out", tmp_path)
     assert made.returncode == 0, made.stderr
     for path in sorted((DOCS / "concepts").glob("*.svg")):
         assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
@@ -83,7 +77,7 @@ def test_pictures_of_concepts_are_made_again(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("page", ["league", "paper-figure", "queue-log"])
 def test_figures_of_tutorials_are_made_again(page: str, tmp_path: Path) -> None:
-    made = make(DOCS / "tutorials" / "make_pictures.py", page, "--out", tmp_path)
+    made = python(DOCS / "tutorials" / "make_pictures.py", page, "--out", tmp_path)
     assert made.returncode == 0, made.stderr
     kept = sorted((DOCS / "tutorials" / page).glob("*.png"))
     assert [path.name for path in sorted((tmp_path / page).iterdir())] == [p.name for p in kept]

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from tests.support.case_tables import cases
-from tests.support.command import refusal, valmatch
+from tests.support.command import python, refusal, success, valmatch
 from tests.support.crashes import start
 from tests.support.folders import rows
 from valmatch.config.loading import load_config
@@ -151,13 +151,7 @@ def test_factors_prints_a_valid_config_with_the_defaults(tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_config_from_standard_input() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "valmatch", "replicate", "-", "-n", "2", "--json"],
-        input="model: valorant\n",
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = python("-m", "valmatch", "replicate", "-", "-n", 2, "--json", input="model: valorant\n")
     assert json.loads(done.stdout)["replications"] == 2
     assert done.stderr == ""
 
@@ -277,19 +271,13 @@ def test_help_imports_nothing_heavy() -> None:
         "except SystemExit: pass\n"
         "print(sorted({'numpy', 'scipy', 'numba', 'pydantic'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("[]\n")
+    assert python("-c", code).stdout.endswith("[]\n")
 
 
 @pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error() -> None:
-    done = subprocess.run(
-        f"{sys.executable} -m valmatch factors | head -n 1",
-        shell=True,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    command = f"{sys.executable} -m valmatch factors | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stderr == ""
 
 
@@ -297,8 +285,7 @@ def test_rate_prints_and_writes(tmp_path: Path) -> None:
     # Ann beats Bob, both at 500, over 20 minutes: 0.5 * 2 * 20 = 20 points.
     log = tmp_path / "log.csv"
     log.write_text("game,player,score,minutes\n1,ann,30,20\n1,bob,20,20\n")
-    done = valmatch("rate", log, "--out", tmp_path / "o")
-    assert done.code == 0
+    done = success("rate", log, "--out", tmp_path / "o")
     assert [line.split()[:3] for line in done.out.splitlines()[-2:]] == [
         ["1", "ann", "520.00"],
         ["2", "bob", "480.00"],
@@ -376,20 +363,10 @@ def test_what_is_printed_has_no_trailing_blanks_and_fits_80_columns() -> None:
 @pytest.mark.slow
 def test_completion_knows_configs_solvers_and_models() -> None:
     def completed(words: str) -> list[str]:
-        environment = {
-            **os.environ,
-            "_VALMATCH_COMPLETE": "complete_bash",
-            "COMP_WORDS": words,
-            "COMP_CWORD": str(len(words.split(" ")) - 1),
-        }
-        done = subprocess.run(
-            [Path(sys.executable).parent / "valmatch"],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return done.stdout.split()
+        asked = {"_VALMATCH_COMPLETE": "complete_bash", "COMP_WORDS": words}
+        asked["COMP_CWORD"] = str(len(words.split(" ")) - 1)
+        program = Path(sys.executable).parent / "valmatch"
+        return subprocess.check_output([program], env=os.environ | asked, text=True).split()
 
     assert completed("valmatch replicate valorant-x") == ["valorant-x10", "valorant-x2"]
     assert completed("valmatch factors zo") == ["zonestats"]

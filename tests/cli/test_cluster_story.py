@@ -6,14 +6,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import started, valmatch
 from tests.support.crashes import contents
 
 TASKS = 3
@@ -33,14 +32,7 @@ def slurm(task: int) -> Mapping[str, str]:
 
 def submitted(out: Path, variables: Mapping[str, str], *further: str) -> subprocess.Popen[str]:
     """Start a task as the job script of an array does."""
-    argv = [*map(str, RUN), "--resume", "--out", str(out), *further]
-    return subprocess.Popen(
-        [sys.executable, "-m", "valmatch", *argv],
-        env={**os.environ, **variables},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return started(*RUN, "--resume", "--out", out, *further, env={**os.environ, **variables})
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import yaml
 
-from tests.support.command import Outcome, valmatch
+from tests.support.command import Outcome, success
 
 ZONE = ZoneInfo("Europe/Berlin")
 
@@ -40,8 +40,7 @@ optimize:
 
 
 def done(*command: object) -> Outcome:
-    made = valmatch(*command)
-    assert made.code == 0, made.err
+    made = success(*command)
     return made
 
 

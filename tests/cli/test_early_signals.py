@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.command import python
 from tests.support.early_signals import commands, ended_badly
 from valmatch import __main__ as main
 from valmatch.execution import interruption
@@ -37,7 +36,7 @@ main()
 @pytest.mark.parametrize("number", main.SIGNALS)
 def test_a_library_cannot_make_another_error_of_a_signal(number: signal.Signals) -> None:
     code = SWALLOWED.format(number=int(number), before="")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = python("-c", code)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
@@ -51,7 +50,7 @@ def test_a_command_catches_from_its_start_what_ends_a_run() -> None:
 def test_what_has_begun_is_ended_in_order() -> None:
     begin = "from valmatch.execution.interruption import begin; begin()"
     code = SWALLOWED.format(number=int(signal.SIGINT), before=begin)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = python("-c", code)
     assert done.returncode == 1
     assert "KeyboardInterrupt" in done.stderr
 

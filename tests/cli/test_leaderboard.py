@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import success, valmatch
 from tests.support.game_logs import random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings
@@ -111,8 +111,7 @@ def test_plot_is_over_dates_and_of_the_players_wanted(league: Path) -> None:
     assert x.tolist() == pytest.approx([20, 20, 21])
     (axes,) = plot(league / "one", players=["cy", "ann"]).axes
     assert [line.get_label() for line in axes.lines] == ["cy", "ann"]
-    done = valmatch("plot", league / "one", "--players", "cy,ann")
-    assert done.code == 0
+    done = success("plot", league / "one", "--players", "cy,ann")
     assert "history.png" in done.out
     bad = valmatch("plot", league / "one", "--players", "anne")
     assert (bad.code, bad.err.count("\n")) == (2, 1)

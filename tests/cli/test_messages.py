@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.command import Outcome, valmatch
+from tests.support.case_tables import cases
+from tests.support.command import Outcome, python, success, valmatch
 from valmatch.errors import InputError
 from valmatch.storage.results import warnings_of_parts
 from valmatch.text.terminal import Note, escaped, one_line, shortened, shown
@@ -76,29 +75,20 @@ def test_half_characters_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "arguments",
+    "command",
     [
-        ["simulate", f"{NASTY}.yaml"],
-        ["simulate", "valorant", "--set", f"{NASTY}=1"],
-        ["simulate", "valorant", "--set", f"team_diff={NASTY}"],
-        ["simulate", "valorant", f"--{NASTY}"],
-        [NASTY],
-        ["replicate", "valorant", "--target", f"{NASTY}=1%"],
-        ["replicate", "valorant", "--shard", NASTY],
-        ["replicate", "valorant", "--sweep", NASTY],
-        ["replicate", "valorant", "--executor", NASTY],
-        ["optimize", "valorant-20min", "--solver", NASTY],
-        ["optimize", "valorant-20min", "--sweep", NASTY],
-        ["combine", "out", NASTY],
-        ["rate", NASTY],
-        ["plot", NASTY],
-        ["factors", NASTY],
+        *("simulate TEXT.yaml", "simulate valorant --set TEXT=1", "simulate valorant --TEXT"),
+        *("simulate valorant --set team_diff=TEXT", "TEXT", "replicate valorant --target TEXT=1%"),
+        *("replicate valorant --shard TEXT", "replicate valorant --sweep TEXT"),
+        *("replicate valorant --executor TEXT", "optimize valorant-20min --solver TEXT"),
+        *("optimize valorant-20min --sweep TEXT", "combine out TEXT", "rate TEXT", "plot TEXT"),
+        "factors TEXT",
     ],
 )
-def test_a_message_is_one_line_whatever_was_given(arguments: list[str]) -> None:
-    assert len(lines_of(valmatch(*arguments))) == 1
-    long = [text.replace(NASTY, "x" * 9000) for text in arguments]
-    assert len(lines_of(valmatch(*long))) == 1
+def test_a_message_is_one_line_whatever_was_given(command: str) -> None:
+    for text in (NASTY, "x" * 9000):
+        arguments = [word.replace("TEXT", text) for word in command.split()]
+        assert len(lines_of(valmatch(*arguments))) == 1
 
 
 @pytest.mark.slow
@@ -109,8 +99,7 @@ def test_tables_and_figures_take_any_name(tmp_path: Path) -> None:
         "winner,loser,minutes\n" + "".join(f"{name},ann,{n}\n" for n, name in enumerate(names, 1)),
         encoding="utf-8",
     )
-    done = valmatch("rate", log, "--system", "elo", "--out", out)
-    assert done.code == 0
+    done = success("rate", log, "--system", "elo", "--out", out)
     assert r"a\x1b[31mb\x9bc\u2028d\u202ee" in done.out
     assert "[bold]$x_{$" in done.out
     assert all(escaped(line) == line for line in done.out.split("\n"))
@@ -119,29 +108,18 @@ def test_tables_and_figures_take_any_name(tmp_path: Path) -> None:
     assert (drawn.code, drawn.err) == (0, "")
 
 
-def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "valmatch", *map(str, arguments)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.mark.slow
 def test_a_terminal_without_all_characters(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text("winner,loser\n\u00e4nn,あ\U0001f600\n", encoding="utf-8")
-    done = run("rate", log, "--system", "elo", PYTHONIOENCODING="ascii")
+    ascii_ = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = python("-m", "valmatch", "rate", log, "--system", "elo", env=ascii_)
     assert (done.returncode, done.stderr) == (0, "")
     assert r"\xe4nn" in done.stdout
     config = tmp_path / "\u00e4\u00f6.yaml"
     config.write_text("model: valorant\nfactors: {horizon: 2}\n")
-    done = run(
-        "compare", config, "--set", "team_diff=1", "-n", 2, "--json", PYTHONIOENCODING="ascii"
-    )
+    compare = ("compare", config, "--set", "team_diff=1", "-n", 2, "--json")
+    done = python("-m", "valmatch", *compare, env=ascii_)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["a"]["source"] == str(config)
 
@@ -168,44 +146,24 @@ def test_names_that_no_file_has(name: str | bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("section", "command", "message"),
     [
-        ("replicate: {target: [wait=1%]}", "replicate", "3:13: replicate.target wait=1%: no resp"),
-        (
-            "replicate: {executor: dask, scheduler: nowhere}",
-            "replicate",
-            "3:29: replicate.scheduler: 'nowhere' (allowed: tcp://HOST:PORT",
-        ),
-        ("optimize: {solver: ato}", "optimize", "3:12: optimize.solver: 'ato' is not a solver"),
-        (
-            "optimize: {budget: 99}",
-            "optimize",
-            "3:20: optimize.budget: should be greater than or equal to 100 (got 99)",
-        ),
-        (
-            "optimize: {variables: {team_diff: [0, 500]}}",
-            "optimize",
-            "3:35: optimize.variables.team_diff: should be a mapping such as {low: 0, high: 500}"
-            " (got a list of 2)",
-        ),
-        (
-            "design: {grid: {team_dif: [1]}}",
-            "replicate",
-            "3:17: design.grid.team_dif=1: factors.team_dif: unknown key (did you mean team_diff?)",
-        ),
-        (
-            "design: {ranges: {team_dif: {low: 1, high: 2}}, points: 1}",
-            "replicate",
-            "3:19: design.ranges.team_dif=",
-        ),
-        (
-            "design: {ranges: {team_diff: {low: -2, high: -1}}, points: 1}",
-            "replicate",
-            "3:19: design.ranges.team_diff=-1.",
-        ),
-        (
-            "design: {ranges: {team_diff: {low: 2, high: 1}}, points: 1}",
-            "replicate",
-            "3:30: design.ranges.team_diff: needs low <= high",
-        ),
+        *cases("""
+replicate: {target: [wait=1%]} | replicate | 3:13: replicate.target wait=1%: no resp
+replicate: {executor: dask, scheduler: nowhere} | replicate | 3:29: replicate.scheduler: 'nowhere'
+  (allowed: tcp://HOST:PORT
+optimize: {solver: ato} | optimize | 3:12: optimize.solver: 'ato' is not a solver
+optimize: {budget: 99} | optimize | 3:20: optimize.budget: should be greater than or equal to 100
+  (got 99)
+optimize: {variables: {team_diff: [0, 500]}} | optimize | 3:35: optimize.variables.team_diff: should
+  be a mapping such as {low: 0, high: 500} (got a list of 2)
+design: {grid: {team_dif: [1]}} | replicate | 3:17: design.grid.team_dif=1: factors.team_dif:
+  unknown key (did you mean team_diff?)
+design: {ranges: {team_dif: {low: 1, high: 2}}, points: 1} | replicate | 3:19:
+  design.ranges.team_dif=
+design: {ranges: {team_diff: {low: -2, high: -1}}, points: 1} | replicate | 3:19:
+  design.ranges.team_diff=-1.
+design: {ranges: {team_diff: {low: 2, high: 1}}, points: 1} | replicate | 3:30:
+  design.ranges.team_diff: needs low <= high
+"""),
         (
             f"design: {{grid: {{team_diff: [{'1, ' * 400}], wait_thresh: [{'1, ' * 400}]}}}}",
             "replicate",
@@ -254,7 +212,7 @@ valmatch.replicate({"model": "valorant", "factors": {"horizon": 2}}, 100, worker
 def test_a_script_that_workers_must_not_import_is_told_what_to_write(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    done = python(script)
     assert done.returncode == 1
     assert done.stderr.count("Traceback") <= 2  # of one process: the error, and what it came from
     assert done.stderr.splitlines()[-1] == (
@@ -264,26 +222,18 @@ def test_a_script_that_workers_must_not_import_is_told_what_to_write(tmp_path: P
     )
     guarded = SCRIPT.replace("valmatch.replicate", 'if __name__ == "__main__": valmatch.replicate')
     script.write_text(guarded)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    done = python(script)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.slow
 def test_usage_lines() -> None:
-    usage = {
-        "simulate": "CONFIG",
-        "replicate": "CONFIG",
-        "compare": "A [B]...",
-        "optimize": "CONFIG",
-        "combine": "DIR [OTHER]...",
-        "rate": "GAMES.csv",
-        "predict": "RATINGS [FIXTURES.csv]",
-        "plan": "[RATINGS]",
-        "sprt": "[GAMES.csv]",
-        "plot": "DIR",
-        "factors": "[MODEL]",
-    }
-    for command, arguments in usage.items():
+    for command, arguments in (
+        *((command, "CONFIG") for command in ("simulate", "replicate", "optimize")),
+        *(("compare", "A [B]..."), ("combine", "DIR [OTHER]..."), ("rate", "GAMES.csv")),
+        *(("predict", "RATINGS [FIXTURES.csv]"), ("plan", "[RATINGS]"), ("sprt", "[GAMES.csv]")),
+        *(("plot", "DIR"), ("factors", "[MODEL]")),
+    ):
         first = valmatch(command, "--help").out.splitlines()[0]
         assert first == f"Usage: valmatch {command} [OPTIONS] {arguments}"
     (line,) = lines_of(valmatch("combine"))

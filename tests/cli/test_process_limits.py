@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 
 import pytest
+
+from tests.support.command import python
 
 resource = pytest.importorskip("resource")
 
@@ -26,14 +27,7 @@ def test_a_low_limit_on_memory_is_one_line(command: str, megabytes: int) -> None
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (megabytes * 10**6, megabytes * 10**6))
 
-    done = subprocess.run(
-        [sys.executable, "-m", "valmatch", *command.split()],
-        preexec_fn=limited,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = python("-m", "valmatch", *command.split(), preexec_fn=limited, timeout=60)
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
     assert f"{megabytes} MB of address space (ulimit -v)" in line
@@ -44,8 +38,7 @@ def test_help_needs_little() -> None:
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (200 * 10**6, 200 * 10**6))
 
-    command = [sys.executable, "-m", "valmatch", "--help"]
-    done = subprocess.run(command, preexec_fn=limited, capture_output=True, text=True, check=False)
+    done = python("-m", "valmatch", "--help", preexec_fn=limited)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -56,14 +49,7 @@ def test_few_open_files_are_one_line_or_enough(command: str, files: int) -> None
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
-    done = subprocess.run(
-        [sys.executable, "-m", "valmatch", *command.split()],
-        preexec_fn=limited,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = python("-m", "valmatch", *command.split(), preexec_fn=limited, timeout=60)
     if command == COMMANDS[0] or done.returncode == 0:
         assert (done.returncode, bool(done.stdout)) == (0, True)
     else:
@@ -76,13 +62,7 @@ def test_few_open_files_are_one_line_or_enough(command: str, files: int) -> None
 @pytest.mark.parametrize("stream", [0, 1, 2])
 @pytest.mark.parametrize("command", ["replicate smoke", COMMANDS[2]])
 def test_a_closed_stream_ends_no_run(command: str, stream: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "valmatch", *command.split()],
-        preexec_fn=lambda: os.close(stream),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    words = ("-m", "valmatch", *command.split())
+    done = python(*words, preexec_fn=lambda: os.close(stream), timeout=60)
     assert done.returncode == 0
     assert "Traceback" not in done.stderr

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.command import Outcome, valmatch
+from tests.support.command import Outcome, success
 from tests.support.queue_logs import COLUMNS, DIRTY, write_log
 from valmatch import plot as valmatch_plot
 from valmatch.config.loading import load_config
@@ -50,8 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def done(*command: object) -> Outcome:
-    made = valmatch(*command)
-    assert made.code == 0, made.err
+    made = success(*command)
     return made
 
 

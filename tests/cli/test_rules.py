@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import math
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.support.command import refusal, valmatch
+from tests.support.command import python, refusal, success, valmatch
 from valmatch.matching.living.registry import PRESETS, numbers_of
 
 EXAMPLES = Path(__file__).parents[1] / "fixtures" / "rule_sets"
@@ -51,8 +49,7 @@ def test_as_json() -> None:
 
 
 def test_in_plain_words() -> None:
-    done = valmatch("rules", "show", EXAMPLES / "example-03.json")
-    assert done.code == 0
+    done = success("rules", "show", EXAMPLES / "example-03.json")
     assert "  trio_1 to trio_3: 3 to 5 players\n" in done.out
     assert "  10 s  FastConnection: most  100\n" in done.out
     assert max(map(len, done.out.splitlines())) <= 80
@@ -104,10 +101,7 @@ def test_nothing_heavy_is_imported() -> None:
     heavy = ("numba", "numpy", "scipy", "pydantic", "rich", "typer")
     late = ("difflib", "hashlib")  # needed by few
     file = str(EXAMPLES / "example-01.json")
-    done = subprocess.run(
-        [sys.executable, "-c", code, file, *heavy, *late], capture_output=True, text=True
-    )
-    assert done.stdout == "[]\n"
+    assert python("-c", code, file, *heavy, *late).stdout == "[]\n"
 
 
 def test_a_check_reads_its_arguments_without_pydantic() -> None:
@@ -118,8 +112,7 @@ def test_a_check_reads_its_arguments_without_pydantic() -> None:
         "print(sorted({'numpy', 'scipy', 'numba', 'pydantic'} & set(sys.modules)))"
     )
     call = ["rules", "check", str(EXAMPLES / "example-01.json"), "--timeout", "1m"]
-    done = subprocess.run([sys.executable, "-c", code, *call], capture_output=True, text=True)
-    assert done.stdout.endswith("\n[]\n")
+    assert python("-c", code, *call).stdout.endswith("\n[]\n")
 
 
 @pytest.mark.parametrize("seed", range(40))

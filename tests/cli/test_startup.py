@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import python, valmatch
 from valmatch.cli.app import MODULES
 from valmatch.config.loading import load_config
 from valmatch.inputs.csv_reader import GZIP, is_brief
@@ -20,14 +18,8 @@ from valmatch.kernels.plain_python import interpret, interpreted
 from valmatch.models.valorant.arrivals import arrival_times
 
 HEAVY = {
-    "filelock",
-    "numba",
-    "numpy",
-    "pydantic",
-    "rich.progress",
-    "rich.table",
-    "scipy.linalg",
-    "scipy.special",
+    *("filelock", "numba", "numpy", "pydantic", "rich.progress", "rich.table"),
+    *("scipy.linalg", "scipy.special"),
 }
 """What takes long to import."""
 
@@ -43,13 +35,8 @@ DAYS: tuple[tuple[str, ...], ...] = (
 
 def process(code: str, *arguments: object) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Return what code that prints JSON last has printed; nothing may be warned of."""
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr == ""
+    done = python("-c", code, *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout.splitlines()[-1])
 
 

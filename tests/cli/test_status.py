@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import success, valmatch
 from tests.support.crashes import start
 
 SMALL = ("--set", "horizon=2")
@@ -20,8 +20,7 @@ DESIGN = ("replicate", "valorant", "-n", 6, "--sweep", "team_diff=100,200,300", 
 def told(*folders: Path) -> list[dict[str, Any]]:
     """Return what is said of folders, in which nothing may change."""
     before = [_state(folder) for folder in folders]
-    done = valmatch("status", *folders, "--json")
-    assert done.code == 0, done.err
+    done = success("status", *folders, "--json")
     assert [_state(folder) for folder in folders] == before
     runs: list[dict[str, Any]] = json.loads(done.out)["runs"]
     return runs
@@ -100,8 +99,7 @@ def test_a_run_that_goes_on_and_one_that_was_killed_have_not_ended(tmp_path: Pat
 def test_shards_that_no_folder_holds_are_named(argv: Sequence[object], tmp_path: Path) -> None:
     folders = [tmp_path / str(index) for index in range(4)]
     for index in (0, 2):
-        done = valmatch(*argv, "--shard", f"{index}/4", "--out", folders[index])
-        assert done.code == 0
+        done = success(*argv, "--shard", f"{index}/4", "--out", folders[index])
     half = ("--shard", "1/2", "--seed", 2, "--out", folders[3])
     assert valmatch(*argv, *half).code == 0
     done = valmatch("status", folders[0], folders[2], folders[3], "--json")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import success, valmatch
 from valmatch.present.terminal import print_table
 from valmatch.text.terminal import Sheet
 
@@ -33,8 +33,7 @@ def tables(text: str) -> dict[str, list[list[str]]]:
 def test_bands_of_compared_systems_are_tables(variants: list[str], tmp_path: Path) -> None:
     given = [word for variant in variants for word in ("--variant", variant)]
     asked = ("--set", "measure=[bands]", "-n", "6", "--out", tmp_path / "out")
-    done = valmatch("compare", "valorant", *SMALL, *given, *asked)
-    assert done.code == 0, done.err
+    done = success("compare", "valorant", *SMALL, *given, *asked)
     assert max(map(len, done.out.splitlines())) <= 80
     assert "avg_wait_time.top_1%" not in done.out
     found = tables(done.out)

@@ -9,7 +9,6 @@ import os
 import pickle
 import random
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from pydantic import Field
 
 import valmatch.models.registry as registry
 from tests.support.case_tables import cases
+from tests.support.command import python
 from tests.support.sectioned_model import ShotFactors
 from valmatch.config.config import (
     Config,
@@ -998,5 +998,4 @@ def test_heavy_packages_are_not_imported() -> None:
         "import sys, valmatch.config.writing, valmatch.config.loading as c; c.load('valorant');"
         "print([m for m in ('numpy', 'scipy', 'numba') if m in sys.modules])"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "[]\n"
+    assert python("-c", code).stdout == "[]\n"

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import python, refusal, started, success, valmatch
 from tests.support.crashes import contents, start
 from tests.support.machine import slowness
 from valmatch.config.loading import load_config
@@ -129,8 +129,7 @@ def test_a_lost_scheduler_ends_a_run_that_can_be_resumed(
         assert (process.returncode, err) == (1, _lost(cluster, how))
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["replications"] == _rows(folder) > 0
-    resumed = valmatch(*SLOW, "-n", SHORT, "--workers", 2, "--resume", "--out", folder)
-    assert resumed.code == 0
+    success(*SLOW, "-n", SHORT, "--workers", 2, "--resume", "--out", folder)
     assert contents(folder) == undisturbed
 
 
@@ -270,12 +269,7 @@ def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_connecting_can_be_stopped(number: signal.Signals) -> None:
     with _port() as port:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "valmatch", *SLOW, "--scheduler", f"tcp://127.0.0.1:{port}"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = started(*SLOW, "--scheduler", f"tcp://127.0.0.1:{port}")
         _await_connection(process.pid, port)
         process.send_signal(number)
         _, err = process.communicate(timeout=5)
@@ -295,30 +289,18 @@ def _await_connection(pid: int, port: int) -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        "",
-        "foo://host:8786",
-        "tcp://",
-        "tcp://host",
-        "tcp://host:notaport",
-        "tcp://host:65536",
-        "tcp://ho\nst:8786",
-        "tcp://host:8786\n",
-        "tcp://" + 5000 * "a" + ":8786",
+        *("", "foo://host:8786", "tcp://", "tcp://host", "tcp://host:notaport", "tcp://host:65536"),
+        *("tcp://ho\nst:8786", "tcp://host:8786\n", "tcp://" + 5000 * "a" + ":8786"),
     ],
 )
 def test_what_is_no_address_is_refused(address: str) -> None:
-    refused = valmatch("replicate", "valorant", "--scheduler", address)
-    assert refused.code == 2
-    assert refused.err == (
-        f"--scheduler: {address[:80]!r} (allowed: tcp://HOST:PORT or tls://HOST:PORT)\n"
-    )
+    line = refusal("replicate", "valorant", "--scheduler", address)
+    assert line == f"--scheduler: {address[:80]!r} (allowed: tcp://HOST:PORT or tls://HOST:PORT)"
 
 
 def test_tls_needs_certificates() -> None:
-    refused = valmatch("replicate", "valorant", "--scheduler", "tls://127.0.0.1:1")
-    assert refused.code == 2
-    assert "tls://127.0.0.1:1: TLS needs certificates, which Dask's configuration" in refused.err
-    assert refused.err.count("\n") == 1
+    line = refusal("replicate", "valorant", "--scheduler", "tls://127.0.0.1:1")
+    assert "tls://127.0.0.1:1: TLS needs certificates, which Dask's configuration" in line
 
 
 # A scheduler means Dask
@@ -392,8 +374,7 @@ def test_nobody_reaches_a_cluster_of_ones_own(
 @pytest.mark.slow
 def test_the_modules_of_dask_are_imported_for_dask_alone() -> None:
     code = "import sys, valmatch; valmatch.replicate('valorant', 2); print('dask' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    assert python("-c", code).stdout == "False\n"
 
 
 @pytest.mark.slow

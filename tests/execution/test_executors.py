@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -18,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.command import python, started
 from tests.support.folders import results
 from tests.support.machine import slowness
 from valmatch import InputError, RunError, load_config, replicate
@@ -36,15 +36,8 @@ LONG = "rate_multiplier=100000"
 def test_threads_processes_and_one_worker_give_the_same_bytes(tmp_path: Path) -> None:
     kinds = {"one": (1, "local"), "threads": (3, "local"), "processes": (2, "processes")}
     for name, (workers, executor) in kinds.items():
-        replicate(
-            "valorant",
-            700,
-            workers=workers,
-            executor=executor,
-            shard="1/2",
-            control_variates=True,
-            out=tmp_path / name,
-        )
+        how: dict[str, Any] = {"workers": workers, "executor": executor, "out": tmp_path / name}
+        replicate("valorant", 700, shard="1/2", control_variates=True, **how)
     assert results(tmp_path / "threads") == results(tmp_path / "one")
     assert results(tmp_path / "processes") == results(tmp_path / "one")
 
@@ -115,21 +108,16 @@ def test_threads_end_with_a_run_that_fails() -> None:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_interrupt_ends_very_long_days(workers: int, tmp_path: Path) -> None:
     command = ["replicate", "valorant", "--set", LONG, "--workers", str(workers), "-n", "10"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "valmatch", *command, "--out", tmp_path / "out"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = started(*command, "--out", tmp_path / "out")
     try:
         while not (tmp_path / "out" / "replications.csv").exists():
             assert process.poll() is None
             time.sleep(0.05)
         time.sleep(1.0)
         process.send_signal(signal.SIGINT)
-        started = time.monotonic()
+        signalled = time.monotonic()
         _, err = process.communicate(timeout=60)
-        seconds = time.monotonic() - started
+        seconds = time.monotonic() - signalled
     finally:
         process.kill()
     assert process.returncode == 130
@@ -192,7 +180,7 @@ def test_signals_to_all_processes_end_neither_workers_nor_what_looks_after_them(
 ) -> None:
     script = tmp_path / "script.py"
     script.write_text(SENT_TO_ALL)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    done = python(script, timeout=120)
     assert (done.stdout, done.stderr) == ("3 True\n", "")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -11,8 +10,10 @@ import pytest
 from scipy import stats
 
 import valmatch as library
-from tests.support.command import valmatch
+from tests.support.case_tables import cases
+from tests.support.command import refusal, success, valmatch
 from tests.support.crashes import contents
+from tests.support.folders import rows
 from valmatch.errors import InputError
 from valmatch.experiments.replicate import replicate
 from valmatch.statistics.estimates import estimate
@@ -106,17 +107,14 @@ def test_on_fewer_replications_all_responses_are_named() -> None:
 def test_the_file_has_a_row_for_each_variant_and_response(tmp_path: Path) -> None:
     done = valmatch("compare", "valorant", *VARIANTS, "-n", 9, "--out", tmp_path, "--json")
     document = json.loads(done.out)
-    with (tmp_path / "differences.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    table = rows(tmp_path / "differences.csv")
     names = list(document["variants"]["b"]["differences"])
-    assert [(row["variant"], row["response"]) for row in rows] == [
+    assert [(row["variant"], row["response"]) for row in table] == [
         (variant, name) for variant in "bc" for name in names
     ]
-    assert {row["changed"] for row in rows} == {
-        "team_diff=150.0",
-        "team_diff=300.0; wait_thresh=0.1",
-    }
-    for row in rows:
+    changed = {row["changed"] for row in table}
+    assert changed == {"team_diff=150.0", "team_diff=300.0; wait_thresh=0.1"}
+    for row in table:
         one = document["variants"][row["variant"]]["differences"][row["response"]]
         assert float(row["mean"]) == one["mean"]
         assert float(row["confidence"]) == pytest.approx(0.975)
@@ -181,8 +179,8 @@ def test_a_comparison_of_variants_goes_on(tmp_path: Path) -> None:
     assert "out of time; --resume goes on" in stopped.err
     resumed = valmatch(*command, "--out", tmp_path, "--resume", "--json", "--workers", 2)
     assert (resumed.code, resumed.out) == (0, whole.out)
-    two = valmatch("compare", "valorant", "--set", TIGHT, "--out", tmp_path)
-    assert (two.code, "holds the results of another run" in two.err) == (2, True)
+    two = refusal("compare", "valorant", "--set", TIGHT, "--out", tmp_path)
+    assert "holds the results of another run" in two
 
 
 @pytest.mark.slow
@@ -191,8 +189,7 @@ def test_a_log_has_no_intervals(tmp_path: Path) -> None:
     rows = [f"{k / 20},{1000 + 37 * k % 400}" for k in range(80)]
     log.write_text("arrival_hours,rating\n" + "\n".join(rows) + "\n")
     how = ("--set", f"arrivals={log}", "--set", "team_num=2", "--out", tmp_path / "out")
-    done = valmatch("compare", "valorant", *VARIANTS, *how)
-    assert done.code == 0, done.err
+    done = success("compare", "valorant", *VARIANTS, *how)
     assert "Bonferroni" not in done.out
     assert "seed 1, 1 common replications\n" in done.out
     assert "no interval: every replication is the same; log.resample=block makes" in done.out
@@ -204,44 +201,34 @@ def test_a_log_has_no_intervals(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "line"),
     [
+        *cases("""
+--variant team_diff=150 --variant team_diff=1.5e2 | B and C are the same, config
+--variant team_diff=150 --variant team_diff=400 | A and C are the same, config
+--variant team_diff=150 --variant team_dif=3 | --variant team_dif=3: factors.team_dif: unknown key
+  (did you mean team_diff?)
+--variant team_diff=150 --variant wait_thresh=1,team_diff=-1 | --variant team_diff=-1:
+  factors.team_diff: should be greater than
+--variant team_diff=150 --variant team_diff | --variant team_diff=: not of the form
+valorant-x --variant team_diff=150 | valorant-x: no such file
+kg-fig1-top --variant team_diff=150 | valorant and opponent have no response in common
+"""),
         (
-            ["--variant", TIGHT, "--variant", "team_diff=1.5e2"],
-            "B and C are the same, config ",
-        ),
-        (["--variant", TIGHT, "--variant", "team_diff=400"], "A and C are the same, config "),
-        (
-            ["--variant", TIGHT, "--variant", "team_dif=3"],
-            "--variant team_dif=3: factors.team_dif: unknown key (did you mean team_diff?)",
-        ),
-        (
-            ["--variant", TIGHT, "--variant", "wait_thresh=1,team_diff=-1"],
-            "--variant team_diff=-1: factors.team_diff: should be greater than",
-        ),
-        (["--variant", TIGHT, "--variant", "team_diff"], "--variant team_diff=: not of the form"),
-        (["valorant-x", "--variant", TIGHT], "valorant-x: no such file"),
-        (
-            [x for k in range(26) for x in ("--variant", f"team_diff={k}")],
+            " ".join(f"--variant team_diff={k}" for k in range(26)),
             "--variant: 26 in all (allowed: from 1 to 25)",
-        ),
-        (
-            ["kg-fig1-top", "--variant", TIGHT],
-            "valorant and opponent have no response in common",
         ),
     ],
 )
-def test_what_is_refused_of_variants(given: list[str], line: str, tmp_path: Path) -> None:
-    done = valmatch("compare", "valorant", *given, "-n", 2, "--out", tmp_path / "out")
-    assert (done.code, done.out) == (2, "")
-    (said,) = done.err.splitlines()
+def test_what_is_refused_of_variants(given: str, line: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    said = refusal("compare", "valorant", *given.split(), "-n", 2, "--out", out)
     assert said.startswith(line)
-    assert not (tmp_path / "out").exists()
+    assert not out.exists()
 
 
 def test_a_step_of_an_expansion_is_a_factor_of_a_variant() -> None:
     variant = "rules.CloseSkill.maxDistance=500,expansions.CloseSkill.maxDistance[0].wait=95"
-    done = valmatch("compare", "tickets-low", "--variant", variant, "-n", 2)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("--variant expansions.CloseSkill.maxDistance[0].wait=95: ")
+    line = refusal("compare", "tickets-low", "--variant", variant, "-n", 2)
+    assert line.startswith("--variant expansions.CloseSkill.maxDistance[0].wait=95: ")
 
 
 def test_what_python_refuses() -> None:

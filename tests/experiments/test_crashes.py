@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import refusal, valmatch
 from tests.support.crashes import CASES, contents, duplicate, run_and_kill, start, suffer, tear
 from tests.support.signals import living
 from valmatch.config.config import Config
@@ -115,9 +115,8 @@ def test_an_unfinished_run_is_not_started_over(tmp_path: Path) -> None:
     assert (manifest["status"], manifest["requested"]) == ("out of time", 10**6)
     before = (out / "replications.csv").read_bytes()
     assert manifest["replications"] == before.count(b"\n") - 1 > 0
-    again = valmatch("replicate", "valorant", "-n", 10**6, "--out", out)
-    assert again.code == 2
-    assert "--resume goes on with it" in again.err
+    again = refusal("replicate", "valorant", "-n", 10**6, "--out", out)
+    assert "--resume goes on with it" in again
     assert (out / "replications.csv").read_bytes() == before
 
 
@@ -125,9 +124,8 @@ def test_an_unfinished_run_is_not_started_over(tmp_path: Path) -> None:
 def test_two_processes_on_one_folder_are_refused(tmp_path: Path) -> None:
     command = ["replicate", "valorant", "-n", 1000000, "--out", tmp_path]
     process = start(*command)
-    refused = valmatch(*command, "--resume")
-    assert refused.code == 2
-    assert f"in use by process {process.pid} on {os.uname().nodename}" in refused.err
+    refused = refusal(*command, "--resume")
+    assert f"in use by process {process.pid} on {os.uname().nodename}" in refused
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130

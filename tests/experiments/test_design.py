@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from itertools import product
 from pathlib import Path
@@ -10,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.command import valmatch
-from tests.support.folders import results
+from tests.support.case_tables import cases
+from tests.support.command import refusal, success, valmatch
+from tests.support.folders import results, rows
 from valmatch.config.identity import config_id
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
@@ -73,46 +73,40 @@ def test_samples_fill_their_ranges_evenly(sample: str) -> None:
 
 @pytest.mark.parametrize(
     ("section", "message"),
-    [
-        ("{grid: {team_diff: [1]}, ranges: {team_diff: {low: 1, high: 2}}}", "one kind of design"),
-        ("{ranges: {team_diff: {low: 1, high: 2}}}", "ranges and points need each other"),
-        ("{points: 3}", "ranges and points need each other"),
-        ("{ranges: {team_diff: {low: 2, high: 1}}, points: 3}", "low <= high"),
-        ("{ranges: {team_diff: {low: 0, high: 1, log: true}}, points: 3}", "0 < low with log"),
-        ("{ranges: {team_dif: {low: 1, high: 2}}, points: 2}", "did you mean team_diff"),
-        ("{grid: {team_diff: []}}", "should have at least 1 item"),
-        (
-            "{grid: {team_diff: [1, -1]}}",
-            "c.yaml:2:17: design.grid.team_diff=-1: factors.team_diff: should be greater",
-        ),
-        ("{sample: sobols}", "did you mean sobol?"),
-    ],
+    cases("""
+{grid: {team_diff: [1]}, ranges: {team_diff: {low: 1, high: 2}}} | one kind of design
+{ranges: {team_diff: {low: 1, high: 2}}} | ranges and points need each other
+{points: 3} | ranges and points need each other
+{ranges: {team_diff: {low: 2, high: 1}}, points: 3} | low <= high
+{ranges: {team_diff: {low: 0, high: 1, log: true}}, points: 3} | 0 < low with log
+{ranges: {team_dif: {low: 1, high: 2}}, points: 2} | did you mean team_diff
+{grid: {team_diff: []}} | too short
+{grid: {team_diff: [1, -1]}} | c.yaml:2:17: design.grid.team_diff=-1: factors.team_diff: -1 is too
+{sample: sobols} | did you mean sobol?
+"""),
 )
 def test_bad_designs_are_refused(section: str, message: str, tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"
     config.write_text(f"model: valorant\ndesign: {section}\n")
-    done = valmatch("replicate", config, "-n", 1, "--out", tmp_path / "o")
-    assert done.code == 2
-    assert message in done.err
-    assert not (tmp_path / "o").exists()
+    out = tmp_path / "o"
+    assert message in refusal("replicate", config, "-n", 1, "--out", out)
+    assert not out.exists()
 
 
 @pytest.mark.slow
 def test_files_of_a_design(tmp_path: Path) -> None:
     sweeps = ["--sweep", "team_diff=100,400", "--sweep", "review=arrivals,continuous"]
-    done = valmatch("replicate", "valorant", "-n", 6, *sweeps, "--out", tmp_path, "--json", *SMALL)
-    assert done.code == 0
+    done = success("replicate", "valorant", "-n", 6, *sweeps, "--out", tmp_path, "--json", *SMALL)
     document = json.loads(done.out)
     assert document == json.loads((tmp_path / "summary.json").read_text())
-    with (tmp_path / "design.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert list(rows[0])[:5] == ["point", "config_id", "team_diff", "review", "response"]
-    assert len(rows) == 4 * len(document["points"][0]["responses"])
-    assert len({row["config_id"] for row in rows}) == 4
+    table = rows(tmp_path / "design.csv")
+    assert list(table[0])[:5] == ["point", "config_id", "team_diff", "review", "response"]
+    assert len(table) == 4 * len(document["points"][0]["responses"])
+    assert len({row["config_id"] for row in table}) == 4
     for number, (diff, review) in enumerate(product((100, 400), ("arrivals", "continuous"))):
         chosen = ["--set", f"team_diff={diff}", "--set", f"review={review}", *SMALL]
         alone = json.loads(valmatch("replicate", "valorant", "-n", 6, *chosen, "--json").out)
-        own = [row for row in rows if row["point"] == str(number)]
+        own = [row for row in table if row["point"] == str(number)]
         assert {row["config_id"] for row in own} == {alone["config_id"]}
         assert {row["response"]: row["mean"] for row in own} == {
             name: repr(one["mean"]) for name, one in alone["responses"].items()
@@ -123,16 +117,14 @@ def test_files_of_a_design(tmp_path: Path) -> None:
 
 def test_a_warning_is_given_once() -> None:
     sweep = ["--sweep", "team_diff=100,200", "--set", "wait_thresh=30", *SMALL]
-    done = valmatch("replicate", "valorant", "-n", 2, *sweep)
-    assert done.code == 0
+    done = success("replicate", "valorant", "-n", 2, *sweep)
     assert done.err.count("30 hours are not below the horizon") == 1
 
 
 @pytest.mark.slow
 def test_a_stopped_design_goes_on(tmp_path: Path) -> None:
     sweep = ["replicate", "valorant", "-n", 3000, "--sweep", "team_diff=100:400:100"]
-    whole = valmatch(*sweep, "--out", tmp_path / "a", "--json")
-    assert whole.code == 0
+    whole = success(*sweep, "--out", tmp_path / "a", "--json")
     stopped = valmatch(*sweep, "--out", tmp_path / "b", "--max-time", "0.5s")
     assert stopped.code == 75
     assert "--resume goes on" in stopped.err
@@ -162,8 +154,7 @@ def test_shards_of_a_design_combine(tmp_path: Path) -> None:
     assert results(tmp_path / "all") == results(tmp_path / "together")
     assert results(tmp_path / "all") == results(tmp_path / "whole")
     assert len(list((tmp_path / "whole" / "points").glob("*/summary.csv"))) == 2
-    refused = valmatch("combine", tmp_path / "y", *parts, tmp_path / "nothing")
-    assert refused.code == 2
+    refusal("combine", tmp_path / "y", *parts, tmp_path / "nothing")
 
 
 def test_equal_points_are_simulated_once() -> None:
@@ -190,15 +181,13 @@ def test_factors_in_sections_are_swept_by_their_dotted_names(tmp_path: Path) -> 
     assert (done.code, done.out.splitlines()[1].split()[:2]) == (0, ["rule.aim", "noise.bias.0"])
     for name in ("design.csv", "summary.json"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    with (tmp_path / "a" / "design.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert list(rows[0])[:5] == ["point", "config_id", "rule.aim", "noise.bias.0", "response"]
+    table = rows(tmp_path / "a" / "design.csv")
+    assert list(table[0])[:5] == ["point", "config_id", "rule.aim", "noise.bias.0", "response"]
     single = load_config(config, ["rule.aim=4", "noise.bias.0=1"])
-    assert rows[-1]["config_id"] == config_id(single)
+    assert table[-1]["config_id"] == config_id(single)
     assert valmatch("plot", tmp_path / "a").code == 0
     for sweep, meant in (("rule.am=1,2", "rule.aim"), ("aim=1,2", "rule.aim")):
-        refused = valmatch("replicate", config, "--sweep", sweep)
-        assert (refused.code, refused.err.count(f"did you mean {meant}?")) == (2, 1)
+        assert f"did you mean {meant}?" in refusal("replicate", config, "--sweep", sweep)
 
 
 @pytest.mark.usefixtures("sectioned")
@@ -212,31 +201,26 @@ def test_samples_know_the_kinds_of_factors_in_sections(tmp_path: Path) -> None:
     assert np.bincount(shots).tolist() == [0, 4, 4, 4, 4]
     assert len(set(aims)) == 16
     (tmp_path / "c.yaml").write_text(text.replace("rule.shots", "rule.zzz"))
-    refused = valmatch("replicate", tmp_path / "c.yaml")
-    assert refused.code == 2
-    assert f"{tmp_path}/c.yaml:2:31: design.ranges.rule.zzz=" in refused.err
-    assert "factors.rule.zzz: unknown key (allowed: rule.aim, rule.shots" in refused.err
+    refused = refusal("replicate", tmp_path / "c.yaml")
+    assert refused.startswith(f"{tmp_path}/c.yaml:2:31: design.ranges.rule.zzz=")
+    assert "factors.rule.zzz: unknown key (allowed: rule.aim, rule.shots" in refused
 
 
 def test_points_with_responses_of_their_own_show_what_they_share(tmp_path: Path) -> None:
     """The lengths of histories decide of which stretches there are responses."""
     out = tmp_path / "out"
     sweep = ["replicate", "kg-fig1-top", "--sweep", "n_games=20,150", "-n", 3]
-    outcome = valmatch(*sweep, "--out", out)
-    assert outcome.code == 0
+    outcome = success(*sweep, "--out", out)
     for policy in ("point_estimate", "draw_chance", "knowledge_gradient"):
         assert f"expected_quality.{policy} " in outcome.out
     assert "win_fraction" not in outcome.out  # by stretches, which differ
-    with (out / "design.csv").open() as file:
-        found = {(row["n_games"], row["response"]) for row in csv.DictReader(file)}
+    found = {(row["n_games"], row["response"]) for row in rows(out / "design.csv")}
     assert ("20", "win_fraction.draw_chance.1-20") in found
     assert ("150", "win_fraction.draw_chance.101-150") in found
-    page = valmatch("report", out, "--markdown", "-o", "-")
-    assert page.code == 0
+    page = success("report", out, "--markdown", "-o", "-")
     assert "| expected_quality.draw_chance |" in page.out
     chosen = "win_fraction.draw_chance.101-200"
-    shown = valmatch(*sweep, "--sweep", "n_opponents=40,50", "--responses", chosen)
-    assert shown.code == 0
+    shown = success(*sweep, "--sweep", "n_opponents=40,50", "--responses", chosen)
     assert [line.split() for line in shown.out.splitlines() if line.startswith(" ")][0:2] == [
         ["20", "40"],
         ["20", "50"],

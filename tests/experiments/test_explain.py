@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.command import Outcome, valmatch
+from tests.support.command import Outcome, refusal, success, valmatch
+from tests.support.folders import rows
 from tests.support.published_worlds import party, solo, team, world
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
@@ -34,14 +34,12 @@ def duels(*tickets: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN
 
 def played(folder: Path, given: dict[str, Any], *options: object) -> Outcome:
     (folder / "world.json").write_text(json.dumps(given), encoding="utf-8")
-    done = valmatch("rules", "replay", folder / "world.json", "--out", folder / "out", *options)
-    assert done.code == 0, done.err
+    done = success("rules", "replay", folder / "world.json", "--out", folder / "out", *options)
     return done
 
 
 def why(folder: Path, ticket: str, *options: object) -> dict[str, Any]:
-    done = valmatch("rules", "explain", folder / "out", ticket, "--json", *options)
-    assert done.code == 0, done.err
+    done = success("rules", "explain", folder / "out", ticket, "--json", *options)
     document: dict[str, Any] = json.loads(done.out)
     return document
 
@@ -76,8 +74,8 @@ def test_a_ticket_that_blocks_is_named(tmp_path: Path) -> None:
     done = played(tmp_path, world(threes, tickets))
     line = "blocked: 4 tickets of 5 waited behind t1, which could join them, and without which"
     assert line in " ".join(done.out.split())
-    with (tmp_path / "out" / "tickets.csv").open(encoding="utf-8", newline="") as file:
-        assert [row["blocked_by"] for row in csv.DictReader(file)] == ["", "t1", "t1", "t1", "t1"]
+    blocked = [row["blocked_by"] for row in rows(tmp_path / "out" / "tickets.csv")]
+    assert blocked == ["", "t1", "t1", "t1", "t1"]
     document = why(tmp_path, "t2")["pass"]
     assert document["blocked_by"] == [{"tickets": ["t1"], "reviews": 3}]
     assert document["tried"]["no_room"] > 0
@@ -101,8 +99,7 @@ def test_what_is_printed_fits_a_terminal(tmp_path: Path) -> None:
 
 def test_each_search_has_its_reasons(tmp_path: Path) -> None:
     file = FOLDER / "02-close.json"
-    done = valmatch("rules", "replay", file, "--out", tmp_path / "out")
-    assert done.code == 0
+    success("rules", "replay", file, "--out", tmp_path / "out")
     ticket = json.loads(file.read_text(encoding="utf-8"))["tickets"][0]["id"]
     assert list(why(tmp_path, ticket)) == ["pass", "exhaustive"]
     assert list(why(tmp_path, ticket, "--search", "exhaustive")) == ["exhaustive"]
@@ -142,8 +139,8 @@ def test_all_that_ended_without_a_match(tmp_path: Path) -> None:
     lines = (tmp_path / "out" / "explain.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["ticket"] for line in lines] == ["t3"]
     assert json.loads(lines[0]) == why(tmp_path, "t3")["pass"]
-    refused = valmatch("rules", "replay", tmp_path / "world.json", "--explain")
-    assert (refused.code, refused.err) == (2, "--explain: --out is needed too, which takes it\n")
+    refused = refusal("rules", "replay", tmp_path / "world.json", "--explain")
+    assert refused == "--explain: --out is needed too, which takes it"
 
 
 def test_after_a_failed_proposal_a_ticket_waits_again(tmp_path: Path) -> None:
@@ -189,22 +186,17 @@ BAD: list[tuple[str, str, str]] = [
 def test_a_damaged_folder_is_refused(file: str, content: str, text: str, tmp_path: Path) -> None:
     played(tmp_path, duels(solo(1, 0, skill=1)))
     (tmp_path / "out" / file).write_text(content, encoding="utf-8")
-    done = valmatch("rules", "explain", tmp_path / "out", "t1")
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert text in done.err
+    assert text in refusal("rules", "explain", tmp_path / "out", "t1")
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
     played(tmp_path, duels(solo(1, 0, skill=1)))
-    done = valmatch("rules", "explain", tmp_path / "out", "t11")
-    assert (done.code, done.err) == (
-        2,
-        f"{tmp_path / 'out'}: no ticket 't11' (did you mean t1?)\n",
-    )
-    other = valmatch("rules", "explain", tmp_path, "t1")
-    assert (other.code, "no folder of tickets that were played" in other.err) == (2, True)
-    search = valmatch("rules", "explain", tmp_path / "out", "t1", "--search", "exhaustive")
-    assert (search.code, "--search: 'exhaustive' (allowed: pass)" in search.err) == (2, True)
-    (tmp_path / "out" / "world.json").unlink()
-    gone = valmatch("rules", "explain", tmp_path / "out", "t1")
-    assert (gone.code, "world.json: cannot be read" in gone.err) == (2, True)
+    out = tmp_path / "out"
+    refused = refusal("rules", "explain", out, "t11")
+    assert refused == f"{out}: no ticket 't11' (did you mean t1?)"
+    refused = refusal("rules", "explain", tmp_path, "t1")
+    assert "no folder of tickets that were played" in refused
+    refused = refusal("rules", "explain", out, "t1", "--search", "exhaustive")
+    assert "--search: 'exhaustive' (allowed: pass)" in refused
+    (out / "world.json").unlink()
+    assert "world.json: cannot be read" in refusal("rules", "explain", out, "t1")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import refusal, success
+from tests.support.folders import rows
 from valmatch.experiments.explain import simulated
 from valmatch.rule_sets.world_reading import WorldReading, world_text
 
@@ -20,21 +21,11 @@ RULES = {
         {"name": "mode", "type": "string"},
         {"name": "roles", "type": "string_list"},
     ],
-    "teams": [
-        {"name": "red", "minPlayers": 2, "maxPlayers": 2},
-        {"name": "blue", "minPlayers": 2, "maxPlayers": 2},
-    ],
+    "teams": [{"name": name, "minPlayers": 2, "maxPlayers": 2} for name in ("red", "blue")],
     "rules": [
+        {"name": "Near", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 150},
         {
-            "name": "Near",
-            "type": "batchDistance",
-            "batchAttribute": "skill",
-            "maxDistance": 150,
-        },
-        {
-            "name": "Mode",
-            "type": "comparison",
-            "operation": "=",
+            **{"name": "Mode", "type": "comparison", "operation": "="},
             "measurements": ["flatten(teams[*].players.attributes[mode])"],
         },
         {"name": "Close", "type": "latency", "maxLatency": 120},
@@ -61,19 +52,12 @@ def made(folder: Path, *options: object, config: str = CONFIG) -> Path:
     """Return the folder of a run of `simulate`."""
     (folder / "rules.json").write_text(json.dumps(RULES, indent=1), encoding="utf-8")
     (folder / "small.yaml").write_text(config, encoding="utf-8")
-    done = valmatch("simulate", folder / "small.yaml", "--out", folder / "out", *options)
-    assert done.code == 0, done.err
+    success("simulate", folder / "small.yaml", "--out", folder / "out", *options)
     return folder / "out"
 
 
-def tickets_in(folder: Path) -> list[dict[str, str]]:
-    with (folder / "tickets.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def why(folder: Path, ticket: str) -> dict[str, Any]:
-    done = valmatch("rules", "explain", folder, ticket, "--json")
-    assert done.code == 0, done.err
+    done = success("rules", "explain", folder, ticket, "--json")
     document: dict[str, Any] = json.loads(done.out)
     return document
 
@@ -93,14 +77,14 @@ def test_it_says_what_a_replay_of_the_same_tickets_says(name: str, tmp_path: Pat
     given = [word for one in VARIANTS[name] for word in ("--set", one)]
     folder = made(tmp_path, *given, "--seed", 3, "--replication", 2)
     world, outcome = simulated(folder)
-    rows = tickets_in(folder)
-    assert outcome.statuses == [row["status"] for row in rows]
-    assert outcome.times == [float(row["ended"]) for row in rows]
-    unmatched = [row["ticket"] for row in rows if row["status"] != "COMPLETED"]
+    tickets = rows(folder / "tickets.csv")
+    assert outcome.statuses == [row["status"] for row in tickets]
+    assert outcome.times == [float(row["ended"]) for row in tickets]
+    unmatched = [row["ticket"] for row in tickets if row["status"] != "COMPLETED"]
     chosen = unmatched[len(unmatched) // 2]
     document = why(folder, chosen)
     (found,) = document.values()
-    row = rows[int(chosen)]
+    row = tickets[int(chosen)]
     assert found["status"] == row["status"]
     assert found["ended"] == float(row["ended"])
     assert len(found["players"]) == int(row["players"])
@@ -114,8 +98,7 @@ def test_it_says_what_a_replay_of_the_same_tickets_says(name: str, tmp_path: Pat
     text = json.dumps(rules)
     reading = WorldReading(world.table, world.tickets, world.service, (world.search,), text)
     (tmp_path / "world.json").write_text("".join(world_text(reading)), encoding="utf-8")
-    done = valmatch("rules", "replay", tmp_path / "world.json", "--out", tmp_path / "again")
-    assert done.code == 0, done.err
+    success("rules", "replay", tmp_path / "world.json", "--out", tmp_path / "again")
     assert why(tmp_path / "again", chosen) == document
 
 
@@ -158,17 +141,11 @@ REFUSED = {
 def test_what_has_no_rules_to_blame_is_refused(name: str, tmp_path: Path) -> None:
     config, text = REFUSED[name]
     folder = made(tmp_path, config=config)
-    done = valmatch("rules", "explain", folder, "1")
-    assert (done.code, done.out, done.err) == (2, "", f"{folder}: {text}\n")
+    assert refusal("rules", "explain", folder, "1") == f"{folder}: {text}"
 
 
 def test_what_is_not_there_any_more(tmp_path: Path) -> None:
     folder = made(tmp_path)
-    done = valmatch("rules", "explain", folder, "1000000")
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert "no ticket '1000000'" in done.err
+    assert "no ticket '1000000'" in refusal("rules", "explain", folder, "1000000")
     (tmp_path / "rules.json").write_text("{}", encoding="utf-8")
-    done = valmatch("rules", "explain", folder, "1")
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert "the run's rules" in done.err
-    assert "are not there" in done.err
+    assert re.search("the run's rules.*are not there", refusal("rules", "explain", folder, "1"))

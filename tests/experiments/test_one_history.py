@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,8 @@ import numpy as np
 import pytest
 
 import valmatch as library
-from tests.support.command import valmatch
+from tests.support.command import refusal, success, valmatch
+from tests.support.folders import rows
 
 PROBLEM = """\
 model: valorant
@@ -29,16 +29,15 @@ replicate: {n: 500}
 def config(tmp_path: Path) -> Path:
     rng = np.random.default_rng(3)
     times, ratings = np.sort(rng.uniform(0.0, 8.0, 160)), rng.normal(1500.0, 200.0, 160)
-    rows = [f"{t!r},{r!r}\n" for t, r in zip(times.tolist(), ratings.tolist(), strict=True)]
-    (tmp_path / "log.csv").write_text("arrival_hours,rating\n" + "".join(rows))
+    lines = [f"{t!r},{r!r}\n" for t, r in zip(times.tolist(), ratings.tolist(), strict=True)]
+    (tmp_path / "log.csv").write_text("arrival_hours,rating\n" + "".join(lines))
     path = tmp_path / "mine.yaml"
     path.write_text(PROBLEM.replace("LIMIT", "60"))
     return path
 
 
 def test_replicate_makes_one_and_knows_no_interval(config: Path, tmp_path: Path) -> None:
-    made = valmatch("replicate", config, "--out", tmp_path / "out", "--json")
-    assert made.code == 0, made.err
+    made = success("replicate", config, "--out", tmp_path / "out", "--json")
     found = json.loads(made.out)
     assert found["replications"] == 1
     more = library.replicate(config, 5)
@@ -74,8 +73,7 @@ def test_targets_have_nothing_to_narrow(config: Path) -> None:
 
 @pytest.mark.slow
 def test_optimize_evaluates_a_point_once(config: Path, tmp_path: Path) -> None:
-    made = valmatch("optimize", config, "--budget", "100", "--out", tmp_path / "out", "--json")
-    assert made.code == 0, made.err
+    made = success("optimize", config, "--budget", "100", "--out", tmp_path / "out", "--json")
     found = json.loads(made.out)
     assert found["why"] == (
         "every constraint holds on this log; what just holds here is often broken in other months,"
@@ -83,8 +81,7 @@ def test_optimize_evaluates_a_point_once(config: Path, tmp_path: Path) -> None:
     )
     assert found["recommended"]["objective"]["n"] == 1
     assert found["recommended"]["objective"]["ci_low"] is None
-    with (tmp_path / "out" / "evaluations.csv").open() as file:
-        points = [row["team_diff"] for row in csv.DictReader(file)]
+    points = [row["team_diff"] for row in rows(tmp_path / "out" / "evaluations.csv")]
     assert len(points) == len(set(points)) > 5
     point = found["recommended"]["point"]
     alone = library.replicate(library.load_config(config, point))
@@ -104,14 +101,13 @@ def test_optimize_says_that_no_point_is_feasible_on_the_log(config: Path) -> Non
 @pytest.fixture
 def days(config: Path) -> Path:
     """Return a config with a log of three days."""
-    rows = [f"{k / 4},{1500 + 37 * k % 400}\n" for k in range(280)]
-    (config.parent / "log.csv").write_text("arrival_hours,rating\n" + "".join(rows))
+    lines = [f"{k / 4},{1500 + 37 * k % 400}\n" for k in range(280)]
+    (config.parent / "log.csv").write_text("arrival_hours,rating\n" + "".join(lines))
     return config
 
 
 def compared(*arguments: object) -> dict[str, Any]:
-    made = valmatch("compare", *arguments, "--json")
-    assert made.code == 0, made.err
+    made = success("compare", *arguments, "--json")
     return dict(json.loads(made.out))
 
 
@@ -129,8 +125,7 @@ def test_how_a_log_is_read_holds_for_both_sides(days: Path, tmp_path: Path) -> N
     found = compared(days, "--set", f"arrivals={other}", "--set", "team_diff=100")
     assert list(found["changed"]) == ["team_diff"]
     assert found["differences"]["n_players"]["mean_a"] == 4.0
-    spelt = ("factors.log.resample=block", "log={resample: block, block_hours: 12}")
-    for one in spelt:
+    for one in ("factors.log.resample=block", "log={resample: block, block_hours: 12}"):
         found = compared(days, "--set", one, "--set", "team_diff=100", *RESAMPLED[2:])
         assert list(found["changed"]) == ["team_diff"]
 
@@ -144,10 +139,9 @@ def test_a_variant_reads_a_log_in_another_way(days: Path) -> None:
     )
     found = compared(days, "--variant", "team_diff=100")
     assert found["changed"] == {"team_diff": {"a": 400.0, "b": 100.0}}
-    none = valmatch("compare", days, *RESAMPLED)
-    assert none.code == 2
-    assert "nothing to compare with" in none.err
-    assert "what is read or measured, and how, holds for both" in none.err
+    none = refusal("compare", days, *RESAMPLED)
+    assert "nothing to compare with" in none
+    assert "what is read or measured, and how, holds for both" in none
 
 
 @pytest.mark.parametrize(

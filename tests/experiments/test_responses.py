@@ -8,19 +8,17 @@ from pathlib import Path
 import pytest
 
 import valmatch as library
-from tests.support.command import valmatch
+from tests.support.command import refusal, success, valmatch
 from valmatch.models.registry import MODELS
 from valmatch.models.valorant.days import RESPONSES
 
 
 @pytest.mark.parametrize("model", list(MODELS))
 def test_every_response_is_listed_with_unit_and_meaning(model: str) -> None:
-    made = valmatch("responses", model, "--json")
-    assert made.code == 0, made.err
+    made = success("responses", model, "--json")
     found = json.loads(made.out)
     assert all(one["meaning"] for one in found.values())
-    table = valmatch("responses", model)
-    assert table.code == 0
+    table = success("responses", model)
     assert max(map(len, table.out.splitlines())) <= 80
     assert all(name in table.out for name in found)
 
@@ -38,8 +36,7 @@ def test_those_of_valorant_are_in_groups() -> None:
 @pytest.mark.slow
 def test_the_chosen_are_computed_and_shown_alone() -> None:
     how = ("--set", "horizon=4", "--responses", "wait_p95.bottom_10%,avg_wait_time")
-    made = valmatch("replicate", "valorant", "-n", "3", *how)
-    assert made.code == 0, made.err
+    made = success("replicate", "valorant", "-n", "3", *how)
     shown = [line.split()[0] for line in made.out.splitlines()[2:]]
     assert shown == ["avg_wait_time", "wait_p95.bottom_10%"]
     config = library.load_config("valorant", {"horizon": 4, "measure": ["bands"]})
@@ -51,19 +48,15 @@ def test_the_chosen_are_computed_and_shown_alone() -> None:
         ("compare", "valorant", "valorant-start", "-n", "2"),
         ("compare", "valorant", "--set", "team_diff=100", "-n", "2"),
     ):
-        made = valmatch(*command, *how)
-        assert made.code == 0, made.err
+        made = success(*command, *how)
         assert "wait_p95.bottom_10%" in made.out
         assert "avg_player_diff" not in made.out
 
 
 def test_a_response_that_is_none_is_named() -> None:
-    made = valmatch("replicate", "valorant", "--responses", "wait_p96.top_1%")
-    assert made.code == 2
-    assert made.err == (
-        "--responses: 'wait_p96.top_1%' is no response (did you mean wait_p95.top_1%?)\n"
-    )
-    assert valmatch("responses", "valorent").code == 2
+    line = refusal("replicate", "valorant", "--responses", "wait_p96.top_1%")
+    assert line == "--responses: 'wait_p96.top_1%' is no response (did you mean wait_p95.top_1%?)"
+    refusal("responses", "valorent")
 
 
 @pytest.mark.slow
@@ -79,11 +72,9 @@ def test_charts_are_of_the_chosen(tmp_path: Path) -> None:
         figure = library.plot(tmp_path / folder, responses=chosen)
         drawn = [axes for axes in figure.axes if axes.get_visible()]
         assert len(drawn) == 2
-        made = valmatch("plot", tmp_path / folder, "--responses", ",".join(chosen))
-        assert made.code == 0, made.err
-        wrong = valmatch("plot", tmp_path / folder, "--responses", "wait_p95.top_5%")
-        assert wrong.code == 2
-        assert "(did you mean wait_p95.top_1%?)" in wrong.err
+        success("plot", tmp_path / folder, "--responses", ",".join(chosen))
+        wrong = refusal("plot", tmp_path / folder, "--responses", "wait_p95.top_5%")
+        assert "(did you mean wait_p95.top_1%?)" in wrong
     day = tmp_path / "d"
     assert valmatch("simulate", "valorant", "--set", "horizon=4", "--out", day).code == 0
     assert valmatch("plot", day, "--responses", "wait_p95").err == (

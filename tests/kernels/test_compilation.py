@@ -18,6 +18,7 @@ import pytest
 from numpy.typing import NDArray
 
 import valmatch
+from tests.support.command import python
 from valmatch.kernels import cache as kernel_cache
 from valmatch.kernels import compilation
 from valmatch.kernels.cache import UNUSED, cache_folder
@@ -201,8 +202,8 @@ def test_imports_of_kernels_are_those_that_python_makes() -> None:
         " if n.startswith('valmatch') and m.__file__))"
     )
     for module in ("valmatch.models.valorant.days", "valmatch.models.opponent.model"):
-        command = [sys.executable, "-c", code.format(module=module)]
-        loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        loaded = python("-c", code.format(module=module)).stdout.split()
+        assert loaded
         source = package.parent.joinpath(*module.split(".")).with_suffix(".py")
         found = kernel_cache.files_of(package, source)
         kernels = {
@@ -311,13 +312,8 @@ def test_no_part_of_joint_matching_counts_references() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["simulate smoke", "replicate smoke -n 2 --workers 2"])
 def test_kernels_in_plain_python_warn_of_nothing(command: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "valmatch", *command.split()],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = python("-m", "valmatch", *command.split(), env=plain)
     assert "Warning" not in done.stderr
     assert "avg_wait_time" in done.stdout
 

@@ -6,13 +6,12 @@ import errno
 import mmap
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.support.command import python
 from valmatch.errors import RunError
 from valmatch.kernels import scratch
 from valmatch.kernels.scratch import MEMORY, Scratch
@@ -114,9 +113,7 @@ main()
 def test_a_full_disk_ends_a_recorded_ladder_in_one_line(tmp_path: Path) -> None:
     small = ["--set", "population.players=200", "--set", "days=2", "--set", "warmup_days=1"]
     words = ["simulate", "ladder", *small, "--out", tmp_path / "out", "--quiet"]
-    done = subprocess.run(
-        [sys.executable, "-B", "-c", FULL, *map(str, words)], capture_output=True, text=True
-    )
+    done = python("-B", "-c", FULL, *words)
     assert done.returncode == 1
     # Kernels that are not compiled yet, and cannot be kept either, are spoken of before.
     last = done.stderr.splitlines()[-1]

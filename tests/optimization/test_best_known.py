@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import python, success, valmatch
+from tests.support.folders import rows
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.optimization import best_known as module
@@ -21,8 +19,7 @@ from valmatch.optimization.problem_of_config import problem_of, with_factors
 
 
 def table() -> dict[str, dict[str, str]]:
-    with table_file().open(newline="") as file:
-        return {row["config"]: row for row in csv.DictReader(file)}
+    return {row["config"]: row for row in rows(table_file())}
 
 
 def test_every_shipped_problem_has_a_row_inside_its_bounds() -> None:
@@ -70,8 +67,7 @@ def test_a_problem_is_known_by_what_it_asks_for() -> None:
 
 @pytest.mark.slow
 def test_the_problems_are_listed() -> None:
-    done = valmatch("problems")
-    assert done.code == 0
+    done = success("problems")
     assert max(map(len, done.out.splitlines())) <= 80
     for word in ("valorant-x2", "avg_wait_time <= 20", "infeasible", "488.37", "ladder-tune"):
         assert word in done.out
@@ -98,7 +94,6 @@ def test_an_installed_package_has_the_table_beside_its_configs(
 @pytest.mark.slow
 def test_no_row_is_beaten_by_a_point_of_any_table() -> None:
     names = "valorant-1-bounds", "valorant-1-hours"  # `.ci/run` checks them all
-    command = [sys.executable, str(table_file().parent / "check.py"), *names]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = python(table_file().parent / "check.py", *names)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("not beaten by any point in the tables") == len(names)

@@ -7,8 +7,6 @@ import os
 import re
 import shlex
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +17,8 @@ import pytest
 import yaml
 
 from tests.support.case_tables import cases
-from tests.support.command import refusal, valmatch
+from tests.support.command import refusal, started, success, valmatch
+from tests.support.crashes import wait_for
 from tests.support.folders import rows
 from valmatch.config.loading import load_config, shipped_configs
 from valmatch.errors import InputError
@@ -317,8 +316,7 @@ def test_the_judge_of_an_experiment_sees_more_than_the_tests_of_its_runs() -> No
 
 def test_frontier_has_a_point_for_each_bound(tmp_path: Path) -> None:
     options = ["--sweep", "upper_time=30:60:15", *SMALL, "--out", tmp_path]
-    done = valmatch("optimize", "valorant-30min", *options, "--json")
-    assert done.code == 0
+    done = success("optimize", "valorant-30min", *options, "--json")
     frontier = json.loads(done.out)["frontier"]
     assert [one["upper_time"] for one in frontier] == [30, 45, 60]
     table = rows(tmp_path / "frontier.csv")
@@ -341,8 +339,7 @@ def test_a_frontier_stopped_at_its_prices_goes_on(
 ) -> None:
     """They are made when all values are solved for, of replications of their own."""
     options = ["--sweep", "upper_time=30:60:15", *SMALL, "--out"]
-    whole = valmatch("optimize", "valorant-30min", *options, tmp_path / "whole")
-    assert whole.code == 0
+    success("optimize", "valorant-30min", *options, tmp_path / "whole")
 
     def stopped(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGINT)
@@ -352,8 +349,7 @@ def test_a_frontier_stopped_at_its_prices_goes_on(
         patch.setattr("valmatch.optimization.studies.sweep.quotients", stopped)
         part = valmatch("optimize", "valorant-30min", *options, tmp_path / "part")
     assert (part.code, "internal" in part.err) == (130, False)
-    done = valmatch("optimize", "valorant-30min", *options, tmp_path / "part", "--resume")
-    assert done.code == 0
+    success("optimize", "valorant-30min", *options, tmp_path / "part", "--resume")
     for name in ("summary.json", "frontier.csv"):
         assert (tmp_path / "part" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
@@ -403,16 +399,8 @@ def test_a_signal_stops_inside_a_run_which_then_goes_on(tmp_path: Path, workers:
     command = ["optimize", "valorant-20min", "--solver", "random", "--macroreps", 2]
     command += ["--workers", workers, "--budget"]
     out = tmp_path / "o"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "valmatch", *map(str, command), "3000000", "--out", str(out)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    path = out / "evaluations.csv"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not path.exists():
-        time.sleep(0.05)
+    process = started(*command, 3000000, "--out", out)
+    wait_for(out / "evaluations.csv", 1)
     time.sleep(2.0)
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=20)
@@ -505,8 +493,7 @@ def test_factors_in_sections_are_optimised(tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"
     config.write_text(SHOTS)
     out = tmp_path / "out"
-    done = valmatch("optimize", config, "--budget", 600, "--solver", "cobyqa", "--out", out)
-    assert done.code == 0
+    done = success("optimize", config, "--budget", 600, "--solver", "cobyqa", "--out", out)
     summary = json.loads((out / "summary.json").read_text())
     found = summary["recommended"]["point"]
     assert found["rule.aim"] == pytest.approx(3.0, abs=0.5)

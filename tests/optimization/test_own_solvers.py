@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 
 import valmatch
+from tests.support.command import python, success
 from tests.support.command import valmatch as command
 from valmatch import InputError, Problem
 from valmatch.kernels.arrays import Floats
@@ -186,8 +186,7 @@ def test_a_solver_of_another_package_is_used_listed_and_completed(
     config.write_text(json.dumps(PROBLEM))
     out = tmp_path / "out"
     options = ["--solver", "random,cloud", "--budget", 200, "--macroreps", 2, "--out", out]
-    done = command("optimize", config, *options)
-    assert done.code == 0, done.err
+    done = success("optimize", config, *options)
     assert "solver: random, cloud\n" in done.out
     assert set(json.loads((out / "summary.json").read_text())["solvers"]) > {"random", "cloud"}
     assert "Normal steps around the best point, ever smaller." in command("solvers").out
@@ -242,8 +241,6 @@ def test_all_solvers_are_listed_with_what_they_need() -> None:
 def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
     path = tmp_path / "cloud.py"
     path.write_text(blocks("python")[0])
-    done = subprocess.run(
-        [sys.executable, path], capture_output=True, text=True, check=True, cwd=tmp_path
-    )
+    done = python(path, cwd=tmp_path)
     assert "feasible: yes" in done.stdout
     assert "'value': " in done.stdout.splitlines()[-1]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 import valmatch
+from tests.support.case_tables import cases
+from tests.support.command import refusal
 from tests.support.command import valmatch as command
+from tests.support.folders import rows
 from valmatch import InputError
 from valmatch.optimization.nondominated import hypervolume, nondominated
 from valmatch.optimization.solvers.front_search import directions
@@ -112,8 +115,7 @@ def test_files_figure_and_resumption(tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, f"results in {whole}\n")
     assert max(map(len, done.out.splitlines())) <= 80
     summary = json.loads((whole / "summary.json").read_text())
-    with (whole / "front.csv").open(newline="") as file:
-        table = list(csv.DictReader(file))
+    table = rows(whole / "front.csv")
     assert len(table) == len(summary["front"])
     for row, one in zip(table, summary["front"], strict=True):
         assert float(row["rule.aim"]) == one["point"]["rule.aim"]
@@ -127,8 +129,8 @@ def test_files_figure_and_resumption(tmp_path: Path) -> None:
         assert (part / name).read_bytes() == (whole / name).read_bytes()
     assert command("plot", whole).code == 0
     assert (whole / "front.png").is_file()
-    other = command(*options[:2], "--pareto", "far,miss", "--budget", 300, "--out", whole)
-    assert (other.code, "holds the results of another run (pareto" in other.err) == (2, True)
+    other = refusal(*options[:2], "--pareto", "far,miss", "--budget", 300, "--out", whole)
+    assert "holds the results of another run (pareto" in other
 
 
 @pytest.mark.usefixtures("sectioned")
@@ -139,8 +141,7 @@ def test_a_front_without_a_feasible_point_says_so(tmp_path: Path) -> None:
     done = command(*options, "--out", tmp_path / "o")
     assert done.code == 3
     assert "tested points is certified as feasible" in done.out
-    drawn = command("plot", tmp_path / "o")
-    assert (drawn.code, "nothing to draw" in drawn.err) == (2, True)
+    assert "nothing to draw" in refusal("plot", tmp_path / "o")
     late = command(*options[:-2], "--max-time", "0.001s", "--out", tmp_path / "late")
     assert (late.code, "out of time; --resume goes on" in late.err) == (75, True)
 
@@ -148,33 +149,27 @@ def test_a_front_without_a_feasible_point_says_so(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("sectioned")
 @pytest.mark.parametrize(
     ("words", "message"),
-    [
-        (["--pareto", "miss"], "--pareto: 1 objectives (allowed: two or more, all different)"),
-        (["--pareto", "miss,miss"], "--pareto: 1 objectives (allowed: two or more, all diff"),
-        (["--pareto", "miss,fra"], "--pareto: sectioned has no response 'fra' (did you mean far"),
-        (["--pareto", "miss,"], "--pareto: sectioned has no response ''"),
-        (["--pareto", "miss,far", "--sweep", "far=1:2:1"], "--sweep: of no use with --pareto mis"),
-        (["--pareto", "miss,far", "--solver", "bayes"], "--solver: of no use with --pareto miss,"),
-        (["--pareto", "miss,far", "--macroreps", "2"], "--macroreps: of no use with --pareto mi"),
-        (["--set", "optimize.objectives={a: {response: miss}}"], "optimize.objectives: 1 objecti"),
-        (
-            ["--set", "optimize.objectives={a: {response: miss}, b: {response: x}}"],
-            "optimize.objectives.b.response: sectioned has no response 'x'",
-        ),
-        (
-            ["--set", "optimize.objectives={a: {response: miss}, b: {response: far, weight: 0}}"],
-            "optimize.objectives.b.weight: 0 (allowed: another number)",
-        ),
-    ],
+    cases("""
+--pareto miss | --pareto: 1 objectives (allowed: two or more, all different)
+--pareto miss,miss | --pareto: 1 objectives (allowed: two or more, all diff
+--pareto miss,fra | --pareto: sectioned has no response 'fra' (did you mean far
+--pareto miss, | --pareto: sectioned has no response ''
+--pareto miss,far --sweep far=1:2:1 | --sweep: of no use with --pareto mis
+--pareto miss,far --solver bayes | --solver: of no use with --pareto miss,
+--pareto miss,far --macroreps 2 | --macroreps: of no use with --pareto mi
+--set 'optimize.objectives={a: {response: miss}}' | optimize.objectives: 1 objecti
+--set 'optimize.objectives={a: {response: miss}, b: {response: x}}' |
+  optimize.objectives.b.response: sectioned has no response 'x'
+--set 'optimize.objectives={a: {response: miss}, b: {response: far, weight: 0}}' |
+  optimize.objectives.b.weight: 0 (allowed: another number)
+"""),
 )
-def test_bad_fronts_are_one_line_and_exit_2(words: list[str], message: str, tmp_path: Path) -> None:
+def test_bad_fronts_are_one_line_and_exit_2(words: str, message: str, tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"
     config.write_text(json.dumps(SHOTS))
-    done = command("optimize", config, *words, "--out", tmp_path / "o")
-    assert (done.code, done.out) == (2, "")
-    assert message in done.err
-    assert done.err.count("\n") == 1
-    assert not (tmp_path / "o").exists()
+    out = tmp_path / "o"
+    assert message in refusal("optimize", config, *shlex.split(words), "--out", out)
+    assert not out.exists()
 
 
 def test_python_refuses_what_the_command_line_refuses() -> None:

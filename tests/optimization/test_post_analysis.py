@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from tests.support.command import valmatch
+from tests.support.command import success, valmatch
 from tests.support.sweeps import swept
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
@@ -34,8 +34,7 @@ def rows_of(folder: Path) -> dict[str, dict[str, str]]:
 
 @pytest.mark.slow
 def test_both_points_meet_the_same_fresh_replications(tmp_path: Path) -> None:
-    done = valmatch("optimize", PROBLEM, "--budget", 400, "--out", tmp_path, "--json")
-    assert done.code == 0, done.err
+    done = success("optimize", PROBLEM, "--budget", 400, "--out", tmp_path, "--json")
     document = json.loads(done.out)
     found = document["start_and_recommended"]
     assert found["recommended"] == document["recommended"]["point"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import math
 import os
-import subprocess
 import sys
 import threading
 from itertools import pairwise
@@ -15,6 +14,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
+from tests.support.command import python
 from tests.support.known_rules import RULES, registered
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
@@ -54,20 +54,9 @@ TEST = 60
 SEARCHES = [name for name in SOLVERS if name != "auto"]
 # The best finalist that is truly feasible may miss the optimum by this share of the objective's
 # range over the box (128 in the bowl, 30 in five variables, 10 in one, 98 without constraint).
-RANGE = {
-    "bowl": 128.0,
-    "infeasible start": 128.0,
-    "five variables": 30.0,
-    "undefined region": 128.0,
-    "one variable": 10.0,
-    "no constraint": 98.0,
-    "whole numbers": 128.0,
-}
-TOLERANCE = dict.fromkeys(SEARCHES, 0.1) | {
-    "random": 0.15,
-    "spsa": 0.15,
-    "bayes": 0.05,
-}
+RANGE = dict.fromkeys(("bowl", "infeasible start", "undefined region", "whole numbers"), 128.0)
+RANGE |= {"five variables": 30.0, "one variable": 10.0, "no constraint": 98.0}
+TOLERANCE = dict.fromkeys(SEARCHES, 0.1) | {"random": 0.15, "spsa": 0.15, "bayes": 0.05}
 
 
 def solver_for(name: str, case: Case, budget: int = BUDGET, seed: int = 0) -> Solver:
@@ -551,27 +540,15 @@ def test_inverse_and_determinant() -> None:
 
 @pytest.mark.slow
 def test_kernels_agree_with_plain_python() -> None:
-    units, values, noise, theta = (
-        "np.random.default_rng(2).random((9, 2))",
-        "np.random.default_rng(3).random(9)",
-        "np.ones(9)",
-        "np.array([-0.7, -0.3, -3.0])",
-    )
     call = (
         "import numpy as np\n"
         "from valmatch.optimization.solvers.gaussian_process import likelihood_of, posterior\n"
-        f"a = ({units}, {values}, {noise}, {theta})\n"
+        "units, values = (np.random.default_rng(k).random(n) for k, n in ((2, (9, 2)), (3, 9)))\n"
+        "a = (units, values, np.ones(9), np.array([-0.7, -0.3, -3.0]))\n"
         "b = posterior(*a).predict(np.random.default_rng(4).random((5, 2)))\n"
         "print(repr([x.tolist() for x in (np.append(*reversed(likelihood_of(*a))), *b)]))"
     )
     compiled, plain = (
-        subprocess.run(
-            [sys.executable, "-c", call],
-            env={**os.environ, "NUMBA_DISABLE_JIT": off},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for off in ("0", "1")
+        python("-c", call, env={**os.environ, "NUMBA_DISABLE_JIT": off}) for off in ("0", "1")
     )
-    assert compiled == plain
+    assert (compiled.returncode, compiled.stdout) == (0, plain.stdout)

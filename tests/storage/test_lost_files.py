@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.case_tables import cases
-from tests.support.command import Outcome, valmatch
+from tests.support.command import Outcome, success, valmatch
 from valmatch.cli.app import MODULES
 from valmatch.config.loading import shipped_configs
 from valmatch.storage.contents import CONTENTS
@@ -242,8 +242,7 @@ def day(at: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_figures_replace_figures_alone(day: Path) -> None:
-    drawn = valmatch("plot", day, "--format", "png,svg,pdf")
-    assert drawn.code == 0, drawn.err
+    drawn = success("plot", day, "--format", "png,svg,pdf")
     files = [Path(line) for line in drawn.out.splitlines()]
     first = tree(day)
     assert valmatch("plot", day, "--format", "png,svg,pdf").code == 0
@@ -279,8 +278,7 @@ def test_runs_below_a_folder_are_drawn_where_that_is_said(day: Path) -> None:
     assert "day, deep/two (give the folder of one, or --recursive to draw all)" in found.err
     assert tree(parent) == before
     assert valmatch("plot", app_).code == 2
-    drawn = valmatch("plot", parent, "--recursive")
-    assert drawn.code == 0, drawn.err
+    drawn = success("plot", parent, "--recursive")
     assert drawn.err.splitlines() == [f"draws {day}", f"draws {parent / 'deep' / 'two'}"]
     assert {Path(line).parent for line in drawn.out.splitlines()} == {day, parent / "deep" / "two"}
     assert {name: tree(parent)[name] for name in before} == before
@@ -291,8 +289,7 @@ def test_runs_below_a_folder_are_drawn_where_that_is_said(day: Path) -> None:
 def test_a_manifest_that_cannot_be_read_is_named(day: Path) -> None:
     (day.parent / "pipe").mkdir()
     os.mkfifo(day.parent / "pipe" / "manifest.json")
-    drawn = valmatch("plot", day.parent, "--recursive")
-    assert drawn.code == 0, drawn.err
+    drawn = success("plot", day.parent, "--recursive")
     path = Path("pipe", "manifest.json")
     assert drawn.err.splitlines()[0] == (
         f"warning: not drawn: {day.parent / path}: cannot be read: not a regular file"

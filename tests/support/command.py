@@ -1,12 +1,13 @@
-"""Running the command line inside the test process."""
+"""Running the command line, inside the test process or in one of its own."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import subprocess
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 from unittest import mock
 
 from valmatch.cli import main
@@ -37,6 +38,13 @@ def valmatch(*arguments: object) -> Outcome:
     return Outcome(code, out.getvalue(), err.getvalue())
 
 
+def success(*arguments: object) -> Outcome:
+    """Run a command that ends with 0."""
+    done = valmatch(*arguments)
+    assert done.code == 0, done.err
+    return done
+
+
 def refusal(*arguments: object) -> str:
     """Return the one line in which a command says what is wrong with its input."""
     done = valmatch(*arguments)
@@ -45,6 +53,14 @@ def refusal(*arguments: object) -> str:
     return line
 
 
-def sets(overrides: Iterable[str]) -> list[str]:
-    """Return the options that set factors."""
-    return [word for override in overrides for word in ("--set", override)]
+def python(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401
+    """Run Python with words of a command line in a process of its own."""
+    command = [sys.executable, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def started(*arguments: object, **options: Any) -> subprocess.Popen[str]:  # noqa: ANN401
+    """Start ``valmatch ARGUMENTS...`` in a process of its own; what it says can be read."""
+    command = [sys.executable, "-m", "valmatch", *map(str, arguments)]
+    pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, text=True, **pipes, **options)

@@ -6,11 +6,11 @@ import multiprocessing
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from random import Random
 
+from tests.support.command import started
 from valmatch.config.config import Config
 from valmatch.experiments.replicate import replicate
 
@@ -30,18 +30,12 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def start(*arguments: object) -> subprocess.Popen[str]:
     """Start a command with ``--out`` last, and wait until it has written some replications."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "valmatch", *map(str, arguments)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    _wait_for(Path(str(arguments[-1])) / "replications.csv", 10)
+    process = started(*arguments, start_new_session=True)
+    wait_for(Path(str(arguments[-1])) / "replications.csv", 10)
     return process
 
 
-def _wait_for(path: Path, lines: int) -> None:
+def wait_for(path: Path, lines: int) -> None:
     """Wait until a file has some lines, a minute at the longest."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not (
@@ -59,7 +53,7 @@ def run_and_kill(config: Config, n: int, folder: Path, seconds: float, lines: in
         finally:
             os._exit(0)
     if lines:
-        _wait_for(folder / "replications.csv", lines)
+        wait_for(folder / "replications.csv", lines)
     time.sleep(seconds)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
