@@ -1,25 +1,21 @@
 """Check every row of the table of best known solutions against every point in any table of results.
 
-    python results/best-known/check.py [--adopt] [CONFIG ...]
+    python results/best-known/check.py [CONFIG ...]
 
 A point is a row of a CSV file under ``results/`` with a column for each variable of the problem, or
 what `readings.csv` says of one run. It beats a row if, on fresh replications common to both, all
 responses are defined, all bounds hold by their one-sided 95 % bounds, and the objective is lower by
 more than three standard errors. A look at few replications comes first; what passes it gets as many
-as the row has. Exit code 1 where a row is beaten; with --adopt the point takes its place in the CSV
-file (`make.py --page` brings it to the page).
+as the row has. Exit code 1 where a row is beaten.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from make import write  # type: ignore[import-not-found]
 
 from results.study import Row, group, read
 from valmatch.config.config import Config
@@ -27,8 +23,6 @@ from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.best_known import shipped_problems, table_file
 from valmatch.optimization.problem_of_config import problem_of, with_factors
-from valmatch.statistics.estimates import estimate
-from valmatch.storage.output import cell
 
 RESULTS = Path(__file__).parents[1]
 LOOK, CHUNK, SEED = 100, 2_000, 424_242
@@ -90,8 +84,8 @@ def beats(new: Floats, old: Floats | None) -> bool:
     return bool(less.mean() < -CERTAIN * less.std(ddof=1) / len(less) ** 0.5)
 
 
-def better(config: Config, row: Row) -> tuple[Point, Floats] | None:
-    """Return the best point of the tables that beats a row, and its outcomes, or None."""
+def better(config: Config, row: Row) -> tuple[float, Point] | None:
+    """Return the best point of the tables that beats a row, after its objective, or None."""
     own = {name: float(row[name]) for name in config.optimize.variables}
     n, best, old = int(row["n"]), None, None
     for point in points(config):
@@ -104,42 +98,22 @@ def better(config: Config, row: Row) -> tuple[Point, Floats] | None:
             if not beats(new, old):
                 break
         else:
-            if best is None or new[:, 0].mean() < best[1][:, 0].mean():
-                best = point, new
+            objective = float(new[:, 0].mean())
+            if best is None or objective < best[0]:
+                best = objective, point
     return best
 
 
-def adopted(config: Config, row: Row, point: Point, made: Floats) -> Row:
-    """Return the row of a better point."""
-    means = {"objective": made[:, 0]}
-    for k, one in enumerate(problem_of(config, build(config)).constraints, 1):
-        means[one.response] = one.bound + one.sign * made[:, k]
-    new: dict[str, Any] = {**row, "feasible": True, "n": len(made), **point}
-    new["date"] = datetime.now(UTC).date().isoformat()
-    for name, values in means.items():
-        found = estimate(values, 0.95)
-        new |= {name: found.mean, f"{name}_low": found.ci_low, f"{name}_high": found.ci_high}
-    return {name: cell(value) for name, value in new.items()}
-
-
 def main() -> None:
-    """Check, say what was found, and adopt it if asked."""
-    adopt, names = "--adopt" in sys.argv, [one for one in sys.argv[1:] if one != "--adopt"]
-    problems = shipped_problems()
+    """Check the rows of some problems, or of all, and say what was found."""
+    problems, beaten = shipped_problems(), False
     rows = {row["config"]: row for row in read(table_file())}
-    beaten = 0
-    for name in names or rows:
+    for name in sys.argv[1:] or rows:
         found = better(problems[name], rows[name])
-        finding = "not beaten by any point in the tables"
-        if found is not None:
-            beaten += 1
-            finding = f"beaten: {found[1][:, 0].mean():.4f} at {found[0]}"
-            if adopt:
-                rows[name] = adopted(problems[name], rows[name], *found)
-        print(f"{name}: {rows[name]['objective']}: {finding}", flush=True)
-    if adopt and beaten:
-        write(rows)
-    sys.exit(1 if beaten and not adopt else 0)
+        beaten |= found is not None
+        finding = f"beaten: {found[0]:.4f} at {found[1]}" if found else "not beaten by any point"
+        print(f"{name}: {rows[name]['objective']}: {finding} in the tables", flush=True)
+    sys.exit(beaten)
 
 
 if __name__ == "__main__":
