@@ -51,14 +51,8 @@ class Command(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The command as it is typed, no line too long to be read."""
-        quoted = (w if re.fullmatch(r"[\w.,=:/+-]+", w) else shlex.quote(w) for w in self.words)
-        lines = [""]
-        for option in re.split(r" (?=-)", f"valmatch {' '.join(quoted)}"):
-            if lines[-1] and len(lines[-1]) + len(option) > 110:
-                lines.append("   ")
-            lines[-1] += f" {option}" if lines[-1] else option
-        return " \\\n".join(lines)
+        """The command as it is typed."""
+        return shlex.join(["valmatch", *self.words])
 
     def rows(self, folder: Path | None = None) -> list[Row]:
         """Return means with intervals, or differences beside the base, of each point or variant."""
@@ -103,7 +97,7 @@ def add_questions(study: Study, questions: Questions) -> None:
     """Make each question a part and a table of a study, and let the template show them."""
     for question, commands in questions.items():
         cases = [{"run": command.name, "command": command.mark} for command in commands]
-        study.add_table(question, cases, partial(rows_of, commands), workers=1)
+        study.parts[question] = partial(study.complete, question, cases, partial(rows_of, commands))
     study.parts["list"] = partial(print_commands, questions)
     study.names |= {"run_table": run_table, "value": partial(value, study)}
 

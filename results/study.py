@@ -14,6 +14,7 @@ import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
@@ -173,6 +174,12 @@ def plus_minus(mean: float | str, half: float | str, spec: str) -> str:
     return f"{formatted(mean, spec)} ± {formatted(half, spec.lstrip('+'))}"
 
 
+def two_digits(mean: float, half: float, sign: str = "") -> str:
+    """Return a mean with half its interval, to the two leading digits of the latter."""
+    digits = max(0, 1 - math.floor(math.log10(half))) if half else 4
+    return f"{mean:{sign}.{digits}f} ± {half:.{digits}f}"
+
+
 def bold(difference: float | str, half: float | str, spec: str) -> str:
     """Return a difference with half its interval, in bold where the interval leaves 0 out."""
     text = plus_minus(difference, half, f"+{spec}")
@@ -228,7 +235,8 @@ def pivot(
 class Study:
     """A folder of tables, the parts that make them, and the page that a template makes of them.
 
-    `names` are those of its script, such as ``globals()``, which the template may use.
+    `names` are those of its script, ``globals()``; the template may use them and those of this
+    module, which come first.
     """
 
     def __init__(self, names: dict[str, Any], digits: int = 5) -> None:
@@ -278,27 +286,23 @@ class Study:
     def table(
         self, cases: Sequence[Row], workers: int = 2
     ) -> Callable[[Callable[..., list[Row]]], Callable[..., list[Row]]]:
-        """Let a function make the rows of each case of a table, which has its name, and is a part.
-
-        The cells of a case are the arguments of the function and the first columns of its rows.
-        Cases that the table holds are not made again; it is written whenever one is done.
-        """
+        """Let a function make the rows of each case of a table, a part that has its name."""
 
         def register(rows_of: Callable[..., list[Row]]) -> Callable[..., list[Row]]:
-            self.add_table(rows_of.__name__, cases, rows_of, workers)
+            name = rows_of.__name__
+            self.parts[name] = partial(self.complete, name, cases, rows_of, workers)
             return rows_of
 
         return register
 
-    def add_table(
-        self, name: str, cases: Sequence[Row], rows_of: Callable[..., list[Row]], workers: int = 2
+    def complete(
+        self, name: str, cases: Sequence[Row], rows_of: Callable[..., list[Row]], workers: int = 1
     ) -> None:
-        """Add a table as `table` does."""
-        self.parts[name] = lambda: self._complete(name, cases, rows_of, workers)
+        """Make the rows of those cases of a table that it does not hold.
 
-    def _complete(
-        self, name: str, cases: Sequence[Row], rows_of: Callable[..., list[Row]], workers: int
-    ) -> None:
+        The cells of a case are the arguments of the function and the first columns of its rows.
+        The table is written whenever a case is done.
+        """
         before = group(self.rows(name), *cases[0])
         made = {tuple(map(same, key)): rows for key, rows in before.items()}
         keys = [tuple(map(same, case.values())) for case in cases]
@@ -320,21 +324,8 @@ class Study:
             keep_trailing_newline=True,
         )
         made.filters |= {"f": formatted, "words": words, "pm": plus_minus, "bold": bold}
-        shared = (
-            where,
-            only,
-            group,
-            table,
-            pivot,
-            judged,
-            words,
-            bold,
-            plus_minus,
-            statistics.median,
-        )
-        names = {one.__name__: one for one in shared}
         own = {"rows": self.rows, "row": self.row, "number": self.number}
-        return made.from_string(template).render({**self.names, **names, **own})
+        return made.from_string(template).render({**self.names, **globals(), **own})
 
     def main(self) -> None:
         """Make the parts of the command line and the page, or make or check the page alone."""
@@ -345,17 +336,11 @@ class Study:
         )
         parts = ", ".join(self.parts)
         parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {parts}; all by default")
-        parser.add_argument(
-            "--cases",
-            type=int,
-            metavar="N",
-            default=sys.maxsize,
-            help="make at most N of each part",
-        )
+        cases = "make at most N of each part"
+        parser.add_argument("--cases", type=int, metavar="N", default=sys.maxsize, help=cases)
         parser.add_argument("--page", action="store_true", help="make the page and nothing else")
-        parser.add_argument(
-            "--check", action="store_true", help="fail if the page is not what the tables say"
-        )
+        check = "fail if the page is not what the tables say"
+        parser.add_argument("--check", action="store_true", help=check)
         options = parser.parse_args()
         for name in options.parts:
             if name not in self.parts:

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from results.study import CONFIDENCE, Row, Study, counted, read
+from results.study import CONFIDENCE, Row, Study, counted, read, run_command, two_digits
 from valmatch.optimization.best_known import shipped_problems, table_file
 from valmatch.storage.output import cell, write_csv
 
@@ -57,11 +55,7 @@ def solved(config: str, search: tuple[str, int]) -> dict[str, Any]:
     out = study.folder / "runs" / f"{config}-{solver}-{seed}"
     if not (out / "summary.json").exists():
         words = ["optimize", config, "--solver", solver, "--seed", str(seed), "--out", str(out)]
-        words += ["--budget", str(SMALLER.get(config, BUDGET))]
-        command = [sys.executable, "-m", "valmatch", *words]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode not in (0, 3):
-            sys.exit(done.stderr)
+        run_command(*words, "--budget", str(SMALLER.get(config, BUDGET)))
         (out / "evaluations.csv").unlink()
     result: dict[str, Any] = json.loads((out / "summary.json").read_text())
     manifest = json.loads((out / "manifest.json").read_text())
@@ -134,11 +128,10 @@ def make(config: str) -> None:
 # ---- the page ----
 
 
-def mean_of(row: Mapping[str, str], name: str) -> str:
-    """Return a mean to the two leading digits of the half-width of its interval."""
-    mean, high = float(row[name]), float(row[f"{name}_high"])
-    digits = 1 - math.floor(math.log10(high - mean)) if high > mean else 3
-    return f"{mean:.{max(0, digits)}f} ± {high - mean:.{max(0, digits)}f}"
+def mean_of(row: Row, name: str) -> str:
+    """Return a mean with the half-width of its interval."""
+    mean = float(row[name])
+    return two_digits(mean, float(row[f"{name}_high"]) - mean)
 
 
 def rarer(days: str) -> int:

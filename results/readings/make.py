@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import yaml
 
-from results.study import Row, Study
+from results.study import Row, Study, two_digits
 from valmatch import Estimate, compare, load_config, optimize, replicate
 from valmatch.optimization.studies.study import DEFAULT_BUDGET
 
@@ -184,23 +184,15 @@ def half_width(row: Row) -> float:
     return (float(row["ci_high"]) - float(row["ci_low"])) / 2 if row["ci_low"] else 0.0
 
 
-def digits(half: float) -> int:
-    """Return the decimals that show two digits of a half-width."""
-    return 4 if not half else max(0, 1 - math.floor(math.log10(half)))
-
-
 def plain(row: Row) -> str:
     """Return a mean with the half-width of its interval."""
-    half = half_width(row)
-    return f"{float(row['reading']):.{digits(half)}f} ± {half:.{digits(half)}f}"
+    return two_digits(float(row["reading"]), half_width(row))
 
 
 def signed(row: Row) -> str:
     """Return a difference with the half-width of its interval."""
     difference, half = float(row["difference"]), half_width(row)
-    if abs(difference) + half < NO_CHANGE:
-        return "0"
-    return f"{difference:+.{digits(half)}f} ± {half:.{digits(half)}f}"
+    return two_digits(difference, half, "+") if abs(difference) + half >= NO_CHANGE else "0"
 
 
 @study.table([{"name": name, "command": task.command} for name, task in TASKS.items()])

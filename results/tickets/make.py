@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -163,7 +164,7 @@ PLAYERS_A_TICKET = sum(k * x for k, x in enumerate(shares, 1)) / sum(shares)
 
 add_questions(study, QUESTIONS)
 tuned_case = {"run": "tuned", "command": QUESTIONS["tuned"][0].mark}
-study.add_table("tuned", [tuned_case], tuned_rows, workers=1)
+study.parts["tuned"] = partial(study.complete, "tuned", [tuned_case], tuned_rows)
 
 if __name__ == "__main__":
     study.main()
