@@ -6,6 +6,7 @@ import contextlib
 import io
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from unittest import mock
@@ -64,3 +65,8 @@ def started(*arguments: object, **options: Any) -> subprocess.Popen[str]:  # noq
     command = [sys.executable, "-m", "valmatch", *map(str, arguments)]
     pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     return subprocess.Popen(command, text=True, **pipes, **options)
+
+
+def sets(overrides: Iterable[str]) -> list[str]:
+    """Return the options that set factors."""
+    return [word for override in overrides for word in ("--set", override)]
