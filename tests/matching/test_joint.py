@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pytest
 
 from tests.matching.test_departures import Played, plain_day
 from tests.oracles.joint import Pool
 from tests.oracles.ladder import Joint
 from tests.support.days import random_day, random_rules
-from tests.support.interpreted import interpreted
 from valmatch.matching import joint, queue
 from valmatch.matching.queue import kernel_of, new_counts
 from valmatch.matching.rules import Rules
@@ -38,12 +34,6 @@ def kernel_day(times: list[float], ratings: list[float], rules: Rules) -> Played
     return [(now, frozenset(a), frozenset(b)) for now, (a, b) in zip(times_of, teams, strict=True)]
 
 
-def played(days: int) -> list[Any]:
-    """Return the matches of some random days."""
-    rng = np.random.default_rng(7)
-    return [kernel_day(*random_day(rng, 10), random_rules(rng, 3)) for _ in range(days)]
-
-
 def test_equals_the_plain_loop() -> None:
     rng = np.random.default_rng(1)
     matched = 0
@@ -56,10 +46,3 @@ def test_equals_the_plain_loop() -> None:
         assert matches == plain, (times, ratings, rules)
         matched += len(matches)
     assert matched > 300
-
-
-@pytest.mark.slow
-def test_compiled_kernel_equals_its_python_source() -> None:
-    days = played(100)
-    assert sum(map(len, days)) > 50
-    assert interpreted("tests.matching.test_joint", "played", 100) == repr(days)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from tests.oracles.joint import Team, best_match
-from valmatch.matching import joint_search
 from valmatch.matching.joint_search import Work, find_match, new_work
 from valmatch.matching.rules import Rules
 
@@ -35,12 +34,11 @@ def search(
     case: Case,
     before: tuple[int, int] = (0, 0),
     work: Work | None = None,
-    kernel: Any = find_match,  # noqa: ANN401
 ) -> Match:
     """Call the kernel on a case; work is made to measure, so that overruns would show."""
     n, p = len(case.ticks), case.rules.team_num
     team_a, team_b = np.full(p, -1), np.full(p, -1)
-    found = kernel(
+    found = find_match(
         np.array(case.ticks, dtype=np.int64),
         np.array(case.ratings, dtype=np.float64),
         n,
@@ -124,23 +122,6 @@ def test_equals_enumeration_in_larger_pools(
     expected = best_match(*case)
     assert expected is not None
     assert search(case) == expected
-
-
-def test_python_twin_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the kernel and all of its parts as plain Python."""
-    rng = np.random.default_rng(7)
-    cases = [
-        random_case(rng, p, int(rng.integers(2 * p, 2 * p + 4)))
-        for p in (1, 2, 3)
-        for _ in range(40)
-    ]
-    compiled = [search(case) for case in cases]
-    for name, part in vars(joint_search).copy().items():
-        if hasattr(part, "py_func"):
-            monkeypatch.setattr(joint_search, name, part.py_func)
-    assert [search(case, kernel=joint_search.find_match) for case in cases] == compiled
-    assert any(compiled)
-    assert not all(compiled)
 
 
 def extended(rng: np.random.Generator, case: Case) -> Case:

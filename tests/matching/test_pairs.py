@@ -22,7 +22,6 @@ from tests.oracles.pairs import (
     policy_weight,
     tick_pairs,
 )
-from tests.support.interpreted import interpreted
 from tests.support.ladders import POLICIES, random_pairs
 from tests.support.mean_orders import ordered
 from valmatch.draws.streams import Streams
@@ -196,18 +195,6 @@ def test_ticks_are_those_of_full_enumeration() -> None:
 @pytest.mark.slow
 def test_ticks_with_many_who_wait() -> None:
     assert ticks(2, 140, 40, brute=False) > 700
-
-
-@pytest.mark.slow
-def test_compiled_ticks_equal_their_python_source() -> None:
-    assert interpreted("tests.matching.test_pairs", "ticks_quietly", 3, 70, 25, False) == str(
-        ticks(3, 70, 25, False)
-    )
-
-
-def ticks_quietly(*arguments: Any) -> int:  # noqa: ANN401
-    with np.errstate(all="ignore"):
-        return ticks(*arguments)
 
 
 @pytest.mark.slow

@@ -10,9 +10,8 @@ import pytest
 
 from tests.oracles.team_first import Day, Windows
 from tests.support.days import HORIZON, check_sums, random_day, random_rules
-from tests.support.interpreted import interpreted
 from valmatch.matching import queue, team_first
-from valmatch.matching.queue import STATISTICS, kernel_of, new_counts
+from valmatch.matching.queue import kernel_of, new_counts
 from valmatch.matching.rules import KNOWN_SIZE, Rules, known_team, ticks_per_hour
 
 run = kernel_of(queue.run, team_first)
@@ -130,21 +129,3 @@ def test_a_team_size_known_to_compiled_code_changes_nothing() -> None:
         assert (general[:2], general[2].tobytes()) == (known[:2], known[2].tobytes())
         matches += len(general[0])
     assert matches > 150
-
-
-def played(days: int) -> list[Any]:
-    """Return all that the kernel makes of some random days."""
-    rng = np.random.default_rng(99)
-    results: list[Any] = []
-    for day in range(days):
-        rules = random_rules(rng, 4)._replace(around=day % 2 > 0)
-        matches, teams, sums = kernel_day(*random_day(rng, 14), rules)
-        results.append([matches, teams, [sums[name].item() for name in STATISTICS.names or ()]])
-    return results
-
-
-@pytest.mark.slow
-def test_compiled_kernel_equals_its_python_source() -> None:
-    results = played(200)
-    assert sum(len(matches) for matches, _, _ in results) > 50
-    assert interpreted("tests.matching.test_team_first", "played", 200) == repr(results)

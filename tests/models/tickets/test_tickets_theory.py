@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support import ticket_model_theory as theory
-from tests.support.ticket_model_theory import SOLO, duel, means, rule_file
+from tests.support.ticket_model_theory import SOLO, rule_file
 from valmatch import load_config, simulate
 from valmatch.config.loading import shipped_configs
 from valmatch.draws.streams import Streams
@@ -141,17 +141,6 @@ def test_shipped_configs_conserve_tickets_and_obey_littles_law(name: str) -> Non
         for column in ("n_tickets", *(f"tickets_{end}" for end in ends)):
             assert groups[column][own].sum() == values[column], (by, column)
         assert groups["current_tickets"][own].sum() == pytest.approx(values["current_tickets"])
-
-
-@pytest.mark.slow
-def test_rules_are_compared_on_the_same_tickets(tmp_path: Path) -> None:
-    given = {**SOLO, "hours": 1.0, "arrivals": {"per_hour": 300}, "warmup_minutes": 5}
-    sooner = means(given, duel(tmp_path, "newest", 20), 30, "time_to_match", "n_tickets")
-    later = means(given, duel(tmp_path, "newest", 25), 30, "time_to_match", "n_tickets")
-    assert (sooner[:, 1] == later[:, 1]).all()
-    common = (sooner - later)[:, 0].var(ddof=1)
-    independent = sooner[:, 0].var(ddof=1) + later[:, 0].var(ddof=1)
-    assert common < 0.2 * independent
 
 
 @pytest.mark.slow

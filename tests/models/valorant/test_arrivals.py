@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.oracles.arrivals import drawn_by_numpy
-from tests.support.interpreted import interpreted
 from valmatch.draws.streams import Streams
 from valmatch.models.valorant.arrivals import (
     GAPS,
@@ -221,12 +220,3 @@ def factored(matrix: list[list[float]]) -> NDArray[np.float64]:
 def test_cholesky_factor_of_regular_and_singular_covariances() -> None:
     for matrix in (COVARIANCE, [[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]]):
         np.testing.assert_allclose(factored(matrix), matrix, rtol=1e-12, atol=1e-12)
-
-
-def some_days() -> list[list[float]]:
-    return [day(8, k).times.tolist() + day(8, k).ratings.tolist() for k in range(3)]
-
-
-@pytest.mark.slow
-def test_compiled_kernels_equal_their_python_source() -> None:
-    assert interpreted("tests.models.valorant.test_arrivals", "some_days") == repr(some_days())

@@ -215,14 +215,6 @@ def test_a_counted_day_ends_with_its_last_arrival(review: str, tmp_path: Path) -
         assert list(players["prioritized"]) == list(logged.tables[0].columns["prioritized"])
 
 
-def test_waiting_room_grows_with_the_pool() -> None:
-    model = build(
-        load_config("valorant", ["player_diff=0", "player_slack=0", "rate_multiplier=20"])
-    )
-    values = named(model, run(model, 1, [0]).responses[0])
-    assert values["unmatched"] == values["n_players"] > 9000
-
-
 def test_trace_with_vectors_is_rated_by_the_multipliers(tmp_path: Path) -> None:
     path = tmp_path / "trace.csv"
     path.write_text("wr,elo,note,kd,arrival_hours\n50,1000,x,1.5,0\n40,1100,y,0.5,0.5\n")
