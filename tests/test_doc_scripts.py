@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import valmatch as library
-from tests.support.command import python, valmatch
+from tests.support.command import python, refusal, valmatch
 from tests.support.crashes import contents
 from valmatch.models import registry
 
@@ -98,9 +98,8 @@ def test_the_added_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_model_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     _install(monkeypatch, EntryPoint("broken", "no_such_module:ENTRY", registry.GROUP))
-    done = valmatch("replicate", "valorant", "--set", "model=broken")
-    assert done.code == 2
-    assert done.err.startswith("model broken: no_such_module:ENTRY cannot be imported: Module")
+    line = refusal("replicate", "valorant", "--set", "model=broken")
+    assert line.startswith("model broken: no_such_module:ENTRY cannot be imported: Module")
 
 
 @pytest.mark.long

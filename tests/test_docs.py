@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import yaml
 
 import valmatch as library
 from tests import doc_examples
+from tests.support.command import python
 from valmatch import rate_games
 from valmatch.cli.app import command_line
 from valmatch.config.loading import load_config
@@ -75,14 +74,9 @@ def columns_on_the_page(name: str, model: str = "") -> list[str]:
 @pytest.mark.parametrize(
     ("config", "table", "model"),
     [
-        ("valorant", "players", "valorant"),
-        ("valorant", "matches", "valorant"),
-        ("ladder-duel", "games", "ladder"),
-        ("ladder-duel", "tickets", "ladder"),
-        ("ladder-duel", "days", "ladder"),
-        ("tickets-low", "tickets", "tickets"),
-        ("tickets-low", "matches", "tickets"),
-        ("tickets-low", "groups", "tickets"),
+        *(("valorant", table, "valorant") for table in ("players", "matches")),
+        *(("ladder-duel", table, "ladder") for table in ("games", "tickets", "days")),
+        *(("tickets-low", table, "tickets") for table in ("tickets", "matches", "groups")),
     ],
 )
 def test_the_page_on_files_has_the_columns_of_tables(config: str, table: str, model: str) -> None:
@@ -199,12 +193,7 @@ def test_what_an_extra_lacks_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.slow
 def test_the_page_for_man_has_every_command(tmp_path: Path) -> None:
     pytest.importorskip("sphinx", reason="needs the extra `docs`")
-    made = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-b", "man", str(DOCS), str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    made = python("-m", "sphinx", "-q", "-b", "man", DOCS, tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
     page = (tmp_path / "valmatch.1").read_text(encoding="utf-8")
     for name in COMMANDS:

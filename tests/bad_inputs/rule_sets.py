@@ -120,6 +120,12 @@ BAD_TICKETS += [
     ("long attribute", {"players": [{**PLAYER, "attributes": {LONG: 1}}]}, False),
 ]
 
+PIECES = (
+    *(b"{", b"}", b"[", b"]", b'"', b",", b"null", b"NaN", b"1e999", b"-1", b"teams[*]", b"/*"),
+    *(b"\x00", b"\\u0000", b"\xc3\xbf", b"\xff"),
+)
+"""What is put somewhere into a published rule set."""
+
 BAD_LINES = (
     "{", "7", "[]", "null", '{"id": NaN}', f'{{"id": "t9", "time": {HUGE}}}', "[" * 5000,
     '{"a":' * 5000, '{"id": "\\ud800"}', LONG, "\x00",
@@ -193,7 +199,7 @@ def _rule_set(number: int, rng: Random) -> Case:
         path = FIXTURES / "rule_sets" / f"example-{rng.randint(1, 11):02d}.json"
         at = rng.randrange(path.stat().st_size)
         content = path.read_bytes()
-        piece = rng.choice((b"{", b'"', b"]", b"NaN", b"/*", b"\x00", b"1e999", b"\xff"))
+        piece = rng.choice(PIECES)
         damage = Damage(content[:at] + piece + content[at + rng.randint(0, 5) :], "pieces", False)
         return _case(number, argv, files, damage, faulty)
     sizes = {

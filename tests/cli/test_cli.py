@@ -19,7 +19,6 @@ from tests.support.case_tables import cases
 from tests.support.command import python, refusal, success, valmatch
 from tests.support.crashes import start
 from tests.support.folders import rows
-from valmatch.config.loading import load_config
 from valmatch.config.writing import template
 
 RESPONSES = ["avg_team_diff", "avg_wait_time", "matched_fraction", "n_players"]
@@ -109,17 +108,6 @@ def test_row_k_of_replicate_is_simulate_k(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.slow
-def test_workers_never_change_a_byte(tmp_path: Path) -> None:
-    files = ("replications.csv", "summary.json", "summary.csv")
-    for workers in (1, 2, 3):
-        folder = tmp_path / str(workers)
-        valmatch("replicate", "valorant", "-n", 300, "--workers", workers, "--out", folder)
-    for name in files:
-        contents = {(tmp_path / str(workers) / name).read_bytes() for workers in (1, 2, 3)}
-        assert len(contents) == 1
-
-
 def test_undefined_replications_are_counted_not_dropped(tmp_path: Path) -> None:
     narrow = ["--set", "player_diff=0", "--set", "player_slack=0"]
     done = valmatch("replicate", "valorant", "-n", 3, *narrow, "--out", tmp_path, "--json")
@@ -140,13 +128,8 @@ def test_options_may_stand_in_the_config(tmp_path: Path) -> None:
     assert json.loads(valmatch("simulate", config, "--json").out)["seed"] == 9
 
 
-@pytest.mark.slow
-def test_factors_prints_a_valid_config_with_the_defaults(tmp_path: Path) -> None:
-    done = valmatch("factors", "valorant")
-    assert done.out == template("valorant")
-    path = tmp_path / "c.yaml"
-    path.write_text(done.out)
-    assert load_config(str(path)).factors == load_config("valorant").factors
+def test_factors_prints_the_template() -> None:
+    assert valmatch("factors", "valorant").out == template("valorant")
 
 
 @pytest.mark.slow
@@ -261,17 +244,6 @@ def test_interrupt_keeps_what_is_finished(tmp_path: Path, workers: int) -> None:
     assert (manifest["status"], manifest["replications"]) == ("interrupted", len(table))
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["responses"]["n_players"]["n"] == len(table)
-
-
-def test_help_imports_nothing_heavy() -> None:
-    code = (
-        "import sys; sys.argv = ['valmatch', '--help']\n"
-        "from valmatch.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "print(sorted({'numpy', 'scipy', 'numba', 'pydantic'} & set(sys.modules)))"
-    )
-    assert python("-c", code).stdout.endswith("[]\n")
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import statistics
 from datetime import UTC, datetime, timedelta
@@ -13,7 +12,8 @@ import numpy as np
 import pytest
 import yaml
 
-from tests.support.command import Outcome, success
+from tests.support.command import success
+from tests.support.folders import rows
 
 ZONE = ZoneInfo("Europe/Berlin")
 
@@ -39,11 +39,6 @@ optimize:
 """
 
 
-def done(*command: object) -> Outcome:
-    made = success(*command)
-    return made
-
-
 def write_log(path: Path) -> int:
     """Write three weeks around the last Sunday of March; return the number of good rows.
 
@@ -53,7 +48,7 @@ def write_log(path: Path) -> int:
     start = datetime(2026, 3, 16, tzinfo=ZONE).astimezone(UTC)
     hours = np.sort(rng.uniform(0.0, 21 * 24.0, 1500))
     busy = hours[rng.random(hours.size) < 0.4 + 0.6 * ((hours % 24) > 14)]
-    rows, good = ["joined_at,mmr,quit_at,party_id"], 0
+    lines, good = ["joined_at,mmr,quit_at,party_id"], 0
     for number, hour in enumerate(busy.tolist()):
         joined = (start + timedelta(hours=hour)).astimezone(ZONE)
         quits = rng.random() < 0.2
@@ -61,8 +56,8 @@ def write_log(path: Path) -> int:
         quit_at = left.astimezone(ZONE).isoformat(timespec="seconds") if quits else ""
         mmr = "" if number % 100 == 7 else f"{rng.normal(1500, 200):.0f}"
         good += bool(mmr)
-        rows.append(f"{joined.isoformat(timespec='seconds')},{mmr},{quit_at},{number % 5}")
-    path.write_text("\n".join(rows) + "\n")
+        lines.append(f"{joined.isoformat(timespec='seconds')},{mmr},{quit_at},{number % 5}")
+    path.write_text("\n".join(lines) + "\n")
     return good
 
 
@@ -74,13 +69,12 @@ def test_from_weeks_of_a_queue_to_what_is_shipped(
     good = write_log(Path("queue.csv"))
     Path("mine.yaml").write_text(CONFIG)
     # What is: who waits how long, when.
-    day = done("simulate", "mine.yaml", "--out", "today", "--json")
+    day = success("simulate", "mine.yaml", "--out", "today", "--json")
     found = json.loads(day.out)["responses"]
     assert found["n_players"] == good
     assert "bad rows left out" in day.err
     assert "note: queue.csv: column party_id not used" in day.err
-    with Path("today/players.csv").open() as file:
-        players = list(csv.DictReader(file))
+    players = rows(Path("today/players.csv"))
     # By the clock on the wall, in winter as in summer.
     waits: dict[str, list[float]] = {"hour": [], "weekday": []}
     for player in players:
@@ -94,20 +88,20 @@ def test_from_weeks_of_a_queue_to_what_is_shipped(
     assert found["abandoned"] == sum(bool(player["left_hours"]) for player in players) > 0
     # What a looser rule changes, in months like these.
     resampled = ("--set", "log.resample=block", "-n", 40)
-    change = done("compare", "mine.yaml", "--set", "player_diff=400", *resampled, "--json")
+    change = success("compare", "mine.yaml", "--set", "player_diff=400", *resampled, "--json")
     differences = json.loads(change.out)["differences"]
     assert differences["avg_player_diff"]["ci_low"] > 0.0
     assert differences["n_players"]["mean"] == 0.0  # the same months
     # What to ship.
-    done("optimize", "mine.yaml", "--budget", 200, "--solver", "random", "--out", "best")
+    success("optimize", "mine.yaml", "--budget", 200, "--solver", "random", "--out", "best")
     summary = json.loads(Path("best/summary.json").read_text())
     assert summary["feasible"] is True
     shipped = yaml.safe_load(Path("best/recommended.yaml").read_text())
-    wait = json.loads(done("simulate", "best/recommended.yaml", "--json").out)["responses"]
+    wait = json.loads(success("simulate", "best/recommended.yaml", "--json").out)["responses"]
     assert shipped["factors"]["player_diff"] == summary["recommended"]["point"]["player_diff"]
     assert wait["avg_wait_time_all"] <= 70.0
     # A day like those of the log, and pictures for the boss.
-    fitted = done("fit", "mine.yaml", "--days", "weekends").out
+    fitted = success("fit", "mine.yaml", "--days", "weekends").out
     assert yaml.safe_load(fitted)["factors"]["player_diff"] == 150
-    pictures = done("plot", "today", "--title", "Who waits, and when").out.splitlines()
+    pictures = success("plot", "today", "--title", "Who waits, and when").out.splitlines()
     assert {Path(line).name for line in pictures} >= {"day.png", "week.png"}

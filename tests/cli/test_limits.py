@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import refusal, valmatch
 from valmatch.errors import InputError
 from valmatch.execution.shards import array_of, shard_of_job
 from valmatch.experiments.sweep import span
@@ -85,9 +85,8 @@ def test_switches_of_a_config_are_true_or_false(tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"
     for value in ("'yes'", "1", "'true'"):
         config.write_text(f"model: valorant\nreplicate: {{control_variates: {value}}}\n")
-        done = valmatch("replicate", config)
-        assert done.code == 2
-        assert done.err.endswith(f"control_variates: should be true or false (got {value})\n")
+        line = refusal("replicate", config)
+        assert line.endswith(f"control_variates: should be true or false (got {value})")
 
 
 def test_more_workers_than_cores_get_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:

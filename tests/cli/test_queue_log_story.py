@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import statistics
@@ -12,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.command import Outcome, success
+from tests.support.command import success
+from tests.support.folders import rows
 from tests.support.queue_logs import COLUMNS, DIRTY, write_log
 from valmatch import plot as valmatch_plot
 from valmatch.config.loading import load_config
@@ -49,14 +49,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def done(*command: object) -> Outcome:
-    made = success(*command)
-    return made
-
-
 def table(path: str) -> list[dict[str, str]]:
-    with Path(path).open() as file:
-        return list(csv.DictReader(file))
+    return rows(Path(path))
 
 
 def quantile(values: list[float], share: float) -> float:
@@ -90,7 +84,7 @@ def figures(folder: str) -> dict[str, float]:
 
 
 def test_the_log_of_two_days_is_simulated_whole(folder: Path) -> None:
-    made = done(
+    made = success(
         "simulate", "valorant", "--set", "arrivals=queue.csv", "--columns", COLUMNS,
         "--skip-bad-rows", "--set", "team_num=3", "--responses",
         "wait_p50,wait_p95,wait_p95.top_1%,win_gap", "--out", "day",
@@ -98,35 +92,35 @@ def test_the_log_of_two_days_is_simulated_whole(folder: Path) -> None:
     dirty = sum(map(len, DIRTY.values()))
     assert f"queue.csv: {dirty} bad rows left out (2 joined_at, 3 mmr), the first:" in made.err
     assert "columns region, party not used" in made.err
-    rows = table("day/players.csv")
-    assert len(rows) == 3000 - dirty
-    assert max(float(one["arrival_hours"]) for one in rows) > 47.0
-    waits = np.array([float(one["wait_minutes"]) for one in rows if one["match"]])
+    people = table("day/players.csv")
+    assert len(people) == 3000 - dirty
+    assert max(float(one["arrival_hours"]) for one in people) > 47.0
+    waits = np.array([float(one["wait_minutes"]) for one in people if one["match"]])
     found = json.loads(Path("day/responses.json").read_text())["responses"]
     for p in (50, 95):
         assert found[f"wait_p{p}"] == pytest.approx(np.quantile(waits, p / 100))
-    least = np.quantile([float(one["rating"]) for one in rows], 0.99)
-    top = [one for one in rows if float(one["rating"]) >= least and one["match"]]
+    least = np.quantile([float(one["rating"]) for one in people], 0.99)
+    top = [one for one in people if float(one["rating"]) >= least and one["match"]]
     wait = np.quantile([float(one["wait_minutes"]) for one in top], 0.95)
     assert found["wait_p95.top_1%"] == pytest.approx(wait)
     gaps = np.array([float(one["team_diff"]) for one in table("day/matches.csv")])
     assert found["win_gap"] == pytest.approx(np.mean(1 / (1 + 10 ** (-gaps / 400)) - 0.5))
     players = [name for one in table("day/matches.csv") for name in one["team_a"].split(";")]
-    assert set(players) <= {one["player"] for one in rows}
+    assert set(players) <= {one["player"] for one in people}
 
 
 @pytest.mark.slow
 def test_from_the_log_to_a_recommended_config(folder: Path) -> None:
-    made = done("optimize", "mine.yaml", "--budget", "100", "--out", "best", "--json")
+    made = success("optimize", "mine.yaml", "--budget", "100", "--out", "best", "--json")
     found = json.loads(made.out)
     assert "on this log" in found["why"]
     recommended = load_config("best/recommended.yaml")
     point = found["recommended"]["point"]
     factors = recommended.factors.model_dump()
     assert {name: factors[name] for name in point} == point
-    again = json.loads(done("replicate", "best/recommended.yaml", "--json").out)["responses"]
+    again = json.loads(success("replicate", "best/recommended.yaml", "--json").out)["responses"]
     assert again["win_gap"]["mean"] == found["recommended"]["objective"]["mean"]
-    done("simulate", "best/recommended.yaml", "--out", "day")
+    success("simulate", "best/recommended.yaml", "--out", "day")
     expected = figures("day")
     assert found["recommended"]["objective"]["mean"] == pytest.approx(expected["win_gap"])
     bound = found["recommended"]["constraints"]["top"]
@@ -136,7 +130,7 @@ def test_from_the_log_to_a_recommended_config(folder: Path) -> None:
 
 
 def test_the_table_of_waits_by_band(folder: Path) -> None:
-    made = done("simulate", "mine.yaml", "--out", "day")
+    made = success("simulate", "mine.yaml", "--out", "day")
     expected = figures("day")
     found = json.loads(Path("day/responses.json").read_text())["responses"]
     assert {name: found[name] for name in expected} == pytest.approx(expected)
@@ -154,20 +148,20 @@ def test_the_table_of_waits_by_band(folder: Path) -> None:
 @pytest.mark.slow
 def test_from_the_log_to_a_frontier(folder: Path) -> None:
     sweep = ("--sweep", "top=20:60:20", "--budget", "100")
-    made = done("optimize", "mine.yaml", *sweep, "--out", "frontier", "--json")
+    made = success("optimize", "mine.yaml", *sweep, "--out", "frontier", "--json")
     points = json.loads(made.out)["frontier"]
     assert [one["top"] for one in points] == [20.0, 40.0, 60.0]
     for k, one in enumerate(points):
         best = one["recommended"] or one["least_violation"]
         sets = [word for name, x in best["point"].items() for word in ("--set", f"{name}={x!r}")]
-        done("simulate", "mine.yaml", *sets, "--out", f"day{k}")
+        success("simulate", "mine.yaml", *sets, "--out", f"day{k}")
         expected = figures(f"day{k}")
         assert best["objective"]["mean"] == pytest.approx(expected["win_gap"])
         wait = expected["wait_p95.top_1%"]
         assert best["constraints"]["top"]["mean"] == pytest.approx(wait)
         assert one["feasible"] is (wait <= one["top"])
     assert points[-1]["feasible"]
-    drawn = done("plot", "frontier", "--title", "What a bound on the waits of the top costs")
+    drawn = success("plot", "frontier", "--title", "What a bound on the waits of the top costs")
     assert [Path(line).name for line in drawn.out.splitlines()] == ["frontier.png", "frontier.svg"]
     figure: Any = valmatch_plot("frontier")
     assert figure.get_suptitle().endswith("values on this log, which is one history")
@@ -185,14 +179,14 @@ def test_from_the_log_to_a_frontier(folder: Path) -> None:
 def test_intervals_of_resamples_and_a_fitted_config(folder: Path) -> None:
     how = ("--set", "log.resample=block", "--set", "log.block_hours=6", "-n", "5", "--json")
     Path("tight.yaml").write_text(CONFIG.replace("team_diff: 100", "team_diff: 50"))
-    resampled = json.loads(done("compare", "mine.yaml", "tight.yaml", *how).out)
+    resampled = json.loads(success("compare", "mine.yaml", "tight.yaml", *how).out)
     difference = resampled["differences"]["win_gap"]
     assert difference["ci_low"] < difference["mean"] < difference["ci_high"]
     # Names of bands and large intervals take more than a table has room for.
     loose = ("--set", "team_diff=1000", "--set", "player_diff=20", *how[:-1])
-    assert max(map(len, done("compare", "mine.yaml", *loose).out.splitlines())) <= 80
-    fitted = done("fit", "queue.csv", "--columns", COLUMNS, "--skip-bad-rows")
+    assert max(map(len, success("compare", "mine.yaml", *loose).out.splitlines())) <= 80
+    fitted = success("fit", "queue.csv", "--columns", COLUMNS, "--skip-bad-rows")
     Path("fitted.yaml").write_text(fitted.out)
-    players = json.loads(done("replicate", "fitted.yaml", "-n", "20", "--json").out)["responses"]
+    players = json.loads(success("replicate", "fitted.yaml", "-n", "20", "--json").out)["responses"]
     one = players["n_players"]
     assert abs(one["mean"] - 2995 / 2) <= 4 * one["std_error"]

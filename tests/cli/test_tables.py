@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import io
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.support.command import success, valmatch
+from tests.support.command import refusal, success, valmatch
+from tests.support.folders import rows
 from valmatch.present.terminal import print_table
 from valmatch.text.terminal import Sheet
 
@@ -37,15 +37,15 @@ def test_bands_of_compared_systems_are_tables(variants: list[str], tmp_path: Pat
     assert max(map(len, done.out.splitlines())) <= 80
     assert "avg_wait_time.top_1%" not in done.out
     found = tables(done.out)
-    with (tmp_path / "out" / "differences.csv").open() as file:
-        rows = {(row.get("variant", "b"), row["response"]): row for row in csv.DictReader(file)}
+    table = rows(tmp_path / "out" / "differences.csv")
+    by_name = {(row.get("variant", "b"), row["response"]): row for row in table}
     for measure, unit in zip(MEASURES, UNITS, strict=True):
         header, *lines = found[measure + unit]
         assert header[:2] == ["band", "A"]
         assert [line[0] for line in lines[:5]] == BANDS
         column = header.index("-") - 1 if len(variants) > 1 else 3
         for line in lines[:5]:
-            row = rows["b", f"{measure}.{line[0]}"]
+            row = by_name["b", f"{measure}.{line[0]}"]
             assert float(line[column]) == pytest.approx(float(row["mean"]), rel=0.06, abs=6e-4)
 
 
@@ -127,9 +127,8 @@ def test_the_recommended_point_is_shown_in_the_chosen_responses() -> None:
     names = [line.split()[0] for line in lines[start + 1 : lines.index("", start)]]
     assert names == ["avg_wait_time", "win_gap", "wait_p95.top_1%"]
     assert "matched_fraction" not in done.out
-    wrong = valmatch("optimize", "valorant-20min", *BUDGET, "--responses", "win_gab")
-    assert wrong.code == 2
-    assert wrong.err.startswith("--responses: 'win_gab' is no response (")
+    wrong = refusal("optimize", "valorant-20min", *BUDGET, "--responses", "win_gab")
+    assert wrong.startswith("--responses: 'win_gab' is no response (")
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.case_tables import cases
-from tests.support.command import valmatch
+from tests.support.command import refusal, success
 from valmatch.config.factor_paths import flat
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import load_config
@@ -61,12 +61,8 @@ def test_other_factors_take_no_units() -> None:
 
 
 def test_a_sweep_takes_units() -> None:
-    made = valmatch(
-        "replicate", "valorant", "-n", "2", "--sweep", "wait_thresh=6 min,0.2 h", "--set",
-        "horizon=2",
-    )  # fmt: skip
-    assert made.code == 0, made.err
-    assert "6 min" in made.out
+    sweep = ("--sweep", "wait_thresh=6 min,0.2 h", "--set", "horizon=2")
+    assert "6 min" in success("replicate", "valorant", "-n", 2, *sweep).out
 
 
 def test_minutes_in_place_of_hours_are_remarked_upon() -> None:
@@ -155,10 +151,9 @@ def test_unknown_names_are_refused_as_such_also_with_units(problem: Path) -> Non
         ("wait_thresh: {low: 3 min, high: 1", "wait_tresh: {low: 3 min, high: 1", "is no factor"),
     ):
         problem.write_text(PROBLEM.replace(old, new))
-        done = valmatch("optimize", problem, "--budget", 100)
-        assert done.code == 2
-        assert what in done.err
-        assert "should be" not in done.err
+        line = refusal("optimize", problem, "--budget", 100)
+        assert what in line
+        assert "should be" not in line
 
 
 @pytest.mark.parametrize(

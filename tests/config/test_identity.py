@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.case_tables import cases
-from tests.support.command import valmatch
+from tests.support.command import refusal, success, valmatch
 from valmatch.config.identity import changes, config_id, identity
 from valmatch.config.loading import load_config
 from valmatch.models import registry
@@ -67,29 +67,26 @@ def rewrite(folder: Path, **changes: Any) -> None:  # noqa: ANN401
     path.write_text(json.dumps(manifest))
 
 
-def again(folder: Path) -> Any:  # noqa: ANN401
-    return valmatch("replicate", "valorant", "-n", 5, "--resume", "--out", folder)
+def again(folder: Path, run: Callable[..., Any]) -> Any:  # noqa: ANN401
+    return run("replicate", "valorant", "-n", 5, "--resume", "--out", folder)
 
 
 def test_a_new_factor_keeps_every_folder_usable(folder: Path) -> None:
     # The older version did not know the factor `review`, whose default means "as before".
     rewrite(folder, config__factors__review=None)
-    assert again(folder).code == 0
+    again(folder, success)
     rewrite(folder, config__factors__review=None)
     assert valmatch("combine", folder.parent / "all", folder).code == 0
 
 
 def test_a_changed_default_is_refused(folder: Path) -> None:
     rewrite(folder, config__factors__team_diff=350.0)
-    refused = again(folder)
-    assert refused.code == 2
-    assert refused.err == (
+    assert again(folder, refusal) == (
         f"--out {folder}: holds the results of another version of the model (the default of"
-        " factors.team_diff was 350.0, now 400.0); choose another folder\n"
+        " factors.team_diff was 350.0, now 400.0); choose another folder"
     )
-    refused = valmatch("combine", folder.parent / "all", folder)
-    assert refused.code == 2
-    assert "factors.team_diff was 350.0, now 400.0" in refused.err.replace("the default of ", "")
+    refused = refusal("combine", folder.parent / "all", folder)
+    assert "factors.team_diff was 350.0, now 400.0" in refused.replace("the default of ", "")
     assert not (folder.parent / "all").exists()
 
 
@@ -97,19 +94,15 @@ def test_folders_with_different_defaults_are_not_combined(folder: Path, tmp_path
     other = tmp_path / "other"
     assert valmatch("replicate", "valorant", "-n", 3, "--out", other).code == 0
     rewrite(other, config__factors__team_diff=350.0)
-    refused = valmatch("combine", tmp_path / "all", folder, other)
-    assert refused.code == 2
-    assert "different configs" in refused.err
-    assert "(factors.team_diff: 400.0 and 350.0)" in refused.err
+    refused = refusal("combine", tmp_path / "all", folder, other)
+    assert "different configs" in refused
+    assert "(factors.team_diff: 400.0 and 350.0)" in refused
 
 
 def test_a_changed_version_of_the_model_is_refused(folder: Path) -> None:
     rewrite(folder, identity__version="0", config_id="0123456789ab")
-    refused = again(folder)
-    assert refused.code == 2
-    assert "the model has changed: version 0, now 1" in refused.err
-    refused = valmatch("combine", folder.parent / "all", folder)
-    assert "the model has changed: version 0, now 1" in refused.err
+    for refused in (again(folder, refusal), refusal("combine", folder.parent / "all", folder)):
+        assert "the model has changed: version 0, now 1" in refused
 
 
 @pytest.fixture
@@ -136,12 +129,9 @@ def test_changed_code_of_another_package_is_refused(throws: Path, tmp_path: Path
     throws.write_text(PLUG_IN.replace("inputs.mean()", "inputs.mean() + 1.0"))
     assert config_id(load_config(config)) != before
     assert set(identity(load_config(config))) >= {"version", "distribution", "source"}
-    refused = valmatch("replicate", config, "-n", 7, "--resume", "--out", out)
-    assert refused.code == 2
-    assert "the code of the model has changed: digest " in refused.err
-    refused = valmatch("combine", tmp_path / "all", out)
-    assert refused.code == 2
-    assert "the code of the model has changed: digest " in refused.err
+    resumed = ("replicate", config, "-n", 7, "--resume", "--out", out)
+    for command in (resumed, ("combine", tmp_path / "all", out)):
+        assert "the code of the model has changed: digest " in refusal(*command)
 
 
 @pytest.mark.parametrize(
@@ -173,13 +163,12 @@ def test_factors_in_sections_are_compared_one_by_one(tmp_path: Path) -> None:
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["identity"]["factors"] == {"rule": {"aim": 4.0}}
     assert manifest["config"]["factors"]["rule"]["shots"] == 10
-    refused = valmatch(*run, "rule.shots=5", "-n", 5, "--resume")
-    assert refused.code == 2
-    assert "factors.rule.aim was 4.0, now 5.0" in refused.err
-    assert "factors.rule.shots was 10, now 5" in refused.err
+    refused = refusal(*run, "rule.shots=5", "-n", 5, "--resume")
+    assert "factors.rule.aim was 4.0, now 5.0" in refused
+    assert "factors.rule.shots was 10, now 5" in refused
     rewrite(out, config__factors__score__std=3.0, config__factors__rule__side=None)
-    refused = valmatch(*run, "rule.aim=4", "-n", 5, "--resume")
-    assert "(the default of factors.score.std was 3.0, now 2.0)" in refused.err
+    refused = refusal(*run, "rule.aim=4", "-n", 5, "--resume")
+    assert "(the default of factors.score.std was 3.0, now 2.0)" in refused
     rewrite(out, config__factors__score__std=2.0)
     assert valmatch(*run, "rule.aim=4", "-n", 5, "--resume").code == 0
 

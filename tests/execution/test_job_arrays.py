@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import refusal, valmatch
 from valmatch.errors import InputError
 from valmatch.execution.shards import INDICES, WHOLE, Shard, in_job_array, shard_of_job
 
@@ -45,25 +45,18 @@ def test_no_array_is_the_whole(environment: Mapping[str, str]) -> None:
 def test_an_index_without_its_count_is_refused(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(index, "3")
     for command in (["replicate", "valorant"], ["optimize", "valorant-20min", "--macroreps", 2]):
-        done = valmatch(*command)
-        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-        assert done.err.startswith(f"{index}=3: a task of an array, but not which of how many")
-        assert "give --shard I/K, I from 0, or 0/1 for the whole" in done.err
+        line = refusal(*command)
+        assert line.startswith(f"{index}=3: a task of an array, but not which of how many")
+        assert "give --shard I/K, I from 0, or 0/1 for the whole" in line
     assert valmatch("replicate", "valorant", "-n", 1, "--shard", "0/1").code == 0
     assert "does the whole work" in valmatch("simulate", "valorant").err
 
 
 @pytest.mark.usefixtures("command_line_words")
 @pytest.mark.parametrize(
-    "changed",
-    [
-        {"SLURM_ARRAY_TASK_ID": "8"},
-        {"SLURM_ARRAY_TASK_ID": "11"},
-        {"SLURM_ARRAY_TASK_ID": "x"},
-        {"SLURM_ARRAY_TASK_STEP": "0"},
-        {"SLURM_ARRAY_TASK_COUNT": "1000000000"},
-    ],
+    ("name", "value"),
+    [*(("ID", value) for value in ("8", "11", "x")), ("STEP", "0"), ("COUNT", "1000000000")],
 )
-def test_what_is_no_place_is_refused(changed: dict[str, str]) -> None:
+def test_what_is_no_place_is_refused(name: str, value: str) -> None:
     with pytest.raises(InputError, match=r"SLURM_ARRAY_TASK_ID=.*: a task of an array, but not"):
-        shard_of_job(SLURM | changed)
+        shard_of_job(SLURM | {f"SLURM_ARRAY_TASK_{name}": value})

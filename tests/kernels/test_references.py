@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+from tests.support.command import python
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import apart, inlined, internal, njit
 from valmatch.kernels.references import by_reference
@@ -118,10 +117,7 @@ def test_parts_from_the_caches_of_two_processes_are_not_taken_for_each_other(
 
     def spreads_of_process(*numbers: int) -> str:
         code = f"from tests.kernels.test_references import spreads; print(*spreads(*{numbers}))"
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-        command = [sys.executable, "-c", code]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        return done.stdout
+        return python("-c", code, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}).stdout
 
     assert spreads_of_process(0) == spreads_of_process(1) == "10.0\n"
     assert len(list(tmp_path.rglob("*.nbc"))) == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
+from tests.support.folders import rows
 
 PROBLEM = """\
 model: valorant
@@ -37,18 +37,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     weights = 1.0 + 0.8 * np.cos(2.0 * np.pi * (np.arange(48) % 24 - 20) / 24)
     hours = rng.choice(48, 500, p=weights / weights.sum()) + rng.random(500)
     ratings = np.exp(rng.normal(7.2, 0.25, 500))
-    rows = [
+    lines = [
         f"{t!r},{r!r}\n" for t, r in zip(np.sort(hours).tolist(), ratings.tolist(), strict=True)
     ]
-    Path("log.csv").write_text("arrival_hours,rating\n" + "".join(rows))
+    Path("log.csv").write_text("arrival_hours,rating\n" + "".join(lines))
     Path("mine.yaml").write_text(PROBLEM)
     return tmp_path
 
 
 def evaluated(path: str) -> list[dict[str, float]]:
     """Return what a run has evaluated."""
-    with Path(path, "evaluations.csv").open() as file:
-        return [{name: float(x) for name, x in row.items()} for row in csv.DictReader(file)]
+    table = rows(Path(path, "evaluations.csv"))
+    return [{name: float(x) for name, x in row.items()} for row in table]
 
 
 def optimized(*options: object, code: int = 0) -> dict[str, Any]:
@@ -65,13 +65,13 @@ def test_the_best_feasible_point_evaluated_is_recommended(
     folder: Path, solver: str, seed: int
 ) -> None:
     found = optimized("--budget", 100, "--solver", solver, "--seed", seed)
-    rows = evaluated("out")
-    assert found["spent"] == len(rows) <= 100
-    assert len(rows) == 100 or f"after {len(rows)} of 100 evaluations" in found["why"]
-    good = [one for one in rows if one["wait_p95"] <= 45 and one["wait_p50"] <= 12]
+    points = evaluated("out")
+    assert found["spent"] == len(points) <= 100
+    assert len(points) == 100 or f"after {len(points)} of 100 evaluations" in found["why"]
+    good = [one for one in points if one["wait_p95"] <= 45 and one["wait_p50"] <= 12]
     best = min(good, key=lambda one: one["avg_team_diff"])
     assert found["recommended"]["objective"]["mean"] == best["avg_team_diff"]
-    start = next(one for one in rows if (one["team_diff"], one["player_diff"]) == (100, 150))
+    start = next(one for one in points if (one["team_diff"], one["player_diff"]) == (100, 150))
     if start in good:
         assert best["avg_team_diff"] <= start["avg_team_diff"]
 
@@ -83,8 +83,8 @@ def test_no_feasible_point_is_said_only_where_none_was_evaluated(
 ) -> None:
     Path("mine.yaml").write_text(PROBLEM.replace("at_most: 45", f"at_most: {limit}"))
     made = valmatch("optimize", "mine.yaml", "--out", "out", "--json", "--budget", 100)
-    rows = evaluated("out")
-    good = any(one["wait_p95"] <= limit and one["wait_p50"] <= 12 for one in rows)
+    points = evaluated("out")
+    good = any(one["wait_p95"] <= limit and one["wait_p50"] <= 12 for one in points)
     assert made.code == (0 if good else 3)
     assert ("no feasible point was found on this log" in json.loads(made.out)["why"]) is not good
 
@@ -110,11 +110,11 @@ def test_a_run_that_knows_all_points_says_so(folder: Path, solver: str) -> None:
         "--set", "p95=1000", "--set", "p50=1000",
     )  # fmt: skip
     assert made.code == 0, made.err
-    rows = evaluated("out")
-    assert {one["team_num"] for one in rows} <= {1.0, 2.0, 3.0, 4.0}
+    points = evaluated("out")
+    assert {one["team_num"] for one in points} <= {1.0, 2.0, 3.0, 4.0}
     if solver in ("auto", "random"):
-        assert len(rows) == 4
-    assert f"after {len(rows)} of 100 evaluations" in json.loads(made.out)["why"]
+        assert len(points) == 4
+    assert f"after {len(points)} of 100 evaluations" in json.loads(made.out)["why"]
 
 
 @pytest.mark.slow
@@ -123,9 +123,9 @@ def test_a_front_is_made_of_all_that_was_evaluated(folder: Path) -> None:
         "optimize", "mine.yaml", "--pareto", "avg_team_diff,wait_p95", "--budget", 100,
         "--out", "out", "--json",
     )  # fmt: skip
-    found, rows = json.loads(made.out), evaluated("out")
-    assert found["spent"] == found["tested"] == len(rows) == 100
-    good = [one for one in rows if one["wait_p95"] <= 45 and one["wait_p50"] <= 12]
+    found, points = json.loads(made.out), evaluated("out")
+    assert found["spent"] == found["tested"] == len(points) == 100
+    good = [one for one in points if one["wait_p95"] <= 45 and one["wait_p50"] <= 12]
     values = {(one["avg_team_diff"], one["wait_p95"]) for one in good}
     front = sorted(
         one
@@ -169,10 +169,10 @@ def test_every_value_of_a_sweep_has_the_best_of_all_that_was_evaluated(
         assert made.code in (0, 3), made.err
         found[workers] = json.loads(made.out)
     assert all(one == found[1] for one in found.values())
-    rows = evaluated("out1")
+    points = evaluated("out1")
     for value, one in zip(values, found[1]["frontier"], strict=True):
         limit, weight = (value, 1.0) if swept == "p95" else (45.0, value)
-        good = [row for row in rows if row["wait_p95"] <= limit and row["wait_p50"] <= 12]
+        good = [row for row in points if row["wait_p95"] <= limit and row["wait_p50"] <= 12]
         assert one["feasible"] is bool(good)
         if good:
             best = min(weight * row["avg_team_diff"] for row in good)

@@ -200,17 +200,6 @@ def test_feasible_problem_is_certified_on_fresh_replications(tmp_path: Path) -> 
     assert means["avg_wait_time"]["mean"] <= 30
 
 
-@pytest.mark.slow
-def test_nothing_depends_on_workers(tmp_path: Path) -> None:
-    for workers in (1, 2):
-        folder = tmp_path / str(workers)
-        options = [*SMALL, "--macroreps", 3, "--workers", workers, "--out", folder]
-        assert valmatch("optimize", "valorant-30min", *options).code in (0, 3)
-    for name in ("summary.json", "trajectory.csv", "candidates.csv", "progress.csv"):
-        contents = {(tmp_path / str(workers) / name).read_bytes() for workers in (1, 2)}
-        assert len(contents) == 1, name
-
-
 GROWN = ("summary.json", "evaluations.csv", "trajectory.csv", "candidates.csv", "progress.csv")
 
 

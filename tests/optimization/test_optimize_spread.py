@@ -14,6 +14,7 @@ import pytest
 from tests.support.case_tables import cases
 from tests.support.command import refusal, started, success, valmatch
 from tests.support.crashes import wait_for
+from tests.support.sectioned_model import SHOTS
 from tests.support.sweeps import swept
 from valmatch import InputError, load_config, optimize
 from valmatch.execution.chunks import build
@@ -25,15 +26,6 @@ from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.shared_pool import SharedPool
 from valmatch.optimization.studies import solver_comparison
 from valmatch.optimization.studies.combine import combine_optimizations
-
-SHOTS: dict[str, Any] = {
-    "model": "sectioned",
-    "optimize": {
-        "variables": {"rule.aim": {"low": -5, "high": 10}, "rule.shots": {"low": 2, "high": 10}},
-        "objective": {"miss": {"response": "miss"}},
-        "constraints": {"far": {"response": "far", "at_most": 8.0}},
-    },
-}
 
 STUDY = ("--macroreps", 5, "--solver", "random,spsa", "--budget", 100)
 SWEEP = ("--sweep", "far=4:8:1", "--solver", "random", "--budget", 100)

@@ -15,21 +15,13 @@ import pytest
 import valmatch
 from tests.support.command import python, success
 from tests.support.command import valmatch as command
+from tests.support.sectioned_model import SHOTS
 from valmatch import InputError, Problem
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.solvers import registry
 from valmatch.optimization.solvers.registry import SOLVERS, listed
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-solver.md"
-
-PROBLEM: dict[str, Any] = {
-    "model": "sectioned",
-    "optimize": {
-        "variables": {"rule.aim": {"low": -5, "high": 10}, "rule.shots": {"low": 2, "high": 10}},
-        "objective": {"miss": {"response": "miss"}},
-        "constraints": {"far": {"response": "far", "at_most": 8.0}},
-    },
-}
 
 pytestmark = pytest.mark.usefixtures("sectioned")
 
@@ -65,7 +57,7 @@ def blocks(kind: str) -> list[str]:
 
 def test_a_solver_proposes_and_observes_until_its_budget_is_spent() -> None:
     made.clear()
-    study = valmatch.optimize(PROBLEM, Watched, 200)
+    study = valmatch.optimize(SHOTS, Watched, 200)
     (solver,) = made
     assert [points.shape for points, _ in solver.told[:3]] == [(1, 2), (5, 2), (5, 2)]
     assert np.array_equal(solver.told[0][0][0], study.problem.start)
@@ -86,14 +78,14 @@ def test_a_point_that_is_proposed_again_gets_further_replications() -> None:
     def propose(self: Watched) -> Any:  # noqa: ANN401
         return [0.5, 0.5]
 
-    study = valmatch.optimize(PROBLEM, variant("Same", propose=propose, replications=7), 200)
+    study = valmatch.optimize(SHOTS, variant("Same", propose=propose, replications=7), 200)
     counts = [one.n for one in study.runs[0].evaluations[1:]]
     assert counts == [7 * k for k in range(1, len(counts) + 1)]
     assert len(counts) > 10
 
 
 def test_an_empty_proposal_ends_the_search_and_is_no_failure() -> None:
-    study = valmatch.optimize(PROBLEM, variant("Done", propose=lambda self: []), 200)
+    study = valmatch.optimize(SHOTS, variant("Done", propose=lambda self: []), 200)
     assert len(study.runs[0].evaluations) == 1
     assert study.status == "complete"
     assert study.runs[0].spent > 150  # what is left goes to certification
@@ -128,7 +120,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 def test_what_a_solver_does_wrong_ends_its_search_and_is_said_in_one_line(
     methods: dict[str, Any], message: str
 ) -> None:
-    study = valmatch.optimize(PROBLEM, variant("Bad", **methods), 200)
+    study = valmatch.optimize(SHOTS, variant("Bad", **methods), 200)
     (line,) = study.failures
     assert line.startswith(f"solver Bad: {message}")
     assert "which count" in line
@@ -147,11 +139,11 @@ def test_a_failed_search_keeps_what_it_has_and_the_other_solvers_are_not_touched
         return self.rng.random((1, 2)) if len(calls) % 4 else [[2.0, 2.0]]
 
     bad = variant("Late", propose=propose)
-    study = valmatch.optimize(PROBLEM, [bad, "random"], 200, macroreps=2)
+    study = valmatch.optimize(SHOTS, [bad, "random"], 200, macroreps=2)
     assert [len(run.evaluations) for run in study.runs[:2]] == [4, 4]
     (line,) = study.failures
     assert line.endswith("which count; so did 1 more of its searches)")
-    alone = valmatch.optimize(PROBLEM, "random", 200, macroreps=2)
+    alone = valmatch.optimize(SHOTS, "random", 200, macroreps=2)
     assert study.summary()["solvers"]["random"]["runs"] == 2
     for mixed, pure in zip(study.runs[2:], alone.runs, strict=True):
         assert np.array_equal(mixed.certificate.unit, pure.certificate.unit)
@@ -160,12 +152,12 @@ def test_a_failed_search_keeps_what_it_has_and_the_other_solvers_are_not_touched
 def test_solvers_given_as_functions_need_names_of_their_own() -> None:
     for solvers in ([variant("random")], [variant("Twice"), variant("Twice")]):
         with pytest.raises(InputError, match="as is another solver"):
-            valmatch.optimize(PROBLEM, solvers, 200)
+            valmatch.optimize(SHOTS, solvers, 200)
     for wrong in (7, [], [3]):
         with pytest.raises(InputError, match="solvers: "):
-            valmatch.optimize(PROBLEM, wrong, 200)  # type: ignore[arg-type]
+            valmatch.optimize(SHOTS, wrong, 200)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"<lambda>' cannot be sent to worker processes"):
-        valmatch.optimize(PROBLEM, lambda *given: Watched(*given), 200, macroreps=2, workers=2)
+        valmatch.optimize(SHOTS, lambda *given: Watched(*given), 200, macroreps=2, workers=2)
 
 
 def _install(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
@@ -183,7 +175,7 @@ def test_a_solver_of_another_package_is_used_listed_and_completed(
     (name, value), *_ = re.findall(r'^(\w+) = "(.*)"$', blocks("toml")[0], re.MULTILINE)
     _install(monkeypatch, name, value)
     config = tmp_path / "c.yaml"
-    config.write_text(json.dumps(PROBLEM))
+    config.write_text(json.dumps(SHOTS))
     out = tmp_path / "out"
     options = ["--solver", "random,cloud", "--budget", 200, "--macroreps", 2, "--out", out]
     done = success("optimize", config, *options)
@@ -202,7 +194,7 @@ def test_a_solver_that_fails_on_the_command_line_is_one_line_and_exit_1(
     monkeypatch.syspath_prepend(tmp_path)
     _install(monkeypatch, "lost", "lost:Lost")
     config = tmp_path / "c.yaml"
-    config.write_text(json.dumps(PROBLEM))
+    config.write_text(json.dumps(SHOTS))
     out = tmp_path / "out"
     options = ["--solver", "lost", "--budget", 200, "--out", out]
     done = command("optimize", config, *options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import signal
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from tests.support.command import success, valmatch
+from tests.support.folders import rows
 from tests.support.sweeps import swept
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
@@ -28,8 +28,7 @@ FILE = "start_and_recommended.csv"
 
 
 def rows_of(folder: Path) -> dict[str, dict[str, str]]:
-    with (folder / FILE).open() as file:
-        return {row["response"]: row for row in csv.DictReader(file)}
+    return {row["response"]: row for row in rows(folder / FILE)}
 
 
 @pytest.mark.slow
@@ -38,21 +37,16 @@ def test_both_points_meet_the_same_fresh_replications(tmp_path: Path) -> None:
     document = json.loads(done.out)
     found = document["start_and_recommended"]
     assert found["recommended"] == document["recommended"]["point"]
-    start = {
-        "player_diff": 150,
-        "team_diff": 200,
-        "wait_thresh": 0.15,
-        "player_slack": 100,
-        "team_slack": 100,
-    }
+    start = {"player_diff": 150, "team_diff": 200, "wait_thresh": 0.15}
+    start |= {"player_slack": 100, "team_slack": 100}
     assert found["start"] == start
     n = found["replications"]
     assert n == 20
     values = []
     for point in (start, found["recommended"]):
         model = build(load_config("valorant", point))
-        rows = run(model, 1, range(POST_ANALYSIS, POST_ANALYSIS + n)).responses
-        columns = dict(zip(model.responses.names, rows.T, strict=True))
+        table = run(model, 1, range(POST_ANALYSIS, POST_ANALYSIS + n)).responses
+        columns = dict(zip(model.responses.names, table.T, strict=True))
         columns["objective"] = columns["avg_team_diff"] + columns["avg_player_diff"]
         values.append(columns)
     written = rows_of(tmp_path)
@@ -66,8 +60,7 @@ def test_both_points_meet_the_same_fresh_replications(tmp_path: Path) -> None:
         assert float(row["ci_high"]) == pytest.approx(change.mean() + half, rel=1e-9, abs=1e-12)
         assert (row["n"], row["undefined"]) == (str(n), "0")
         assert float(row["difference"]) == found["responses"][name]["difference"]["mean"]
-    with (tmp_path / "evaluations.csv").open() as file:
-        used = {int(row["replication"]) for row in csv.DictReader(file)}
+    used = {int(row["replication"]) for row in rows(tmp_path / "evaluations.csv")}
     assert max(used) < POST_ANALYSIS
     assert min(RUN, POST_ANALYSIS + STAGE) > POST_ANALYSIS + (1 << 30)
     assert document["spent"] <= 400
@@ -132,8 +125,8 @@ def test_it_goes_on_after_an_interruption(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_log_is_one_history(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
-    rows = [f"{k / 20},{1000 + 37 * k % 400}" for k in range(80)]
-    log.write_text("arrival_hours,rating\n" + "\n".join(rows) + "\n")
+    lines = [f"{k / 20},{1000 + 37 * k % 400}" for k in range(80)]
+    log.write_text("arrival_hours,rating\n" + "\n".join(lines) + "\n")
     config = load_config(PROBLEM, [f"arrivals={log}", "team_num=2", "upper_time=200"])
     study = optimize(config, budget=100, out=tmp_path / "out")
     assert study.post_analysis is not None

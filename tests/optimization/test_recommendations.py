@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.support import known_loads
+from tests.support.folders import rows
 from tests.support.known_loads import BOXES, LOADS
 from tests.support.known_rules import RULES, registered
 from tests.support.sweeps import swept
@@ -169,9 +169,8 @@ def test_todays_rule_is_a_candidate_and_compared(tmp_path: Path) -> None:
     assert study.verdict is not None
     assert (study.verdict.name, study.verdict.point) == ("today's rule", {"x1": 30.0})
     assert change_of(study)[1] < 0.0
-    with (tmp_path / "out" / "today_and_recommended.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert (rows[0]["response"], float(rows[0]["difference"])) == ("objective", 0.0)
+    first, *_ = rows(tmp_path / "out" / "today_and_recommended.csv")
+    assert (first["response"], float(first["difference"])) == ("objective", 0.0)
     assert study.summary()["today_and_recommended"]["today"] == {"x1": 30.0}
     assert "today's rule and recommended point on the same" in repr(study)
     outside = load_config({**posed, "factors": {"rule": "valley", "x1": -5}})

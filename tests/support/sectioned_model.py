@@ -112,3 +112,13 @@ class Shots(Model[Floats]):
 
 
 ENTRY = ModelEntry(ShotFactors, "shots at a target", "tests.support.sectioned_model:Shots")
+
+SHOTS: dict[str, Any] = {
+    "model": "sectioned",
+    "optimize": {
+        "variables": {"rule.aim": {"low": -5, "high": 10}, "rule.shots": {"low": 2, "high": 10}},
+        "objective": {"miss": {"response": "miss"}},
+        "constraints": {"far": {"response": "far", "at_most": 8.0}},
+    },
+}
+"""A problem of it that is solved in no time."""
