@@ -206,8 +206,7 @@ def value(
     study: Study, question: str, run: str, point: str, response: str, base: bool = False
 ) -> str:
     """Return a number of a table with its interval and unit, as a sentence has it."""
-    rows = study.rows(question)
-    (row,) = (r for r in rows if (r["run"], r["point"], r["response"]) == (run, point, response))
+    row = study.row(question, run=run, point=point, response=response)
     text = base_text(row) if base else interval_text(row)
     unit = SHOWN[split(response)[0]].unit
     return f"{text.removesuffix(' (open)').removeprefix('+')} {unit}".strip()

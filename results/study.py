@@ -25,6 +25,7 @@ from scipy.special import ndtri, stdtr, stdtrit
 from valmatch.config.loading import load_config
 from valmatch.execution import chunks
 from valmatch.kernels.arrays import Floats
+from valmatch.models.model import Model
 from valmatch.storage.output import write_atomically, write_csv
 
 Row = dict[str, Any]
@@ -98,9 +99,13 @@ def grid(**values: Iterable[object]) -> list[Row]:
 
 def simulate(config: str, settings: Iterable[str], seed: int, n: int) -> dict[str, Floats]:
     """Return the responses of replications of a shipped config, by name."""
-    model = chunks.build(load_config(config, list(settings)))
-    values = chunks.run(model, seed, range(n)).responses.T
-    return dict(zip([response.name for response in model.responses], values, strict=True))
+    return responses_of(chunks.build(load_config(config, list(settings))), seed, range(n))
+
+
+def responses_of(model: Model[Any], seed: int, indices: range) -> dict[str, Floats]:
+    """Return the responses of replications of a model, by name."""
+    values = chunks.run(model, seed, indices).responses.T
+    return dict(zip(model.responses.names, values, strict=True))
 
 
 def run_command(*words: str, folder: Path | None = None) -> dict[str, Any]:
@@ -129,6 +134,14 @@ def estimates(values: Mapping[str, Floats], names: Iterable[str] = ()) -> Row:
     row: Row = {}
     for name in names or values:
         row[name], row[f"{name}_ci"] = interval(values[name])
+    return row
+
+
+def errors(values: Mapping[str, Floats]) -> Row:
+    """Return the mean of each and, as NAME_std_error, its standard error; NaN where undefined."""
+    row: Row = {}
+    for name, own in values.items():
+        row |= {name: float(own.mean()), f"{name}_std_error": std_error(own)}
     return row
 
 

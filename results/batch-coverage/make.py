@@ -8,14 +8,11 @@ those of strengths that move.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from results.study import Row, Study, grid, std_error
+from results.study import Row, Study, errors, grid
 from tests.support.batch_leagues import LEAGUES, MEASURES, shares
 from tests.support.path_leagues import LEVELS, PATH_LEAGUES, path_shares
-from valmatch.kernels.arrays import Floats
 
 study = Study(globals())
 WORLDS, PATH_WORLDS = 500, 1000
@@ -25,23 +22,14 @@ UNFIT = "draws as halves", "prior of a third", "votes"
 """How leagues begin whose games are not those of the model that rates them."""
 
 
-def estimates(measures: tuple[str, ...], found: Floats) -> Row:
-    """Return means and standard errors over worlds; none where a measure is undefined."""
-    row: Row = {}
-    for name, values in zip(measures, found.T, strict=True):
-        known = not math.isnan(values.mean())
-        row[name] = round(float(values.mean()), 6) if known else None
-        row[f"{name}, std_error"] = round(std_error(values), 6) if known else None
-    return row
-
-
 @study.table(grid(league=[league.name for league in LEAGUES]))
 def coverage(league: str) -> list[Row]:
     """Return shares of a league by kind of interval, with standard errors."""
     number = [one.name for one in LEAGUES].index(league)
     found = shares(LEAGUES[number], WORLDS, number)
     return [
-        {"interval": kind, "worlds": len(values)} | estimates(tuple(MEASURES), values)
+        {"interval": kind, "worlds": len(values)}
+        | errors(dict(zip(MEASURES, values.T, strict=True)))
         for kind, values in found.items()
     ]
 
@@ -52,7 +40,8 @@ def paths(league: str) -> list[Row]:
     own = next(one for one in PATH_LEAGUES if one.name == league)
     found = np.array([path_shares(own, seed) for seed in range(PATH_WORLDS)])
     return [
-        {"level": level, "worlds": PATH_WORLDS} | estimates(PATH_MEASURES, found[:, k])
+        {"level": level, "worlds": PATH_WORLDS}
+        | errors(dict(zip(PATH_MEASURES, found[:, k].T, strict=True)))
         for k, level in enumerate(LEVELS)
     ]
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from results.study import Row, group, read
+from results.study import Row, group, read, responses_of
 from valmatch.config.config import Config
-from valmatch.execution.chunks import build, run
+from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.best_known import shipped_problems, table_file
 from valmatch.optimization.problem_of_config import problem_of, with_factors
@@ -61,8 +61,8 @@ def outcomes(config: Config, point: Point, n: int) -> Floats:
     problem, model = problem_of(config, build(config)), build(config, with_factors(config, point))
     parts: list[Floats] = []
     for first in range(0, n, CHUNK):
-        responses = run(model, SEED, range(first, min(n, first + CHUNK))).responses
-        parts.append(problem.outcomes(dict(zip(model.responses.names, responses.T, strict=True))))
+        chunk = range(first, min(n, first + CHUNK))
+        parts.append(problem.outcomes(responses_of(model, SEED, chunk)))
         if np.isnan(parts[-1]).any():
             break
     return np.concatenate(parts)

@@ -390,13 +390,6 @@ WIDTH = st.half_widths(FAMILY)
 """Comparisons of the plan, and standard errors of half an interval: all hold together."""
 
 
-@cache
-def true_beta() -> float:
-    """Return the deviation of a performance that fits the outcomes."""
-    factors: Any = load_config(CONFIG, ["rule.team_num=1"]).factors
-    return float(factors.rating_beta)
-
-
 def words_of(state: str, system: str, choice: str) -> list[str]:
     """Return what a cell sets, besides what is tuned."""
     rule = ["rule.matching=pairs", f"rule.policy={choice}"]
@@ -404,7 +397,8 @@ def words_of(state: str, system: str, choice: str) -> list[str]:
         rule = [f"rule.matching={choice}"]
     times, parameter = STATES[state][0], RIGHT[system]
     own = [f"rating.{parameter[0]}={parameter[1] * times!r}"] if parameter else []
-    beta = f"rating.beta={true_beta() * times!r}"
+    factors: Any = load_config(CONFIG, ["rule.team_num=1"]).factors
+    beta = f"rating.beta={times * float(factors.rating_beta)!r}"
     return ["rule.team_num=1", *rule, f"rating.system={system}", *own, beta]
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from results.study import Row, Study, counted, group, std_error
+from results.study import Row, Study, counted, errors, group
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.threads import one_thread
@@ -33,8 +33,10 @@ MEASURES = ("named_best", "misordered", "widest")
 """What is measured of ratings: whether the leader is the best, how many neighbours are in the wrong
 order, the standard error of the widest difference in points."""
 
-OF_INTERVALS = ("covered", "leader_covered", "lead_bias")
-SHOWN = (*MEASURES, *OF_INTERVALS)
+SHOWN = (*MEASURES, "covered", "leader_covered", "lead_bias")
+"""These; the shares of all differences and of the leader's that intervals hold; the excess of the
+leads over the rest."""
+
 GRADIENT = "knowledge_gradient"
 
 
@@ -121,11 +123,6 @@ def play(cell: Cell, policy: str, goal: str, world: int) -> Floats:
     return np.array(found)
 
 
-def _measured(belief: Belief, truth: Floats) -> list[float]:
-    """Return `SHOWN`."""
-    return [*measures_of(belief, truth), *intervals(belief, truth)]
-
-
 def update(belief: Belief, games: Ints, scores: Floats, start: Floats) -> Belief:
     """Return the belief after games: the mode, and the covariance by the curvature there.
 
@@ -170,18 +167,11 @@ def _scores(belief: Belief, leads: Floats, luck: Floats) -> Floats:
     return found
 
 
-def measures_of(belief: Belief, truth: Floats) -> tuple[float, float, float]:
-    """Return `MEASURES`."""
+def _measured(belief: Belief, truth: Floats) -> list[float]:
+    """Return `SHOWN`."""
     order = np.argsort(-belief.mean, kind="stable")
-    own = np.diag(belief.covariance)
-    spread = own[:, np.newaxis] + own - 2.0 * belief.covariance
     wrong = int((np.diff(truth[order]) > 0.0).sum())
     best = float(truth[order[0]] >= truth.max())
-    return best, float(wrong), float(np.sqrt(max(spread.max(), 0.0)))
-
-
-def intervals(belief: Belief, truth: Floats) -> tuple[float, float, float]:
-    """Return `OF_INTERVALS`: shares of differences that intervals hold, and the leader's excess."""
     own = np.diag(belief.covariance)
     spread = np.sqrt(np.maximum(own[:, None] + own - 2.0 * belief.covariance, 0.0))
     excess = (belief.mean[:, None] - belief.mean) - (truth[:, None] - truth)
@@ -189,7 +179,8 @@ def intervals(belief: Belief, truth: Floats) -> tuple[float, float, float]:
     leader = int(belief.mean.argmax())
     with_leader = others[leader]
     lead = float(excess[leader, with_leader].mean())
-    return float(held[others].mean()), float(held[leader, with_leader].mean()), lead
+    shares_held = float(held[others].mean()), float(held[leader, with_leader].mean())
+    return [best, float(wrong), float(spread.max()), *shares_held, lead]
 
 
 def rows_of(cell: Cell, played: Floats) -> list[Row]:
@@ -198,22 +189,14 @@ def rows_of(cell: Cell, played: Floats) -> list[Row]:
     for arm, (policy, goal) in enumerate(cell.arms):
         for mark, games in enumerate(cell.marks):
             row: Row = {"policy": policy, "goal": goal, "worlds": len(played), "games": games}
-            for k, measure in enumerate(SHOWN):
-                row |= mean_of(measure, played[:, arm, mark, k])
+            of_arm = dict(zip(SHOWN, played[:, arm, mark].T, strict=True))
+            row |= errors(of_arm)
             for k, (measure, of) in enumerate(zip(MEASURES, GOALS, strict=True)):
                 if (GRADIENT, of) in cell.arms:
                     own = played[:, cell.arms.index((GRADIENT, of)), mark, k]
-                    row |= mean_of(f"{measure}_behind", played[:, arm, mark, k] - own)
+                    row |= errors({f"{measure}_behind": of_arm[measure] - own})
             rows.append(row)
     return rows
-
-
-def mean_of(name: str, values: Floats) -> Row:
-    """Return the mean of values and its standard error as two cells."""
-    return {
-        name: round(float(values.mean()), 6),
-        f"{name}_std_error": round(std_error(values), 6),
-    }
 
 
 def play_cell(name: str) -> None:

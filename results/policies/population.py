@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from results.study import Row, grid
+from results.study import Row, grid, responses_of
 from valmatch import load_config
-from valmatch.execution.chunks import run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.ladder.model import InitialState, LadderModel, Run
 from valmatch.models.ladder.state import NEW, Log, new_log
@@ -145,8 +144,6 @@ def settings(world: Row, policy: str, kappa: float) -> list[str]:
 def judged_matches(world: Row, policy: str, kappa: float, seed: int, n: int) -> dict[str, Floats]:
     """Return what is judged, replication by replication."""
     factors: Any = load_config("ladder-duel", settings(world, policy, kappa)).factors
-    model = Judged(factors)
-    columns = run(model, seed, range(n)).responses.T
-    values = dict(zip(model.responses.names, columns, strict=True))
+    values = responses_of(Judged(factors), seed, range(n))
     values["squared_error"] = values["rating_error"] ** 2
     return {name: values[name] for name in PRIMARY + SECONDARY}

@@ -11,6 +11,7 @@ with parameters that are fitted to the first half of a log.
 from __future__ import annotations
 
 import csv
+import math
 import sys
 import tempfile
 import time
@@ -23,8 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from results.former_predictions import FormerPredictions
-from results.study import Row, Study, grid
+from results.study import Row, Study, grid, where
+from results.study import read as read_table
 from tests.support.command import valmatch
 from valmatch import compare_ratings
 from valmatch.draws.streams import Streams
@@ -34,7 +35,9 @@ from valmatch.game_logs.names import Names
 from valmatch.game_logs.options import LogOptions, values_of
 from valmatch.game_logs.reading.log import open_log
 from valmatch.game_logs.roster import Roster
+from valmatch.game_logs.scores import new_tally, note_game, note_pair
 from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.compilation import unallocating
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import BATCH_NAMES, all_systems
 from valmatch.ratings.system import System
@@ -89,7 +92,7 @@ _DAY = 86_400.0
 class Played(NamedTuple):
     """A log of games of one against one."""
 
-    games: Games  # named by their numbers
+    games: Games
     names: list[str]  # of the players
     numbers: Names  # of the players, as `Roster` takes them
     dated: bool  # times are seconds since 1970
@@ -116,7 +119,6 @@ def read(path: Path, columns: Mapping[str, str]) -> Played:
     games = log.games(lambda _: None)
     if not (np.diff(games.game_starts) == 2).all() or len(games.players) != 2 * games.n_games:
         raise SystemExit(f"{path}: holds games of more than one against one")
-    games = games._replace(names=np.arange(games.n_games))
     names = log.players.texts(range(log.players.count))
     blocks = blocks_of(games, log.dated)
     return Played(games, names, log.players, log.dated, log.timed, log.scored, blocks)
@@ -137,20 +139,17 @@ def refitted(name: str, more: Sequence[str]) -> Predict:
                 _write(log, 0, first, folder / "before.csv")
                 _write(log, first, last, folder / "after.csv")
                 out, to_come = folder / f"ratings{first}", folder / f"games{first}"
-                options = (*more, "--interval", "none", "--quiet")
-                made = valmatch(
-                    *("rank", folder / "before.csv", "--system", name, *options, "--out", out)
-                )
-                if made.code:
-                    raise ValueError(made.err.strip().splitlines()[-1])
-                made = valmatch(
-                    *("predict", out, folder / "after.csv", "--quiet", "--out", to_come)
-                )
-                if made.code:
-                    raise ValueError(made.err.strip().splitlines()[-1])
-                with (to_come / "predictions.csv").open(newline="", encoding="utf-8") as file:
-                    rows = [row for row in csv.DictReader(file) if row["side"] == "1"]
-                written = np.array([float(row["expected"]) for row in rows])
+                options = ("--system", name, *more, "--interval", "none", "--out", out)
+                for words in (
+                    ("rank", folder / "before.csv", *options),
+                    ("predict", out, folder / "after.csv", "--out", to_come),
+                ):
+                    made = valmatch(*words, "--quiet")
+                    if made.code:
+                        raise ValueError(made.err.strip().splitlines()[-1])
+                rows = where(read_table(to_come / "predictions.csv"), side=1)
+                # Of players whom no game links yet, `predict` says nothing: even.
+                written = np.array([float(row["expected"] or 0.5) for row in rows])
                 turned = log.games.homes[first:last] == 1
                 expected[first:last] = np.where(turned, 1.0 - written, written)
         return expected
@@ -255,18 +254,20 @@ def choix() -> Predict:
     return predict
 
 
-PEERS: dict[tuple[str, str], Callable[[], Predict]] = {
-    ("riix", "Elo"): partial(riix, "Elo"),
-    ("riix", "Glicko"): partial(riix, "Glicko"),
-    ("riix", "Glicko2"): partial(riix, "Glicko2"),
-    ("riix", "TrueSkill"): partial(riix, "TrueSkill"),
-    ("elote", "Elo"): partial(elote, "EloCompetitor"),
-    ("elote", "Glicko-2"): partial(elote, "Glicko2Competitor"),
-    ("elote", "TrueSkill"): partial(elote, "TrueSkillCompetitor"),
-    ("openskill", "PlackettLuce"): openskill,
-    ("choix", "ilsr_pairwise"): choix,
+PREDICTORS: dict[str, Callable[[], Predict]] = {
+    **{
+        f"valmatch {label}": partial(refitted, batch, more)
+        for batch in BATCH_NAMES
+        for label, more in BATCH_OPTIONS.get(batch, {batch: ()}).items()
+    },
+    **{f"riix {kind}": partial(riix, kind) for kind in ("Elo", "Glicko", "Glicko2", "TrueSkill")},
+    "elote Elo": partial(elote, "EloCompetitor"),
+    "elote Glicko-2": partial(elote, "Glicko2Competitor"),
+    "elote TrueSkill": partial(elote, "TrueSkillCompetitor"),
+    "openskill PlackettLuce": openskill,
+    "choix ilsr_pairwise": choix,
 }
-"""Systems of other packages, as these set them up."""
+"""What predicts all games at once: whole-log systems, and other packages as these set them up."""
 
 
 def found_log(name: str, scratch: Path) -> Path | None:
@@ -289,14 +290,15 @@ def rating(scored: bool) -> list[System]:
     return [system for system in all_systems() if scored or not system.needs_scores]
 
 
-def predictors() -> dict[str, Callable[[], Predict]]:
-    """Return what predicts all games at once: our whole-log systems, and other packages."""
-    ours: dict[str, Callable[[], Predict]] = {
-        f"valmatch {label}": partial(refitted, batch, more)
-        for batch in BATCH_NAMES
-        for label, more in BATCH_OPTIONS.get(batch, {batch: ()}).items()
-    }
-    return ours | {" ".join(key): prepare for key, prepare in PEERS.items()}
+@unallocating
+def note_predictions(first: int, expected: Floats, scored: Floats, tally: Floats) -> None:
+    """Note predictions of some games, the first of this number, in a tally of them.
+
+    Shapes: `expected` (games of the log,); `scored` (some of them,); `tally` (2, columns).
+    """
+    for k in range(scored.size):
+        loss = note_pair(tally, 2, expected[first + k], math.nan, scored[k], 1.0)
+        note_game(tally, 2, loss)
 
 
 @study.table(grid(log=LOGS), workers=1)
@@ -312,17 +314,16 @@ def measured(log: Played) -> list[Row]:
     sums: dict[str, Floats] = {}
     seconds: dict[str, float] = {}
 
-    def judge(label: str, system: System, values: Mapping[str, float]) -> float:
+    def judge(label: str, system: System) -> float:
         started = time.perf_counter()
-        roster = Roster(system, values, log.numbers, ())
+        roster = Roster(system, values_of(system, {}, {}), log.numbers, ())
         sums[label] = tallies(roster, log.games, log.blocks, 0)
         return time.perf_counter() - started
 
     for system in rating(log.scored):
-        values = values_of(system, {}, {})
-        judge(f"valmatch {system.name}", system, values)  # kernels are compiled
-        seconds[f"valmatch {system.name}"] = judge(f"valmatch {system.name}", system, values)
-    for label, prepare in predictors().items():
+        judge(f"valmatch {system.name}", system)  # kernels are compiled
+        seconds[f"valmatch {system.name}"] = judge(f"valmatch {system.name}", system)
+    for label, prepare in PREDICTORS.items():
         try:
             predict = prepare()
             started = time.perf_counter()
@@ -331,9 +332,11 @@ def measured(log: Played) -> list[Row]:
             print(f"{label} does not run: {error}", file=sys.stderr)
             continue
         seconds[label] = time.perf_counter() - started
-        judge(label, FormerPredictions(label, expected), {})
-    judge("coin", COIN, {})
-    judge("better record", RECORD, {})
+        sums[label] = np.array([new_tally() for _ in log.blocks])
+        for tally, (first, last) in zip(sums[label], log.blocks, strict=True):
+            note_predictions(first, expected, log.scores[first:last], tally)
+    for baseline in (COIN, RECORD):
+        judge(baseline.name, baseline)
     found = compared(sums, {label: {} for label in seconds}, log.games, 0)
     return [
         {"system": label, "games": log.games.n_games}

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import yaml
 
 from results.study import Row, Study, two_digits
-from valmatch import Estimate, compare, load_config, optimize, replicate
+from valmatch import compare, load_config, optimize, replicate
 from valmatch.optimization.studies.study import DEFAULT_BUDGET
 
 study = Study(globals(), digits=17)
@@ -44,16 +44,6 @@ FEASIBLE = "feasible"
 def options(changes: Sequence[str]) -> str:
     """Return changes as options."""
     return "".join(f" --set {change}" for change in changes)
-
-
-def measure_row(
-    measure: str, reading: float | None, n: int, interval: Estimate | None = None
-) -> Row:
-    """Return a row of a number that is compared with nothing."""
-    ends = {} if interval is None else {"ci_low": interval.ci_low, "ci_high": interval.ci_high}
-    empty = dict.fromkeys(("default", "difference", "ci_low", "ci_high"))
-    row: Row = {"measure": measure, "default": None, "reading": reading}
-    return row | empty | ends | {"n": n}
 
 
 class Paired(NamedTuple):
@@ -126,8 +116,12 @@ class Solved(NamedTuple):
         estimates |= {response: days.estimates[response] for response in self.labels}
         facts = {FEASIBLE: float(bool(found.summary()["feasible"])), **point}
         return [
-            *(measure_row(name, one.mean, one.n, one) for name, one in estimates.items()),
-            *(measure_row(name, value, 1) for name, value in facts.items()),
+            *(
+                {"measure": name, "reading": one.mean, "n": one.n}
+                | {"ci_low": one.ci_low, "ci_high": one.ci_high}
+                for name, one in estimates.items()
+            ),
+            *({"measure": name, "reading": value, "n": 1} for name, value in facts.items()),
         ]
 
     def words(self, rows: Mapping[str, Row]) -> str:
@@ -158,9 +152,9 @@ class RandomSearch(NamedTuple):
         assert found.comparison is not None
         solver = found.comparison.solvers["random"]
         middle, share = solver["median_objective"], solver["called_feasible"]["value"]
-        row = measure_row("objective", middle["value"], RUNS)
+        row = {"measure": "objective", "reading": middle["value"], "n": RUNS}
         row |= {"ci_low": middle["ci_low"], "ci_high": middle["ci_high"]}
-        return [row, measure_row(FEASIBLE, share, RUNS)]
+        return [row, {"measure": FEASIBLE, "reading": share, "n": RUNS}]
 
     def words(self, rows: Mapping[str, Row]) -> str:
         """Return the median objective in words."""

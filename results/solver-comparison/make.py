@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from results import capacity as capacity_problems
-from results.study import Row, Study, grid, group, run_command, std_error
+from results.study import Row, Study, errors, grid, group, responses_of, run_command
 from valmatch.config.config import Config
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
@@ -304,17 +304,14 @@ def agreement(elo_sd: float, allowable_diff: float) -> list[Row]:
 
     ours, theirs = chess_model(elo_sd, allowable_diff), simopt_model(allowable_diff, elo_sd)
     made = [simopt_replication(theirs, k) for k in range(REPLICATIONS)]
-    names = [response.name for response in ours.responses]
-    found = run(ours, 1, range(REPLICATIONS)).responses
+    found = responses_of(ours, 1, range(REPLICATIONS))
     rows = []
     for response, mended, own in (
         ("avg_diff", "avg_diff", "avg_team_diff"),
         ("avg_wait_time", "mended_wait", "avg_wait_time_all"),
     ):
         simopt_values = np.array([getattr(one, mended) for one in made])
-        values, row = found[:, names.index(own)], dict[str, Any]()
-        for name, x in (("simopt", simopt_values), ("valmatch", values)):
-            row |= {name: float(x.mean()), f"{name}_std_error": std_error(x)}
+        row = errors({"simopt": simopt_values, "valmatch": found[own]})
         error = math.hypot(row["simopt_std_error"], row["valmatch_std_error"])
         row["std_errors_apart"] = (row["valmatch"] - row["simopt"]) / error
         row["simoptlib_1_2_4"] = float(np.mean([getattr(one, response) for one in made]))
