@@ -29,13 +29,12 @@ from results.study import read as read_table
 from tests.support.command import valmatch
 from valmatch import compare_ratings
 from valmatch.draws.streams import Streams
-from valmatch.game_logs.blocks import blocks_of
 from valmatch.game_logs.comparison import COIN, RECORD, compared, tallies
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.options import LogOptions, values_of
 from valmatch.game_logs.reading.log import open_log
 from valmatch.game_logs.roster import Roster
-from valmatch.game_logs.scores import new_tally, note_game, note_pair
+from valmatch.game_logs.scores import blocks_of, new_tally, note_game, note_pair
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import unallocating
 from valmatch.ratings.games import Games

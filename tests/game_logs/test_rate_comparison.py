@@ -14,11 +14,10 @@ from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
 from tests.support.command import valmatch
 from tests.support.game_logs import LONG, random_rows, table, write
 from valmatch.errors import InputError
-from valmatch.game_logs.blocks import MEASURES
 from valmatch.game_logs.comparison import compare_ratings, compared
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.remarks import worse_than_a_coin
-from valmatch.game_logs.scores import GAMES, LOSS, new_tally
+from valmatch.game_logs.scores import GAMES, LOSS, MEASURES, new_tally
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import system_named
 

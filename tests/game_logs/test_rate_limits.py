@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
-from valmatch.game_logs.blocks import MEASURES, difference
-from valmatch.game_logs.scores import FIRST_BIN
+from valmatch.game_logs.scores import FIRST_BIN, MEASURES, difference
 
 
 @pytest.mark.parametrize(

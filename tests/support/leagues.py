@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.game_logs.blocks import blocks_of, difference
 from valmatch.game_logs.comparison import COIN, tallies
 from valmatch.game_logs.names import Names, Texts
 from valmatch.game_logs.roster import Roster
+from valmatch.game_logs.scores import blocks_of, difference
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import system_named

@@ -117,7 +117,7 @@ MODULES = {
     "combine": "combine",
     "status": "status",
     "rate": "rate",
-    "rank": "rank",
+    "rank": "rate",
     "predict": "predict",
     "plan": "plan",
     "sprt": "sprt",

@@ -16,7 +16,6 @@ import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
-from valmatch.game_logs.blocks import MEASURES, OF_DRAWS, Difference, blocks_of, difference
 from valmatch.game_logs.games import part, pieces
 from valmatch.game_logs.options import RateOptions, check_tuned, values_of
 from valmatch.game_logs.rating_files import SUMMARY, claim
@@ -32,7 +31,16 @@ from valmatch.game_logs.remarks import (
     worse_than_a_coin,
 )
 from valmatch.game_logs.roster import Roster
-from valmatch.game_logs.scores import TALLIES, Scores, scores
+from valmatch.game_logs.scores import (
+    MEASURES,
+    OF_DRAWS,
+    TALLIES,
+    Difference,
+    Scores,
+    blocks_of,
+    difference,
+    scores,
+)
 from valmatch.game_logs.tuning import Tuning, games_to_fit, tune
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike

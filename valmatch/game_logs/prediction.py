@@ -19,8 +19,8 @@ import numpy as np
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
 from valmatch.game_logs.csv_rows import time_text
+from valmatch.game_logs.games import predict
 from valmatch.game_logs.options import LogFormat, PredictOptions, values_of
-from valmatch.game_logs.playing import predict
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
 from valmatch.game_logs.rating_files import SUMMARY
 from valmatch.game_logs.reading.columns import LONG, Format, find_columns

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.game_logs.csv_rows import numerals, time_text
+from valmatch.game_logs.games import play
 from valmatch.game_logs.names import Names, Texts
-from valmatch.game_logs.playing import play
 from valmatch.game_logs.scores import Played, new_tally, unplayed
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import njit

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.blocks import Difference, blocks_of, difference
 from valmatch.game_logs.games import part
 from valmatch.game_logs.roster import Roster
-from valmatch.game_logs.scores import Scores, scores
+from valmatch.game_logs.scores import Difference, Scores, blocks_of, difference, scores
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import System

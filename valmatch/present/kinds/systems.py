@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from valmatch.game_logs.blocks import Difference
 from valmatch.game_logs.comparison import RatingComparison
+from valmatch.game_logs.scores import Difference
 from valmatch.present.document import (
     Block,
     Chart,
