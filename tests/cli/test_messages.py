@@ -241,16 +241,6 @@ def test_usage_lines() -> None:
 
 
 @pytest.mark.slow
-def test_shards_that_owe_replications(tmp_path: Path) -> None:
-    for index in (1, 5):
-        shard = ["--shard", f"{index}/7", "--out", tmp_path]
-        assert valmatch("replicate", "valorant", "-n", 20, *shard, *SMALL).code == 0
-    done = valmatch("combine", tmp_path, "--check")
-    assert (done.code, done.out.splitlines()[0]) == (75, "shard 0/7 owes 3 replications: 0, 7, 14")
-    assert "--array=0,2-4,6 with --shard $SLURM_ARRAY_TASK_ID/7" in done.err
-
-
-@pytest.mark.slow
 def test_commands_without_shares_say_so_in_a_job_array(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

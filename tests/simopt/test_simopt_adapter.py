@@ -5,9 +5,7 @@ from __future__ import annotations
 import doctest
 import math
 import pickle
-from collections.abc import Iterator
 from copy import deepcopy
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -15,20 +13,18 @@ import numpy as np
 import pytest
 
 from valmatch.config.loading import load_config
-from valmatch.execution.chunks import build, run
 from valmatch.models.valorant.factors import ValorantFactors
 
 pytest.importorskip("simopt", reason="needs the extra `simopt`")
 
-import joblib
-from mrg32k3a.mrg32k3a import MRG32k3a
-from simopt.base import Problem, Solution
+from simopt.base import Problem
 from simopt.experiment import single
 from simopt.solvers.astrodf import ASTRODF
 from simopt.solvers.neldmd import NelderMead
 from simopt.solvers.randomsearch import RandomSearch
 from simopt.solvers.spsa import SPSA
 
+from tests.support.simopt_points import ours, simulated, stream
 from valmatch import simopt as valmatch_simopt
 from valmatch.simopt import (
     PenalizedValorantAvgDifference,
@@ -44,25 +40,6 @@ START = (150.0, 200.0, 0.15, 100.0, 100.0)
 NAMES = ("player_diff", "team_diff", "wait_thresh", "player_slack", "team_slack")
 BOTH = [ValorantAvgDifference, PenalizedValorantAvgDifference]
 SOLVERS = [RandomSearch, ASTRODF, NelderMead, SPSA]
-
-
-def stream(subsubstream: int = 0) -> MRG32k3a:
-    return MRG32k3a(s_ss_sss_index=[3, 0, subsubstream])
-
-
-def simulated(problem: Problem, x: tuple[float, ...], n: int = 5) -> Solution:
-    """Simulate a point as SimOpt's solvers do."""
-    solution = Solution(x, problem)
-    solution.attach_rngs([stream()])
-    problem.simulate(solution, n)
-    return solution
-
-
-def ours(n: int, *overrides: str) -> dict[str, list[float]]:
-    """Run the same replications without SimOpt."""
-    model = build(load_config("valorant", overrides))
-    values = run(model, 0, [replication_index(stream(k)) for k in range(n)]).responses
-    return {r.name: v.tolist() for r, v in zip(model.responses, values.T, strict=True)}
 
 
 def overrides(x: tuple[float, ...]) -> list[str]:
@@ -122,7 +99,7 @@ def test_replications_are_those_of_the_simulator() -> None:
         model_fixed_factors={"rate_multiplier": 2.0},
     )
     solution = simulated(problem, x)
-    expected = ours(5, *overrides(x), "rate_multiplier=2")
+    expected = ours(load_config("valorant", [*overrides(x), "rate_multiplier=2"]), 5)
     both = zip(expected["avg_team_diff"], expected["avg_player_diff"], strict=True)
     assert solution.objectives[:, 0].tolist() == [0.5 * team + 2.0 * own for team, own in both]
     waits = solution.stoch_constraints[:, 0].tolist()
@@ -207,7 +184,9 @@ def test_without_a_horizon_the_worst_wait_is_that_of_the_replication() -> None:
     nothing = (0.0,) * 5
     problem = ValorantAvgDifference(model_fixed_factors={"num_players": 30, "horizon": None})
     waits = simulated(problem, nothing, 2).stoch_constraints[:, 0].tolist()
-    expected = ours(2, *overrides(nothing), "num_players=30", "horizon=null")
+    expected = ours(
+        load_config("valorant", [*overrides(nothing), "num_players=30", "horizon=null"]), 2
+    )
     assert expected["n_matches"] == [0.0, 0.0]
     assert waits == [wait - 10.0 for wait in expected["avg_wait_time_all"]]
 
@@ -249,14 +228,6 @@ def test_copies_give_the_same(problem_class: type[Problem]) -> None:
     for copy in (deepcopy(problem), pickle.loads(pickle.dumps(problem))):
         assert copy == problem
         assert simulated(copy, x).objectives.tolist() == expected
-
-
-@pytest.fixture
-def _experiments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Keep SimOpt's folder out of the working directory, and all work in this process."""
-    monkeypatch.setattr(single, "EXPERIMENT_DIR", tmp_path)
-    with joblib.parallel_config(backend="sequential"):
-        yield
 
 
 def experiment(solver_class: type[Any], problem_class: type[Problem], budget: int) -> Any:  # noqa: ANN401

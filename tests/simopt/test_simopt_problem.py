@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -13,22 +12,18 @@ import pytest
 
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
-from valmatch.execution.chunks import build, run
 
 pytest.importorskip("simopt", reason="needs the extra `simopt`")
 
-import joblib
-from mrg32k3a.mrg32k3a import MRG32k3a
-from simopt.base import Problem, Solution
 from simopt.experiment import multiple, single
 from simopt.plot_type import PlotType
-from simopt.plots import utils
 from simopt.plots.progress_curve import plot_progress_curves
 from simopt.solvers.astrodf import ASTRODF
 from simopt.solvers.neldmd import NelderMead
 from simopt.solvers.randomsearch import RandomSearch
 
-from valmatch.simopt import ValorantAvgDifference, problem, replication_index
+from tests.support.simopt_points import ours, simulated, stream
+from valmatch.simopt import ValorantAvgDifference, problem
 
 pytestmark = [
     pytest.mark.usefixtures("sectioned"),
@@ -56,25 +51,6 @@ def shots(tmp_path: Path) -> Path:
     return path
 
 
-def stream(subsubstream: int = 0) -> MRG32k3a:
-    return MRG32k3a(s_ss_sss_index=[3, 0, subsubstream])
-
-
-def simulated(posed: Problem, x: tuple[float, ...], n: int = 5) -> Solution:
-    """Simulate a point as SimOpt's solvers do."""
-    solution = Solution(x, posed)
-    solution.attach_rngs([stream()])
-    posed.simulate(solution, n)
-    return solution
-
-
-def ours(config: object, n: int, *overrides: str) -> dict[str, list[float]]:
-    """Run the same replications without SimOpt."""
-    model = build(load_config(config, overrides))  # type: ignore[arg-type]
-    values = run(model, 0, [replication_index(stream(k)) for k in range(n)]).responses
-    return {r.name: v.tolist() for r, v in zip(model.responses, values.T, strict=True)}
-
-
 def test_a_config_is_a_problem_as_it_is_posed(shots: Path) -> None:
     posed = problem(shots)
     assert (posed.dim, posed.n_stochastic_constraints, posed.name) == (2, 2, "SHOTS")
@@ -86,7 +62,7 @@ def test_a_config_is_a_problem_as_it_is_posed(shots: Path) -> None:
     assert set(posed.specifications) == {"initial_solution", "budget"}
     assert set(posed.model.specifications) == {"rule.aim", "rule.shots"}
     solution = simulated(posed, (2.0, 6.0))
-    expected = ours(shots, 5, "rule.aim=2", "rule.shots=6")
+    expected = ours(load_config(shots, ["rule.aim=2", "rule.shots=6"]), 5)
     assert solution.objectives[:, 0].tolist() == [2 * miss for miss in expected["miss"]]
     far = np.array(expected["far"])
     assert solution.stoch_constraints.tolist() == np.column_stack([far - 4, 1 - far]).tolist()
@@ -173,16 +149,6 @@ def test_bad_input_is_refused(shots: Path) -> None:
         type(made)(fixed_factors={"bugdet": 3})
     with pytest.raises(RuntimeError, match="before_replicate"):
         made.model.replicate()
-
-
-@pytest.fixture
-def _experiments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Keep SimOpt's folder out of the working directory, and all work in this process."""
-    monkeypatch.setattr(single, "EXPERIMENT_DIR", tmp_path)
-    monkeypatch.setattr(multiple, "EXPERIMENT_DIR", tmp_path)
-    monkeypatch.setattr(utils, "EXPERIMENT_DIR", tmp_path)
-    with joblib.parallel_config(backend="sequential"):
-        yield
 
 
 @pytest.mark.usefixtures("_experiments")
