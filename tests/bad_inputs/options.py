@@ -202,15 +202,9 @@ OUTS: Mapping[str, tuple[dict[str, Content], bool]] = {
     f"{FAULTY}/": ({FAULTY: Odd.PIPE}, True),
     f"{FAULTY}.": ({f"{FAULTY}.": Odd.DANGLING}, False),
     f"{FAULTY}0": ({f"{FAULTY}0": Odd.ZEROS}, True),
-    "n" * 300: ({}, True),
-    f"a/{'n' * 300}/b": ({}, True),
-    "n/" * 3000: ({}, True),
-    "/dev/null": ({}, True),
-    "/dev/null/sub": ({}, True),
-    "/proc/nowhere": ({}, True),
-    f"{FAULTY}\x1b[2J": ({}, False),
-    f"{FAULTY}\udcff": ({}, False),
-    f"{FAULTY}\n2": ({}, False),
+    **dict.fromkeys(("n" * 300, f"a/{'n' * 300}/b", "n/" * 3000), ({}, True)),
+    **dict.fromkeys(("/dev/null", "/dev/null/sub", "/proc/nowhere"), ({}, True)),
+    **dict.fromkeys((f"{FAULTY}\x1b[2J", f"{FAULTY}\udcff", f"{FAULTY}\n2"), ({}, False)),
 }
 """Bad folders, with what is there and whether they are certainly refused."""
 
