@@ -138,10 +138,13 @@ def estimates(values: Mapping[str, Floats], names: Iterable[str] = ()) -> Row:
 
 
 def errors(values: Mapping[str, Floats]) -> Row:
-    """Return the mean of each and, as NAME_std_error, its standard error; NaN where undefined."""
+    """Return the mean of each and, as NAME_std_error, its standard error, to six decimals.
+
+    Both are NaN where a value is undefined.
+    """
     row: Row = {}
     for name, own in values.items():
-        row |= {name: float(own.mean()), f"{name}_std_error": std_error(own)}
+        row |= {name: round(float(own.mean()), 6), f"{name}_std_error": round(std_error(own), 6)}
     return row
 
 
