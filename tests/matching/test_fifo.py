@@ -51,9 +51,7 @@ def test_queue_is_that_of_theory(team_num: int) -> None:
 
 
 def agrees(found: Estimate, theory: float) -> None:
-    assert found.mean is not None
-    assert found.std_error is not None
-    assert abs(found.mean - theory) <= 4 * found.std_error
+    assert found.mean == pytest.approx(theory, abs=4 * (found.std_error or 0))
 
 
 @pytest.mark.slow

@@ -101,13 +101,9 @@ def test_the_age_at_which_a_rule_would_hold(
 ) -> None:
     key, wait, value = step
     assert holds_from(match_of(rule, tickets, step), 0.0, False, 0) == 20
-    stricter = (key, wait, _worse(rule, value))
+    worse = value + 1 if rule["type"] in ("comparison", "collection") else value - 1
+    stricter = (key, wait, worse)
     assert holds_from(match_of(rule, tickets, stricter), 0.0, False, 0) is None
-
-
-def _worse(rule: dict[str, Any], value: float) -> float:
-    """Return a value that is one too strict."""
-    return value + 1 if rule["type"] in ("comparison", "collection") else value - 1
 
 
 def test_of_an_unfinished_match_some_is_unknown() -> None:

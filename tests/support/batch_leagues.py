@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.support.contests import duels_of
 from valmatch.draws.streams import Streams
-from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.connections import levels_of
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.covariance import rank_ranges
@@ -203,7 +203,8 @@ def covered(league: BatchLeague, kind: str, contests: Contests, truth: Floats) -
     wrong = np.abs(found.ratings[a] - found.ratings[b] - target[a] + target[b])
     zero = np.abs(found.ratings - found.ratings.mean() - target + target.mean())
     ranks = rank_ranges(found.ratings, sure.covariance, critical)
-    low, high = _true_ranks(target)
+    order = np.sort(-target)  # equal strengths have several ranks
+    low, high = 1 + np.searchsorted(order, -target), np.searchsorted(order, -target, "right")
     measures = {
         DIFFERENCES: np.mean(wrong <= half * errors),
         RATINGS: np.mean(zero <= half * sure.std_errors),
@@ -212,12 +213,6 @@ def covered(league: BatchLeague, kind: str, contests: Contests, truth: Floats) -
         RANKS: np.all((ranks.low <= low) & (ranks.high >= high)),
     }
     return np.array([measures[name] for name in MEASURES], np.float64)
-
-
-def _true_ranks(truth: Floats) -> tuple[Ints, Ints]:
-    """Return the best and the worst rank of each player, which differ for equal ones."""
-    order = np.sort(-truth)
-    return 1 + np.searchsorted(order, -truth, "left"), np.searchsorted(order, -truth, "right")
 
 
 def _coefficients(

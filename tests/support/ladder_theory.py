@@ -45,12 +45,6 @@ def played(model: LadderModel, seed: int, replication: int) -> Record:
     return model.record(model.draw(Streams(seed), replication))
 
 
-def responses_of(model: LadderModel, seed: int, replications: int) -> Columns:
-    """Return the responses of replications by name."""
-    rows = [model.run(model.draw(Streams(seed), k)).responses for k in range(replications)]
-    return {name: np.array([row[name] for row in rows]) for name in model.responses.names}
-
-
 def tables_of(found: Record) -> dict[str, Columns]:
     return {table.name: dict(table.columns) for table in found.tables}
 
@@ -162,7 +156,8 @@ def of_poisson_players(rate: float, size: int, days: float, **changes: Any) -> L
 
 def waits_without_a_rule(model: LadderModel, seed: int, replications: int) -> Floats:
     """Return the mean wait (hours) of each replication."""
-    return responses_of(model, seed, replications)["avg_wait_time"] / 60.0
+    rows = [model.run(model.draw(Streams(seed), k)).responses for k in range(replications)]
+    return np.array([row["avg_wait_time"] / 60.0 for row in rows])
 
 
 def impatient_queue(

@@ -13,9 +13,6 @@ from valmatch.game_logs.scores import blocks_of, difference
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import system_named
-from valmatch.ratings.system import System
-
-Contestant = tuple[System, dict[str, float]]
 
 
 class League(NamedTuple):
@@ -58,12 +55,6 @@ class League(NamedTuple):
         return games, true
 
 
-def contestants() -> list[Contestant]:
-    """Return systems to compare: the first with each of the others."""
-    elo, glicko2, zonestats = map(system_named, ("elo", "glicko2", "zonestats"))
-    return [(elo, {}), (elo, {"K": 10.0}), (zonestats, {}), (glicko2, {}), (COIN, {})]
-
-
 def covered(league: League, leagues: int, seed: int) -> Floats:
     """Return the share of leagues in which each paired interval holds the truth.
 
@@ -73,9 +64,12 @@ def covered(league: League, leagues: int, seed: int) -> Floats:
     rng = np.random.default_rng(seed)
     names = Names()
     names.numbers(Texts.of([f"p{k:04d}" for k in range(league.players)]))
+    elo, glicko2, zonestats = map(system_named, ("elo", "glicko2", "zonestats"))
+    # The first is compared with each of the others.
+    chosen = [(elo, {}), (elo, {"K": 10.0}), (zonestats, {}), (glicko2, {}), (COIN, {})]
     some = [
         (system, {one.name: one.published for one in system.parameters} | given)
-        for system, given in contestants()
+        for system, given in chosen
     ]
     hits = np.zeros(len(some) - 1)
     for _ in range(leagues):

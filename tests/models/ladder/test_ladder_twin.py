@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise, takewhile
 from typing import Any
 
 import numpy as np
@@ -93,7 +92,7 @@ def test_players_and_sessions_are_those_of_the_factors() -> None:
     assert stats.binomtest(smurfs, len(new), 0.25).pvalue > 1e-3
     assert stats.poisson.cdf(len(new), 600) > 1e-3
     assert stats.kstest(np.array(world.joining) / 240.0, "uniform").pvalue > 1e-3
-    starts = [_until(240.0, player) for player in world.starts]
+    starts = [[*takewhile(lambda time: time < 240.0, own)] for own in world.starts]
     for joining, own in zip(world.joining, starts[400:], strict=True):
         assert own[0] == joining
         assert own[1:] == sorted(own[1:])
@@ -107,15 +106,6 @@ def test_players_and_sessions_are_those_of_the_factors() -> None:
     expected = np.array(profile) / sum(profile) * observed.sum()
     assert stats.chisquare(observed, expected).pvalue > 1e-3
     assert stats.kstest(hours % 1.0, "uniform").pvalue > 1e-3
-
-
-def _until(horizon: float, starts: Any) -> list[float]:  # noqa: ANN401
-    found = []
-    for time in starts:
-        if time >= horizon:
-            break
-        found.append(time)
-    return found
 
 
 # Rules.
@@ -292,9 +282,5 @@ def test_gaps_of_sessions_are_exponential() -> None:
     world = draw_world(factors, 4, 0)
     gaps: list[float] = []
     for player in world.starts[:200]:
-        gaps += [b - a for a, b in pairwise([0.0, *_take(player, 20)])]
+        gaps += [b - a for a, b in pairwise([0.0, *islice(player, 20)])]
     assert stats.kstest(np.array(gaps) / 24.0, "expon").pvalue > 1e-3
-
-
-def _take(starts: Any, n: int) -> Sequence[float]:  # noqa: ANN401
-    return [time for _, time in zip(range(n), starts, strict=False)]

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tests.oracles.arrivals import drawn_by_numpy
 from valmatch.draws.streams import Streams
@@ -211,12 +210,8 @@ def test_skills_and_times_come_from_streams_of_their_own() -> None:
     np.testing.assert_array_equal(few.vectors, day(7, 3).vectors[: few.times.size])
 
 
-def factored(matrix: list[list[float]]) -> NDArray[np.float64]:
-    factor = cholesky_factor(matrix)
-    assert (np.triu(factor, 1) == 0).all()
-    return factor @ factor.T
-
-
 def test_cholesky_factor_of_regular_and_singular_covariances() -> None:
     for matrix in (COVARIANCE, [[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]]):
-        np.testing.assert_allclose(factored(matrix), matrix, rtol=1e-12, atol=1e-12)
+        factor = cholesky_factor(matrix)
+        assert (np.triu(factor, 1) == 0).all()
+        np.testing.assert_allclose(factor @ factor.T, matrix, rtol=1e-12, atol=1e-12)

@@ -242,7 +242,7 @@ def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
     losses: list[list[float]] = [[] for _ in range(factors.games_per_player)]
     known: list[list[float]] = [[] for _ in losses]
     hits: list[list[float]] = [[] for _ in losses]
-    errors = [error(rating[:rated], skill[:rated])]
+    errors = [np.std(rating[:rated] - skill[:rated])]
     for g in range(count):
         everyone = np.arange(g * seats, (g + 1) * seats)
         enabled = games["player"][everyone] < rated
@@ -293,7 +293,7 @@ def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
         rating[who] += games["adjustment"][rows]
         ranks = [1 + int(np.sum(rating[:rated] > rating[player])) for player in who]
         assert games["rank_after"][rows].tolist() == ranks
-        errors.append(error(rating[:rated], skill[:rated]))
+        errors.append(np.std(rating[:rated] - skill[:rated]))
     got = named(full.responses)
     rating, skill = rating[:rated], skill[:rated]
     half = factors.games_per_player // 2
@@ -324,10 +324,6 @@ def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
     curves = outcome_.curves[0] * np.array(study.axes.scales)[:, np.newaxis]
     assert curves[0] == pytest.approx(ends, rel=1e-9)
     assert curves[1] == pytest.approx([np.mean(loss) for loss in losses], rel=1e-9)
-
-
-def error(rating: Any, skill: Any) -> float:  # noqa: ANN401
-    return float(np.std(rating - skill))
 
 
 @pytest.mark.slow
