@@ -59,13 +59,10 @@ def search(solver: Solver, laboratory: Laboratory) -> list[Request]:
     return asked
 
 
-def _variables(count: int, start: float, whole: bool = False) -> list[Variable]:
-    return [
+def _problem(count: int, start: float, constraints: int = 1, whole: bool = False) -> Problem:
+    variables = [
         Variable(f"x{i}", 0.0, 10.0, float("inf"), start, 5.0, 3.0, whole) for i in range(count)
     ]
-
-
-def _problem(variables: list[Variable], constraints: int) -> Problem:
     bounds = [Constraint(f"c{j}", f"c{j}", 1, 0.0) for j in range(constraints)]
     return Problem(variables, [Term("f", "f", 1.0)], bounds)
 
@@ -99,25 +96,21 @@ def _gap(x: Floats) -> Floats:
 
 
 PROBLEMS = {
-    "bowl": Case(_problem(_variables(2, 2.0), 1), _bowl, 18.0, 2.0),
-    "infeasible start": Case(_problem(_variables(2, 9.5), 1), _bowl, 18.0, 2.0),
-    "five variables": Case(_problem(_variables(5, 5.0), 1), _five, _five_optimum(), 0.5),
+    "bowl": Case(_problem(2, 2.0), _bowl, 18.0, 2.0),
+    "infeasible start": Case(_problem(2, 9.5), _bowl, 18.0, 2.0),
+    "five variables": Case(_problem(5, 5.0), _five, _five_optimum(), 0.5),
     "nothing feasible": Case(
-        _problem(_variables(2, 5.0), 1),
+        _problem(2, 5.0),
         lambda x: np.array([x[0], 3.0 + ((x - 4.0) ** 2).sum()]),
         float("nan"),
         1.0,
     ),
-    "undefined region": Case(_problem(_variables(2, 9.5), 1), _gap, 18.0, 2.0),
-    "one variable": Case(
-        _problem(_variables(1, 9.0), 1), lambda x: np.array([x[0], 4.0 - x[0]]), 4.0, 0.5
-    ),
+    "undefined region": Case(_problem(2, 9.5), _gap, 18.0, 2.0),
+    "one variable": Case(_problem(1, 9.0), lambda x: np.array([x[0], 4.0 - x[0]]), 4.0, 0.5),
     "no constraint": Case(
-        _problem(_variables(2, 1.0), 0), lambda x: np.array([((x - 7.0) ** 2).sum()]), 0.0, 2.0
+        _problem(2, 1.0, 0), lambda x: np.array([((x - 7.0) ** 2).sum()]), 0.0, 2.0
     ),
-    "whole numbers": Case(_problem(_variables(2, 2.0, whole=True), 1), _grid, 18.0, 1.0),
-    "flat": Case(_problem(_variables(2, 5.0), 1), lambda x: np.array([1.0, -1.0]), 1.0, 0.0),
-    "nothing defined": Case(
-        _problem(_variables(2, 5.0), 1), lambda x: np.full(2, np.nan), float("nan"), 1.0
-    ),
+    "whole numbers": Case(_problem(2, 2.0, whole=True), _grid, 18.0, 1.0),
+    "flat": Case(_problem(2, 5.0), lambda x: np.array([1.0, -1.0]), 1.0, 0.0),
+    "nothing defined": Case(_problem(2, 5.0), lambda x: np.full(2, np.nan), float("nan"), 1.0),
 }

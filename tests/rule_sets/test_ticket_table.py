@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.ticket_table import read_table
 from valmatch.rule_sets.worlds import Player, Ticket
 
-TABLE = read_rule_set(
-    json.dumps(
-        {
-            "ruleLanguageVersion": "1.0",
-            "playerAttributes": [{"name": "skill", "type": "number"}],
-            "teams": [{"name": "a", "minPlayers": 1, "maxPlayers": 2}],
-            "rules": [{"name": "Ping", "type": "latency", "maxLatency": 50}],
-        }
-    )
-).table
+RULES = """
+ruleLanguageVersion: '1.0'
+playerAttributes: [{name: skill, type: number}]
+teams: [{name: a, minPlayers: 1, maxPlayers: 2}]
+rules: [{name: Ping, type: latency, maxLatency: 50}]
+"""
+TABLE = read_rule_set(json.dumps(yaml.safe_load(RULES))).table
 
 
 def test_rows_are_tickets_of_one_player() -> None:

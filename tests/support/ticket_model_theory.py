@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import quad
 
-from tests.support.ticket_theory import DUEL, SAME_MODE, Figure, one_team
+from tests.support.ticket_theory import Figure, far_duels, one_team, same_modes
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
 from valmatch.models.tickets.factors import TicketsFactors
@@ -61,16 +61,6 @@ def no_rules(size: int, per_hour: float, review: float, n: int, folder: Path) ->
     return Figure(waits, (size - 1) / (2 * per_hour / 3600) + review / 2)
 
 
-def equal_modes(folder: Path, size: int) -> Path:
-    """Write a rule set of some players of the same mode."""
-    return rule_file(
-        folder,
-        playerAttributes=[{"name": "mode", "type": "string"}],
-        teams=one_team(size, size),
-        rules=[SAME_MODE],
-    )
-
-
 def classes(number: int, size: int, per_hour: float, n: int, folder: Path) -> Figure:
     """Return waits in K classes: K (n - 1) / (2 lambda) + T / 2."""
     given = {
@@ -78,40 +68,15 @@ def classes(number: int, size: int, per_hour: float, n: int, folder: Path) -> Fi
         "attributes": {"mode": {f"m{k}": 1 / number for k in range(number)}},
         "service": {"request_timeout_seconds": FOREVER},
     }
-    waits = means(given, equal_modes(folder, size), n, "time_to_match")[:, 0]
+    waits = means(given, rule_file(folder, **same_modes(size)), n, "time_to_match")[:, 0]
     return Figure(waits, number * (size - 1) / (2 * per_hour / 3600) + 0.5)
-
-
-def duel(folder: Path, age: str, wait: float) -> Path:
-    """Write a rule set in which nobody may meet before a step, and everybody after it."""
-    return rule_file(
-        folder,
-        playerAttributes=[{"name": "skill", "type": "number"}],
-        algorithm={"expansionAgeSelection": age},
-        teams=DUEL,
-        rules=[
-            {
-                "name": "same",
-                "type": "distance",
-                "measurements": ["flatten(teams[*].players.attributes[skill])"],
-                "referenceValue": "avg(flatten(teams[*].players.attributes[skill]))",
-                "maxDistance": 0,
-            }
-        ],
-        expansions=[
-            {
-                "target": "rules[same].maxDistance",
-                "steps": [{"waitTimeSeconds": wait, "value": 1e9}],
-            }
-        ],
-    )
 
 
 def ages(age: str, per_second: float, wait: float, n: int, folder: Path) -> Figure:
     """Return waits one against one, where nobody fits before w seconds, then everybody."""
     service = {"review_seconds": 0.1, "request_timeout_seconds": FOREVER}
     given = {**lasting(700, 3600 * per_second), "service": service}
-    waits = means(given, duel(folder, age, wait), n, "time_to_match")[:, 0]
+    waits = means(given, rule_file(folder, **far_duels(age, wait)), n, "time_to_match")[:, 0]
     half = 0.5 / per_second
     oldest = wait - half + math.exp(-per_second * wait) / per_second
     return Figure(waits, (wait + half if age == "newest" else oldest) + 0.05)

@@ -65,14 +65,28 @@ def one_team(least: int, most: int) -> list[dict[str, Any]]:
     return [{"name": "all", "minPlayers": least, "maxPlayers": most}]
 
 
-SAME_MODE = {
-    "name": "Same",
-    "type": "comparison",
-    "measurements": ["flatten(teams[*].players.attributes[mode])"],
-    "operation": "=",
-}
-
 DUEL = [{"name": name, "minPlayers": 1, "maxPlayers": 1} for name in ("red", "blue")]
+
+
+def same_modes(players: int) -> dict[str, Any]:
+    """Return a rule set for so many players of the same mode."""
+    every = "flatten(teams[*].players.attributes[mode])"
+    rule = {"name": "Same", "type": "comparison", "measurements": [every], "operation": "="}
+    modes = [{"name": "mode", "type": "string"}]
+    return {"playerAttributes": modes, "teams": one_team(players, players), "rules": [rule]}
+
+
+def far_duels(age: str, step: float) -> dict[str, Any]:
+    """Return a rule set one against one, where nobody fits before a step, then everybody."""
+    rule = {"name": "Far", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 0}
+    steps = [{"waitTimeSeconds": step, "value": 10**9}]
+    return {
+        "playerAttributes": [{"name": "skill", "type": "number"}],
+        "algorithm": {"expansionAgeSelection": age},
+        "teams": DUEL,
+        "rules": [rule],
+        "expansions": [{"target": "rules[Far].maxDistance", "steps": steps}],
+    }
 
 
 def tickets_of(
@@ -163,11 +177,7 @@ def no_rules(players: int, rate: float, review: float, size: Size) -> Figure:
 
 def classes(number: int, players: int, rate: float, review: float, size: Size) -> Figure:
     """Return mean waits for matches within K classes: K (n - 1) / (2 lambda) + T / 2."""
-    table = table_of(
-        one_team(players, players),
-        playerAttributes=[{"name": "mode", "type": "string"}],
-        rules=[SAME_MODE],
-    )
+    table = table_of(**same_modes(players))
 
     def draw(rng: np.random.Generator) -> list[Ticket]:
         modes = rng.integers(number, size=size.tickets)
@@ -227,25 +237,14 @@ def parties(players: int, rate: float, review: float, size: Size) -> tuple[Figur
 
 def ages(age: str, rate: float, step: float, size: Size) -> Figure:
     """Return waits one against one, where nobody fits before w seconds, then everybody."""
-    rule = {"name": "Far", "type": "batchDistance", "batchAttribute": "n", "maxDistance": 0}
-    expansion = {
-        "target": "rules[Far].maxDistance",
-        "steps": [{"waitTimeSeconds": step, "value": 10**9}],
-    }
-    table = table_of(
-        DUEL,
-        playerAttributes=[{"name": "n", "type": "number"}],
-        rules=[rule],
-        expansions=[expansion],
-        algorithm={"expansionAgeSelection": age},
-    )
+    table = table_of(**far_duels(age, step))
     count = size.tickets - size.tickets % 2
     values = mean_waits(
         table,
         size.drawn(age == "newest", rate, step),
         None,
         2 * step,
-        lambda rng: tickets_of(rng, rate, count, lambda k: {"n": float(k)}),
+        lambda rng: tickets_of(rng, rate, count, lambda k: {"skill": float(k)}),
     )
     newest = step + 1 / (2 * rate)
     oldest = step - 1 / (2 * rate) + math.exp(-rate * step) / rate

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+import yaml
 
 from tests.models.tickets.test_tickets_model import arena
 from valmatch import load_config
@@ -21,22 +22,20 @@ from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.worlds import SEARCHES, Service
 
+SUMS = """
+ruleLanguageVersion: '1.0'
+playerAttributes: [{name: n, type: number}]
+teams: [{name: all, minPlayers: 3, maxPlayers: 3}]
+rules:
+- {name: Sum, type: comparison, operation: "=",
+  measurements: ["sum(teams[all].players.attributes[n])"]}
+"""
+
 
 def sums_to(total: float) -> Table:
     """Return a rule set of three whose values sum to something, which says nothing before."""
-    rule = {
-        "name": "Sum",
-        "type": "comparison",
-        "measurements": ["sum(teams[all].players.attributes[n])"],
-        "operation": "=",
-        "referenceValue": total,
-    }
-    document = {
-        "ruleLanguageVersion": "1.0",
-        "playerAttributes": [{"name": "n", "type": "number"}],
-        "teams": [{"name": "all", "minPlayers": 3, "maxPlayers": 3}],
-        "rules": [rule],
-    }
+    document = yaml.safe_load(SUMS)
+    document["rules"][0]["referenceValue"] = total
     table = read_rule_set(json.dumps(document)).table
     assert table is not None
     return table

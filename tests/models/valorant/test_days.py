@@ -27,15 +27,20 @@ def one_by_one(model: Model[Any], replications: list[int], controls: bool) -> Ba
     return Model.run_many(model, Streams(SEED), replications, controls, lambda: None)
 
 
-def assert_same(overrides: tuple[str, ...], replications: list[int], controls: bool) -> Batch:
-    """Compare bit for bit, NaN included; return what came of it."""
-    many = run(day_model(*overrides), SEED, replications, controls)
-    each = one_by_one(day_model(*overrides), replications, controls)
-    assert many.responses.tobytes() == each.responses.tobytes(), overrides
-    assert (many.controls is None) == (each.controls is None) == (not controls)
+def compare(many: Batch, each: Batch) -> None:
+    """Compare bit for bit, NaN included."""
+    assert many.responses.tobytes() == each.responses.tobytes()
+    assert (many.controls is None) == (each.controls is None)
     if many.controls is not None and each.controls is not None:
         assert many.controls.shape == each.controls.shape
         assert many.controls.tobytes() == each.controls.tobytes()
+
+
+def assert_same(overrides: tuple[str, ...], replications: list[int], controls: bool) -> Batch:
+    """Compare days made many in a call with each; return what came of it."""
+    many = run(day_model(*overrides), SEED, replications, controls)
+    compare(many, one_by_one(day_model(*overrides), replications, controls))
+    assert (many.controls is None) == (not controls)
     return many
 
 
@@ -87,11 +92,7 @@ def test_days_of_unusually_many_players_are_made_one_by_one() -> None:
     # About half of the days do not fit, and neither do their waits.
     model._process.room = int(np.median(players)) + 1
     model._counts = model._counts._replace(waits=np.empty(8))
-    made = run(model, SEED, range(40), True)
-    assert made.responses.tobytes() == usual.responses.tobytes()
-    assert made.controls is not None
-    assert usual.controls is not None
-    assert made.controls.tobytes() == usual.controls.tobytes()
+    compare(run(model, SEED, range(40), True), usual)
 
 
 def test_days_of_several_chunks_are_not_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
