@@ -123,7 +123,7 @@ def test_without_rules_pairs_differ_as_two_normal_ratings_do() -> None:
         "mean_matrix": [9000.0, 100.0, 900.0],
         "multiplier_matrix": [1.0, 0.0, 0.0],
     }
-    one = library.replicate(library.load("valorant", given), 400).estimates["avg_pair_diff"]
+    one = library.replicate(library.load_config("valorant", given), 400).estimates["avg_pair_diff"]
     error = one.std_error or 0
     assert one.mean == pytest.approx(200.0 * 2.0 / np.sqrt(np.pi), abs=4 * error)
     assert error < 1.0
