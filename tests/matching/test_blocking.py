@@ -16,10 +16,7 @@ THREES = [team("red", 3, 3), team("blue", 3, 3)]
 
 
 def starving(solos: int, parties: int) -> dict[str, Any]:
-    """Return a world whose parties of three could play each other, but for those who come first.
-
-    Everybody may take a single player, who leaves no room for a party on the other team.
-    """
+    """Return a world whose parties of three could play each other, but for those who come first."""
     first = [solo(k, 0.0) for k in range(1, solos + 1)]
     return world(THREES, [*first, *(party(10 + k, [{}] * 3, 1.0 + k) for k in range(parties))])
 

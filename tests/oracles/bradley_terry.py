@@ -1,7 +1,4 @@
-"""Bradley-Terry and its kin as the definitions have them: loops, a general optimiser, differences.
-
-Everything is in points. Nothing here is shared with `valmatch.ratings.bradley_terry`.
-"""
+"""Bradley-Terry and its kin as the definitions have them, in points: loops and differences."""
 
 from __future__ import annotations
 
@@ -37,10 +34,7 @@ class Game:
 
 @dataclass
 class World:
-    """What is known of a log: parameters are ratings, then coefficients, then ln nu if `davidson`.
-
-    `anchors` has a rating and a deviation (0: fixed) by player.
-    """
+    """What is known of a log: ratings, then coefficients, then ln nu if `davidson`, in points."""
 
     games: Sequence[Game]
     n_players: int

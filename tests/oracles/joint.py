@@ -57,14 +57,10 @@ def best_match(
 
 @dataclass
 class Pool:
-    """Those who wait; they are numbered in the order in which they came.
-
-    Attributes
-    ----------
-    times, ratings : of everybody who ever waited
-    """
+    """Those who wait, numbered in the order in which they came."""
 
     rules: Rules
+    # Of everybody who ever waited, like ratings.
     times: dict[int, float] = field(default_factory=dict)
     ratings: dict[int, float] = field(default_factory=dict)
     players: list[int] = field(default_factory=list)

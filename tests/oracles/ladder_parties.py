@@ -80,13 +80,7 @@ def bonded(factors: Factors, world: World, groups: list[list[int]]) -> None:
 
 
 class Flexmatch:
-    """Parties that wait, and the plain search for matches among them.
-
-    Attributes
-    ----------
-    parties : list
-        Who waits: when it came, and (number of the ticket, rating) of its players.
-    """
+    """Parties that wait, and the plain search for matches among them."""
 
     def __init__(self, table: Table, attribute: str) -> None:
         self.table, self.attribute = in_hours(table), attribute
@@ -123,21 +117,15 @@ class Flexmatch:
             if not made:
                 break
             for _, match in made:
-                found.append(tuple(tuple(int(one.id) for one in team) for team in match.teams))  # type: ignore[arg-type]
+                first, second = (tuple(int(one.id) for one in team) for team in match.teams)
+                found.append((first, second))
                 waiting = [one for one in waiting if one not in match.tickets]
         self.parties = [self.parties[k] for k in waiting]
         return found
 
 
 class PartyLadder(Ladder):
-    """One replication.
-
-    Attributes
-    ----------
-    groups : by number of the first player, the players of its group
-    party : by number of the leader, who queues and plays together now
-    led : numbers of those who are in the party of another one
-    """
+    """One replication."""
 
     def __init__(self, factors: Factors, world: World, table: Table) -> None:
         found = groups_of(factors["parties"]["shares"], world)
@@ -145,10 +133,10 @@ class PartyLadder(Ladder):
             bonded(factors, world, found)
         self.table = table
         super().__init__(factors, world)
-        self.groups = {group[0]: group for group in found}
+        self.groups = {group[0]: group for group in found}  # by first player
         self.sizes = {player: len(group) for group in found for player in group}
-        self.party: dict[int, list[Player]] = {}
-        self.led: set[int] = set()
+        self.party: dict[int, list[Player]] = {}  # by leader, who queues together now
+        self.led: set[int] = set()  # who is in the party of another one
         self.together: dict[int, int] = {}
         every = factors["rule"]["review_seconds"]
         if every:

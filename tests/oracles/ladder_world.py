@@ -32,19 +32,13 @@ PAIR = 10  # of the lower ticket by the higher: the weight U of the policy `rand
 
 @dataclass
 class World:
-    """What does not depend on the loop.
-
-    Attributes
-    ----------
-    numbers : the addressed numbers
-    skills : by player
-    joining : hours at which the newcomers join, who are the last of the players
-    starts : session starts by player in hours, in order, joining included; may never end
-    """
+    """What does not depend on the loop."""
 
     numbers: Addressed
-    skills: list[float]
+    skills: list[float]  # by player
+    # Hours of the newcomers, the last of the players.
     joining: list[float] = field(default_factory=list)
+    # Of sessions by player, in hours, joining included; may never end.
     starts: Sequence[Iterable[float]] = ()
 
 

@@ -14,20 +14,13 @@ from valmatch.optimization.solvers.search import Request, Solver
 
 @dataclass(frozen=True)
 class Case:
-    """A problem whose expected outcomes are known.
-
-    Attributes
-    ----------
-    problem : the problem
-    truth : expected outcomes of the values of the variables; NaN where undefined
-    optimum : expected objective of the best feasible point; nan where nothing is feasible
-    noise : standard deviation of each outcome; half of its variance is common to all points
-    """
+    """A problem whose expected outcomes are known."""
 
     problem: Problem
+    # Expected outcomes of values of the variables; NaN where undefined.
     truth: Callable[[Floats], Floats]
-    optimum: float
-    noise: float
+    optimum: float  # expected objective of the best feasible point; NaN without one
+    noise: float  # standard deviation of each outcome; half of its variance is common
 
 
 @dataclass

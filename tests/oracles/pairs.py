@@ -28,19 +28,12 @@ class Waiting(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What weights depend on besides the two tickets.
+    """What weights depend on besides the two tickets."""
 
-    Attributes
-    ----------
-    rule : factors of the rule
-    noise, true_noise : rating.beta squared, match.beta squared
-    uniform : of a lower and a higher ticket, for the policy `random`
-    """
-
-    rule: Mapping[str, Any]
-    noise: float
-    true_noise: float
-    uniform: Callable[[int, int], float]
+    rule: Mapping[str, Any]  # its factors
+    noise: float  # rating.beta squared
+    true_noise: float  # match.beta squared
+    uniform: Callable[[int, int], float]  # of a lower and a higher ticket, for the policy `random`
 
 
 def best_matching(n: int, weights: Weights) -> Matching:
@@ -157,10 +150,7 @@ def _quality(mu_i: float, var_i: float, mu_j: float, var_j: float, noise: float)
 
 
 def _deviation(i: Waiting, j: Waiting, noise: float) -> float:
-    """Return the standard deviation of the divided true density under the belief.
-
-    By 40 digits, for most are lost where little is unsure.
-    """
+    """Return the standard deviation of the divided true density under the belief, by 40 digits."""
     with mpmath.workdps(40):
         variance, d = mpmath.mpf(i.variance + j.variance), mpmath.mpf(i.mu - j.mu)
 

@@ -69,21 +69,14 @@ def arranged(name: str, rows: list[Row]) -> Game:
 
 @dataclass
 class Oracle:
-    """Rates games one by one and keeps everything.
+    """Rates games one by one and keeps everything."""
 
-    Attributes
-    ----------
-    values : parameters of the system
-    beliefs : what is known of each player
-    games : games of each player
-    predictions : (game, experience, expected, score, weight) of each pair of sides
-    history : (game, player, before, after)
-    """
-
-    values: Values
+    values: Values  # parameters of the system
     beliefs: dict[str, tuple[float, ...]] = field(default_factory=dict)
     games: dict[str, int] = field(default_factory=dict)
+    # Game, experience, expected, score, weight of pairs.
     predictions: list[tuple[str, int, float, float, float]] = field(default_factory=list)
+    # Game, player, before, after.
     history: list[tuple[str, str, float, float]] = field(default_factory=list)
 
     def newcomer(self) -> tuple[float, ...]:

@@ -16,20 +16,14 @@ Key = tuple[int, Fraction | int]
 
 @dataclass
 class Lobby:
-    """Those who wait; they are numbered in the order in which they came.
-
-    Attributes
-    ----------
-    times, ratings : of everybody who ever waited
-    pool : players without a team, in order
-    teams : formed teams that wait, in order of formation, with their numbers
-    """
+    """Those who wait, numbered in the order in which they came."""
 
     rules: Rules
+    # Of everybody who ever waited, like ratings.
     times: dict[int, float] = field(default_factory=dict)
     ratings: dict[int, float] = field(default_factory=dict)
-    pool: list[int] = field(default_factory=list)
-    teams: list[FormedTeam] = field(default_factory=list)
+    pool: list[int] = field(default_factory=list)  # players without a team, in order
+    teams: list[FormedTeam] = field(default_factory=list)  # those that wait, in order of formation
     formed: int = 0
 
     def join(self, player: int, time: float, rating: float) -> None:
@@ -133,17 +127,13 @@ class Windows(Lobby):
 
 @dataclass
 class Day:
-    """One day; players are numbered in order of arrival.
-
-    Attributes
-    ----------
-    matches : (hour, number and players of the older team, of the younger team)
-    """
+    """One day; players are numbered in order of arrival."""
 
     times: Sequence[float]
     ratings: Sequence[float]
     rules: Rules
     lobby_type: type[Lobby] = Lobby
+    # Hour, number and players of the older, the younger team.
     matches: list[tuple[float, int, Team, int, Team]] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -1,8 +1,4 @@
-"""Games whose servers ask for players, one game and one player at a time.
-
-The readable twin of games in `valmatch`: a matchmaker to whose tickets servers add their own after
-each review, and which knows who is still there.
-"""
+"""The readable twin of games whose servers ask for players, one game and player at a time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Ratings by player and day as the definitions have them: loops over games, dense matrices.
-
-Everything is in points, but ln nu. Nothing here is shared with `valmatch.ratings`.
-"""
+"""Ratings by player and day as the definitions have them, in points: loops, dense matrices."""
 
 from __future__ import annotations
 
@@ -18,11 +15,7 @@ from valmatch.kernels.arrays import Floats
 
 @dataclass
 class PathWorld:
-    """What is known of a log: its games, each with a day, and how paths move.
-
-    Parameters are the ratings by player and day, in order, then coefficients, then ln nu if
-    `davidson`.
-    """
+    """What is known of a log: ratings by player and day, coefficients, then ln nu if `davidson`."""
 
     games: Sequence[Game]
     days: Sequence[int]

@@ -1,7 +1,4 @@
-"""The eleven published examples: their known problems, no others, and what they say.
-
-Facts: "FlexMatch rule set examples" of the guide (match-examples-1 to -11).
-"""
+"""The eleven published examples (match-examples-1 to -11): their known problems, and no others."""
 
 from __future__ import annotations
 

@@ -30,47 +30,21 @@ MEASURES = (DIFFERENCES, RATINGS, COEFFICIENTS, TOGETHER, RANKS)
 
 @dataclass(frozen=True)
 class BatchLeague:
-    """Games between players whose strengths are normal, in points.
+    """Games between players whose strengths are normal, in points."""
 
-    Attributes
-    ----------
-    name : str
-        What tables call it.
-    players, games : int
-        How many there are; who plays is drawn evenly.
-    spread : float
-        Standard deviation of the strengths.
-    sides, team : int
-        Sides of a game, and players of a side.
-    draw_weight : float
-        Davidson's nu.
-    home : float
-        Advantage of the first side, which is fitted where it is not 0.
-    voters : int
-        Clusters of games: each voter casts as many votes as the others. 0: games are independent.
-    noise : float
-        Standard deviation of how a voter differs from all, drawn for each player.
-    draws : str
-        As `Model` takes it.
-    prior : float or None
-        As `Model` takes it.
-    kinds : tuple of str
-        Kinds of intervals that are looked at.
-    """
-
-    name: str
-    players: int
+    name: str  # in tables
+    players: int  # of whom those of each game are drawn evenly
     games: int
-    spread: float
+    spread: float  # standard deviation of the strengths
     sides: int = 2
-    team: int = 1
-    draw_weight: float = 0.0
-    home: float = 0.0
-    voters: int = 0
-    noise: float = 0.0
-    draws: str = ""
+    team: int = 1  # players of a side
+    draw_weight: float = 0.0  # Davidson's nu
+    home: float = 0.0  # advantage of the first side, fitted where it is not 0
+    voters: int = 0  # clusters of games, with as many votes each; 0: games are independent
+    noise: float = 0.0  # standard deviation of how a voter differs from all, drawn for each player
+    draws: str = ""  # as `Model` takes it, like the prior
     prior: float | None = None
-    kinds: tuple[str, ...] = (INFORMATION,)
+    kinds: tuple[str, ...] = (INFORMATION,)  # of intervals that are looked at
 
     def play(self, rng: np.random.Generator) -> tuple[Contests, Floats]:
         """Return the games of one world, and the true strengths of its players."""
@@ -115,11 +89,7 @@ class BatchLeague:
         return up / total, self.draw_weight / total
 
     def target(self, truth: Floats) -> Floats:
-        """Return what estimates tend to with ever more games, by the strengths.
-
-        The strengths themselves, but for voters who differ and draws that count as halves: what
-        fits the true chances of all pairs best.
-        """
+        """Return what estimates tend to: the strengths, or what fits the true chances best."""
         if not self.noise and self.draws != HALF:
             return truth
         a, b = np.triu_indices(self.players, 1)
@@ -230,19 +200,7 @@ def _coefficients(
 
 
 def shares(league: BatchLeague, worlds: int, number: int, seed: int = 1) -> dict[str, Floats]:
-    """Return (worlds, measures) what is covered by each kind of interval.
-
-    Parameters
-    ----------
-    league : BatchLeague
-        The league.
-    worlds : int
-        How many are played; those in which somebody cannot be rated are left out.
-    number : int
-        The source of its random numbers.
-    seed : int
-        Their seed.
-    """
+    """Return (worlds, measures) what intervals cover, but for worlds without ratings."""
     streams = Streams(seed)
     found: dict[str, list[Floats]] = {kind: [] for kind in league.kinds}
     for world in range(worlds):

@@ -1,7 +1,4 @@
-"""Commands that are told to end while they start.
-
-``python -m tests.support.early_signals --step 0.05`` prints what was wrong with how they ended.
-"""
+"""Commands told to end while they start: ``python -m tests.support.early_signals --step 0.05``."""
 
 from __future__ import annotations
 

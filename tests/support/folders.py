@@ -19,10 +19,7 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 
 def results(folder: Path) -> dict[str, bytes]:
-    """Return the files below a folder but those of the run itself, which hold the time.
-
-    Evaluations are sorted, as workers finish in any order.
-    """
+    """Return the files below a folder but those of the run itself; evaluations are sorted."""
     found = {
         name: content
         for name, content in everything(folder).items()

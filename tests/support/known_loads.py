@@ -35,28 +35,18 @@ YES_NO = "event"
 
 @dataclass(frozen=True)
 class Load:
-    """A problem: minimise the sum of c x^power where the mean of scale sum(w / x) is at most limit.
+    """Minimise the sum of c x^power where the mean of scale sum(w / x) is at most limit."""
 
-    Attributes
-    ----------
-    c, w : costs and loads of the variables
-    limit, scale, power : as above
-    low, high, start : bounds and start of every variable
-    noise : "normal", "exponential", "terms" (exponential, one a variable), "event" or the sigma of
-        a lognormal factor
-    own : share of a factor that differs between points
-    """
-
-    c: tuple[float, ...]
-    w: tuple[float, ...]
-    noise: str | float
+    c: tuple[float, ...]  # costs of the variables
+    w: tuple[float, ...]  # loads of the variables
+    noise: str | float  # also "exponential", "terms" (one a variable), "event", a lognormal sigma
     limit: float = 6.0
     scale: float = 1.0
     power: float = 1.0
-    low: float = 0.5
+    low: float = 0.5  # of every variable, like high and start
     high: float = 60.0
     start: float = 20.0
-    own: float = 0.0
+    own: float = 0.0  # share of a factor that differs between points
 
     def config(self, title: str) -> Config:
         """Return the config of the problem."""

@@ -34,27 +34,17 @@ Truth = Callable[[Floats], tuple[float, float]]
 
 @dataclass(frozen=True)
 class Rule:
-    """A problem with what is expected: minimise cost where wait <= 5, over x from low to high.
+    """A problem with what is expected: minimise cost where wait <= 5, over x from low to high."""
 
-    Attributes
-    ----------
-    truth : expected cost and wait of x
-    low, high, start : bounds and start of every variable
-    best : cost of the best feasible x
-    common, own : deviation of the noise that all x share, and of what differs between them
-    dimensions : number of variables
-    today : the config's own value of every variable, if it has one
-    """
-
-    truth: Truth
-    low: float
+    truth: Truth  # expected cost and wait of x
+    low: float  # of every variable, like high and start
     high: float
     start: float
-    best: float
-    common: float = 0.3
-    own: float = 0.1
-    dimensions: int = 1
-    today: float | None = None
+    best: float  # cost of the best feasible x
+    common: float = 0.3  # deviation of the noise that all x share
+    own: float = 0.1  # and of what differs between them
+    dimensions: int = 1  # number of variables
+    today: float | None = None  # the config's own value of every variable, if it has one
 
     def config(self, title: str, **changes: Any) -> Config:  # noqa: ANN401
         """Return the config of the problem."""

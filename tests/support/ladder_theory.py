@@ -59,27 +59,11 @@ def agrees(
     values: Sequence[float] | Floats,
     wanted: float,
     *,
-    precision: float,
-    error: float = 0.0,
-    slack: float = 0.0,
+    precision: float,  # the largest relative standard error that is worth anything
+    error: float = 0.0,  # standard error of what is wanted
+    slack: float = 0.0,  # how much what is wanted is off, relatively, being an approximation
 ) -> None:
-    """Compare a mean with what it should be, to four standard errors.
-
-    Parameters
-    ----------
-    what : str
-        The name of the figure.
-    values
-        One of each replication.
-    wanted : float
-        What their expectation should be.
-    precision : float
-        The largest relative standard error with which the comparison is worth anything.
-    error : float
-        The standard error of `wanted`.
-    slack : float
-        How much `wanted` itself is off, relatively, being an approximation.
-    """
+    """Compare a mean with what it should be, to four standard errors."""
     mean, own = float(np.mean(values)), error_of(values)
     total = math.hypot(own, error)
     print(f"{what}: {mean:.5g} +- {own:.2g}, wanted {wanted:.5g}, z {(mean - wanted) / total:.2f}")
@@ -177,11 +161,7 @@ def impatient_queue(
 
 
 def queue_and_abandoned(n: int, rate: float, patience_minutes: float) -> tuple[float, float]:
-    """Return both for matches of n players, exactly.
-
-    The number who wait goes up by one at `rate`, from n - 1 to 0, and from k down by one at
-    k / patience.
-    """
+    """Return both for matches of n, exactly: by the shares of time with 0 to n - 1 waiting."""
     leave = 60.0 / patience_minutes
     flows = np.zeros((n, n))
     for k in range(n):
@@ -279,24 +259,12 @@ def error_after_rounds(k: float, players: int, rounds: int, burn_in: int, seed: 
 
 
 class Matched(NamedTuple):
-    """A run with matches by rating, after the first half.
+    """A run with matches by rating, after the first half."""
 
-    Attributes
-    ----------
-    gap : float
-        Root mean square rating gap of a match.
-    slope : float
-        Of skill on rating.
-    deviation : float
-        Of the ratings.
-    slope_by_theory, deviation_by_theory : float
-        What they should be by the gap and the players' skills.
-    """
-
-    gap: float
-    slope: float
-    deviation: float
-    slope_by_theory: float
+    gap: float  # root mean square rating gap of a match
+    slope: float  # of skill on rating
+    deviation: float  # of the ratings
+    slope_by_theory: float  # by the gap and the players' skills, like the next
     deviation_by_theory: float
 
 
@@ -359,11 +327,7 @@ BY_PAIRS: Changes = {
 def calibration_after_rounds(
     policy: str, seed: int, players: int = 1000, rounds: int = 200
 ) -> float:
-    """Let everybody play once an hour by the kernels; return squared error / variance at the end.
-
-    `random`: all queue in random order, and whoever waits plays the next one; the band of `pairs`
-    would choose among neighbours. Other policies: all queue at once, before a tick.
-    """
+    """Let everybody play once an hour by the kernels; return the last squared error / variance."""
     at_random = policy == "random"
     rule = {**ONE_AGAINST_ONE, **NO_RULE} if at_random else {**BY_PAIRS, "rule.policy": policy}
     sigma, beta = UNIT * math.sqrt(6.5), UNIT * math.sqrt(2.5)

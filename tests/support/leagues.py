@@ -16,23 +16,13 @@ from valmatch.ratings.registry import system_named
 
 
 class League(NamedTuple):
-    """Games between players whose skills are normal, in Elo points, and may drift.
-
-    Attributes
-    ----------
-    games, players : int
-        How many there are.
-    spread, drift : float
-        Standard deviations of the skills, and of their change over the league.
-    days : int
-        Over how many days the games are spread evenly; 0 for no dates.
-    """
+    """Games between players whose skills are normal, in Elo points, and may drift."""
 
     games: int
     players: int
-    spread: float
-    drift: float = 0.0
-    days: int = 0
+    spread: float  # standard deviation of the skills
+    drift: float = 0.0  # and of their change over the league
+    days: int = 0  # over which the games are spread evenly; 0 for no dates
 
     def play(self, rng: np.random.Generator) -> tuple[Games, Floats]:
         """Return its games, and the true probability of each that the first side wins."""
@@ -56,11 +46,7 @@ class League(NamedTuple):
 
 
 def covered(league: League, leagues: int, seed: int) -> Floats:
-    """Return the share of leagues in which each paired interval holds the truth.
-
-    That is the mean difference of the losses that two systems would have, game by game, under the
-    true probabilities.
-    """
+    """Return how often each paired interval holds the mean difference of expected losses."""
     rng = np.random.default_rng(seed)
     names = Names()
     names.numbers(Texts.of([f"p{k:04d}" for k in range(league.players)]))

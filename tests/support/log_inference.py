@@ -40,10 +40,7 @@ def write_log(path: Path, days: int, seed: int) -> None:
 def coverage(
     folder: Path, responses: tuple[str, ...], days: int, logs: int, resamples: int
 ) -> dict[str, float]:
-    """Return in which share of logs the interval of their resamples holds the true mean.
-
-    Blocks are as long as they are unless told otherwise.
-    """
+    """Return in which share of logs the interval of their resamples holds the true mean."""
     model = build(process(days))
     truth = dict(zip(model.responses.names, run(model, 10**6, range(300)).responses.T, strict=True))
     held = dict.fromkeys(responses, 0)
@@ -63,10 +60,7 @@ def coverage(
 
 
 def fit_errors(folder: Path, days: int, n: int) -> dict[str, float]:
-    """Return by how many standard errors a config fitted to a log misses each true mean.
-
-    The log itself is a sample of so many days, which is in the standard error.
-    """
+    """Return by how many standard errors, of log and runs, a fitted config misses means."""
     path = folder / "log.csv"
     write_log(path, days, 5)
     made = fit_arrivals(

@@ -26,11 +26,7 @@ def times() -> Times:
 
 
 def slowness(since: Times | None = None) -> float:
-    """Return how many times as long as on an idle machine things take here, 1 or more.
-
-    What runs here shows in the load; what the host gives to others, in the time of a loop, and of
-    the time since some moment in what had to wait for it.
-    """
+    """Return how many times as long as on an idle machine things take here, 1 or more."""
     wanted, _, _ = os.getloadavg()
     started = time.monotonic()
     total = 0

@@ -23,51 +23,23 @@ SIDE = 10.0
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem with its solution.
-
-    Attributes
-    ----------
-    name : str
-        What it is.
-    truth : callable
-        Objective and excesses at a point.
-    signs : sequence of int
-        Of its constraints.
-    best : callable
-        The optimum, given by how much all bounds are tightened.
-    slopes : sequence of float
-        Change of the best objective when the bound of a constraint is one larger.
-    noise : sequence of float
-        Standard deviation of objective and excesses.
-    skewed : bool
-        Whether noise is exponential rather than normal.
-    """
+    """A problem with its solution."""
 
     name: str
-    truth: Truth
-    signs: Sequence[int]
-    best: Callable[[float], list[float]]
-    slopes: Sequence[float]
-    noise: Sequence[float]
-    skewed: bool = False
+    truth: Truth  # objective and excesses at a point
+    signs: Sequence[int]  # of its constraints
+    best: Callable[[float], list[float]]  # the optimum, by how much all bounds are tightened
+    slopes: Sequence[float]  # change of the best objective when a bound is one larger
+    noise: Sequence[float]  # standard deviation of objective and excesses
+    skewed: bool = False  # whether noise is exponential rather than normal
 
 
 class Told(NamedTuple):
-    """What is said of the first constraint of a problem.
+    """What is said of the first constraint of a problem."""
 
-    Attributes
-    ----------
-    holds : bool or None
-        Whether the interval holds the price; None where no price is given.
-    false : bool
-        Whether a price of the wrong sign is given, or a binding constraint called not binding.
-    words : str
-        As it is printed.
-    """
-
-    holds: bool | None
-    false: bool
-    words: str
+    holds: bool | None  # whether the interval holds the price; None where none is given
+    false: bool  # a wrong sign, or a binding constraint called not binding
+    words: str  # as printed
 
 
 def outcomes_of(
@@ -107,10 +79,7 @@ def searched(
 
 
 def told(problem: Problem, seed: int, n: int = 40) -> Told:
-    """Return what is said of the first constraint, at a point as certification leaves it.
-
-    That is a little short of the bound, by about as much as a test on 200 replications wants.
-    """
+    """Return what is said of the first constraint at a point a little short of the bound."""
     (price, slope) = priced_of(problem, seed, n)
     words = price.in_words()
     if price.why:

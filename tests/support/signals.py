@@ -1,7 +1,4 @@
-"""Commands that are stopped by signals at any moment, and what must be true afterwards.
-
-``python -m tests.support.signals --first 0 --count 100`` prints what was not.
-"""
+"""Commands stopped by signals: ``python -m tests.support.signals --first 0 --count 100``."""
 
 from __future__ import annotations
 
@@ -188,11 +185,7 @@ def _start(argv: Sequence[str], err: int) -> subprocess.Popen[bytes]:
 
 
 def _interrupt(argv: Sequence[str], one: Interruption, log: Path) -> Stopped:
-    """Start a command, send it signals, and wait until it and all its workers are gone.
-
-    The server that workers come from hears of the end of a killed command when it has imported
-    everything: what has not ended in a minute is an orphan.
-    """
+    """Start a command, send it signals, and wait until it and all its workers are gone."""
     with log.open("w") as err:
         process = _start(argv, err.fileno())
         send = os.killpg if one.to_group else os.kill

@@ -1,7 +1,4 @@
-"""The model `tickets` where theory knows what comes of it: its own arrivals, draws and clock.
-
-Each function returns means of replications, and what theory says of them.
-"""
+"""The model `tickets` where theory knows what comes of it: means, and what theory says of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Worlds of tickets whose figures are known by theory: Poisson tickets, replayed by the kernel.
-
-Each function returns a value of each replication, and what theory says of their mean.
-"""
+"""Poisson tickets, replayed by the kernel, whose mean figures theory knows."""
 
 from __future__ import annotations
 
@@ -91,27 +88,14 @@ def far_duels(age: str, step: float) -> dict[str, Any]:
 
 def tickets_of(
     rng: np.random.Generator,
-    rate: float,
+    rate: float,  # tickets a second
     count: int,
+    # Of the players of a ticket, by its number.
     attributes: Callable[[int], dict[str, object]] = lambda number: {},
-    sizes: Sequence[int] = (1,),
-    theta: float = 0.0,
+    sizes: Sequence[int] = (1,),  # players of tickets, each as likely as the others
+    theta: float = 0.0,  # rate at which a ticket that waits is cancelled
 ) -> list[Ticket]:
-    """Return tickets at the times of a Poisson process.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    rate : float
-        Tickets a second.
-    count : int
-    attributes : callable
-        Returns those of the players of a ticket by its number.
-    sizes : sequence of int
-        Players of tickets, each as likely as the others.
-    theta : float
-        Rate at which a ticket that waits is cancelled.
-    """
+    """Return tickets at the times of a Poisson process."""
     times = np.cumsum(rng.exponential(1.0 / rate, count))
     chosen = rng.choice(sizes, count)
     cancels = times + rng.exponential(1.0 / theta, count) if theta else np.full(count, np.inf)

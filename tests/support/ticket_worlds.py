@@ -48,15 +48,7 @@ LISTS_OF_TEXTS = (
 
 
 class Maker:
-    """Makes one random world.
-
-    Parameters
-    ----------
-    seed : int
-        Which.
-    tickets : int
-        How many tickets it has.
-    """
+    """Makes one random world of so many tickets."""
 
     def __init__(self, seed: int, tickets: int) -> None:
         self.rng = random.Random(seed)

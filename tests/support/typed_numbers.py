@@ -54,12 +54,7 @@ EXCUSED: dict[str, dict[str, str]] = {
 
 
 def typed_numbers(folder: Path) -> list[str]:
-    """Return the numbers that the template of a study types, each with its line.
-
-    What a study found is computed from its tables. Typed may be what the study was given
-    (`_constants`), small whole numbers (`SMALL`), and what `EXCUSED` lists. A result that is by
-    chance the same number as one of these passes, too.
-    """
+    """Return the numbers that a template types and that nothing excuses, each with its line."""
     text = (folder / TEMPLATE).read_text(encoding="utf-8")
     sentences = UNREAD.sub(lambda part: re.sub("[^\n]", " ", part[0]), text)
     excused = " ".join(EXCUSED.get(folder.name, ()))

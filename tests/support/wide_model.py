@@ -178,10 +178,7 @@ def posed(name: str, scaled: bool = False, **factors: object) -> dict[str, Any]:
 
 
 def gap(config: Mapping[str, Any], x: Sequence[float]) -> float:
-    """Return by how much the loss at some numbers is above the least, as a share of it.
-
-    inf where they are not feasible.
-    """
+    """Return by how much the loss is above the least, as a share of it; inf where not feasible."""
     model = Wide(WideFactors.model_validate(config["factors"]), {})
     loss, strain = model.mean(np.array(x))
     if strain > config["optimize"]["constraints"]["enough"]["at_most"] + 1e-9:

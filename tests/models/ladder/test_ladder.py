@@ -35,10 +35,7 @@ CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 def equals_the_plain_ladder(
     matching: str, seed: int, cases: int, folder: Path | None = None
 ) -> Counter[str]:
-    """Compare random small ladders in everything that happens; return how often what did.
-
-    With a folder, they have files, which are written there.
-    """
+    """Compare random small ladders, of files in a folder; return how often what happened."""
     rng, happened = np.random.default_rng([seed, len(matching)]), Counter[str]()
     for _ in range(cases):
         factors, replication = random_factors(rng, matching), int(rng.integers(0, 10))

@@ -1,7 +1,4 @@
-"""Ladders against theory and against the model `valorant`, in little.
-
-`tests/verification/test_ladder_theory.py` has the same at length.
-"""
+"""Ladders against theory and the model `valorant`, in little; tests/verification has more."""
 
 from __future__ import annotations
 

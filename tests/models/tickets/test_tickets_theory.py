@@ -67,12 +67,7 @@ def test_nobody_waits_beyond_the_step_at_which_one_is_enough(tmp_path: Path) -> 
 
 
 def check_littles_law(table: Any, current: float, start: float, end: float) -> None:  # noqa: ANN401
-    """Check L = lambda W of a window, exactly.
-
-    The number of waiting tickets, integrated from one change to the next, is the sum of the waits
-    of who came in the window, and of what those who waited at its start had still before them; who
-    waits at its end has waited until then.
-    """
+    """Check L = lambda W of a window, exactly, with who waited at its start and at its end."""
     times, ended = table["time"], table["ended"]
     assert (ended <= end).all()
     changes = np.unique(np.concatenate([times, ended, [start, end]]).clip(start, end))
