@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import valmatch as library
-from tests.support.command import valmatch
+from tests.support.command import refusal, success, valmatch
 from valmatch.statistics import sequential_test
 
 LOG = """player_a,player_b,result,opening
@@ -154,19 +154,14 @@ def test_games_left_out_are_said(log: Path) -> None:
     ],
 )
 def test_bad_input_is_one_line(arguments: list[str], says: str, log: Path) -> None:
-    done = valmatch("sprt", *(log if one == "LOG" else one for one in arguments))
-    assert (done.code, done.out) == (2, "")
-    (line,) = done.err.splitlines()
+    line = refusal("sprt", *(log if one == "LOG" else one for one in arguments))
     assert says in line
 
 
 def test_bad_games_are_named_or_left_out(log: Path) -> None:
     log.write_text(LOG.replace("ann,bob,0-1,o2", "ann,bob,2-2,o2"))
-    done = valmatch("sprt", log, *ANN_BOB)
-    assert done.code == 2
-    assert "log.csv:4:9: result: '2-2'" in done.err
-    done = valmatch("sprt", log, *ANN_BOB, "--max-bad-rows", "0.5", "--json")
-    assert done.code == 0
+    assert "log.csv:4:9: result: '2-2'" in refusal("sprt", log, *ANN_BOB)
+    done = success("sprt", log, *ANN_BOB, "--max-bad-rows", "0.5", "--json")
     assert json.loads(done.out)["counts"] == [2, 1, 4]
 
 

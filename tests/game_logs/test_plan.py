@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from itertools import pairwise
@@ -13,7 +12,8 @@ import numpy as np
 import pytest
 
 import valmatch as library
-from tests.support.command import valmatch
+from tests.support.command import refusal, success, valmatch
+from tests.support.folders import rows
 from valmatch.draws.streams import Streams
 from valmatch.game_logs import next_pairs, planning
 from valmatch.game_logs.leagues import (
@@ -55,9 +55,8 @@ def in_theory(n: int, width: float, quantile: float = 1.959964) -> float:
     ("n", "width", "level"), [(10, 30.0, 0.95), (4, 20.0, 0.95), (20, 40.0, 0.95), (6, 25.0, 0.8)]
 )
 def test_equals_take_the_games_of_the_formula(n: int, width: float, level: float) -> None:
-    found = library.plan_games(
-        players=n, spread=0.0, prior=None, half_width=width, level=level, replications=100
-    )
+    given: dict[str, Any] = {"players": n, "spread": 0.0, "prior": None, "half_width": width}
+    found = library.plan_games(**given, level=level, replications=100)
     expected = in_theory(n, width, {0.95: 1.959964, 0.8: 1.281552}[level])
     assert found.games == pytest.approx(expected, rel=0.03)
     assert found.games is not None
@@ -76,10 +75,8 @@ def test_the_formula_of_the_page() -> None:
 def test_workers_make_no_difference(policy: str, tmp_path: Path) -> None:
     files = ("plan.csv", "summary.json")
     for workers in (1, 2):
-        out = tmp_path / str(workers)
-        given = (*SMALL, "--policy", policy, "--workers", workers, "--out", out)
-        done = valmatch("plan", *given)
-        assert done.code == 0, done.err
+        given = (*SMALL, "--policy", policy, "--workers", workers)
+        success("plan", *given, "--out", tmp_path / str(workers))
     first, second = ([(tmp_path / w / name).read_bytes() for name in files] for w in "12")
     assert first == second
 
@@ -96,40 +93,35 @@ def test_longer_leagues_begin_as_shorter_ones() -> None:
 
 def test_files(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = valmatch("plan", *SMALL, "--draws", 0.3, "--home", 50, "--out", out, "--json")
-    assert done.code == 0, done.err
+    done = success("plan", *SMALL, "--draws", 0.3, "--home", 50, "--out", out, "--json")
     summary = json.loads((out / "summary.json").read_text())
     assert summary == json.loads(done.out)
     assert (summary["draws"], summary["home"], summary["players"]) == (0.3, 50.0, 4)
     assert summary["low"] <= summary["games"] <= summary["high"]
-    with (out / "plan.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    table = rows(out / "plan.csv")
     names = ["half_width", "named_best", "shown_best", "coverage"]
     columns = [column for name in names for column in (name, f"{name}_std_error")]
-    assert list(rows[0]) == ["games", *columns]
-    games = [int(row["games"]) for row in rows]
+    assert list(table[0]) == ["games", *columns]
+    games = [int(row["games"]) for row in table]
     assert all(b == math.ceil(1.25 * a) for a, b in pairwise(games))
-    widths = [float(row["half_width"]) for row in rows if row["half_width"]]
+    widths = [float(row["half_width"]) for row in table if row["half_width"]]
     assert widths[0] > 120.0 > widths[-1]
 
 
 def test_half_widths_are_empty_until_all_are_rated(tmp_path: Path) -> None:
     given = ("--players", 8, "--spread", 200, "--prior", "none", "--half-width", 100)
-    done = valmatch("plan", *given, "--replications", 20, "--out", tmp_path / "out")
-    assert done.code == 0, done.err
-    with (tmp_path / "out" / "plan.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert rows[0]["half_width"] == rows[0]["half_width_std_error"] == ""
-    assert float(rows[0]["named_best"]) == 0.0
-    assert rows[-1]["half_width"] != ""
+    success("plan", *given, "--replications", 20, "--out", tmp_path / "out")
+    table = rows(tmp_path / "out" / "plan.csv")
+    assert table[0]["half_width"] == table[0]["half_width_std_error"] == ""
+    assert float(table[0]["named_best"]) == 0.0
+    assert table[-1]["half_width"] != ""
 
 
 def test_what_cannot_be_reached_is_exit_3() -> None:
     given = ("--players", 3, "--spread", 10, "--half-width", 1, "--max-games", 200)
-    done = valmatch("plan", *given, "--replications", 3)
-    assert done.code == 3
-    assert "200 games do not reach a mean half-width" in done.out
-    done = valmatch("plan", *given, "--replications", 3, "--json")
+    given = (*given, "--replications", 3)
+    assert "200 games do not reach a mean half-width" in valmatch("plan", *given).out
+    done = valmatch("plan", *given, "--json")
     found = json.loads(done.out)
     assert (done.code, found["games"], found["low"], found["high"]) == (3, None, None, None)
 
@@ -189,9 +181,7 @@ def test_a_policy_that_chooses_names_the_best_sooner() -> None:
     [("knowledge_gradient", "best", 350.0), ("knowledge_gradient", "widest", None),
      ("information", "best", 350.0)],
 )  # fmt: skip
-def test_a_chosen_league_is_that_of_batches_one_by_one(
-    policy: str, goal: str, prior: float | None
-) -> None:
+def test_a_chosen_league_is_that_of_batches(policy: str, goal: str, prior: float | None) -> None:
     n, frame = 5, frame_of(5, prior, home=False, draws=True)
     nothing, grid = np.zeros((n, n), np.int64), np.array([7, 25, 61])
     league = League(frame, 90.0, 0.0, 0.8, nothing, policy, goal, 6, grid, 1.96, 2.7, 3)
@@ -200,12 +190,8 @@ def test_a_chosen_league_is_that_of_batches_one_by_one(
     found = run_leagues(league, kept, range(2))[0]
     streams, space = Streams(3), space_of(frame)
     truth, words = truth_of(league, streams, 1), streams.words(1, GAMES)
-    counts, before, cursor, pair = (
-        new_counts(n),
-        nothing.copy(),
-        np.zeros(3, np.int64),
-        np.zeros(2, np.int64),
-    )
+    counts, before = new_counts(n), nothing.copy()
+    cursor, pair = np.zeros(3, np.int64), np.zeros(2, np.int64)
     rated, expected = fit_counts(counts, frame, space), np.empty((3, 4))
     done = chosen = 0
     for k, goal_at in enumerate(grid.tolist()):
@@ -303,22 +289,20 @@ def test_measures_are_those_of_plain_numpy() -> None:
 
 
 def test_a_plan_is_drawn(tmp_path: Path) -> None:
-    found = library.plan_games(
-        players=4, spread=100.0, half_width=120.0, replications=4, out=tmp_path / "out"
-    )
+    given: dict[str, Any] = {"players": 4, "spread": 100.0, "half_width": 120.0}
+    found = library.plan_games(**given, replications=4, out=tmp_path / "out")
     widths, shares = plot(found).axes
     assert len(widths.lines) == 1
     assert len(shares.lines) == 3
 
 
 def test_a_plan_without_rows_is_refused(tmp_path: Path) -> None:
-    assert valmatch("plan", *SMALL, "--out", tmp_path / "out").code == 0
+    success("plan", *SMALL, "--out", tmp_path / "out")
     file = tmp_path / "out" / "plan.csv"
     file.write_text(file.read_text().splitlines()[0] + "\n")
-    for command in ("plot", "report"):
-        done = valmatch(command, tmp_path / "out", *(("--markdown",) * (command == "report")))
-        assert (done.code, done.out) == (2, "")
-        assert "plan.csv: damaged: holds no number of games" in done.err
+    for command in (("plot",), ("report", "--markdown")):
+        said = refusal(*command, tmp_path / "out")
+        assert "plan.csv: damaged: holds no number of games" in said
 
 
 @pytest.mark.parametrize(
@@ -331,12 +315,10 @@ def test_a_plan_without_rows_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_plan_is_refused(name: str, old: str, new: str, tmp_path: Path) -> None:
-    assert valmatch("plan", *SMALL, "--out", tmp_path / "out").code == 0
+    success("plan", *SMALL, "--out", tmp_path / "out")
     file = tmp_path / "out" / name
     file.write_text(file.read_text().replace(old, new))
-    done = valmatch("plot", tmp_path / "out")
-    assert done.code == 2
-    (line,) = done.err.splitlines()
+    line = refusal("plot", tmp_path / "out")
     assert name in line
     assert not list((tmp_path / "out").glob("*.png"))
 
@@ -370,12 +352,8 @@ def test_a_damaged_plan_is_refused(name: str, old: str, new: str, tmp_path: Path
         (["RATED", "--best", "0.9", "--prior", "30"], "--prior: goes without a folder of ratings"),
     ],
 )
-def test_bad_input_is_one_line_and_nothing_is_written(
-    arguments: list[object], says: str, rated: Path, tmp_path: Path
-) -> None:
+def test_bad_input_refused(arguments: list[object], says: str, rated: Path, tmp_path: Path) -> None:
     given = (rated if one == "RATED" else one for one in arguments)
-    done = valmatch("plan", *given, "--out", tmp_path / "out")
-    assert (done.code, done.out) == (2, "")
-    (line,) = done.err.splitlines()
+    line = refusal("plan", *given, "--out", tmp_path / "out")
     assert says in line
     assert not (tmp_path / "out").exists()

@@ -14,7 +14,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import refusal, valmatch
 from tests.support.game_logs import random_rows, table, write
 from valmatch.errors import InputError
 from valmatch.game_logs.prediction import predict_games
@@ -58,19 +58,10 @@ def test_predictions_are_those_of_the_next_game(
     games = random_rows(4, 30, 15, (2,) if most == 2 else (2, 3, 5))
     timed = [[[*row, str(7 * k)] for row in game] for k, game in enumerate(games)]
     header = "game,player,team,score,minutes,time"
-    rate_games(
-        write(tmp_path / "all.csv", timed, header),
-        system,
-        parameters=parameters,
-        out=tmp_path / "all",
-    )
+    for name, some in (("all", timed), ("a", timed[:27])):
+        log = write(tmp_path / f"{name}.csv", some, header)
+        rate_games(log, system, parameters=parameters, out=tmp_path / name)
     history = table(tmp_path / "all" / "history.csv")
-    rate_games(
-        write(tmp_path / "a.csv", timed[:27], header),
-        system,
-        parameters=parameters,
-        out=tmp_path / "a",
-    )
     next_game = write(tmp_path / "b.csv", timed[27:28], header)
     (found,) = predict_games(tmp_path / "a", next_game).forecasts
     predicted = {
@@ -102,9 +93,7 @@ def test_probabilities_of_all_results_sum_to_one(system: str, tmp_path: Path) ->
     ("system", "parameters"),
     [("trueskill", {"tau": 0.0}), ("glicko2", {"volatility": 1e-9, "tau": 0.01})],
 )
-def test_more_games_leave_less_doubt(
-    system: str, parameters: dict[str, float], tmp_path: Path
-) -> None:
+def test_more_games_less_doubt(system: str, parameters: dict[str, float], tmp_path: Path) -> None:
     """Of skills that do not drift: the interval is that of the deviations, and shrinks always."""
     normal = NormalDist()
     before: dict[str, float] = {}
@@ -156,9 +145,8 @@ def test_fixtures_have_many_shapes(text: str, rated: Path, tmp_path: Path) -> No
     assert [one.fixture.game for one in found.forecasts] == ["1", "2"]
     for one, other in zip(found.forecasts, pairs.forecasts, strict=True):
         assert one.wins.tolist() == other.wins.tolist()
-        assert [set(side) for side in one.fixture.sides] == [
-            set(side) for side in other.fixture.sides
-        ]
+        for side, its in zip(one.fixture.sides, other.fixture.sides, strict=True):
+            assert set(side) == set(its)
         assert one.newcomers == other.newcomers
     with mock.patch.object(sys, "stdin", io.StringIO(text)):
         assert predict_games(rated, "-").columns() == found.columns()
@@ -175,9 +163,8 @@ def test_a_player_may_have_a_semicolon_in_the_name(tmp_path: Path) -> None:
 def test_columns_can_be_named(rated: Path, tmp_path: Path) -> None:
     path = tmp_path / "fixtures.csv"
     path.write_text("team1,team2,when\nann,bob,2024-05-01 20:00\n")
-    done = valmatch(
-        "predict", rated, path, "--columns", "home=team1,away=team2,time=when", "--json"
-    )
+    columns = ("--columns", "home=team1,away=team2,time=when")
+    done = valmatch("predict", rated, path, *columns, "--json")
     (game,) = json.loads(done.out)["games"]
     assert (game["time"], game["draw"]) == ("2024-05-01 20:00:00", None)
     assert [side["players"] for side in game["sides"]] == [["ann"], ["bob"]]
@@ -215,9 +202,8 @@ def test_parameters_are_those_of_the_ratings(rated: Path) -> None:
     rate_games(log, "elo", parameters={"scale": 200.0}, out=rated.parent / "steep")
     steep = predict_games(rated.parent / "steep", pair="ann,cy")
     assert steep.parameters["scale"] == 200.0
-    ratings = {
-        row["player"]: float(row["rating"]) for row in table(rated.parent / "steep" / "ratings.csv")
-    }
+    rows = table(rated.parent / "steep" / "ratings.csv")
+    ratings = {row["player"]: float(row["rating"]) for row in rows}
     want = 1.0 / (1.0 + 10 ** ((ratings["cy"] - ratings["ann"]) / 200.0))
     assert steep.forecasts[0].wins[0] == pytest.approx(want, rel=1e-12)
     told = predict_games(rated.parent / "steep", pair="ann,cy", parameters={"scale": 400.0})
@@ -245,26 +231,22 @@ BAD: list[tuple[str, str]] = [
     ("home,away\nann,ann\n", "fixtures.csv:2: 'ann' is in this game twice"),
     ("home,away\nann,\n", "fixtures.csv:2: away: the cell is empty"),
     ("home,away\nann,bob;\n", "fixtures.csv:2: a side has a player without a name"),
-    ("home,away\nann,bob,cy\n", "fixtures.csv:2: the row has 3 cells (allowed: 2)"),
     ("home,away,time\nann,bob,soon\n", "fixtures.csv:2: time: 'soon' (allowed: a number or"),
     ("home,awya\nann,bob\n", "fixtures.csv:1: no column 'away' (did you mean awya? fixtures"),
     ("home,away\n", "fixtures.csv: holds no game to predict"),
     ("", "fixtures.csv: is empty (allowed: a CSV file with a header)"),
     ("game,player\n1,ann\n2,bob\n", "fixtures.csv:2: game '1' has one side (allowed: two or"),
     ("game,player\n1,a\n1,b\n2,a\n2,b\n1,c\n1,d\n", "fixtures.csv:6: game '1' was there before"),
-    ('home,away\n"ann,bob\n', "fixtures.csv:2: cannot be read: unexpected end of data"),
 ]
 
 
 @pytest.mark.parametrize(("text", "what"), BAD)
-def test_bad_fixtures_are_refused_in_one_line(
-    text: str, what: str, rated: Path, tmp_path: Path
-) -> None:
+def test_bad_fixtures_are_refused(text: str, what: str, rated: Path, tmp_path: Path) -> None:
     path = tmp_path / "fixtures.csv"
     path.write_text(text)
-    done = valmatch("predict", rated, path, "--out", tmp_path / "out")
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert done.err.startswith(f"{tmp_path}/{what}")
+    assert refusal("predict", rated, path, "--out", tmp_path / "out").startswith(
+        f"{tmp_path}/{what}"
+    )
     assert not (tmp_path / "out").exists()
 
 
@@ -285,16 +267,14 @@ def test_bad_options_are_refused_in_one_line(rated: Path, tmp_path: Path) -> Non
         ([rated, "--pair", "a,b", "--out", rated], f"--out {rated}: holds the results of another"),
     ]
     for arguments, what in cases:
-        done = valmatch("predict", *arguments)
-        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-        assert done.err.startswith(what), done.err
+        assert refusal("predict", *arguments).startswith(what)
     told = valmatch("predict", lone, "--system", "elo", "--pair", "ann,bob", "--json")
     assert json.loads(told.out)["games"][0]["sides"][0]["win"] > 0.5
     assert "parameters are as published" in told.err
     (rated / "manifest.json").write_text("{")
-    done = valmatch("predict", rated, "--pair", "ann,bob")
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert done.err.startswith(f"{rated / 'manifest.json'}: damaged: ")
+    assert refusal("predict", rated, "--pair", "ann,bob").startswith(
+        f"{rated / 'manifest.json'}: damaged: "
+    )
 
 
 def test_times_of_another_kind_are_refused(tmp_path: Path) -> None:
@@ -309,12 +289,9 @@ def test_times_of_another_kind_are_refused(tmp_path: Path) -> None:
 
 
 def league(seed: int, system: str) -> list[list[list[str]]]:
-    """Return 9,000 games of some players, decided by the law that a system supposes.
-
-    Points that never settle, as those of Elo and ZoneStats, need many games of everybody. Skills
-    are spread as the system supposes: Glicko-2 with its published deviation of 350 would predict
-    scores that are 0.015 too high for the favourites of a league with a spread of 200.
-    """
+    """Return 9,000 games of some players, decided by the law that a system supposes."""
+    # Points that never settle, as those of Elo and ZoneStats, need many games of everybody; skills
+    # are spread as the system supposes, since a wider deviation overrates the favourites.
     rng = np.random.default_rng(seed)
     n_players, n_games = (30 if system in ("elo", "zonestats") else 60), 9000
     unit = {"trueskill": 25.0 / 3.0, "zonestats": 140.0}.get(system, 200.0)
@@ -347,9 +324,7 @@ def league(seed: int, system: str) -> list[list[list[str]]]:
         ("zonestats", {"GAME_MULT": 0.42}),
     ],
 )
-def test_second_half_is_predicted_from_the_first_within_sampling_error(
-    system: str, parameters: dict[str, float], tmp_path: Path
-) -> None:
+def test_the_rest_is_predicted(system: str, parameters: dict[str, float], tmp_path: Path) -> None:
     """The favourite's mean score is as predicted, overall and in each range of predictions.
 
     The error is that over leagues, since games of a league are predicted from the same ratings.

@@ -8,7 +8,6 @@ import json
 import math
 import os
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 from unittest import mock
@@ -24,6 +23,7 @@ from tests.oracles.rate import (
     ZoneStatsOracle,
     read_long,
 )
+from tests.support.command import python
 from tests.support.game_logs import LONG, random_rows, table, write
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings
@@ -110,18 +110,9 @@ def test_every_step_of_zonestats_is_written(cap: str, tmp_path: Path) -> None:
     history = table(out / "history.csv")
     assert [details(row) for row in history] == oracle.details
     assert {row["capped"] for row in history} == {"0", "1"}
-    assert table_header(out / "history.csv")[-4:] == [
-        "score_per_hour",
-        "rating_offset",
-        "scale",
-        "capped",
-    ]
+    assert [*history[0]][-4:] == ["score_per_hour", "rating_offset", "scale", "capped"]
     rate_games(path, "elo", out=tmp_path / "elo")
-    assert table_header(tmp_path / "elo" / "history.csv")[-1] == "rating_after"
-
-
-def table_header(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines()[0].split(",")
+    assert [*table(tmp_path / "elo" / "history.csv")[0]][-1] == "rating_after"
 
 
 def test_only_zonestats_has_a_cap(tmp_path: Path) -> None:
@@ -142,11 +133,8 @@ def test_free_for_all_without_teams_and_minutes(system: str, tmp_path: Path) -> 
     warnings: list[str] = []
     result = rate_games(path, system, out=tmp_path / "out", burn_in=2, warn=warnings.append)
     assert_agrees(result, tmp_path / "out", oracle_of(system, path), 2)
-    assert warnings == (
-        ["no column minutes: every player counts as 20 minutes in a game"]
-        if system == "zonestats"
-        else []
-    )
+    said = "no column minutes: every player counts as 20 minutes in a game"
+    assert warnings == [said] * (system == "zonestats")
 
 
 @pytest.mark.parametrize("system", ["zonestats", "elo"])
@@ -181,9 +169,8 @@ def test_disabled_players_do_not_count(system: str, tmp_path: Path) -> None:
 def test_order_of_rows_within_a_game_changes_no_byte(system: str, tmp_path: Path) -> None:
     games = random_rows(9, sides=MANY[system])
     rate_games(write(tmp_path / "a.csv", games), system, out=tmp_path / "a")
-    rate_games(
-        write(tmp_path / "b.csv", [game[::-1] for game in games]), system, out=tmp_path / "b"
-    )
+    turned = [game[::-1] for game in games]
+    rate_games(write(tmp_path / "b.csv", turned), system, out=tmp_path / "b")
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
 
@@ -243,24 +230,17 @@ def test_results_format_is_short_for_two_players_a_game(tmp_path: Path) -> None:
         for k, (one, other, drawn) in enumerate(names)
     ]
     rate_games(write(tmp_path / "long.csv", long), out=tmp_path / "long")
-    results = [
-        (
-            "winner,loser,draw",
-            [[[one, other, "yes" if drawn else "No"]] for one, other, drawn in names],
-        ),
-        (
-            "winner,loser,winner_score,loser_score",
-            [[[one, other, str(5 - drawn), "4"]] for one, other, drawn in names],
-        ),
-        (
-            "map,game,winner,loser,winner_score,loser_score,draw",
-            [
-                [["Ascent", str(k + 1), one, other, "4", "4" if drawn else "3", str(drawn)]]
-                for k, (one, other, drawn) in enumerate(names)
-            ],
-        ),
-    ]
-    for header, rows in results:
+    results: dict[str, list[list[list[str]]]] = {
+        "winner,loser,draw": [],
+        "winner,loser,winner_score,loser_score": [],
+        "map,game,winner,loser,winner_score,loser_score,draw": [],
+    }
+    for k, (one, other, drawn) in enumerate(names, 1):
+        short, scores, full = results.values()
+        short.append([[one, other, "yes" if drawn else "No"]])
+        scores.append([[one, other, str(5 - drawn), "4"]])
+        full.append([["Ascent", str(k), one, other, "4", "4" if drawn else "3", str(drawn)]])
+    for header, rows in results.items():
         rate_games(write(tmp_path / "r.csv", rows, header), out=tmp_path / header)
         assert contents(tmp_path / header) == contents(tmp_path / "long")
 
@@ -309,11 +289,8 @@ def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:
         "rate_games(log, 'elo', out=out / 'elo')\n"
         "rate_games(duels, 'trueskill', out=out / 'trueskill')\n"
     )
-    subprocess.run(
-        [sys.executable, "-c", program, path, duels, tmp_path / "twin"],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        check=True,
-    )
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    assert not python("-c", program, path, duels, tmp_path / "twin", env=environment).returncode
     for system in ORACLES:
         rate_games(duels if system == "trueskill" else path, system, out=tmp_path / system)
         assert contents(tmp_path / system) == contents(tmp_path / "twin" / system)
@@ -341,9 +318,8 @@ def test_scores_by_hand(tmp_path: Path) -> None:
     assert all_.brier_score == pytest.approx(sum(briers) / 3, rel=1e-12)
     assert all_.log_loss == pytest.approx(sum(losses) / 3, rel=1e-12)
     assert later.log_loss == pytest.approx(sum(losses[1:]) / 2, rel=1e-12)
-    assert all_.log_loss_std_error == pytest.approx(
-        statistics.stdev(losses) / math.sqrt(3), rel=1e-9
-    )
+    error = statistics.stdev(losses) / math.sqrt(3)
+    assert all_.log_loss_std_error == pytest.approx(error, rel=1e-9)
     # The favourite's side of each prediction, in bins of 0.05.
     assert [one.low for one in all_.calibration] == [0.5, 0.7, 0.8]
     assert [one.predicted for one in all_.calibration] == pytest.approx([0.5, 1 - third, second])
@@ -429,7 +405,7 @@ def test_interruption_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill", "glicko2"])
-def test_games_are_rated_in_pieces_of_any_size(
+def test_pieces_change_no_byte(
     system: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sides = (2, min(4, system_named(system).largest.sides))

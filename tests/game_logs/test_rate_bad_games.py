@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import success, valmatch
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.rating import rate_games
@@ -28,8 +28,7 @@ def write(log: Path, *bad: str) -> None:
 @pytest.mark.parametrize("system", ["elo", "elo,glicko2"])
 def test_up_to_a_twentieth_is_left_out_with_an_example_of_each_kind(log: Path, system: str) -> None:
     write(log, *[TWICE] * 3, *[NO_NUMBER] * 2)
-    done = valmatch("rate", log, "--system", system, "--skip-bad-games")
-    assert done.code == 0
+    done = success("rate", log, "--system", system, "--skip-bad-games")
     assert (
         "games.csv: 5 bad games left out (2 not a number, 3 player twice in a game), the first:"
         in (done.err)
@@ -56,7 +55,7 @@ def test_more_are_refused_unless_told_otherwise(log: Path, system: str) -> None:
     assert lines[2].startswith("games.csv:101:5: winner_score: ")
     assert not Path("out").exists()
     for share in ("0.06", "6%"):
-        assert valmatch(*command, "--max-bad-rows", share).code == 0
+        success(*command, "--max-bad-rows", share)
     assert valmatch(*command, "--max-bad-rows", "0.05").code == 2
 
 

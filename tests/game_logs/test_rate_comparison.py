@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import t
 
 from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
-from tests.support.command import valmatch
+from tests.support.command import refusal, success, valmatch
 from tests.support.game_logs import LONG, random_rows, table, write
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings, compared
@@ -95,7 +95,7 @@ def test_blocks_divide_no_day_where_there_are_enough(tmp_path: Path) -> None:
     assert blocks("e.csv", [1 + max(0, k - 275) for k in range(300)]) == 50
     assert blocks("f.csv", [1] * 30, 30) == 30
     one = write(tmp_path / "one.csv", random_rows(3, 1))
-    assert valmatch("rate", one, "--system", "elo,zonestats").code == 0
+    success("rate", one, "--system", "elo,zonestats")
 
 
 def test_coin_and_record_are_what_they_say(tmp_path: Path) -> None:
@@ -188,10 +188,7 @@ def test_a_fit_that_does_not_help_is_told(tmp_path: Path) -> None:
     assert tuning is not None
     remark = worse_than_a_coin(system_named("elo"), tuning.tuned.rest, 0, 0.0, ["K"])
     assert remark.startswith("elo predicts worse than a coin (log loss ")
-    assert remark.endswith(
-        ": what was fitted to the first part of the log does not hold in the rest; another system"
-        " may"
-    )
+    assert remark.endswith(" does not hold in the rest; another system may")
 
 
 @pytest.mark.slow
@@ -203,24 +200,19 @@ def test_comparison_prints_and_writes(tmp_path: Path) -> None:
     title, header, *lines = done.out.splitlines()
     result = compare_ratings(path, THREE, parameters={"elo.K": 20.0})
     assert title.startswith("3 systems, 300 games, ")
-    said = f"50 blocks of games; best: {result.best}"
+    said = f"best: {result.best}"
     if result.unbeaten:
-        others = ", ".join(result.unbeaten)
-        said = (
-            f"50 blocks of games; least log loss: {result.leader}, none shown better than {others}"
-        )
-    assert title.endswith(said)
+        said = f"least log loss: {result.leader}, none shown better than "
+        said += ", ".join(result.unbeaten)
+    assert title.endswith(f"50 blocks of games; {said}")
     assert header.split()[:5] == ["system", "log", "loss", "-", result.leader]
     assert max(map(len, lines)) <= 80
     further = lines.index("")
     for part in (lines[:further], lines[further + 2 :]):
         assert [line.split()[0] for line in part] == [*THREE, "coin", "better"]
     assert lines[further + 1].split()[:2] == ["system", "Brier"]
-    assert sorted(one.name for one in out.iterdir()) == [
-        "comparison.csv",
-        "manifest.json",
-        "summary.json",
-    ]
+    names = ["comparison.csv", "manifest.json", "summary.json"]
+    assert sorted(one.name for one in out.iterdir()) == names
     summary = json.loads((out / "summary.json").read_text())
     assert summary["systems"]["elo"]["parameters"]["K"] == 20.0
     assert summary == json.loads(json.dumps(result.summary()))
@@ -253,9 +245,7 @@ BAD: list[tuple[list[str], str]] = [
 @pytest.mark.parametrize(("options", "what"), BAD)
 def test_bad_options(options: list[str], what: str, tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(6))
-    done = valmatch("rate", path, *options, "--out", tmp_path / "out")
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert done.err.startswith(what)
+    assert refusal("rate", path, *options, "--out", tmp_path / "out").startswith(what)
     assert not (tmp_path / "out").exists()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import success, valmatch
 from tests.support.folders import everything
 
 HEADER = "game,player_a,player_b,result\n"
@@ -38,7 +38,7 @@ def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for k in (1, 2, 3):
         week(tmp_path / f"week{k}.csv", k)
         ratings = ("--system", "glicko2") if k == 1 else ("--ratings", f"week{k - 1}")
-        assert valmatch("rate", f"week{k}.csv", *ratings, "--out", f"week{k}").code == 0
+        success("rate", f"week{k}.csv", *ratings, "--out", f"week{k}")
     return tmp_path
 
 
@@ -67,13 +67,13 @@ def test_a_changed_log_is_named(league: Path) -> None:
         "week2.csv", "--system", "elo", "--out", "week2"
     )
     shutil.rmtree("week2")
-    assert valmatch("rate", *SECOND).code == 0
+    success("rate", *SECOND)
     assert said("week3.csv", "--ratings", "week2", "--out", "week3") == (
         "week2/ratings.csv: has changed since week3 was made: delete the folder week3 and rate"
         " again\n"
     )
     systems = ("week1.csv", "--system", "elo,glicko2", "--out", "systems")
-    assert valmatch("rate", *systems).code == 0
+    success("rate", *systems)
     corrected(league / "week1.csv")
     assert "has changed since systems was made" in said(*systems)
 
@@ -81,7 +81,7 @@ def test_a_changed_log_is_named(league: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("system", ["elo", "zonestats", "glicko2"])
 def test_ratings_without_a_manifest_need_their_system(system: str, league: Path) -> None:
-    assert valmatch("rate", "week1.csv", "--system", system, "--out", "lone").code == 0
+    success("rate", "week1.csv", "--system", system, "--out", "lone")
     Path("ratings.csv").write_bytes(Path("lone/ratings.csv").read_bytes())
     Path("lone/manifest.json").unlink()
     for path, shown in (("ratings.csv", "ratings.csv"), ("lone", "lone/ratings.csv")):
@@ -90,4 +90,4 @@ def test_ratings_without_a_manifest_need_their_system(system: str, league: Path)
             " is\n"
         )
     given = ("--ratings", "ratings.csv", "--system", system, "--out", "new")
-    assert valmatch("rate", "week2.csv", *given).code == 0
+    success("rate", "week2.csv", *given)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import tempfile
 from contextlib import suppress
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.folders import rows
 from tests.support.game_logs import LONG
 from valmatch.errors import InputError
 from valmatch.game_logs.rating import rate_games
@@ -61,17 +61,10 @@ def logs(draw: st.DrawFn) -> bytes:
 
 
 @pytest.mark.slow
-@given(
-    logs(),
-    st.sampled_from(["zonestats", "elo", "trueskill"]),
-    st.booleans(),
-)
+@given(logs(), st.sampled_from(["zonestats", "elo", "trueskill"]), st.booleans())
 @settings(max_examples=250, deadline=None)
 def test_any_log_is_rated_or_refused(text: bytes, system: str, skip: bool) -> None:
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        mock.patch.object(os, "fsync"),
-    ):
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(os, "fsync"):
         path, out = Path(folder, "log.csv"), Path(folder, "out")
         path.write_bytes(text)
         result = None
@@ -80,11 +73,10 @@ def test_any_log_is_rated_or_refused(text: bytes, system: str, skip: bool) -> No
         if result is None:
             assert list(path.parent.iterdir()) == [path]
             return
-        with (out / "history.csv").open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-        assert len(rows) == result.rows
-        assert {row["player"] for row in rows} == set(result.ranking.players)
-        assert all(0 <= float(row["expected"]) <= 1 for row in rows)
+        table = rows(out / "history.csv")
+        assert len(table) == result.rows
+        assert {row["player"] for row in table} == set(result.ranking.players)
+        assert all(0 <= float(row["expected"]) <= 1 for row in table)
         if system == "zonestats":
-            points = [float(row["rating_after"]) - float(row["rating_before"]) for row in rows]
+            points = [float(row["rating_after"]) - float(row["rating_before"]) for row in table]
             assert sum(points) == pytest.approx(0.0, abs=1e-9)

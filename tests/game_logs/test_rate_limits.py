@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import success, valmatch
+from tests.support.folders import rows
 from valmatch.game_logs.scores import FIRST_BIN, MEASURES, difference
 
 
@@ -17,9 +17,7 @@ from valmatch.game_logs.scores import FIRST_BIN, MEASURES, difference
     ("measure", "least", "largest"),
     [("accuracy", 0.0, 1.0), ("brier_score", 0.0, 1.0), ("log_loss", 0.0, np.inf)],
 )
-def test_intervals_of_scores_end_where_scores_do(
-    measure: str, least: float, largest: float
-) -> None:
+def test_intervals_end_where_scores_do(measure: str, least: float, largest: float) -> None:
     """Two blocks, one predicted as well as can be and one as badly: few degrees of freedom."""
     column, weight = MEASURES[measure]
     sums = np.zeros((2, FIRST_BIN))
@@ -43,12 +41,10 @@ def test_intervals_of_scores_end_where_scores_do(
 def test_tables_and_files_show_the_ends_of_cut_intervals(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text("winner,loser\na,b\na,b\nb,a\na,b\n")
-    done = valmatch("rate", log, "--system", "elo,glicko2", "--out", tmp_path / "out")
-    assert done.code == 0, done.err
-    with (tmp_path / "out" / "comparison.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert rows
-    for row in rows:
+    success("rate", log, "--system", "elo,glicko2", "--out", tmp_path / "out")
+    table = rows(tmp_path / "out" / "comparison.csv")
+    assert table
+    for row in table:
         for name in ("accuracy", "brier_score"):
             assert 0.0 <= float(row[f"{name}_low"]) <= float(row[f"{name}_high"]) <= 1.0
             assert float(row[f"{name}_to_best_low"]) >= -1.0

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.support.case_tables import cases
 from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs.names import Names, Texts
@@ -113,47 +114,30 @@ def test_names_are_numbered_as_they_come() -> None:
     assert [list(known)[k] for k in np.argsort(names.ranks())] == sorted(known, key=str.encode)
 
 
-BAD = {
-    "one side only": ("g1,a,x,1,20\ng1,b,x,1,20\n", "4:1: game: game 'g1' has one side only"),
-    "one player only": ("g1,a,x,1,20\n", "4:1: game: game 'g1' has one side only"),
-    "no minutes": ("g1,a,x,1,0\ng1,b,y,1,20\n", "4:10: minutes: '0' (allowed: a number of minutes"),
-    "negative minutes": ("g1,b,y,1,20\ng1,a,x,1,-2.5\n", "5:10: minutes: '-2.5' (allowed"),
-    "twice": ("g1,a,x,1,20\ng1,b,y,1,20\ng1,a,y,2,20\n", "6:4: player: 'a' is in this game twice"),
-    "missing cell": ("g1,a,x,1,20\ng1,b,y,,20\n", "5:8: score: the cell is empty"),
-    "no team twice": ("g1,a,,1,20\ng1,a,,2,20\n", "5:4: player: 'a' is in this game twice"),
-    "alone": ("g1,a,,1,20\n", "4:1: game: game 'g1' has one side only"),
-    "blank cell": ('g1,a,x,1,20\ng1," ",y,1,20\ng1,"",z,1,1\n', "6:5: player: the cell is empty"),
-    "short row": ("g1,a,x,1,20\ng1,b,y,1\n", "5:1: the row has 4 cells (allowed: 5)"),
-    "long row": ("g1,a,x,1,20,7\ng1,b,y,1,20\n", "4:1: the row has 6 cells (allowed: 5)"),
-    "score": ("g1,é,x,1,20\ng1,ü,y,won,20\n", "5:8: score: 'won' (allowed: a finite number)"),
-    "no score": ("g1,a,x,nan,20\ng1,b,y,1,20\n", "4:8: score: 'nan' (allowed: a finite number)"),
-    "split apart": (
-        "g1,a,x,1,20\ng1,b,y,1,20\ng2,a,x,1,20\ng2,b,y,1,20\ng1,c,x,1,20\n",
-        "8:1: game: game 'g1' has been there before",
-    ),
-}
-REASONS = {
-    "one side only": "one side only",
-    "one player only": "one side only",
-    "no minutes": "minutes not positive",
-    "negative minutes": "minutes not positive",
-    "twice": "player twice in a game",
-    "missing cell": "missing cell",
-    "no team twice": "player twice in a game",
-    "alone": "one side only",
-    "blank cell": "missing cell",
-    "short row": "wrong number of cells",
-    "long row": "wrong number of cells",
-    "score": "not a number",
-    "no score": "not a number",
-    "split apart": "split apart in the file",
-}
+BAD = cases(r"""
+g1,a,x,1,20\ng1,b,x,1,20\n | one side only | 4:1: game: game 'g1' has one side only
+g1,a,x,1,20\n | one side only | 4:1: game: game 'g1' has one side only
+g1,a,x,1,0\ng1,b,y,1,20\n | minutes not positive | 4:10: minutes: '0' (allowed: a number of minutes
+g1,b,y,1,20\ng1,a,x,1,-2.5\n | minutes not positive | 5:10: minutes: '-2.5' (allowed
+g1,a,x,1,20\ng1,b,y,1,20\ng1,a,y,2,20\n | player twice in a game | 6:4: player: 'a' is in this game
+  twice
+g1,a,x,1,20\ng1,b,y,,20\n | missing cell | 5:8: score: the cell is empty
+g1,a,,1,20\ng1,a,,2,20\n | player twice in a game | 5:4: player: 'a' is in this game twice
+g1,a,,1,20\n | one side only | 4:1: game: game 'g1' has one side only
+g1,a,x,1,20\ng1," ",y,1,20\ng1,"",z,1,1\n | missing cell | 6:5: player: the cell is empty
+g1,a,x,1,20\ng1,b,y,1\n | wrong number of cells | 5:1: the row has 4 cells (allowed: 5)
+g1,a,x,1,20,7\ng1,b,y,1,20\n | wrong number of cells | 4:1: the row has 6 cells (allowed: 5)
+g1,é,x,1,20\ng1,ü,y,won,20\n | not a number | 5:8: score: 'won' (allowed: a finite number)
+g1,a,x,nan,20\ng1,b,y,1,20\n | not a number | 4:8: score: 'nan' (allowed: a finite number)
+g1,a,x,1,20\ng1,b,y,1,20\ng2,a,x,1,20\ng2,b,y,1,20\ng1,c,x,1,20\n | split apart in the file | 8:1:
+  game: game 'g1' has been there before
+""")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", BAD)
-def test_bad_games_are_named_by_line_and_column(kind: str, tmp_path: Path) -> None:
-    text, message = BAD[kind]
+@pytest.mark.parametrize(("text", "reason", "message"), BAD)
+def test_bad_games_are_named_or_left_out(
+    text: str, reason: str, message: str, tmp_path: Path
+) -> None:
     path = tmp_path / "log.csv"
     path.write_text(f"{LONG}\n{GOOD}{text}", encoding="utf-8")
     with pytest.raises(InputError) as error:
@@ -161,20 +145,15 @@ def test_bad_games_are_named_by_line_and_column(kind: str, tmp_path: Path) -> No
     assert str(error.value).startswith(f"{path}:{message}")
     assert str(error.value).endswith("; --skip-bad-games leaves bad games out")
     assert sorted(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.parametrize("kind", BAD)
-def test_bad_games_can_be_left_out(kind: str, tmp_path: Path) -> None:
-    text, message = BAD[kind]
-    path = tmp_path / "log.csv"
     path.write_text(f"{LONG}\n{GOOD}{text}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
     remarks: list[str] = []
     result = rate_games(path, max_bad_rows=0.5, warn=remarks.append)
-    assert result.skipped == {REASONS[kind]: 1}
-    assert result.games == (3 if kind == "split apart" else 2)
-    if kind == "split apart":  # all of it is left out, which begins here
+    assert result.skipped == {reason: 1}
+    split = reason == "split apart in the file"
+    assert result.games == 2 + split
+    if split:  # all of it is left out, which begins here
         message = "4:1: game: game 'g1' comes again further on"
-    left = f"{path}: 1 bad game left out (1 {REASONS[kind]}), the first: {path}:{message}"
+    left = f"{path}: 1 bad game left out (1 {reason}), the first: {path}:{message}"
     assert [one[: len(left)] for one in remarks] == [left]
     good = "".join(line + "\n" for line in text.splitlines() if line.startswith("g2"))
     clean = tmp_path / "clean.csv"
@@ -201,35 +180,44 @@ def test_without_a_team_a_player_plays_alone(system: str, tmp_path: Path) -> Non
     assert sides == [["a", "1"], ["b", "2"], ["d", "2"], ["c", "3"], ["x", "4"]]
 
 
-RESULT_ERRORS = [
-    ("winner,loser", "a,a\n", "2:3: loser: 'a' is in this game twice"),
-    ("winner,loser,draw", "a,b,perhaps\n", "2:5: draw: 'perhaps' (allowed: yes, no, true, false"),
-    ("winner,loser,winner_score,loser_score", "a,b,1,2\n", "2:5: winner_score: '1' contradicts"),
-    ("winner,loser,winner_score,loser_score,draw", "a,b,3,2,yes\n", "2:5: winner_score: '3' contr"),
-    ("game,winner,loser", "g,a,b\nh,a,b\ng,a,b\n", "4:1: game: game 'g' has been there before"),
-    ("winner,loser,time", "a,b,soon\n", "2:5: time: 'soon' (allowed: a date-time such as"),
-    ("winner,loser,time", "a,b,1\na,b,2024-01-01\n", "3:5: time: '2024-01-01' (allowed"),
-    ("winner,loser,time", "a,b,0\na,b,20240101\n", "2:5: time: '0' (allowed: dates such as 2024"),
-    ("winner,loser,time", "a,b,7\na,b,1.7e9\n", "2:5: time: '7' (allowed: seconds since 1970, as"),
-    ("winner,loser,time", "a,b,1.7e12\na,b,1.7e15\na,b,1.7e12\n", "3:5: time: '1.7e15' (allowed"),
-    ("winner,loser", 'a,"b\n', "2:1: a quoted cell of this row has no closing quote"),
-    ("winner,loser,minutes", '"a\nb",c,0\n', "3:6: minutes: '0' (allowed"),
-    (
-        "home,away,result",
-        "a,b,1-O\n",
-        "2:5: result: '1-O' (allowed: 1-0, 0-1, 1/2-1/2, or H",
-    ),
-    ("home,away,result", "a,b,X\n", "2:5: result: 'X' (allowed: 1-0, 0-1, 1/2-1/2, or H, A, D"),
-    ("player_a,player_b,result", "a,b,A\n", "2:5: result: 'A' (allowed: 1-0, 0-1, 1/2-1/2);"),
-    ("home,away,result", "a,b,\n", "2:5: result: the cell is empty"),
-    ("game,player,score,minutes", "1,a,1e308,0.001\n1,b,1e307,0.001\n", "2:5: score: '1e308'"),
-    ("game,player,score,minutes", "1,a,1e99,1e-5\n1,b,1,1\n", "2:5: score: '1e99' is too much"),
-    ("game,player,score,minutes", "1,a,1,1e-320\n1,b,1,1\n", "2:5: score: '1' is too much for"),
-    ("game,player,team,score", "1,a,x,1e308\n1,b,x,1e308\n1,c,y,3\n", "2:7: score: '1e308'"),
-    ("home,away,home_score,away_score", "a,b,1e308,-1e308\n", "2:5: home_score: '1e308'"),
-    ("home,away,home_score,away_score", "a,b,1,-1e101\n", "2:7: away_score: '-1e101'"),
-    ("winner,loser,winner_score,loser_score", "a,b,1e308,-1e308\n", "2:5: winner_score: '1e308'"),
-]
+RESULT_ERRORS = cases(r"""
+winner,loser | a,a\n | 2:3: loser: 'a' is in this game twice
+winner,loser,draw | a,b,perhaps\n | 2:5: draw: 'perhaps' (allowed: yes, no, true, false
+winner,loser,winner_score,loser_score | a,b,1,2\n | 2:5: winner_score: '1' contradicts
+winner,loser,winner_score,loser_score,draw | a,b,3,2,yes\n | 2:5: winner_score: '3' contr
+game,winner,loser | g,a,b\nh,a,b\ng,a,b\n | 4:1: game: game 'g' has been there before
+winner,loser,time | a,b,soon\n | 2:5: time: 'soon' (allowed: a date-time such as
+winner,loser,time | a,b,1\na,b,2024-01-01\n | 3:5: time: '2024-01-01' (allowed
+winner,loser,time | a,b,0\na,b,20240101\n | 2:5: time: '0' (allowed: dates such as 2024
+winner,loser,time | a,b,7\na,b,1.7e9\n | 2:5: time: '7' (allowed: seconds since 1970, as
+winner,loser,time | a,b,1.7e12\na,b,1.7e15\na,b,1.7e12\n | 3:5: time: '1.7e15' (allowed
+winner,loser | a,"b\n | 2:1: a quoted cell of this row has no closing quote
+winner,loser,minutes | "a\nb",c,0\n | 3:6: minutes: '0' (allowed
+home,away,result | a,b,1-O\n | 2:5: result: '1-O' (allowed: 1-0, 0-1, 1/2-1/2, or H
+home,away,result | a,b,X\n | 2:5: result: 'X' (allowed: 1-0, 0-1, 1/2-1/2, or H, A, D
+player_a,player_b,result | a,b,A\n | 2:5: result: 'A' (allowed: 1-0, 0-1, 1/2-1/2);
+home,away,result | a,b,\n | 2:5: result: the cell is empty
+game,player,score,minutes | 1,a,1e308,0.001\n1,b,1e307,0.001\n | 2:5: score: '1e308'
+game,player,score,minutes | 1,a,1e99,1e-5\n1,b,1,1\n | 2:5: score: '1e99' is too much
+game,player,score,minutes | 1,a,1,1e-320\n1,b,1,1\n | 2:5: score: '1' is too much for
+game,player,team,score | 1,a,x,1e308\n1,b,x,1e308\n1,c,y,3\n | 2:7: score: '1e308'
+home,away,home_score,away_score | a,b,1e308,-1e308\n | 2:5: home_score: '1e308'
+home,away,home_score,away_score | a,b,1,-1e101\n | 2:7: away_score: '-1e101'
+winner,loser,winner_score,loser_score | a,b,1e308,-1e308\n | 2:5: winner_score: '1e308'
+player_a,player_b,result | a,b,*\n | 2:5: result: '*' (allowed: 1-0, 0-1, 1/2-1/2)
+player_a,player_b,result | a,a,1-0\n | 2:3: player_b: 'a' is in this game twice
+home,away,home_score,away_score | a,b,1,x\n | 2:7: away_score: 'x' (allowed: a finite
+home,away,home_score,away_score | a,a,1,0\n | 2:3: away: 'a' is in this game twice
+player_a,player_b,result,time | a,b,1-0,2024.1.1\n | 2:9: time: '2024.1.1' (allowed
+home,away,home_score |  | 1: no column 'away_score' (did you mean home_score?
+game,player,team,score,minuts |  | 1: unknown column 'minuts' (did you mean minutes? --columns
+game,payer,score |  | 1: no column 'player' (did you mean payer?
+who,what |  | 1: no column 'game' (a log has the columns game, player, score or winner, loser or
+  home, away, home_score, away_score or player_a, player_b, result or home, away, result; found:
+  who, what; --columns game=NAME says which column it is)
+winner,loser,loser |  | 1: there are 2 columns 'loser'
+winner,loser,winner_score |  | 1: column 'winner_score' needs a column 'loser_score'
+""")
 
 
 @pytest.mark.parametrize(("header", "text", "message"), RESULT_ERRORS)
@@ -240,32 +228,6 @@ def test_bad_results_are_named_too(header: str, text: str, message: str, tmp_pat
         warnings.simplefilter("error")  # nothing overflows
         with pytest.raises(InputError) as error:
             rate_games(path)
-    assert str(error.value).startswith(f"{path}:{message}")
-
-
-HEADER_ERRORS = [
-    (
-        "game,player,team,score,minuts",
-        "1: unknown column 'minuts' (did you mean minutes? --columns",
-    ),
-    ("game,payer,score", "1: no column 'player' (did you mean payer?"),
-    (
-        "who,what",
-        "1: no column 'game' (a log has the columns game, player, score or winner, loser or home,"
-        " away, home_score, away_score or player_a, player_b, result or home, away, result;"
-        " found: who, what; --columns game=NAME says which column it is)",
-    ),
-    ("winner,loser,loser", "1: there are 2 columns 'loser'"),
-    ("winner,loser,winner_score", "1: column 'winner_score' needs a column 'loser_score'"),
-]
-
-
-@pytest.mark.parametrize(("header", "message"), HEADER_ERRORS)
-def test_bad_headers(header: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text(f"{header}\n", encoding="utf-8")
-    with pytest.raises(InputError) as error:
-        rate_games(path)
     assert str(error.value).startswith(f"{path}:{message}")
 
 

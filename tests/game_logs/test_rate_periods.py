@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import success, valmatch
 from tests.support.game_logs import LONG, random_rows, table, write
 from valmatch.errors import InputError
 from valmatch.game_logs.csv_rows import time_text, times
@@ -55,17 +55,11 @@ def season(seed: int, games: int = 120, hours: int = 17) -> list[Rows]:
         ("glicko", {"period": 604800.0}),
     ],
 )
-def test_twelve_periods_are_one_log(
-    system: str, parameters: dict[str, float], tmp_path: Path
-) -> None:
+def test_periods_are_one_log(system: str, parameters: dict[str, float], tmp_path: Path) -> None:
     """Only the first period is told system and parameters."""
     games = season(1)
-    rate_games(
-        write(tmp_path / "all.csv", games, DATED),
-        system,
-        parameters=parameters,
-        out=tmp_path / "all",
-    )
+    log = write(tmp_path / "all.csv", games, DATED)
+    rate_games(log, system, parameters=parameters, out=tmp_path / "all")
     history: list[dict[str, str]] = []
     for k in range(PERIODS):
         some = games[10 * k : 10 * (k + 1)]
@@ -121,11 +115,8 @@ def test_wins_losses_draws_and_the_last_game_are_counted(tmp_path: Path) -> None
     rows = {row["player"]: row for row in table(tmp_path / "out" / "ratings.csv")}
     counts = {n: [int(row[c]) for c in ("wins", "losses", "draws")] for n, row in rows.items()}
     assert counts == {"a": [1, 0, 1], "b": [0, 2, 1], "c": [1, 2, 0]}
-    assert {name: row["last_game"] for name, row in rows.items()} == {
-        "a": "2024-01-02 18:30:00",
-        "b": "2024-01-03",
-        "c": "2024-01-03",
-    }
+    last = {"a": "2024-01-02 18:30:00", "b": "2024-01-03", "c": "2024-01-03"}
+    assert {name: row["last_game"] for name, row in rows.items()} == last
     assert result.ranking.change == [None, None, None]
     more = write(tmp_path / "more.csv", [[["a", "d", "2024-01-04"]]], "winner,loser,time")
     later = rate_games(more, ratings=tmp_path / "out").ranking
@@ -209,7 +200,7 @@ def test_games_rated_already_are_refused(dated: bool, tmp_path: Path) -> None:
         assert (done.code, done.out) == (2, "")
         assert done.err == f"{log}: {what}, for {path} (--again rates it once more)\n"
         assert not out.exists()
-    assert valmatch("rate", week[0], "--ratings", tmp_path / "c", "--again", "-q").code == 0
+    success("rate", week[0], "--ratings", tmp_path / "c", "--again", "-q")
     assert rate_games(week[2], ratings=tmp_path / "b", out=tmp_path / "c").games == 40
 
 
@@ -248,9 +239,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("old", "new", "what"), BAD)
-def test_manifest_of_earlier_ratings_is_checked(
-    old: str, new: str, what: str, tmp_path: Path
-) -> None:
+def test_manifest_of_ratings_is_checked(old: str, new: str, what: str, tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(8))
     rate_games(path, "elo", out=tmp_path / "a")
     manifest = tmp_path / "a" / "manifest.json"

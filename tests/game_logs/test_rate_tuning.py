@@ -38,11 +38,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("ladder") / "log.csv", rows, "winner,loser")
 
 
-CASES: list[Case] = [
-    ("zonestats", ["GAME_MULT"]),
-    ("elo", ["K"]),
-    ("trueskill", ["sigma", "beta"]),
-]
+CASES: list[Case] = [("zonestats", ["GAME_MULT"]), ("elo", ["K"]), ("trueskill", ["sigma", "beta"])]
 
 
 @pytest.mark.parametrize(("system", "names"), CASES)

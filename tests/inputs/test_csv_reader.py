@@ -92,9 +92,7 @@ CELLS: list[tuple[str, Callable[[Row], object], str]] = [
 
 
 @pytest.mark.parametrize(("cell", "read", "message"), CELLS)
-def test_a_wrong_cell_is_named_with_place_and_what_is_allowed(
-    cell: str, read: Callable[[Row], object], message: str
-) -> None:
+def test_a_wrong_cell_is_named(cell: str, read: Callable[[Row], object], message: str) -> None:
     with pytest.raises(RowError) as error:
         read(Row("f.csv", 3, {"x": cell}))
     assert str(error.value) == f"f.csv:3: {message}"

@@ -17,13 +17,7 @@ from numpy.typing import NDArray
 from tests.oracles import knowledge_gradient as oracle_kg
 from valmatch.kernels.arrays import Floats
 from valmatch.models.curves import Prior
-from valmatch.models.opponent.model import (
-    BELIEFS,
-    MEASURES,
-    Course,
-    Draws,
-    path_by,
-)
+from valmatch.models.opponent.model import BELIEFS, MEASURES, Course, Draws, path_by
 from valmatch.policies import lookahead_search as kg
 from valmatch.policies import lookahead_search as kg_plain
 from valmatch.policies.knowledge import Knowledge, workspace
@@ -226,9 +220,7 @@ def test_approximate_scores_stay_well_within_their_bound(printed: bool) -> None:
 @pytest.mark.parametrize("printed", [False, True])
 @pytest.mark.parametrize("policy", ["knowledge_gradient", "knowledge_gradient_finite"])
 @pytest.mark.parametrize("prior", ["top", "middle", "bottom", "equal", "tied", "two groups"])
-def test_pruned_choice_is_the_plain_choice_along_paths(
-    prior: str, policy: str, printed: bool
-) -> None:
+def test_pruned_choice_is_the_plain_one_along_paths(prior: str, policy: str, printed: bool) -> None:
     means, variances = paper_prior(seed=20)
     player = ranked(means, {"top": 1, "bottom": 50}.get(prior, 25))
     rng = np.random.default_rng(21)
@@ -516,9 +508,7 @@ def test_myopic_kernels_agree_with_their_interpreted_twins() -> None:
 
 
 @pytest.mark.parametrize("printed", [False, True])
-def test_knowledge_gradient_agrees_with_its_interpreted_twin(
-    printed: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lookahead_agrees_with_its_twin(printed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """All inner kernels run interpreted too."""
     states = [(*state, printed) for state in wild_states(60, seed=52)]
     compiled = []

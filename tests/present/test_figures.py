@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import valmatch as library
-from tests.support.command import valmatch
+from tests.support.command import success, valmatch
 from tests.support.report_runs import RUNS
 from valmatch import InputError, plot
 
@@ -63,7 +63,7 @@ def assert_legible(figure: Any) -> None:  # noqa: ANN401
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in RUNS if name not in TABLES_ALONE])
-def test_figures_have_the_charts_of_the_report(
+def test_figures_match_the_report(
     name: str, run_of: RunOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(style, "DPI", 30)
@@ -72,7 +72,7 @@ def test_figures_have_the_charts_of_the_report(
     assert {file.suffix for file in files} == {".png", ".svg"}
     contents = {file: file.read_bytes() for file in files}
     assert all(len(content) < 1_500_000 for content in contents.values())
-    assert valmatch("plot", folder).code == 0
+    success("plot", folder)
     assert contents == {file: file.read_bytes() for file in files}
     panels = []
     for file in files[::2]:
@@ -121,11 +121,10 @@ def test_intervals_and_the_undefined_are_drawn() -> None:
 
 @pytest.mark.slow
 def test_title_size_and_formats(copied: Path) -> None:
-    done = valmatch(
+    done = success(
         *("plot", copied, "--responses", "wait_p95,matched_fraction", "--size", "20x12"),
         *("--title", "What  the top waits", "--format", "png,pdf"),
     )
-    assert done.code == 0, done.err
     assert [Path(line).name for line in done.out.splitlines()] == ["responses.png", "responses.pdf"]
     assert not list(copied.glob("*.svg"))
     content = (copied / "responses.png").read_bytes()
@@ -135,9 +134,9 @@ def test_title_size_and_formats(copied: Path) -> None:
     figure = plot(copied, responses="wait_p95", title="What the top waits", size=(20, 12))
     assert figure.get_suptitle() == "What the top waits"
     assert figure.get_size_inches().tolist() == pytest.approx([20 / INCH, 12 / INCH])
-    assert valmatch("plot", copied, "--responses", "wait_p95", "--format", "pdf").code == 0
+    success("plot", copied, "--responses", "wait_p95", "--format", "pdf")
     again = (copied / "responses.pdf").read_bytes()
-    assert valmatch("plot", copied, "--responses", "wait_p95", "--format", "pdf").code == 0
+    success("plot", copied, "--responses", "wait_p95", "--format", "pdf")
     assert (copied / "responses.pdf").read_bytes() == again
 
 
@@ -155,9 +154,7 @@ def test_title_size_and_formats(copied: Path) -> None:
         (("--responses", "wait_p96"), "--responses: 'wait_p96' is no response here ("),
     ],
 )
-def test_what_cannot_be_drawn_is_said_in_a_line(
-    options: tuple[str, ...], said: str, copied: Path
-) -> None:
+def test_what_cannot_be_drawn_is_said(options: tuple[str, ...], said: str, copied: Path) -> None:
     before = sorted(copied.iterdir())
     done = valmatch("plot", copied, *options)
     assert done.code == 2

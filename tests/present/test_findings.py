@@ -48,7 +48,7 @@ def estimated(mean: float | None, half: float | None, n: int = 10, undefined: in
         (None, None, None, "the change of wait is undefined"),
     ],
 )
-def test_changes_are_as_sure_as_their_intervals(
+def test_change_in_words(
     mean: float | None, half: float | None, base: float | None, text: str
 ) -> None:
     assert change_in_words(WAIT, estimated(mean, half), base) == text

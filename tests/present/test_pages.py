@@ -132,9 +132,7 @@ def test_several_runs_make_chapters_with_contents(run_of: RunOf) -> None:
     assert page.count('class="found"') == 3
 
 
-def test_charts_of_the_last_chapters_give_way(
-    run_of: RunOf, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_charts_of_last_chapters_give_way(run_of: RunOf, monkeypatch: pytest.MonkeyPatch) -> None:
     folders = [run_of("replicate"), run_of("games"), run_of("parts")]
     whole = valmatch.report(folders)
     monkeypatch.setattr(html, "MOST_BYTES", len(whole.encode()) - 1)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import valmatch
+from tests.support.command import success
 from tests.support.command import valmatch as command
 from tests.support.report_runs import HOSTILE, RUNS
 from valmatch.present.markdown import text_of
@@ -42,7 +43,7 @@ def test_a_page_is_written_and_replaced(run: Path, tmp_path: Path) -> None:
     assert (done.code, done.out, done.err) == (0, f"{out}\n", "")
     assert out.read_text() == valmatch.report(run, out)
     out.write_text(out.read_text() + "old")
-    assert command("report", run, "-o", out).code == 0
+    success("report", run, "-o", out)
     assert not out.read_text().endswith("old")
     assert not list(tmp_path.glob(".*"))
 
@@ -56,9 +57,9 @@ def test_reports_go_to_standard_output(run: Path) -> None:
 
 def test_markdown_is_written_to_a_file(run: Path, tmp_path: Path) -> None:
     out = tmp_path / "study.md"
-    assert command("report", run, "--markdown", "-o", out).code == 0
+    success("report", run, "--markdown", "-o", out)
     assert out.read_text() == valmatch.report(run, markdown=True)
-    assert command("report", run, "--markdown", "-o", out).code == 0
+    success("report", run, "--markdown", "-o", out)
 
 
 def test_bad_folders_are_refused(run: Path, tmp_path: Path) -> None:
@@ -124,9 +125,7 @@ def test_a_killed_run_without_a_summary_is_reported_by_its_rows(run: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["sweep", "compare", "optimize", "rate", "predict", "simulate"])
-def test_any_killed_run_without_results_has_a_report(
-    name: str, run_of: RunOf, tmp_path: Path
-) -> None:
+def test_a_killed_run_without_results_is_reported(name: str, run_of: RunOf, tmp_path: Path) -> None:
     shutil.copytree(run_of(name), tmp_path / "run")
     for result in ("summary.json", "responses.json"):
         (tmp_path / "run" / result).unlink(missing_ok=True)

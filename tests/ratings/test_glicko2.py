@@ -418,9 +418,7 @@ def test_pieces_change_no_byte(period: float, tmp_path: Path) -> None:
     ("system", "cut"), [("glicko2", 1), ("glicko2", 17), ("glicko", 40), ("glicko2", 79)]
 )
 @pytest.mark.parametrize("period", [0.0, 30.0, 1e6])
-def test_continuing_from_ratings_is_one_long_log(
-    system: str, cut: int, period: float, tmp_path: Path
-) -> None:
+def test_continuing_is_one_long_log(system: str, cut: int, period: float, tmp_path: Path) -> None:
     games, _ = timed(crowd(6), 6)
     one, two, values = tmp_path / "one", tmp_path / "two", {"period": period}
     log = write(tmp_path / "all.csv", games, TIMED)

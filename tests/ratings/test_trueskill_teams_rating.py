@@ -44,9 +44,7 @@ def flat(sides: Sequence[Sequence[Belief]]) -> list[float]:
     ("drawn", "draw_probability"),
     [(False, 0.0), (False, 0.1), (False, 0.5), (True, 0.02), (True, 0.1), (True, 0.5)],
 )
-def test_agrees_with_the_trueskill_package(
-    size: tuple[int, int], drawn: bool, draw_probability: float
-) -> None:
+def test_agrees_with_trueskill(size: tuple[int, int], drawn: bool, draw_probability: float) -> None:
     environment = trueskill.TrueSkill(draw_probability=draw_probability, backend="mpmath")
     rng = np.random.default_rng(sum(size))
     for _ in range(5):

@@ -419,7 +419,7 @@ def test_compiled_sums_equal_their_python_source() -> None:
     )
 
 
-def test_models_with_the_same_ratings_share_their_integrals(
+def test_models_with_the_same_ratings_share_integrals(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = []

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import valmatch as library
-from tests.support.command import valmatch
+from tests.support.command import success
 from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE, Response
 from valmatch.optimization.problem import Term
 from valmatch.optimization.verdict import limits_of_objective
@@ -85,8 +85,7 @@ def test_values_and_intervals_of_models_keep_what_is_declared(model: str) -> Non
 
 
 def test_what_is_printed_and_written_keeps_them(tmp_path: Path) -> None:
-    done = valmatch("replicate", "valorant", "-n", 2, "--set", "measure=[bands]", "--out", tmp_path)
-    assert done.code == 0, done.err
+    done = success("replicate", "valorant", "-n", 2, "--set", "measure=[bands]", "--out", tmp_path)
     with (tmp_path / "summary.csv").open() as file:
         rows = {row["response"]: row for row in csv.DictReader(file)}
     assert float(rows["matched_fraction"]["ci_high"]) <= 1.0

@@ -116,9 +116,7 @@ ALIKE = [
 
 @pytest.mark.parametrize("counts", [*ALIKE, [3, 0, 5], [0, 1, 7, 0, 0]])
 @pytest.mark.parametrize(("elo0", "elo1"), [(0.0, 5.0), (-30.0, 10.0)])
-def test_what_counts_of_0_mean_is_that_of_60_digits(
-    counts: list[int], elo0: float, elo1: float
-) -> None:
+def test_counts_of_0_are_those_of_60_digits(counts: list[int], elo0: float, elo1: float) -> None:
     found, expected = sequential_test(counts, elo0, elo1), precise(counts, elo0, elo1)
     for name, games in found.expected_games.items():
         assert games == pytest.approx(float(expected[name]), rel=1e-9), name
@@ -208,9 +206,7 @@ SIEGMUND = 0.5826
 @pytest.mark.slow
 @pytest.mark.parametrize("kinds", [3, 5])
 @pytest.mark.parametrize("truth", ["elo0", "elo1"])
-def test_errors_are_as_rare_as_promised_and_games_as_many_as_expected(
-    kinds: int, truth: str
-) -> None:
+def test_errors_are_as_rare_as_promised_and_games_as_expected(kinds: int, truth: str) -> None:
     elo0, elo1 = 0.0, 40.0
     score = score_of(elo0 if truth == "elo0" else elo1)
     chances = chances_at(score, kinds)

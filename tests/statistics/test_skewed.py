@@ -13,12 +13,7 @@ from tests.support.noises import NOISES, held
 from valmatch.models.model import SHARE
 from valmatch.statistics.estimates import estimate, student
 from valmatch.statistics.exact_sums import sums_of
-from valmatch.statistics.skewed import (
-    cantelli_factor,
-    clopper_pearson,
-    is_skewed,
-    johnson_shift,
-)
+from valmatch.statistics.skewed import cantelli_factor, clopper_pearson, is_skewed, johnson_shift
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 10])
@@ -40,9 +35,7 @@ def test_shifts_and_factors_are_those_of_their_sources() -> None:
     ("skewness", "n", "skewed"),
     [(2.0, 10, True), (-2.0, 10, True), (1.0, 10, False), (2.0, 199, True), (2.0, 200, False)],
 )
-def test_a_sample_is_skewed_beyond_chance_until_it_is_large(
-    skewness: float, n: int, skewed: bool
-) -> None:
+def test_a_sample_is_skewed_until_it_is_large(skewness: float, n: int, skewed: bool) -> None:
     assert is_skewed(skewness, n, 50.0) is skewed
 
 

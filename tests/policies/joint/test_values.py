@@ -96,9 +96,7 @@ def test_bounds_rule_out_no_pair_that_is_the_best(goal: str) -> None:
 
 @pytest.mark.parametrize("kind", ["any", "newcomers", "known", "level"])
 @pytest.mark.parametrize("goal", GOALS)
-def test_a_batch_by_bounds_is_that_by_all_values(
-    kind: str, goal: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bounds_find_the_same_batch(kind: str, goal: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is kept of a pair from game to game rules out none that is the best later."""
     n, rng = 30, np.random.default_rng(GOALS.index(goal))
     belief = random_belief(rng, n)

@@ -109,9 +109,7 @@ def test_it_goes_on_from_an_earlier_estimate() -> None:
         ([], [(0, 1), (1, 2)]),
     ],
 )
-def test_where_there_is_no_estimate(
-    won: list[tuple[int, int]], drawn: list[tuple[int, int]]
-) -> None:
+def test_there_is_no_estimate(won: list[tuple[int, int]], drawn: list[tuple[int, int]]) -> None:
     counts = new_counts(3)
     for pair in won:
         counts.won[pair] += 1.0

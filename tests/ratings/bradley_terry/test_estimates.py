@@ -225,9 +225,7 @@ def test_two_who_always_play_together_are_not_told_apart() -> None:
 
 
 @pytest.mark.parametrize("name", WORLDS)
-def test_conjugate_gradients_and_draws_find_what_dense_matrices_do(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sparse_and_dense_solutions_agree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     world = WORLDS[name]
     draws = "" if world.davidson else "half"
     dense = rated(world, draws)
@@ -261,9 +259,7 @@ def test_signs_are_even_and_of_every_size() -> None:
 
 
 @pytest.mark.parametrize(("seed", "players"), [(3, 1000), (4, 2000)])
-def test_refits_of_few_games_a_player_end_where_nothing_is_left_to_gain(
-    seed: int, players: int
-) -> None:
+def test_refits_of_few_games_a_player_end_where_nothing_is_to_gain(seed: int, players: int) -> None:
     rng = np.random.default_rng(seed)
     strengths = rng.normal(0.0, 300.0, players) / 173.7
     a = rng.integers(players, size=3 * players)

@@ -138,9 +138,7 @@ def test_the_mean_of_the_first_days_is_held(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["draws", "coefficients", "orders of teams"])
-def test_fronts_and_draws_say_the_same_as_the_whole_inverse(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fronts_and_draws_are_the_whole_inverse(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     world = WORLDS[name]
     found = rated(world, "" if world.davidson else "half")
     exact = sure_of(world, found, False)
