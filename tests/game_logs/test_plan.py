@@ -118,8 +118,8 @@ def test_half_widths_are_empty_until_all_are_rated(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_reached_is_exit_3() -> None:
-    given = ("--players", 3, "--spread", 10, "--half-width", 1, "--max-games", 200)
-    given = (*given, "--replications", 3)
+    small = ("--players", 3, "--spread", 10, "--half-width", 1, "--max-games", 200)
+    given = (*small, "--replications", 3)
     assert "200 games do not reach a mean half-width" in valmatch("plan", *given).out
     done = valmatch("plan", *given, "--json")
     found = json.loads(done.out)

@@ -117,8 +117,8 @@ class Flexmatch:
             if not made:
                 break
             for _, match in made:
-                # Type: ignore[arg-type].
-                found.append(tuple(tuple(int(one.id) for one in team) for team in match.teams))
+                first, second = (tuple(int(one.id) for one in team) for team in match.teams)
+                found.append((first, second))
                 waiting = [one for one in waiting if one not in match.tickets]
         self.parties = [self.parties[k] for k in waiting]
         return found
