@@ -164,7 +164,6 @@ def test_from_the_log_to_a_frontier(folder: Path) -> None:
     drawn = success("plot", "frontier", "--title", "What a bound on the waits of the top costs")
     assert [Path(line).name for line in drawn.out.splitlines()] == ["frontier.png", "frontier.svg"]
     figure: Any = valmatch_plot("frontier")
-    assert figure.get_suptitle().endswith("values on this log, which is one history")
     objective, waits = figure.axes
     assert "feasible in its one replication" in objective.get_legend_handles_labels()[1]
     line = objective.lines[0]

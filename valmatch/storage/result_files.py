@@ -176,7 +176,7 @@ def damaged(path: Path) -> Iterator[None]:
     except KeyError as error:
         raise InputError(f"{path}: damaged: there is no {error}") from None
     except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: damaged: {error}") from None
+        raise InputError(f"{path}: damaged: {' '.join(str(error).split())}") from None
 
 
 def result_files(folder: Path) -> ResultFiles:

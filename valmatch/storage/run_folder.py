@@ -347,7 +347,8 @@ class ShardFolder(RunFolder):
     def _open(self) -> None:
         with self._changing(WAIT) as manifest:
             before = self._previous
-            status = manifest["shards"].pop(str(self.shard), "not ended")
+            self._status_before = manifest["shards"].pop(str(self.shard), None)
+            status = self._status_before or "not ended"
             names = map(self.shard.file_name, self._progress)
             self._refuse_to_start_over(status, (self.path / name for name in names))
             self._remove_temporary(*self._files)
@@ -388,7 +389,10 @@ class ShardFolder(RunFolder):
                     manifest[key] = list(dict.fromkeys([*manifest.get(key, []), *texts]))
 
     def _undo(self) -> bool:
-        """Leave the manifest to the other shards."""
+        """Leave the manifest to the other shards, and say of this one what it said before."""
+        with suppress(InputError), self._changing(WAIT) as manifest:
+            if self._status_before:
+                manifest["shards"][str(self.shard)] = self._status_before
         return True
 
 

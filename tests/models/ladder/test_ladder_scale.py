@@ -138,7 +138,7 @@ def test_of_several_runs_each_is_named(tmp_path: Path) -> None:
     done = command("replicate", "ladder", *options(known), "-n", 2, "--out", tmp_path / "b")
     assert done.code == 0
     done = command("compare", tmp_path / "b", tmp_path / "a")
-    assert f"warning: {tmp_path / 'a'}: {line}\n" in done.err
+    assert f"warning: b: {line}\n" in done.err
     assert done.err.count("scale_stretch of") == 1
     mine = tmp_path / "mine.json"
     mine.write_text(json.dumps(manifest(tmp_path / "a")["config"]))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
-from valmatch.config.config import Config
+from valmatch.config.config import Config, OptimizeOptions
 from valmatch.config.identity import config_id, problem_id
 from valmatch.execution.chunks import build
 from valmatch.execution.interruption import stop_on_signal
@@ -28,6 +28,7 @@ from valmatch.optimization.solver_run import Settings
 from valmatch.optimization.studies.journal import JOURNAL, TRUTHS, FileJournal, open_journal
 from valmatch.optimization.studies.parallel_runs import Job, R, open_pools, run_all
 from valmatch.storage.output import write_json
+from valmatch.storage.contents import MANIFEST
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder, ShardFolder
@@ -179,7 +180,9 @@ class StudyRecord(Result):
                 table = files.table(file, numbers, ("solver", *dict.fromkeys(texts)), infinite=True)
                 known = {key: own.tolist() for key, own in table.numbers.items()}
                 tables[name] = {**known, **table.texts}
-        section = files.manifest.get("optimize") or {}
+        with damaged(files.folder / MANIFEST):
+            options = OptimizeOptions.model_validate(files.manifest.get("optimize") or {})
+            section = options.model_dump(exclude_none=True)
         return cls(files.config, section, document, tables, files.status, files.folder)
 
 
