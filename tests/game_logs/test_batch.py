@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.support.command import refusal, success, valmatch
+from tests.support.command import python, refusal, success, valmatch
 from tests.support.folders import rows
 from valmatch.inputs.csv_reader import mark, unmark
 from valmatch.present.plotting import plot
@@ -89,10 +87,7 @@ LONG = "game,player,score,w,home\n1,ann,1,1,yes\n1,bob,0,{w},no\n2,bob,1,1,yes\n
 )
 def test_bad_input_is_refused(log: str, options: list[str], says: str, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-    done = valmatch("rank", tmp_path / "log.csv", *options, "--out", tmp_path / "out")
-    assert done.code == 2, done.err
-    assert says in done.err
-    assert "Traceback" not in done.err
+    assert says in refusal("rank", tmp_path / "log.csv", *options, "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -106,7 +101,6 @@ def test_bad_input_is_refused(log: str, options: list[str], says: str, tmp_path:
         ("player,rating\n ann , word\n", "anchors.csv:2:8: rating: 'word' (allowed: a number from"),
         ('player,rating\n"ann, b",nan\n', "anchors.csv:2:10: rating: 'nan'"),
         ('player,rating\n"ann\nb",nan\n', "anchors.csv:3: rating: 'nan'"),
-        ("player,rating\nann\n", "anchors.csv:2:4: the row has 1 cells (allowed: 2)"),
         ("player,rating\nann,1,2\n", "anchors.csv:2:7: the row has 3 cells (allowed: 2)"),
         ("player,rating\n,1\n", "anchors.csv:2:1: player: the cell is empty"),
         ("player\nann\n", "no column rating"),
@@ -140,10 +134,10 @@ def test_a_weight_is_as_many_games(tmp_path: Path) -> None:
     found = []
     for log, options in ((weighted, ["--weight", "w"]), (plain, [])):
         (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-        done = success("rank", tmp_path / "log.csv", *options, "--json")
-        found.append(
-            [(r["player"], r["rating"], r["std_error"]) for r in json.loads(done.out)["ratings"]]
-        )
+        ratings = json.loads(success("rank", tmp_path / "log.csv", *options, "--json").out)[
+            "ratings"
+        ]
+        found.append([(one["player"], one["rating"], one["std_error"]) for one in ratings])
     assert found[0] == found[1]
     lead = 400.0 * np.log10(3.0)
     assert found[0][0][1] - found[0][1][1] == pytest.approx(lead, abs=1e-5)
@@ -201,10 +195,8 @@ def test_who_stands_alone_is_rated_by_no_game(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("winner,loser\nann,bob\n", encoding="utf-8")
     done = valmatch("rank", tmp_path / "log.csv", "--json")
     assert done.code == 3
-    assert [(row["rating"], row["status"]) for row in json.loads(done.out)["ratings"]] == [
-        (1500.0, "rated"),
-        (None, "below"),
-    ]
+    found = [(row["rating"], row["status"]) for row in json.loads(done.out)["ratings"]]
+    assert found == [(1500.0, "rated"), (None, "below")]
 
 
 def test_games_to_come_are_predicted_at_the_estimate(tmp_path: Path) -> None:
@@ -293,9 +285,8 @@ def test_the_bootstrap_is_a_check_of_the_intervals(tmp_path: Path) -> None:
     assert manifest["seed"] == 0
     checked = rows(tmp_path / "a" / "bootstrap.csv")
     assert {row["unrated"] for row in checked} == {"0.0"}
-    errors = {
-        row["player"]: float(row["std_error"]) for row in rows(tmp_path / "a" / "ratings.csv")
-    }
+    ratings = rows(tmp_path / "a" / "ratings.csv")
+    errors = {row["player"]: float(row["std_error"]) for row in ratings}
     ratios = [float(row["std_error"]) / errors[row["player"]] for row in checked]
     assert 0.6 < np.median(ratios) < 1.2
 
@@ -398,19 +389,18 @@ def test_fixtures_say_covariates_in_every_format(tmp_path: Path) -> None:
     assert float(coefficient["value"]) == pytest.approx(80.0, rel=0.25)
     lead = ratings["a"] - ratings["b"] + float(coefficient["value"]) * (4.0 - 1.0)
     want = 1.0 / (1.0 + 10.0 ** (-lead / 400.0))
-    formats = {
-        "sides": "player_a,player_b,x_a,x_b\na,b,4,1\n",
-        "lead": "player_a,player_b,x\na,b,3\n",
-        "long": "game,player,x\n1,a,4\n1,b,1\n",
-        "turned": "player_a,player_b,x_a,x_b\nb,a,1,4\n",
-    }
-    for name, text in formats.items():
+    for text in (
+        "player_a,player_b,x_a,x_b\na,b,4,1\n",
+        "player_a,player_b,x\na,b,3\n",
+        "game,player,x\n1,a,4\n1,b,1\n",
+        "player_a,player_b,x_a,x_b\nb,a,1,4\n",
+    ):
         (tmp_path / "fixtures.csv").write_text(text)
         done = success("predict", tmp_path / "out", tmp_path / "fixtures.csv", "--json")
         assert "the same x" not in done.err
         sides = json.loads(done.out)["games"][0]["sides"]
         won = next(side["expected"] for side in sides if side["players"] == ["a"])
-        assert won == pytest.approx(want, abs=1e-6), name
+        assert won == pytest.approx(want, abs=1e-6), text
     (tmp_path / "fixtures.csv").write_text("player_a,player_b\na,b\n")
     done = valmatch("predict", tmp_path / "out", tmp_path / "fixtures.csv")
     assert "predicted as if both sides had the same x" in " ".join(done.err.split())
@@ -430,9 +420,7 @@ def test_bad_covariates_of_fixtures_are_refused(text: str, message: str, tmp_pat
     options = ("--covariate", "x", "--prior", "200", "--out", tmp_path / "out")
     success("rank", tmp_path / "log.csv", *options)
     (tmp_path / "fixtures.csv").write_text(text)
-    assert message in " ".join(
-        refusal("predict", tmp_path / "out", tmp_path / "fixtures.csv").split()
-    )
+    assert message in refusal("predict", tmp_path / "out", tmp_path / "fixtures.csv")
 
 
 @pytest.mark.parametrize(
@@ -500,12 +488,9 @@ def test_a_rating_has_the_same_bytes_on_any_number_of_threads(tmp_path: Path) ->
     pairs = (rng.choice(n, 2, replace=False).tolist() for _ in range(4_000))
     log.write_text("winner,loser\n" + "".join(f"p{a},p{b}\n" for a, b in pairs))
     for threads in ("1", "2", "4"):
-        command = [sys.executable, "-m", "valmatch", "rank", str(log)]
         given = {**os.environ, "OPENBLAS_NUM_THREADS": threads}
-        made = subprocess.run(
-            [*command, "--out", str(tmp_path / threads), "--quiet"], env=given, check=False
-        )
-        assert made.returncode == 0
+        words = ("-m", "valmatch", "rank", log, "--out", tmp_path / threads, "--quiet")
+        assert python(*words, env=given).returncode == 0
     for file in (tmp_path / "1").iterdir():
         if file.name != "manifest.json":
             for threads in ("2", "4"):

@@ -14,6 +14,7 @@ import pytest
 import valmatch as library
 from tests.support.command import refusal, success, valmatch
 from tests.support.folders import rows
+from tests.support.refusals import defined
 from valmatch.draws.streams import Streams
 from valmatch.game_logs import next_pairs, planning
 from valmatch.game_logs.leagues import (
@@ -41,8 +42,7 @@ SMALL = ("--players", 4, "--spread", 100, "--half-width", 120, "--replications",
 
 def measured(plan: PlannedGames) -> Floats:
     """Return what the leagues of a plan measured, which is not in its folder."""
-    assert plan.measured is not None
-    return plan.measured
+    return defined(plan.measured)
 
 
 def in_theory(n: int, width: float, quantile: float = 1.959964) -> float:
@@ -59,10 +59,7 @@ def test_equals_take_the_games_of_the_formula(n: int, width: float, level: float
     found = library.plan_games(**given, level=level, replications=100)
     expected = in_theory(n, width, {0.95: 1.959964, 0.8: 1.281552}[level])
     assert found.games == pytest.approx(expected, rel=0.03)
-    assert found.games is not None
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low <= found.games <= found.high
+    assert defined(found.low) <= defined(found.games) <= defined(found.high)
     coverage = np.array(found.columns()["coverage"][-8:])
     assert abs(coverage.mean() - level) < 0.01
 

@@ -13,6 +13,7 @@ from scipy.stats import t
 from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
 from tests.support.command import refusal, success, valmatch
 from tests.support.game_logs import LONG, random_rows, table, write
+from tests.support.refusals import defined
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings, compared
 from valmatch.game_logs.rating import rate_games
@@ -157,8 +158,7 @@ def test_worse_than_a_coin_is_told_with_the_reason_and_the_way_out(tmp_path: Pat
                               " log")  # fmt: skip
     assert warned[0] in valmatch("rate", path, "--system", "trueskill").err
     tuned = rate_games(path, "trueskill", tune=["mu", "sigma", "beta"]).predictions["all"]
-    assert tuned.log_loss is not None
-    assert tuned.log_loss < math.log(2.0)
+    assert defined(tuned.log_loss) < math.log(2.0)
 
 
 def test_far_scale_is_told_and_tuned(tmp_path: Path) -> None:
@@ -174,8 +174,7 @@ def test_far_scale_is_told_and_tuned(tmp_path: Path) -> None:
     held = "mu is held at 25.0: no prediction of the first part depends on it"
     assert held in tuned.tuning.remarks
     found = tuned.predictions["all"]
-    assert found.log_loss is not None
-    assert found.log_loss < math.log(2.0) + 1e-3
+    assert defined(found.log_loss) < math.log(2.0) + 1e-3
 
 
 def test_a_fit_that_does_not_help_is_told(tmp_path: Path) -> None:
@@ -184,8 +183,7 @@ def test_a_fit_that_does_not_help_is_told(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", rows, "winner,loser")
     done = valmatch("rate", path, "--system", "elo", "--tune", "K")
     assert "warning: K = 200: not adopted, K = 32 stays: the log loss of the rest of" in done.err
-    tuning = rate_games(path, "elo", tune=["K"]).tuning
-    assert tuning is not None
+    tuning = defined(rate_games(path, "elo", tune=["K"]).tuning)
     remark = worse_than_a_coin(system_named("elo"), tuning.tuned.rest, 0, 0.0, ["K"])
     assert remark.startswith("elo predicts worse than a coin (log loss ")
     assert remark.endswith(" does not hold in the rest; another system may")
@@ -272,8 +270,7 @@ def test_fitted_systems_are_compared_on_what_they_were_not_fitted_to(tmp_path: P
     options += ["--set", "elo.K=0.5"]
     out = tmp_path / "out"
     done = valmatch("rate", path, *options, "--out", out)
-    alone = rate_games(path, "elo", parameters={"K": 0.5}, tune=["K"], train=0.4).tuning
-    assert alone is not None
+    alone = defined(rate_games(path, "elo", parameters={"K": 0.5}, tune=["K"], train=0.4).tuning)
     assert alone.adopted
     found = compare_ratings(path, ["elo", "zonestats"], parameters=slow, tune=["elo.K"], train=0.4)
     assert found.parameters["elo"] == alone.tuned.parameters
@@ -348,9 +345,7 @@ def test_true_system_is_found_in_19_of_20_leagues(tmp_path: Path) -> None:
         found += result.leader == truth
         if result.leader == truth:  # and far ahead of who knows nothing
             coin = result.differences["coin"]["log_loss"]
-            assert coin.mean is not None
-            assert coin.half_width is not None
-            assert coin.mean > coin.half_width
+            assert defined(coin.mean) > defined(coin.half_width)
     assert found >= 19
 
 
@@ -364,7 +359,6 @@ def test_intervals_of_differences_hold_the_truth(tmp_path: Path) -> None:
         true = result.predictions["elo"]["all"]
         # The mean of score - expected score of the favourite is 0 whatever the ratings are.
         excess = sum(one.games * (one.observed - one.predicted) for one in true.calibration)
-        half = result.means["elo"]["accuracy"].half_width
-        assert half is not None
+        half = defined(result.means["elo"]["accuracy"].half_width)
         covered.append(abs(excess) / true.games <= half)
     assert sum(covered) >= 34

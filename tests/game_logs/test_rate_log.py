@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.support.case_tables import cases
 from tests.support.game_logs import LONG, random_rows, write
+from tests.support.refusals import refused
 from valmatch.errors import InputError
 from valmatch.game_logs.names import Names, Texts
 from valmatch.game_logs.rating import rate_games
@@ -140,10 +141,9 @@ def test_bad_games_are_named_or_left_out(
 ) -> None:
     path = tmp_path / "log.csv"
     path.write_text(f"{LONG}\n{GOOD}{text}", encoding="utf-8")
-    with pytest.raises(InputError) as error:
-        rate_games(path, out=tmp_path / "new" / "out")
-    assert str(error.value).startswith(f"{path}:{message}")
-    assert str(error.value).endswith("; --skip-bad-games leaves bad games out")
+    said = refused(rate_games, path, out=tmp_path / "new" / "out")
+    assert said.startswith(f"{path}:{message}")
+    assert said.endswith("; --skip-bad-games leaves bad games out")
     assert sorted(tmp_path.iterdir()) == [path]
     path.write_text(f"{LONG}\n{GOOD}{text}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
     remarks: list[str] = []
@@ -238,9 +238,7 @@ def test_bad_columns_option(tmp_path: Path) -> None:
         ({"game": "gaming"}, f"{path}:1: --columns: no column 'gaming' (did you mean game?)"),
         ({"winner": "team"}, "--columns: winner: has no meaning in a log in long format"),
     ):
-        with pytest.raises(InputError) as error:
-            rate_games(path, columns=columns)
-        assert str(error.value).startswith(message)
+        assert refused(rate_games, path, columns=columns).startswith(message)
 
 
 def test_files_that_are_no_log(tmp_path: Path) -> None:

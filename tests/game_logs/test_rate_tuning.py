@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support.game_logs import random_rows, write
+from tests.support.refusals import defined, refused
 from valmatch.errors import InputError
 from valmatch.game_logs import tuning as tuning_module
 from valmatch.game_logs.options import parse_parameters
@@ -44,20 +45,16 @@ CASES: list[Case] = [("zonestats", ["GAME_MULT"]), ("elo", ["K"]), ("trueskill",
 @pytest.mark.parametrize(("system", "names"), CASES)
 def test_fit_is_no_worse_than_any_neighbour(system: str, names: list[str], ladder: Path) -> None:
     result = rate_games(ladder, system, tune=names)
-    tuning = result.tuning
-    assert tuning is not None
-    best = tuning.tuned.first.log_loss
-    assert best is not None
-    assert tuning.published.first.log_loss is not None
-    assert best < tuning.published.first.log_loss
+    tuning = defined(result.tuning)
+    best = defined(tuning.tuned.first.log_loss)
+    assert best < defined(tuning.published.first.log_loss)
     lines = ladder.read_text().splitlines(keepends=True)
     half = ladder.parent / "half.csv"
     half.write_text("".join(lines[:1501]))
     for name in names:
         for factor in (0.5, 0.9, 1.1, 2.0):
             near = {**tuning.tuned.parameters, name: tuning.tuned.parameters[name] * factor}
-            loss = rate_games(half, system, parameters=near).predictions["all"].log_loss
-            assert loss is not None
+            loss = defined(rate_games(half, system, parameters=near).predictions["all"].log_loss)
             assert loss > best
     assert rate_games(half, system, parameters=tuning.tuned.parameters).predictions["all"] == (
         tuning.tuned.first
@@ -67,17 +64,14 @@ def test_fit_is_no_worse_than_any_neighbour(system: str, names: list[str], ladde
 def test_rest_is_what_a_rating_of_the_whole_log_leaves(ladder: Path, tmp_path: Path) -> None:
     """Games after the split are predicted from all before them, fitted ones included."""
     result = rate_games(ladder, "elo", tune=["K"], train=0.9, out=tmp_path / "tuned")
-    tuning = result.tuning
-    assert tuning is not None
+    tuning = defined(result.tuning)
     assert (tuning.published.first.games, tuning.published.rest.games) == (2700, 300)
     losses = []
     for trial in (tuning.published, tuning.tuned):
         whole = rate_games(ladder, "elo", parameters=trial.parameters).predictions["all"]
-        assert whole.log_loss is not None
-        assert trial.first.log_loss is not None
         assert trial.rest.log_loss is not None
-        assert 3000 * whole.log_loss == pytest.approx(
-            2700 * trial.first.log_loss + 300 * trial.rest.log_loss, rel=1e-12
+        assert 3000 * defined(whole.log_loss) == pytest.approx(
+            2700 * defined(trial.first.log_loss) + 300 * trial.rest.log_loss, rel=1e-12
         )
         losses.append(trial.rest.log_loss)
     assert tuning.difference == pytest.approx(losses[1] - losses[0], abs=1e-12)
@@ -90,8 +84,7 @@ def test_rest_is_what_a_rating_of_the_whole_log_leaves(ladder: Path, tmp_path: P
 
 
 def test_difference_is_paired(ladder: Path, tmp_path: Path) -> None:
-    tuning = rate_games(ladder, "elo", tune=["K"]).tuning
-    assert tuning is not None
+    tuning = defined(rate_games(ladder, "elo", tune=["K"]).tuning)
     columns: list[list[float]] = []
     for k, trial in enumerate((tuning.published, tuning.tuned)):
         rate_games(ladder, "elo", parameters=trial.parameters, out=tmp_path / f"{k}")
@@ -107,16 +100,14 @@ def test_difference_is_paired(ladder: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_unit_of_the_ratings_cannot_be_fitted(ladder: Path, tmp_path: Path) -> None:
     """T and GAME_MULT by a common factor predict the same; so one of them is held."""
-    both = rate_games(ladder, tune=["T", "GAME_MULT"]).tuning
-    assert both is not None
+    both = defined(rate_games(ladder, tune=["T", "GAME_MULT"]).tuning)
     assert both.fitted == ["GAME_MULT"]
     assert both.tuned.parameters["T"] == 120.0
     assert both.remarks == [
         "T is held at 120.0: among new players the predictions depend only on the ratios of"
         " T, GAME_MULT"
     ]
-    one = rate_games(ladder, tune=["T"]).tuning
-    assert one is not None
+    one = defined(rate_games(ladder, tune=["T"]).tuning)
     assert one.remarks == []
     ratios = [t.tuned.parameters["GAME_MULT"] / t.tuned.parameters["T"] for t in (both, one)]
     assert ratios[0] == pytest.approx(ratios[1], rel=1e-3)
@@ -129,8 +120,9 @@ def test_unit_of_the_ratings_cannot_be_fitted(ladder: Path, tmp_path: Path) -> N
     assert losses[0] == pytest.approx(losses[1], rel=1e-10)
     # Known ratings have a unit, and then both can be told.
     rate_games(ladder, out=tmp_path)
-    known = rate_games(ladder, tune=["T", "GAME_MULT"], ratings=tmp_path, again=True).tuning
-    assert known is not None
+    known = defined(
+        rate_games(ladder, tune=["T", "GAME_MULT"], ratings=tmp_path, again=True).tuning
+    )
     assert known.fitted == ["T", "GAME_MULT"]
 
 
@@ -175,10 +167,9 @@ def test_bad_options(options: dict[str, Any], message: str, tmp_path: Path) -> N
 
 
 def test_search_ends(ladder: Path) -> None:
-    tuning = rate_games(
-        ladder, "trueskill", tune=["sigma", "beta", "tau", "draw_probability"]
-    ).tuning
-    assert tuning is not None
+    tuning = defined(
+        rate_games(ladder, "trueskill", tune=["sigma", "beta", "tau", "draw_probability"]).tuning
+    )
     limit = 4 * (tuning_module._STEPS + tuning_module._EVALUATIONS) + 10
     assert 4 * tuning_module._STEPS < tuning.evaluations <= limit
 
@@ -208,9 +199,7 @@ def test_earlier_ratings_are_checked(text: str, message: str, tmp_path: Path) ->
     if not message:
         assert rate_games(path, "zonestats", ratings=earlier).ranking == rate_games(path).ranking
         return
-    with pytest.raises(InputError) as error:
-        rate_games(path, "zonestats", ratings=earlier)
-    assert str(error.value).startswith(f"{earlier}{message}")
+    assert refused(rate_games, path, "zonestats", ratings=earlier).startswith(f"{earlier}{message}")
 
 
 def test_ratings_of_another_system_are_refused(tmp_path: Path) -> None:
@@ -256,8 +245,7 @@ def test_extreme_ratings_stay_finite(system: str, tmp_path: Path) -> None:
     earlier.write_text("\n".join(["player,rating,mu,sigma", *rows]))
     result = rate_games(path, system, ratings=earlier)
     assert np.isfinite(result.ranking.ratings).all()
-    assert result.predictions["all"].log_loss is not None
-    assert math.isfinite(result.predictions["all"].log_loss)
+    assert math.isfinite(defined(result.predictions["all"].log_loss))
 
 
 def test_openskill_out_of_range_is_an_error_in_words(tmp_path: Path) -> None:

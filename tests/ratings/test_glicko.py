@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.oracles.rate import Game, read_long
-from tests.ratings.test_glicko2 import OPPONENTS, TIMED, crowd, timed
+from tests.ratings.test_glicko2 import OPPONENTS, TIMED, crowd, meet, timed
 from tests.support.game_logs import table, write
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.ratings import glicko
@@ -36,20 +36,12 @@ def expected_score(rating: float, other: float, deviation: float) -> float:
 
 @dataclass
 class Glickman:
-    """Rates periods one by one by the steps of the source, everyone at the end of each.
+    """Rates periods one by one by the steps of the source, everyone at the end of each."""
 
-    Attributes
-    ----------
-    values : parameters
-    beliefs : at the end of each player's last period with a game
-    played : that period
-    expected : mean expected score of the player's side, by game and player
-    """
-
-    values: Mapping[str, float]
-    beliefs: dict[str, Belief] = field(default_factory=dict)
-    played: dict[str, int] = field(default_factory=dict)
-    expected: dict[tuple[str, str], float] = field(default_factory=dict)
+    values: Mapping[str, float]  # parameters
+    beliefs: dict[str, Belief] = field(default_factory=dict)  # after the last period with a game
+    played: dict[str, int] = field(default_factory=dict)  # that period
+    expected: dict[tuple[str, str], float] = field(default_factory=dict)  # by game and player
 
     def play(self, games: list[Game], times: Mapping[str, float]) -> None:
         length = self.values["period"]
@@ -76,17 +68,7 @@ class Glickman:
         results: dict[str, list[tuple[float, float, float]]] = {}
         for game in games:
             sides = [self.side([start[row.player] for row in side]) for side in game.sides]
-            for a, members in enumerate(game.sides):
-                others = [b for b in range(len(sides)) if b != a]
-                chances = [
-                    expected_score(sides[a][0], sides[b][0], math.hypot(sides[a][1], sides[b][1]))
-                    for b in others
-                ]
-                for row in members:
-                    self.expected[game.name, row.player] = sum(chances) / len(chances)
-                    results.setdefault(row.player, []).extend(
-                        (*sides[b], game.score(a, b)) for b in others
-                    )
+            meet(game, sides, expected_score, self.expected, results)
         for player, met in results.items():
             self.beliefs[player] = self.update(start[player], met)
             self.played[player] = period
@@ -98,16 +80,10 @@ class Glickman:
 
     def update(self, belief: Belief, results: list[tuple[float, float, float]]) -> Belief:
         r, rd = belief
-        chances = [expected_score(r, r_j, rd_j) for r_j, rd_j, _ in results]
-        d_squared = 1.0 / (
-            Q**2
-            * sum(
-                g(rd_j) ** 2 * e * (1.0 - e)
-                for e, (_, rd_j, _) in zip(chances, results, strict=True)
-            )
-        )
+        known = [(g(rd_j), s, expected_score(r, r_j, rd_j)) for r_j, rd_j, s in results]
+        d_squared = 1.0 / (Q**2 * sum(g_j**2 * e * (1.0 - e) for g_j, _, e in known))
         weight = 1.0 / rd**2 + 1.0 / d_squared
-        total = sum(g(rd_j) * (s - e) for e, (_, rd_j, s) in zip(chances, results, strict=True))
+        total = sum(g_j * (s - e) for g_j, s, e in known)
         return r + Q / weight * total, max(math.sqrt(1.0 / weight), self.values["floor"])
 
 
@@ -125,8 +101,7 @@ def earlier(path: Path, rows: Mapping[str, Belief], games: int = 0) -> Path:
 def test_published_example() -> None:
     """1500 and 200 against three opponents become 1464 and 151.4."""
     assert PUBLISHED == {"deviation": 350.0, "c": 34.6, "floor": 30.0, "period": 0.0}
-    results = [(r, rd, score) for r, rd, score in OPPONENTS]
-    want = Glickman(PUBLISHED).update((1500.0, 200.0), results)
+    want = Glickman(PUBLISHED).update((1500.0, 200.0), [*OPPONENTS])
     assert (round(want[0]), round(want[1], 1)) == (1464, 151.4)
     assert [round(g(rd), 4) for _, rd, _ in OPPONENTS] == [0.9955, 0.9531, 0.7242]
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -18,7 +16,9 @@ import numpy as np
 import pytest
 
 from tests.oracles.rate import Game, read_long
+from tests.support.command import python
 from tests.support.game_logs import LONG, random_rows, table, write
+from tests.support.refusals import defined
 from valmatch.game_logs import games as games_module
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.ratings import glicko2
@@ -144,10 +144,7 @@ def printed_f(x: Any, phi: Any, sigma: Any, v: Any, delta: Any, tau: Any) -> Any
 
 
 def test_volatility_is_a_root_of_the_published_equation() -> None:
-    """Of f(x) as printed, in high precision, which changes its sign within rounding of ln sigma^2.
-
-    Where it does not, the volatility stands at its limit.
-    """
+    """Of f(x) as printed, which changes its sign within rounding, but where there is a limit."""
     rng = np.random.default_rng(2)
     limited = 0
     for _ in range(400):
@@ -208,22 +205,31 @@ def test_idle_deviation_is_step_6_again_and_again() -> None:
         assert glicko2.idle_deviation(0.4, 0.06, float(periods)) == pytest.approx(phi, rel=1e-14)
 
 
+def meet(
+    game: Game,
+    sides: Sequence[tuple[float, float]],
+    chance: Callable[[float, float, float], float],
+    expected: dict[tuple[str, str], float],
+    results: dict[str, list[tuple[float, float, float]]],
+) -> None:
+    """Note of each player the mean expected score of the side, and whom it met with which score."""
+    for a, (members, (mean, spread)) in enumerate(zip(game.sides, sides, strict=True)):
+        others = [(b, *side) for b, side in enumerate(sides) if b != a]
+        chances = [chance(mean, other, math.hypot(spread, its)) for _, other, its in others]
+        for row in members:
+            expected[game.name, row.player] = sum(chances) / len(chances)
+            met = [(other, its, game.score(a, b)) for b, other, its in others]
+            results.setdefault(row.player, []).extend(met)
+
+
 @dataclass
 class Glickman:
-    """Rates periods one by one by the steps of the source, everyone at the end of each.
+    """Rates periods one by one by the steps of the source, everyone at the end of each."""
 
-    Attributes
-    ----------
-    values : parameters
-    beliefs : of each player, now
-    last : belief about each player after his last period with a game
-    expected : mean expected score of the player's side, by game and player
-    """
-
-    values: Mapping[str, float]
-    beliefs: dict[str, Belief] = field(default_factory=dict)
-    last: dict[str, Belief] = field(default_factory=dict)
-    expected: dict[tuple[str, str], float] = field(default_factory=dict)
+    values: Mapping[str, float]  # parameters
+    beliefs: dict[str, Belief] = field(default_factory=dict)  # of each player, now
+    last: dict[str, Belief] = field(default_factory=dict)  # after the last period with a game
+    expected: dict[tuple[str, str], float] = field(default_factory=dict)  # by game and player
 
     def play(self, games: list[Game], times: Mapping[str, float]) -> None:
         length = self.values["period"]
@@ -246,17 +252,7 @@ class Glickman:
                 newcomer = (0.0, self.values["deviation"] / SCALE, self.values["volatility"])
                 self.beliefs.setdefault(row.player, newcomer)
             sides = [self.side(game, k) for k in range(len(game.sides))]
-            for a, members in enumerate(game.sides):
-                others = [b for b in range(len(sides)) if b != a]
-                chances = [
-                    expected_score(sides[a][0], sides[b][0], math.hypot(sides[a][1], sides[b][1]))
-                    for b in others
-                ]
-                for row in members:
-                    self.expected[game.name, row.player] = sum(chances) / len(chances)
-                    results.setdefault(row.player, []).extend(
-                        (*sides[b], game.score(a, b)) for b in others
-                    )
+            meet(game, sides, expected_score, self.expected, results)
         for player, (mu, phi, sigma) in self.beliefs.items():
             if self.values["period"] and player not in results:
                 self.beliefs[player] = (mu, math.sqrt(phi**2 + sigma**2), sigma)
@@ -270,11 +266,9 @@ class Glickman:
 
     def update(self, belief: Belief, results: list[Belief]) -> Belief:
         mu, phi, sigma = belief
-        v = 1 / sum(
-            g(phi_j) ** 2 * expected_score(mu, mu_j, phi_j) * (1 - expected_score(mu, mu_j, phi_j))
-            for mu_j, phi_j, _ in results
-        )
-        total = sum(g(phi_j) * (s - expected_score(mu, mu_j, phi_j)) for mu_j, phi_j, s in results)
+        known = [(g(phi_j), s, expected_score(mu, mu_j, phi_j)) for mu_j, phi_j, s in results]
+        v = 1 / sum(g_j**2 * e * (1 - e) for g_j, _, e in known)
+        total = sum(g_j * (s - e) for g_j, s, e in known)
         new = volatility(phi, sigma, v, v * total, self.values["tau"])
         star = math.sqrt(phi**2 + new**2)
         phi = 1 / math.sqrt(1 / star**2 + 1 / v)
@@ -390,10 +384,8 @@ def test_order_within_a_period_does_not_matter(tmp_path: Path) -> None:
     assert turned != games
     first = [[[*row[:-1], str(times[row[0]] // 20.0)] for row in game] for game in turned]
     rated(write(tmp_path / "b.csv", first, TIMED), tmp_path / "b", 1.0)
-    a, b = (
-        {row["player"]: [float(row[c]) for c in KNOWN] for row in table(folder / "ratings.csv")}
-        for folder in (tmp_path / "a", tmp_path / "b")
-    )
+    tables = [table(tmp_path / name / "ratings.csv") for name in "ab"]
+    a, b = ({row["player"]: [float(row[c]) for c in KNOWN] for row in rows} for rows in tables)
     assert a.keys() == b.keys()
     for player in a:
         assert a[player] == pytest.approx(b[player], rel=1e-12)
@@ -444,11 +436,8 @@ def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:
         "for period in (0.0, 30.0):\n"
         "    rate_games(log, 'glicko2', parameters={'period': period}, out=out / str(period))\n"
     )
-    subprocess.run(
-        [sys.executable, "-c", program, path, tmp_path / "twin"],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        check=True,
-    )
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    assert not python("-c", program, path, tmp_path / "twin", env=environment).returncode
     for period in (0.0, 30.0):
         rated(path, tmp_path / str(period), period)
         for name in ("ratings.csv", "history.csv"):
@@ -521,10 +510,7 @@ def test_dates_are_periods_of_seconds(tmp_path: Path) -> None:
 
 
 def upsets(rounds: int, turn: int) -> Log:
-    """Play the same order of six players again and again, turned round every `turn` rounds.
-
-    Surprises move volatilities, also in periods of one game: what they are held by matters.
-    """
+    """Play the same order of six players, turned round every `turn` rounds: volatilities move."""
     pairs = [(i, j) for i in range(6) for j in range(i + 1, 6)]
     ordered = [pair[:: 1 - 2 * (k // turn % 2)] for k in range(rounds) for pair in pairs]
     return [[[f"p{a}", f"p{b}", str(time)]] for time, (a, b) in enumerate(ordered)]
@@ -536,43 +522,31 @@ def test_parameters_can_be_fitted(period: float, tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", upsets(64, 8), "winner,loser,time")
     given = {"period": period} if period else {}
     for names in (["tau"], ["deviation", "volatility"]):
-        tuning = rate_games(path, "glicko2", parameters=given, tune=names).tuning
-        assert tuning is not None
+        tuning = defined(rate_games(path, "glicko2", parameters=given, tune=names).tuning)
         assert list(tuning.fitted) == names
         assert tuning.tuned.parameters["period"] == period
         assert rate_games(path, "glicko2", parameters=given, tune=names).tuning == tuning
-        best = tuning.tuned.first.log_loss
-        assert best is not None
+        best = defined(tuning.tuned.first.log_loss)
         assert math.isfinite(best)
         if not period:  # else the published period is another one
-            assert tuning.published.first.log_loss is not None
-            assert best < tuning.published.first.log_loss
+            assert best < defined(tuning.published.first.log_loss)
 
 
 def test_extreme_ratings_and_times_stay_finite(tmp_path: Path) -> None:
     assert "glicko2" in NAMES
     rows = [["a", "b"], ["b", "c"], ["c", "a"], ["d", "a"], ["b", "d"]]
     times = ["-1e308", "0", "1e-300", "5", "1e308"]
-    path = write(
-        tmp_path / "log.csv",
-        [[[*row, t]] for row, t in zip(rows, times, strict=True)],
-        "winner,loser,time",
-    )
+    timed_rows = [[[*row, t]] for row, t in zip(rows, times, strict=True)]
+    path = write(tmp_path / "log.csv", timed_rows, "winner,loser,time")
     beliefs = {"a": (-1e100, 1e12, 1e3), "b": (1e100, 1e-12, 1e-12), "c": (0.0, 1e12, 1e-12)}
     known = earlier(tmp_path / "known.csv", beliefs)
     for period in (0.0, 1e-12, 1.0, 1e12):
         for tau in (0.01, 10.0):
             out = tmp_path / f"{period}-{tau}"
-            result = rate_games(
-                path,
-                "glicko2",
-                parameters={"period": period, "tau": tau, "volatility": 10.0, "deviation": 1e6},
-                ratings=known,
-                out=out,
-            )
+            values = {"period": period, "tau": tau, "volatility": 10.0, "deviation": 1e6}
+            result = rate_games(path, "glicko2", parameters=values, ratings=known, out=out)
             assert np.isfinite(result.ranking.ratings).all()
             assert all(np.isfinite(column).all() for column in result.ranking.state.values())
-            assert result.predictions["all"].log_loss is not None
-            assert math.isfinite(result.predictions["all"].log_loss)
+            assert math.isfinite(defined(result.predictions["all"].log_loss))
             # Every number may be read again.
             rate_games(path, "glicko2", ratings=out / "ratings.csv", again=True)

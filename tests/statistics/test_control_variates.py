@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.support.interpreted import interpreted
+from tests.support.refusals import defined
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
@@ -101,11 +102,8 @@ def test_intervals_of_normal_data_are_exact() -> None:
         controls = rng.normal([5.0, -1.0], [2.0, 0.5], (n, q))
         values = 10.0 + (controls - [5.0, -1.0]) @ [0.6, 1.6] + rng.normal(0.0, 0.6, n)
         result = one(values, controls, [5.0, -1.0])
-        assert result.mean_cv is not None
-        assert result.ci_low_cv is not None
-        assert result.ci_high_cv is not None
-        means[k] = result.mean_cv
-        covered += result.ci_low_cv <= 10.0 <= result.ci_high_cv
+        means[k] = defined(result.mean_cv)
+        covered += defined(result.ci_low_cv) <= 10.0 <= defined(result.ci_high_cv)
     variance = 0.36 / n * (n - 2) / (n - q - 2)
     assert abs(means.mean() - 10.0) <= 4 * math.sqrt(variance / runs)
     spread = means.std(ddof=1) ** 2 / variance
@@ -323,8 +321,7 @@ def test_other_arrivals_than_a_poisson_process_have_no_controls(override: str) -
     )
     assert not model.controls
     assert not model.floors
-    found = run(model, 1, range(2), controls=True).controls
-    assert found is not None
+    found = defined(run(model, 1, range(2), controls=True).controls)
     assert found.shape == (2, 0)
 
 
@@ -353,8 +350,7 @@ def test_observing_changes_no_response(overrides: tuple[str, ...]) -> None:
 
 
 def test_controls_depend_on_the_index_alone_and_on_no_rule() -> None:
-    whole = run(build(load_config("valorant")), 3, range(6), controls=True).controls
-    assert whole is not None
+    whole = defined(run(build(load_config("valorant")), 3, range(6), controls=True).controls)
     other = build(load_config("valorant", ["player_diff=10", "matching=joint", "team_num=2"]))
     part = run(other, 3, [4, 2], controls=True).controls
     np.testing.assert_array_equal(part, whole[[4, 2]])
@@ -372,8 +368,7 @@ def test_traces_and_other_models_have_no_controls(tmp_path: Path) -> None:
         plain, seen = run(model, 1, range(2)), run(model, 1, range(2), controls=True)
         np.testing.assert_array_equal(plain.responses, seen.responses)
         assert dict(model.controls) == {}
-        assert seen.controls is not None
-        assert seen.controls.shape == (2, 0)
+        assert defined(seen.controls).shape == (2, 0)
 
 
 @pytest.mark.slow
@@ -388,11 +383,9 @@ def test_adjusted_means_of_the_model_are_unbiased_and_cover() -> None:
     wait, team, players = adjust(values, batch.controls, expectations)
     assert players.mean_cv == pytest.approx(518.0, rel=1e-12)
     assert players.std_error_cv == 0.0
-    assert wait.variance_reduction is not None
-    assert team.variance_reduction is not None
     # 1.9 and 1.8 in 8000 replications.
-    assert 1.7 <= wait.variance_reduction <= 2.1
-    assert 1.6 <= team.variance_reduction <= 2.1
+    assert 1.7 <= defined(wait.variance_reduction) <= 2.1
+    assert 1.6 <= defined(team.variance_reduction) <= 2.1
     parts = [
         adjust(v, c, expectations)[0]
         for v, c in zip(
@@ -402,8 +395,7 @@ def test_adjusted_means_of_the_model_are_unbiased_and_cover() -> None:
     means = np.array([part.mean_cv for part in parts])
     bias = means - values[:, 0].reshape(runs, n).mean(axis=1)
     assert abs(bias.mean()) <= 4 * bias.std(ddof=1) / math.sqrt(runs)
-    truth = wait.mean_cv
-    assert truth is not None
+    truth = defined(wait.mean_cv)
     covered = sum(part.ci_low_cv <= truth <= part.ci_high_cv for part in parts)  # type: ignore[operator]
     assert abs(covered / runs - 0.95) <= 4 * math.sqrt(0.95 * 0.05 / runs)
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.progress import Progress
 
+from tests.support.refusals import defined, refused
 from tests.support.stopping import DATA, tally
 from valmatch import replicate
 from valmatch.cli.console import Bar, Reports, columns
-from valmatch.errors import InputError
 from valmatch.models.model import NOT_NEGATIVE, SHARE
 from valmatch.statistics.estimates import UNLIMITED
 from valmatch.statistics.precision import LEAST, Precision, Target, looks, parse_target
@@ -68,10 +68,9 @@ def test_targets_are_read(text: str, expected: Target) -> None:
     ],
 )
 def test_bad_targets_are_refused_in_one_line(text: str, message: str) -> None:
-    with pytest.raises(InputError) as error:
-        parse_target(text, LIMITS)
-    assert str(error.value).startswith(f"--target {text}: {message}")
-    assert "\n" not in str(error.value)
+    said = refused(parse_target, text, LIMITS)
+    assert said.startswith(f"--target {text}: {message}")
+    assert "\n" not in said
 
 
 def test_hand_worked_looks() -> None:
@@ -104,8 +103,7 @@ def test_an_absolute_target_is_reached_at_the_upper_half_width() -> None:
     assert Target("x", 0, half * (1 + 1e-9), False).reached(values)
     missed = Target("x", 0, half * (1 - 1e-9), False).assess(values)
     assert not missed.reached
-    assert missed.why is not None
-    assert missed.why.startswith("the half-width may be")
+    assert defined(missed.why).startswith("the half-width may be")
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -148,8 +146,7 @@ def test_no_half_width_is_small_against_a_mean_of_zero() -> None:
     values = np.tile([-1.0, 1.0], 5000)
     relative = Target("x", 0, 5.0, True).assess(values)
     assert (relative.reached, relative.achieved) == (False, None)
-    assert relative.why is not None
-    assert "the mean is 0" in relative.why
+    assert "the mean is 0" in defined(relative.why)
     assert Target("x", 0, 0.1, False).reached(values)
 
 
@@ -217,11 +214,9 @@ def test_every_look_says_how_far_the_targets_are() -> None:
     )
     assert len(said) >= 1
     wait, matched = run.precision
-    assert wait.achieved is not None
-    assert matched.achieved is not None
     assert said[-1] == (
-        f"avg_wait_time ± {100 * wait.achieved:.2g}% (3%),"
-        f" matched_fraction ± {matched.achieved:.2g} (0.01)"
+        f"avg_wait_time ± {100 * defined(wait.achieved):.2g}% (3%),"
+        f" matched_fraction ± {defined(matched.achieved):.2g} (0.01)"
     )
     assert Precision("wait", "relative", 0.01, None, False, "").shown == "wait ± ?% (1%)"
 

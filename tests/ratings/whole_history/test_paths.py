@@ -12,6 +12,7 @@ from tests.oracles import whole_history as plain
 from tests.oracles.bradley_terry import Game, Side
 from tests.oracles.whole_history import PathWorld
 from tests.support.contests import contests_of
+from tests.support.refusals import defined
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry import rating as unmoved
 from valmatch.ratings.bradley_terry.connections import Levels, Linked, levels_of, link
@@ -105,8 +106,7 @@ def test_paths_and_covariance_are_those_of_the_dense_twin(name: str, sandwich: b
     expected = plain.solved(world)
     found = rated(world, "" if world.davidson else "half")
     n = len(world.states)
-    assert found.days is not None
-    np.testing.assert_allclose(found.days, expected.place[:n], atol=1e-6)
+    np.testing.assert_allclose(defined(found.days), expected.place[:n], atol=1e-6)
     np.testing.assert_allclose(
         found.coefficients, expected.place[n : n + world.n_features], atol=1e-6
     )
@@ -117,12 +117,12 @@ def test_paths_and_covariance_are_those_of_the_dense_twin(name: str, sandwich: b
     sure = sure_of(world, found, sandwich)
     errors = np.sqrt(np.diag(spread))
     now, together = plain.on_last_day(world, expected, spread)
-    assert sure.covariance is not None
-    assert sure.days is not None
     np.testing.assert_allclose(found.ratings, now, atol=1e-6)
     loose = 1e-4 if name == "hardly any drift" else 1e-6
-    np.testing.assert_allclose(sure.days, errors[:n], rtol=loose)
-    np.testing.assert_allclose(sure.covariance, together, rtol=loose, atol=loose * together.max())
+    np.testing.assert_allclose(defined(sure.days), errors[:n], rtol=loose)
+    np.testing.assert_allclose(
+        defined(sure.covariance), together, rtol=loose, atol=loose * together.max()
+    )
     np.testing.assert_allclose(sure.std_errors, np.sqrt(np.diag(together)), rtol=loose)
     np.testing.assert_allclose(sure.coefficients, errors[n : n + world.n_features], rtol=1e-6)
     if world.davidson:
@@ -133,8 +133,7 @@ def test_paths_and_covariance_are_those_of_the_dense_twin(name: str, sandwich: b
 def test_the_mean_of_the_first_days_is_held(name: str) -> None:
     world = WORLDS[name]
     found = rated(world, "" if world.davidson else "half")
-    assert found.days is not None
-    assert found.days[world.first].mean() == pytest.approx(world.mean, abs=1e-6)
+    assert defined(found.days)[world.first].mean() == pytest.approx(world.mean, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["draws", "coefficients", "orders of teams"])
@@ -152,8 +151,7 @@ def test_fronts_and_draws_are_the_whole_inverse(name: str, monkeypatch: pytest.M
         monkeypatch.setattr(parts, "DENSE_COVARIANCE", 0)
         solved = sure_of(world, found, sandwich)
         assert solved.drawn
-        assert dense.covariance is not None
-        close(solved.covariance, dense.covariance, rtol=1e-5, atol=1e-2)
+        close(solved.covariance, defined(dense.covariance), rtol=1e-5, atol=1e-2)
         close(solved.std_errors, dense.std_errors, rtol=1e-5)
         # 1,000 draws: a relative standard error of .022 for each.
         close(solved.days, dense.days, rtol=0.1)
@@ -178,8 +176,7 @@ def test_without_drift_it_is_bradley_terry_with_a_normal_prior() -> None:
         sure = sure_of(moved, found, False)
         np.testing.assert_allclose(found.ratings, still.ratings, atol=1e-6 + far)
         close(sure.covariance, expected.covariance, rtol=1e-7, atol=1e-6 + 100 * far)
-        assert sure.days is not None
-        assert sure.days.shape == (len(world.states),)
+        assert defined(sure.days).shape == (len(world.states),)
 
 
 @pytest.mark.parametrize("name", ["coefficients", "orders"])
@@ -286,11 +283,9 @@ def test_half_of_the_intervals_of_days_that_ought_to_hold_the_truth_do() -> None
         world = PathWorld(games, days, drift=25.0, deviation=150.0)
         found = rated(world)
         sure = sure_of(world, found, False)
-        assert found.days is not None
-        assert sure.days is not None
         true = np.array([truth[state] for state in world.states])
         true = true - true[world.first].mean() + world.mean
-        held = np.abs(found.days - true) <= 0.6744898 * sure.days
+        held = np.abs(defined(found.days) - true) <= 0.6744898 * defined(sure.days)
         shares.append(held.mean())
     error = np.std(shares, ddof=1) / np.sqrt(len(shares))
     assert abs(np.mean(shares) - 0.5) < 3.0 * error

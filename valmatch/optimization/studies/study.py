@@ -27,8 +27,8 @@ from valmatch.optimization.problem import Problem
 from valmatch.optimization.solver_run import Settings
 from valmatch.optimization.studies.journal import JOURNAL, TRUTHS, FileJournal, open_journal
 from valmatch.optimization.studies.parallel_runs import Job, R, open_pools, run_all
-from valmatch.storage.output import write_json
 from valmatch.storage.contents import MANIFEST
+from valmatch.storage.output import write_json
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder, ShardFolder
