@@ -115,8 +115,8 @@ def test_half_widths_are_empty_until_all_are_rated(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_reached_is_exit_3() -> None:
-    small = ("--players", 3, "--spread", 10, "--half-width", 1, "--max-games", 200)
-    given = (*small, "--replications", 3)
+    least = ("--players", 3, "--spread", 10, "--half-width", 1, "--max-games", 200)
+    given = (*least, "--replications", 3)
     assert "200 games do not reach a mean half-width" in valmatch("plan", *given).out
     done = valmatch("plan", *given, "--json")
     found = json.loads(done.out)
@@ -315,8 +315,7 @@ def test_a_damaged_plan_is_refused(name: str, old: str, new: str, tmp_path: Path
     success("plan", *SMALL, "--out", tmp_path / "out")
     file = tmp_path / "out" / name
     file.write_text(file.read_text().replace(old, new))
-    line = refusal("plot", tmp_path / "out")
-    assert name in line
+    assert name in refusal("plot", tmp_path / "out")
     assert not list((tmp_path / "out").glob("*.png"))
 
 
@@ -351,6 +350,5 @@ def test_a_damaged_plan_is_refused(name: str, old: str, new: str, tmp_path: Path
 )
 def test_bad_input_refused(arguments: list[object], says: str, rated: Path, tmp_path: Path) -> None:
     given = (rated if one == "RATED" else one for one in arguments)
-    line = refusal("plan", *given, "--out", tmp_path / "out")
-    assert says in line
+    assert says in refusal("plan", *given, "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()

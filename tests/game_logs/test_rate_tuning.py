@@ -22,8 +22,6 @@ from valmatch.game_logs.rating import rate_games
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
-Case = tuple[str, list[str]]
-
 
 @pytest.fixture(scope="module")
 def ladder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -39,7 +37,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("ladder") / "log.csv", rows, "winner,loser")
 
 
-CASES: list[Case] = [("zonestats", ["GAME_MULT"]), ("elo", ["K"]), ("trueskill", ["sigma", "beta"])]
+CASES = [("zonestats", ["GAME_MULT"]), ("elo", ["K"]), ("trueskill", ["sigma", "beta"])]
 
 
 @pytest.mark.parametrize(("system", "names"), CASES)
@@ -111,13 +109,9 @@ def test_unit_of_the_ratings_cannot_be_fitted(ladder: Path, tmp_path: Path) -> N
     assert one.remarks == []
     ratios = [t.tuned.parameters["GAME_MULT"] / t.tuned.parameters["T"] for t in (both, one)]
     assert ratios[0] == pytest.approx(ratios[1], rel=1e-3)
-    losses = [
-        rate_games(ladder, parameters={"T": 120.0 * f, "GAME_MULT": 2.0 * f})
-        .predictions["all"]
-        .log_loss
-        for f in (1.0, 7.0)
-    ]
-    assert losses[0] == pytest.approx(losses[1], rel=1e-10)
+    scaled = [{"T": 120.0 * f, "GAME_MULT": 2.0 * f} for f in (1.0, 7.0)]
+    rated = [rate_games(ladder, parameters=values).predictions["all"] for values in scaled]
+    assert rated[0].log_loss == pytest.approx(rated[1].log_loss, rel=1e-10)
     # Known ratings have a unit, and then both can be told.
     rate_games(ladder, out=tmp_path)
     known = defined(

@@ -155,14 +155,10 @@ def test_expected_best_quality_equals_the_formula(form: str, margin: float) -> N
                 assert got == pytest.approx(future, rel=1e-11)
                 futures[j] = future
                 qualities[j] = oracle_kg.quality(mean[player], var[player], mean[j], var[j], NOISE)
+        state, form_of = (means, variances, player, NOISE), (printed, margin)
         for weight, chosen in (
-            (99.0, knowledge_gradient(means, variances, player, NOISE, 0.99, printed, margin)),
-            (
-                games_left,
-                knowledge_gradient_finite(
-                    means, variances, player, NOISE, games_left, printed, margin
-                ),
-            ),
+            (99.0, knowledge_gradient(*state, 0.99, *form_of)),
+            (games_left, knowledge_gradient_finite(*state, games_left, *form_of)),
         ):
             scores = np.sort(qualities + weight * futures)
             if n_players == 2 or scores[-1] - scores[-2] > 1e-10 * scores[-1]:
@@ -232,9 +228,8 @@ def test_pruned_choice_is_the_plain_one_along_paths(prior: str, policy: str, pri
         means, variances = np.zeros(50), np.full(50, 2.5)
     if prior == "two groups":
         means, variances = np.repeat([0.0, 1.0], 25), np.full(50, 2.5)
-    opponents, beliefs, _ = play(
-        policy, player, means, variances, truths, rng.normal(size=(n_games, 2)), printed
-    )
+    noise = rng.normal(size=(n_games, 2))
+    opponents, beliefs, _ = play(policy, player, means, variances, truths, noise, printed)
     now_means, now_variances = means.copy(), variances.copy()
     for game, j in enumerate(opponents):
         left = policy == "knowledge_gradient_finite"
@@ -303,18 +298,17 @@ def decide(
     margin: float = 0.0,
 ) -> int:
     """Return the decision of a policy called on its own."""
+    state = (means, variances, player, NOISE)
     if policy == "point_estimate":
         return point_estimate(means, player)
     if policy == "draw_chance":
-        return draw_chance(means, variances, player, NOISE)
+        return draw_chance(*state)
     if policy == "knowledge_gradient":
-        return knowledge_gradient(means, variances, player, NOISE, 0.99, printed, margin)
+        return knowledge_gradient(*state, 0.99, printed, margin)
     if policy == "knowledge_gradient_finite":
-        return knowledge_gradient_finite(
-            means, variances, player, NOISE, games_left, printed, margin
-        )
+        return knowledge_gradient_finite(*state, games_left, printed, margin)
     if policy.startswith("ucb"):
-        return upper_confidence_plain(means, variances, player, NOISE, 0.75, policy == "ucb_both")
+        return upper_confidence_plain(*state, 0.75, policy == "ucb_both")
     return oracle(truths, player)
 
 
@@ -329,15 +323,13 @@ def test_a_path_obeys_the_model(policy: str, printed: bool, margin: float) -> No
     truths = rng.normal(means, np.sqrt(variances))
     noise = rng.normal(size=(n_games, 2))
     uniforms = np.random.default_rng(0).random(n_games)
-    opponents, beliefs, measures = play(
-        policy, player, means, variances, truths, noise, printed, margin=margin
-    )
+    given = (player, means, variances, truths, noise, printed)
+    opponents, beliefs, measures = play(policy, *given, margin=margin)
     now_means, now_variances = means.copy(), variances.copy()
     for game in range(n_games):
         j = int(opponents[game])
-        alone = decide(
-            policy, player, now_means, now_variances, truths, printed, n_games - game, margin
-        )
+        state = (player, now_means, now_variances, truths, printed)
+        alone = decide(policy, *state, n_games - game, margin)
         if policy == "random":
             alone = random_opponent(12, player, float(uniforms[game]))
         assert j == alone
@@ -352,12 +344,7 @@ def test_a_path_obeys_the_model(policy: str, printed: bool, margin: float) -> No
             turned = update(*before[2:], *before[:2], NOISE, printed, margin)
             new = (*turned[2:], *turned[:2])
         now_means[player], now_variances[player], now_means[j], now_variances[j] = new
-        assert beliefs[:, game].tolist() == [
-            now_means[player],
-            now_variances[player],
-            now_means[j],
-            now_variances[j],
-        ]
+        assert beliefs[:, game].tolist() == list(new)
         expected = {
             "true_draw_probability": true_draw_probability(truths[player], truths[j], NOISE),
             "squared_error": (now_means[player] - truths[player]) ** 2,
@@ -438,23 +425,18 @@ def test_upper_confidence_takes_the_largest_bound() -> None:
     for means, variances, player, noise, kappa in wild_states(500, seed=81):
         for both in (False, True):
             own = variances[player]
+            width = 2 * noise + own * (not both)
             bounds = [
-                -math.inf
-                if j == player
-                else quality_bound(
-                    means[player] - means[j],
-                    variances[j] + own * both,
-                    2 * noise + own * (not both),
-                    kappa,
-                )
+                quality_bound(means[player] - means[j], variances[j] + own * both, width, kappa)
                 for j in range(means.size)
             ]
+            bounds[player] = -math.inf
             scores = np.empty(means.size)
             state = (means, variances, player, noise, kappa, both)
             chosen = upper_confidence(*state, scores)
             assert chosen == int(np.argmax(bounds))
             assert chosen == upper_confidence_plain(*state)
-            limit = error_bound(2 * noise + own * (not both), kappa)
+            limit = error_bound(width, kappa)
             others = np.arange(means.size) != player
             error = np.abs(scores[others] - np.array(bounds)[others])
             assert np.all(error <= 0.5 * limit)

@@ -158,18 +158,14 @@ def test_rows_left_out_are_in_the_manifest_and_on_the_page(tmp_path: Path) -> No
     games = ["player_a,player_b,result", "ann,bob,7-7", *["ann,bob,1-0", "bob,cy,0-1"] * 40]
     (tmp_path / "games.csv").write_text("\n".join(games) + "\n")
 
-    def out(name: str) -> dict[str, Any]:
-        return {"out": tmp_path / name}
-
-    valmatch.replicate(config, 2, **out("replicate"))
-    valmatch.simulate(config, **out("simulate"))
-    valmatch.compare(
-        config, {**config, "factors": {"log": log, "team_diff": 99}}, 2, **out("compare")
-    )
-    of_games: dict[str, Any] = {"skip_bad_games": True, "max_bad_rows": 0.1}
-    valmatch.rate_games(tmp_path / "games.csv", "elo", **of_games, **out("rate"))
-    compare_ratings(tmp_path / "games.csv", ["elo", "glicko"], **of_games, **out("by"))
-    valmatch.rank_games(tmp_path / "games.csv", prior=200.0, **of_games, **out("whole"))
+    other = {**config, "factors": {"log": log, "team_diff": 99}}
+    valmatch.replicate(config, 2, out=tmp_path / "replicate")
+    valmatch.simulate(config, out=tmp_path / "simulate")
+    valmatch.compare(config, other, 2, out=tmp_path / "compare")
+    given: dict[str, Any] = {"skip_bad_games": True, "max_bad_rows": 0.1}
+    valmatch.rate_games(tmp_path / "games.csv", "elo", **given, out=tmp_path / "rate")
+    compare_ratings(tmp_path / "games.csv", ["elo", "glicko"], **given, out=tmp_path / "by")
+    valmatch.rank_games(tmp_path / "games.csv", prior=200.0, **given, out=tmp_path / "whole")
     for name in ("replicate", "simulate", "compare", "rate", "by", "whole"):
         remarks = json.loads((tmp_path / name / "manifest.json").read_text())["input_remarks"]
         page = valmatch.report(tmp_path / name, markdown=True)
@@ -207,9 +203,8 @@ def test_one_history_has_no_interval_and_says_why(tmp_path: Path) -> None:
     valmatch.replicate(config, out=tmp_path / "run")
     text = valmatch.report(tmp_path / "run", markdown=True)
     why = "every replication is the same; log.resample=block makes resamples of a log"
-    assert re.search(
-        r"^\*\*Here avg_team_diff is .*; no intervals, n = 1 replication \(", text, re.M
-    )
+    found = r"^\*\*Here avg_team_diff is .*; no intervals, n = 1 replication \("
+    assert re.search(found, text, re.M)
     assert f"n = 1 replication ({why})." in text
     assert f"\nno interval: {why}\n" in text
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import refusal, valmatch
+from tests.support.folders import rows
 from valmatch.game_logs.rating import rate_games
 from valmatch.ratings import elo_goals, elo_margin
 from valmatch.ratings.matches import update_ratings
@@ -32,18 +32,18 @@ def by_the_table(margin: float, lead: float) -> float:
     return {0: 1.0, 1: 1.0, 2: 1.5, 3: 1.75}.get(int(margin), 1.75 + (margin - 3.0) / 8.0)
 
 
-def season(path: Path, games: int = 200, ties: bool = True) -> list[tuple[str, str, int, int]]:
+def season(path: Path) -> list[tuple[str, str, int, int]]:
     """Write and return games of eight teams at home and away."""
     rng = np.random.default_rng(3)
-    rows = []
-    for _ in range(games):
+    made = []
+    for _ in range(200):
         a, b = rng.choice(8, 2, replace=False)
         goals = rng.poisson([1.6 + 0.2 * a, 1.2 + 0.2 * b])
-        rows.append((f"t{a}", f"t{b}", int(goals[0]), int(goals[1])))
-    lines = [f"{h},{a},{x},{y}" for h, a, x, y in rows]
+        made.append((f"t{a}", f"t{b}", int(goals[0]), int(goals[1])))
+    lines = [f"{h},{a},{x},{y}" for h, a, x, y in made]
     path.write_text("\n".join(["home,away,home_score,away_score", *lines, ""]))
-    assert any(x == y for *_, x, y in rows) == ties
-    return rows
+    assert any(x == y for *_, x, y in made)
+    return made
 
 
 @pytest.mark.parametrize(
@@ -68,25 +68,16 @@ def test_agrees_with_the_published_formulas(
 
 @pytest.mark.parametrize("system", ["elo_margin", "elo_goals"])
 def test_all_formats_with_scores_say_the_same(system: str, tmp_path: Path) -> None:
-    rows = [row for row in season(tmp_path / "wide.csv") if row[2] != row[3]]
-    texts = {
-        "wide": ["home,away,home_score,away_score", *(f"{h},{a},{x},{y}" for h, a, x, y in rows)],
-        "results": [
-            "winner,loser,winner_score,loser_score",
-            *(f"{h},{a},{x},{y}" if x > y else f"{a},{h},{y},{x}" for h, a, x, y in rows),
-        ],
-        "long": [
-            "game,player,score",
-            *(
-                line
-                for k, (h, a, x, y) in enumerate(rows)
-                for line in (f"g{k},{h},{x}", f"g{k},{a},{y}")
-            ),
-        ],
-    }
+    games = [game for game in season(tmp_path / "wide.csv") if game[2] != game[3]]
+    wide = ["home,away,home_score,away_score"]
+    results, long = ["winner,loser,winner_score,loser_score"], ["game,player,score"]
+    for k, (h, a, x, y) in enumerate(games):
+        wide.append(f"{h},{a},{x},{y}")
+        results.append(f"{h},{a},{x},{y}" if x > y else f"{a},{h},{y},{x}")
+        long += [f"g{k},{h},{x}", f"g{k},{a},{y}"]
     found = []
-    for name, lines in texts.items():
-        path = tmp_path / f"{name}.csv"
+    for lines in (wide, results, long):
+        path = tmp_path / "log.csv"
         path.write_text("\n".join([*lines, ""]))
         ranking = rate_games(path, system).ranking
         found.append(dict(zip(ranking.players, ranking.ratings, strict=True)))
@@ -108,8 +99,7 @@ def test_surprises_count_at_most_tenfold() -> None:
 
 def test_teams_win_by_the_sum_of_their_scores(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
-    rows = ["g,a,x,9", "g,b,x,4", "g,c,y,2", "g,d,y,3"]
-    log.write_text("\n".join(["game,player,team,score", *rows, ""]))
+    log.write_text("game,player,team,score\ng,a,x,9\ng,b,x,4\ng,c,y,2\ng,d,y,3\n")
     found = rate_games(log, "elo_margin")
     assert found.ranking.ratings[0] - 1500.0 == pytest.approx(10.0 * math.log(9.0))
 
@@ -118,9 +108,8 @@ def test_teams_win_by_the_sum_of_their_scores(tmp_path: Path) -> None:
 def test_a_log_of_results_alone_is_refused(system: str, tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text("winner,loser\nann,bob\n")
-    assert "rates by the margin, and this log has only results" in refusal(
-        "rate", log, "--system", system, "--out", tmp_path / "out"
-    )
+    said = refusal("rate", log, "--system", system, "--out", tmp_path / "out")
+    assert "rates by the margin, and this log has only results" in said
     assert not (tmp_path / "out").exists()
 
 
@@ -131,8 +120,8 @@ def test_the_ladder_has_no_margins(tmp_path: Path) -> None:
 def test_predicts_like_elo(tmp_path: Path) -> None:
     season(tmp_path / "log.csv")
     rate_games(tmp_path / "log.csv", "elo_goals", out=tmp_path / "out")
-    with (tmp_path / "out" / "ratings.csv").open() as file:
-        ratings = {row["player"]: float(row["rating"]) for row in csv.DictReader(file)}
+    table = rows(tmp_path / "out" / "ratings.csv")
+    ratings = {row["player"]: float(row["rating"]) for row in table}
     done = valmatch("predict", tmp_path / "out", "--pair", "t7,t0", "--json")
     assert f"{expected(ratings['t7'] - ratings['t0']):.6f}"[:7] in done.out
 
