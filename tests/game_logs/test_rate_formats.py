@@ -142,6 +142,5 @@ def test_cells_may_have_another_separator(name: str, character: str, tmp_path: P
 
 def test_other_separators_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(4))
-    assert refusal("rate", path, "--separator", "x").startswith(
-        "--separator: 'x' (allowed: comma or semicolon or tab or bar"
-    )
+    what = "--separator: 'x' (allowed: comma or semicolon or tab or bar"
+    assert refusal("rate", path, "--separator", "x").startswith(what)

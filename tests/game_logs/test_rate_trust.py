@@ -97,8 +97,8 @@ def test_the_first_chance_of_draws_is_adopted_by_itself(others: list[str], tmp_p
     log = write(tmp_path / "log.csv", [[[*map(str, game)]] for game in games], HOME)
     names = ",".join([*others, "draw_probability"])
     done = valmatch("rate", log, "--system", "elo", "--tune", names, "--out", tmp_path / "out")
-    files = ("summary.json", "manifest.json")
-    summary, manifest = (json.loads((tmp_path / "out" / name).read_text()) for name in files)
+    files = (tmp_path / "out" / name for name in ("summary.json", "manifest.json"))
+    summary, manifest = (json.loads(file.read_text()) for file in files)
     tuning = summary["tuning"]
     fitted = tuning["tuned"]["parameters"]["draw_probability"]
     said = " ".join(done.out.split())

@@ -79,9 +79,8 @@ def test_beliefs_after_a_draw_are_the_moments_of_the_posterior() -> None:
 
 
 def test_kernels_agree_with_their_interpreted_twins() -> None:
-    for (i, j, noise), margin in zip(
-        random_pairs(100, seed=10), margins(100, seed=11), strict=True
-    ):
+    pairs = random_pairs(100, seed=10)
+    for (i, j, noise), margin in zip(pairs, margins(100, seed=11), strict=True):
         for kernel in (draw_probability, update_drawn):
             twin = vars(kernel)["py_func"]
             assert kernel(*i, *j, noise, margin) == twin(*i, *j, noise, margin)

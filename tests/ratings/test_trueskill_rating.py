@@ -90,10 +90,8 @@ def test_normal_functions_agree_with_mpmath() -> None:
         for x in np.concatenate([np.linspace(-60, 37, 2001), [-1e-9, 0.0, 1e-9]]):
             exact = mpmath.mpf(float(x))
             v = exact_v(exact)
-            expected = [v, v * (v + exact)]
-            assert v_and_w(float(x)) == pytest.approx(
-                [float(e) for e in expected], rel=1e-12, abs=0
-            )
+            expected = [float(v), float(v * (v + exact))]
+            assert v_and_w(float(x)) == pytest.approx(expected, rel=1e-12, abs=0)
             if x > -37:  # below, the probability is no normal float
                 cdf = float(exact_cdf(exact))
                 assert normal_cdf(float(x)) == pytest.approx(cdf, rel=1e-12, abs=0)
@@ -122,9 +120,7 @@ def test_update_agrees_with_mpmath(printed: bool) -> None:
             expected = [float(value) for value in exact_update(winner, loser, noise, printed)]
             p = win_probability(*winner, *loser, noise, printed)
             got = update(*winner, *loser, noise, printed)
-            assert [p, got[1], got[3]] == pytest.approx(
-                [expected[0], expected[2], expected[4]], rel=1e-12, abs=0
-            )
+            assert [p, got[1], got[3]] == pytest.approx(expected[::2], rel=1e-12, abs=0)
             # A mean that passes near zero has no relative accuracy left: measure by its terms.
             for value, want, before in ((got[0], 1, winner), (got[2], 3, loser)):
                 assert abs(value - expected[want]) <= 1e-12 * (abs(before[0]) + abs(expected[want]))

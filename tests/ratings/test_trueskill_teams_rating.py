@@ -54,9 +54,8 @@ def test_agrees_with_trueskill(size: tuple[int, int], drawn: bool, draw_probabil
         groups = [tuple(trueskill.Rating(*belief) for belief in side) for side in sides]
         new = environment.rate(groups, ranks=[0, 0 if drawn else 1], min_delta=1e-12)
         expected = [float(value) for side in new for one in side for value in (one.mu, one.sigma)]
-        assert flat(rated(sides, drawn, draw_probability)) == pytest.approx(
-            expected, rel=1e-9, abs=1e-9
-        )
+        got = flat(rated(sides, drawn, draw_probability))
+        assert got == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_published_vector_of_two_newcomers() -> None:
@@ -96,9 +95,8 @@ def test_margin_gives_equals_the_draw_probability() -> None:
 
 
 def test_expected_score_counts_a_draw_as_half() -> None:
-    assert expected_score(0.0, 100.0, 2, BETA, margin_quantile(0.3)) == pytest.approx(
-        0.5, rel=1e-15
-    )
+    even = expected_score(0.0, 100.0, 2, BETA, margin_quantile(0.3))
+    assert even == pytest.approx(0.5, rel=1e-15)
     got = expected_score(4.0, 100.0, 10, BETA, margin_quantile(0.3))
     c = math.sqrt(100.0 + 10 * BETA**2)
     margin = margin_quantile(0.3) * math.sqrt(10) * BETA

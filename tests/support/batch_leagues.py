@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -108,7 +109,8 @@ class BatchLeague:
         return rounded
 
 
-BOTH = (INFORMATION, CLUSTERED)
+HALVES: dict[str, Any] = {"draws": HALF, "kinds": (INFORMATION, SANDWICH)}
+VOTES: dict[str, Any] = {"noise": 200.0, "kinds": (INFORMATION, CLUSTERED)}
 
 LEAGUES = (
     BatchLeague("duels, 12 players", 12, 1320, 150.0),
@@ -118,32 +120,17 @@ LEAGUES = (
     BatchLeague("teams of 3, 16 players", 16, 800, 200.0, team=3),
     BatchLeague("orders of 8, 20 players", 20, 200, 150.0, sides=8),
     BatchLeague("draws, a side at home, 20 players", 20, 1000, 150.0, draw_weight=0.8, home=60.0),
-    BatchLeague(
-        "draws as halves, 12 players",
-        *(12, 600, 150.0),
-        draw_weight=0.8,
-        draws=HALF,
-        kinds=(INFORMATION, SANDWICH),
-    ),
+    BatchLeague("draws as halves, 12 players", 12, 600, 150.0, draw_weight=0.8, **HALVES),
     BatchLeague("prior of the true spread, 40 players", 40, 240, 150.0, prior=150.0),
     BatchLeague("prior of a third of the spread", 40, 240, 300.0, prior=100.0),
-    BatchLeague("votes, 400 voters of 5", 12, 2000, 100.0, voters=400, noise=200.0, kinds=BOTH),
+    BatchLeague("votes, 400 voters of 5", 12, 2000, 100.0, voters=400, **VOTES),
     BatchLeague(
-        "votes with draws, 60 voters of 40",
-        *(12, 2400, 100.0),
-        draw_weight=0.5,
-        voters=60,
-        noise=200.0,
-        kinds=BOTH,
+        "votes with draws, 60 voters of 40", 12, 2400, 100.0, draw_weight=0.5, voters=60, **VOTES
     ),
-    BatchLeague("votes, 20 voters of 100", 12, 2000, 100.0, voters=20, noise=200.0, kinds=BOTH),
-    BatchLeague("votes, 8 voters of 250", 12, 2000, 100.0, voters=8, noise=200.0, kinds=BOTH),
-    BatchLeague(
-        "votes on equals, 60 voters of 40", 12, 2400, 0.0, voters=60, noise=200.0, kinds=BOTH
-    ),
-    BatchLeague(
-        "votes on equals, 8 voters of 250", 12, 2000, 0.0, voters=8, noise=200.0, kinds=BOTH
-    ),
+    BatchLeague("votes, 20 voters of 100", 12, 2000, 100.0, voters=20, **VOTES),
+    BatchLeague("votes, 8 voters of 250", 12, 2000, 100.0, voters=8, **VOTES),
+    BatchLeague("votes on equals, 60 voters of 40", 12, 2400, 0.0, voters=60, **VOTES),
+    BatchLeague("votes on equals, 8 voters of 250", 12, 2000, 0.0, voters=8, **VOTES),
 )
 """Leagues of the page `results/batch-coverage`, by which the tests go, too."""
 

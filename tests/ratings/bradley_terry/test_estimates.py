@@ -27,9 +27,8 @@ def rated(world: World, draws: str = "") -> Estimate:
     """Rate the players of a world."""
     known = sorted((k, *what) for k, what in world.anchors.items())
     columns = list(zip(*known, strict=True)) or [(), (), ()]
-    anchors = Anchors(
-        np.array(columns[0], int), np.array(columns[1], float), np.array(columns[2], float)
-    )
+    means, deviations = (np.array(column, float) for column in columns[1:])
+    anchors = Anchors(np.array(columns[0], int), means, deviations)
     contests = contests_of(world)
     model = Model(draws, world.prior, anchors)
     return rate(design_of(contests), levels_of(contests), model)
