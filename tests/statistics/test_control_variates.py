@@ -316,9 +316,8 @@ def test_controls_have_their_expectations(name: str) -> None:
 
 @pytest.mark.parametrize("override", ["num_players=50", "gaps=poisson"])
 def test_other_arrivals_than_a_poisson_process_have_no_controls(override: str) -> None:
-    model = build(
-        load_config("valorant", [override, *(["horizon=null"] if "num" in override else [])])
-    )
+    more = ["horizon=null"] * ("num" in override)
+    model = build(load_config("valorant", [override, *more]))
     assert not model.controls
     assert not model.floors
     found = defined(run(model, 1, range(2), controls=True).controls)
@@ -386,12 +385,8 @@ def test_adjusted_means_of_the_model_are_unbiased_and_cover() -> None:
     # 1.9 and 1.8 in 8000 replications.
     assert 1.7 <= defined(wait.variance_reduction) <= 2.1
     assert 1.6 <= defined(team.variance_reduction) <= 2.1
-    parts = [
-        adjust(v, c, expectations)[0]
-        for v, c in zip(
-            values.reshape(runs, n, -1), batch.controls.reshape(runs, n, -1), strict=True
-        )
-    ]
+    both = (array.reshape(runs, n, -1) for array in (values, batch.controls))
+    parts = [adjust(v, c, expectations)[0] for v, c in zip(*both, strict=True)]
     means = np.array([part.mean_cv for part in parts])
     bias = means - values[:, 0].reshape(runs, n).mean(axis=1)
     assert abs(bias.mean()) <= 4 * bias.std(ddof=1) / math.sqrt(runs)
@@ -406,9 +401,8 @@ def some_controls() -> list[list[float]]:
 
 @pytest.mark.slow
 def test_compiled_sums_equal_their_python_source() -> None:
-    assert interpreted("tests.statistics.test_control_variates", "some_controls") == repr(
-        some_controls()
-    )
+    found = interpreted("tests.statistics.test_control_variates", "some_controls")
+    assert found == repr(some_controls())
 
 
 def test_models_with_the_same_ratings_share_integrals(

@@ -22,9 +22,8 @@ def test_blocks_are_the_cube_root_of_the_days_long(days: float, length: int) -> 
 @pytest.mark.parametrize(("days", "length"), [(40, 3), (120, 5), (30, 2), (12, 1)])
 def test_overlapping_blocks_say_less_than_so_many_apart(days: int, length: int) -> None:
     shared = [1.0 - abs(k) / length for k in range(1 - length, length)]
-    assert overlapping_degrees(days, length) == pytest.approx(
-        days / math.fsum(one**2 for one in shared) - 1.0, rel=1e-12
-    )
+    expected = days / math.fsum(one**2 for one in shared) - 1.0
+    assert overlapping_degrees(days, length) == pytest.approx(expected, rel=1e-12)
     # Of blocks of a day it is the days less one; of longer ones more than of those apart.
     assert overlapping_degrees(days, length) >= days / length - 1.0
     assert overlapping_degrees(4, 3) == 1.0

@@ -129,10 +129,8 @@ def test_with_intervals_nothing_is_said() -> None:
 
 
 def test_a_response_that_is_defined_once_has_no_interval() -> None:
-    means = {
-        name: estimate(np.array(values))
-        for name, values in {"a": [1.0, np.nan], "b": [1.0, 2.0], "c": [np.nan, np.nan]}.items()
-    }
+    values = {"a": [1.0, np.nan], "b": [1.0, 2.0], "c": [np.nan, np.nan]}
+    means = {name: estimate(np.array(own)) for name, own in values.items()}
     assert why_no_interval(means, "") == (
         "a is defined in one replication only; c is undefined in every replication"
     )
