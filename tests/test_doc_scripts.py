@@ -81,8 +81,7 @@ def test_the_added_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert (tmp_path / "s" / "duels.csv").read_text().startswith("minutes,wait,diff\n")
     assert valmatch("plot", tmp_path / "s").code == 0
     figure = library.plot(tmp_path / "s")
-    assert [axes.get_ylabel() for axes in figure.axes] == ["wait", "diff"]
-    assert {axes.get_xlabel() for axes in figure.axes} == {"minutes"}
+    assert [axes.get_title() for axes in figure.axes] == ["wait of duels", "diff of duels"]
     narrow = valmatch("replicate", config, "-n", 3, "--set", "tolerance=0", "--json")
     assert "avg_wait_time, avg_diff are undefined in 3 of 3 replications" in narrow.err
     changed = valmatch("compare", config, "--set", "tolerance=50", "-n", 20)

@@ -164,14 +164,10 @@ def test_from_the_log_to_a_frontier(folder: Path) -> None:
     drawn = success("plot", "frontier", "--title", "What a bound on the waits of the top costs")
     assert [Path(line).name for line in drawn.out.splitlines()] == ["frontier.png", "frontier.svg"]
     figure: Any = valmatch_plot("frontier")
-    objective, waits = figure.axes
-    assert "feasible in its one replication" in objective.get_legend_handles_labels()[1]
-    line = objective.lines[0]
-    assert line.get_xdata().tolist() == [20.0, 40.0, 60.0]
-    assert line.get_ydata().tolist() == [
-        (one["recommended"] or one["least_violation"])["objective"]["mean"] for one in points
-    ]
-    assert waits.get_ylabel() == "wait_p95.top_1% [minutes]"
+    (axes,) = figure.axes
+    assert (
+        axes.get_legend_handles_labels()[1][0] == "feasible"
+    )  # certified by one replication: none
 
 
 @pytest.mark.slow

@@ -995,7 +995,8 @@ def test_models_are_imported_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.slow
 def test_heavy_packages_are_not_imported() -> None:
     code = (
-        "import sys, valmatch.config.writing, valmatch.config.loading as c; c.load_config('valorant');"
+        "import sys, valmatch.config.writing, valmatch.config.loading as c;"
+        "c.load_config('valorant');"
         "print([m for m in ('numpy', 'scipy', 'numba') if m in sys.modules])"
     )
     assert python("-c", code).stdout == "[]\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Response
 from valmatch.optimization.problem import START, TODAY
 from valmatch.optimization.solvers.registry import label_of_solver
-from valmatch.optimization.studies.study import StudyRecord, StudyResult
+from valmatch.optimization.studies.study import SUMMARY, StudyRecord, StudyResult
 from valmatch.present.document import (
     Block,
     Chart,
@@ -41,6 +42,7 @@ from valmatch.present.provenance import unit_of_factor
 from valmatch.present.terminal import WIDTH
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import decimals, mean_and_half, rounded
+from valmatch.storage.result_files import damaged
 from valmatch.text.terminal import COUNT, Sheet, aligned, escaped, labelled
 
 SENSES = {"at_most": "<=", "at_least": ">="}
@@ -59,10 +61,11 @@ Columns = Mapping[str, Sequence[Any]]
 def present(result: StudyResult | StudyRecord, view: View) -> Presentation:
     """Return what a study shows."""
     record = result.record() if isinstance(result, StudyResult) else result
-    shown = _Shown(record)
-    kind = _sweep if "frontier" in shown.given else _front if "front" in shown.given else _study
-    found = kind(shown, view)
-    found.header = _header(shown) + found.header
+    with damaged(record.folder / SUMMARY) if record.folder else nullcontext():
+        shown = _Shown(record)
+        kind = _sweep if "frontier" in shown.given else _front if "front" in shown.given else _study
+        found = kind(shown, view)
+        found.header = _header(shown) + found.header
     return found
 
 
