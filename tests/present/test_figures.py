@@ -21,6 +21,7 @@ pytest.importorskip("matplotlib")
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from valmatch.models.registry import OWN
 from valmatch.present import style
 from valmatch.present.bins import Lattice, bin_edges, lattice_of, lattice_of_shares
 from valmatch.present.document import Graph, Interval, Intervals, Line
@@ -241,3 +242,10 @@ def test_shares_of_varying_numbers_make_no_comb() -> None:
     assert inner.size >= 8
     assert inner.min() > 0.7 * inner.max()  # of bins of one width without a lattice: 0
     assert 1.0 <= edges[-1] < 1.001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", OWN)
+def test_a_replication_of_each_model_is_drawn(model: str) -> None:
+    figure = plot(library.simulate({"model": model}))
+    assert all(axes.has_data() for axes in figure.axes)

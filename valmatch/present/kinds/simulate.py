@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -69,8 +69,14 @@ HISTOGRAMS = {
 DAYS = ("matches", "avg_wait_time", "win_gap", "rating_error", "scale_stretch", "active_players")
 """What is drawn of a ladder day by day."""
 
-GAMES = ("true_draw_probability", "squared_error", "skill_difference", "expected_quality")
-"""What is drawn of opponents game by game."""
+CURVES = {
+    "opponent": (
+        *("games", "game"),
+        ("true_draw_probability", "squared_error", "skill_difference", "expected_quality"),
+    ),
+    "targeting": ("measurements", "measurement", ("distance", "quality", "measured_distance")),
+}
+"""What is drawn of each policy step by step: the table, the column of its steps, its measures."""
 
 
 QUEUES = {
@@ -119,8 +125,8 @@ def _charts(result: Simulation) -> list[Chart]:
         charts += _queue(result, model)
     if model == "ladder" and "days" in there:
         charts += _days(result)
-    if model == "opponent" and "games" in there:
-        charts += _games(result)
+    if model in CURVES and CURVES[model][0] in there:
+        charts += _curves(result, *CURVES[model])
     for column in HISTOGRAMS.get(model, ()):
         if column.table in there and column.name in result[column.table]:
             values = np.asarray(result[column.table][column.name], np.float64)
@@ -174,18 +180,20 @@ def _days(result: Simulation) -> list[Chart]:
     ]
 
 
-def _games(result: Simulation) -> list[Chart]:
-    """Return the games of each policy, a chart for each measure."""
-    games, policies = result["games"], np.asarray(result["games"]["policy"])
+def _curves(
+    result: Simulation, name_of_table: str, step: str, measures: Sequence[str]
+) -> list[Chart]:
+    """Return the steps of each policy, a chart for each measure."""
+    table, policies = result[name_of_table], np.asarray(result[name_of_table]["policy"])
     _, axes = shown_by(result.config)
     charts: list[Chart] = []
-    for name in GAMES:
+    for name in measures:
         lines = []
         for k, policy in enumerate(dict.fromkeys(policies.tolist())):
             own = policies == policy
-            x, y = _numbers(games["game"])[own], _numbers(games[name])[own]
+            x, y = _numbers(table[step])[own], _numbers(table[name])[own]
             lines.append(Line(str(policy), x, y, colour=k))
-        charts.append(Graph(measure_label(axes, result.responses, name), "game", "", lines))
+        charts.append(Graph(measure_label(axes, result.responses, name), step, "", lines))
     return charts
 
 
