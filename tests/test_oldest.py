@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import python, valmatch
+from tests.support.game_logs import rating_command
 from valmatch.models.registry import OWN
 from valmatch.ratings.registry import BATCH_NAMES, NAMES
 
@@ -36,6 +37,7 @@ def test_each_system_rates(system: str, tmp_path: Path) -> None:
     for day, (winner, loser) in enumerate(games, start=1):
         lines += (f"{day},{winner},30,20,2026-01-0{day}", f"{day},{loser},20,20,2026-01-0{day}")
     log.write_text("\n".join(lines))
-    assert valmatch("rate", log, "--system", system, "--out", tmp_path / "rated").code == 0
+    rate = rating_command(system)
+    assert valmatch(rate, log, "--system", system, "--out", tmp_path / "rated").code == 0
     rated = (tmp_path / "rated" / "ratings.csv").read_text().splitlines()
     assert len(rated) == 4
