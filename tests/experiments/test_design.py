@@ -81,7 +81,7 @@ def test_samples_fill_their_ranges_evenly(sample: str) -> None:
 {ranges: {team_diff: {low: 0, high: 1, log: true}}, points: 3} | 0 < low with log
 {ranges: {team_dif: {low: 1, high: 2}}, points: 2} | did you mean team_diff
 {grid: {team_diff: []}} | should have at least 1 item
-{grid: {team_diff: [1, -1]}} | c.yaml:2:17: design.grid.team_diff=-1: factors.team_diff: should be greater
+{grid: {team_diff: [1, -1]}} | c.yaml:2:17: design.grid.team_diff=-1: factors.team_diff: should be
 {sample: sobols} | did you mean sobol?
 """),
 )
