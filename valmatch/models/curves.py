@@ -1,4 +1,4 @@
-"""What models of curves share: measures game by game, and values that are drawn from a prior."""
+"""Base of models of curves: measures game by game, and values that are drawn from a prior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened on a day, and the responses that are made of that, player by player."""
+"""Responses of a day, made of what happened on it, player by player."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What each kind of result shows, a file each: its finding, its tables, its charts."""
+"""Kinds of results, a file each: its finding, its tables, its charts."""

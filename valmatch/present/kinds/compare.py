@@ -1,4 +1,4 @@
-"""What a comparison shows: how systems differ that met the same random numbers."""
+"""Presentation of a comparison: how systems differ that met the same random numbers."""
 
 from __future__ import annotations
 

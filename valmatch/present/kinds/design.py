@@ -1,4 +1,4 @@
-"""What a design shows: what changes with the factors that were varied."""
+"""Presentation of a design: what changes with the factors that were varied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pairs to play next show."""
+"""Presentation of pairs to play next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study of `optimize` shows: what is recommended, what it is worth, how sure that is."""
+"""Presentation of a study of `optimize`: what is recommended, its worth, how sure that is."""
 
 from __future__ import annotations
 

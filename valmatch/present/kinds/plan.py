@@ -1,4 +1,4 @@
-"""What a plan shows: how many games are enough, and what is known after fewer."""
+"""Presentation of a plan: how many games are enough, and what is known after fewer."""
 
 from __future__ import annotations
 

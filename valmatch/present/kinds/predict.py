@@ -1,4 +1,4 @@
-"""What predictions show: how likely each side of a game is to win."""
+"""Presentation of predictions: how likely each side of a game is to win."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rating shows: how well games were predicted, and who is the best."""
+"""Presentation of a rating: how well games were predicted, and who is the best."""
 
 from __future__ import annotations
 

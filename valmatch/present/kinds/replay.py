@@ -1,4 +1,4 @@
-"""What a replay of tickets shows: who was matched after how long, by which steps."""
+"""Presentation of a replay of tickets: who was matched after how long, by which steps."""
 
 from __future__ import annotations
 

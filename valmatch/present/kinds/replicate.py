@@ -1,4 +1,4 @@
-"""What replications show: the mean of each response, by policy, band and hour."""
+"""Presentation of replications: the mean of each response, by policy, band and hour."""
 
 from __future__ import annotations
 

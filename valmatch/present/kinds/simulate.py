@@ -1,4 +1,4 @@
-"""What a replication shows: its responses, and what happened in it."""
+"""Presentation of a replication: its responses, and what happened in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comparison of rating systems shows: which predicts the games of a log best."""
+"""Presentation of a comparison of rating systems: which predicts the games of a log best."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rating of a whole log shows: who is the best, and how sure that is."""
+"""Presentation of a rating of a whole log: who is the best, and how sure that is."""
 
 from __future__ import annotations
 
