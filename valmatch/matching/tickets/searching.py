@@ -218,12 +218,13 @@ def place_in(line: Ints, first: int, end: int, ticket: int) -> int:
 # was. They differ
 #
 # - where a ticket that was taken waits no more, for all behind it; where one that was not taken
-# waits no more, for nobody; - for a ticket that has joined since, or has come back; - where the age
-# of the match with a ticket has passed a wait. If the newest ticket counts, that is the anchor or
-# the ticket itself, whichever is younger, as those taken before it are older than it. An anchor
-# that has passed a wait begins anew; else it is of no meaning which older ones have. If the oldest
-# counts, that is the anchor or one that is older: if any of these has passed a wait, the anchor
-# begins anew, and else it is of no meaning which younger ones have.
+#   waits no more, for nobody;
+# - for a ticket that has joined since, or has come back;
+# - where the age of the match with a ticket has passed a wait. If the newest ticket counts, that is
+#   the anchor or the ticket itself, whichever is younger, as those taken before it are older than
+#   it. An anchor that has passed a wait begins anew; else it is of no meaning which older ones
+#   have. If the oldest counts, that is the anchor or one that is older: if any of these has passed
+#   a wait, the anchor begins anew, and else it is of no meaning which younger ones have.
 #
 # Whether the match is valid or full is looked at whenever a ticket is taken, and is decided by the
 # tickets taken and the age of the match then. Between two times, then, an anchor has to try again
