@@ -98,7 +98,7 @@ def _add_scores(
 class Record(System):
     """The record so far, of which a coin takes no notice.
 
-    A player's record is r = (1 + sum of the mean scores of his games) / (2 + games), a side's the
+    A player's record is r = (1 + sum of the mean scores of their games) / (2 + games), a side's the
     mean over its players; against a record s it should score r (1 - s) / (r (1 - s) + s (1 - r)),
     Bill James's log5.
     """
@@ -143,7 +143,7 @@ class RatingComparison(Result):
     skipped : mapping of str to int
         Bad games left out, by reason.
     burn_in : int
-        Games that every player must have behind him for a prediction to count as one after the
+        Games that every player must have played for a prediction to count as one after the
         burn-in.
     blocks : int
         Blocks of games, over which all intervals are.

@@ -301,8 +301,8 @@ def caution(policy: str, goal: str) -> str:
         return f"{start}; by how much under {name} has not been measured."
     return (
         f"{start}: under {name} 95 % intervals of the leader's differences held in"
-        f" {found.leader_covered:.0%} of cases, and his lead came out {found.lead_bias:.0f} points"
-        f" too large ({found.worlds:,} worlds of 12 players, {found.games:,} games each;"
+        f" {found.leader_covered:.0%} of cases, and their lead came out {found.lead_bias:.0f}"
+        f" points too large ({found.worlds:,} worlds of 12 players, {found.games:,} games each;"
         " results/next-pair)."
     )
 

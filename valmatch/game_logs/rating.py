@@ -77,7 +77,7 @@ class RatedLog(Result):
     skipped : mapping of str to int
         Bad games left out, by reason.
     burn_in : int
-        Games that every player must have behind him for a prediction to count as one after the
+        Games that every player must have played for a prediction to count as one after the
         burn-in.
     ranking : Ranking
         The players.

@@ -197,7 +197,7 @@ POLICIES = {
     ),
     "contenders": Policy(
         joint=Decision(
-            "1 of the leader and the rival who is nearest to him in standard errors, else 0",
+            "1 of the leader and the rival who is nearest to them in standard errors, else 0",
             "joint.lookahead:contenders",
         ),
         label="contenders",

@@ -1,4 +1,4 @@
-"""What a result shows, by the module of its kind; as text, as a page in a notebook."""
+"""Presents results by their kind: as text, as a page in a notebook."""
 
 from __future__ import annotations
 
