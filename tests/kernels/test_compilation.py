@@ -449,9 +449,11 @@ print(outer(3.0), outer(3))
 
 def kernel_process(folder: Path, what: str) -> subprocess.Popen[str]:
     """Start a process that needs two kernels, each for floats and for integers."""
-    (folder / "one.py").write_text(ONE_KERNEL)
+    source = folder / "one.py"
+    if not source.exists():  # else a process that has just started would read an empty file
+        source.write_text(ONE_KERNEL)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
-    command = [sys.executable, str(folder / "one.py"), what]
+    command = [sys.executable, str(source), what]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(command, env=environment, text=True, umask=0, **pipes)
 
