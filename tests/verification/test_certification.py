@@ -44,7 +44,7 @@ def most(runs: int) -> int:
     return int(binom.ppf(0.999, runs, ALPHA))
 
 
-# Rules of about the same mean wait: a constant tolerance, and ones that grow with the wait.
+# A constant tolerance, and ones that grow with the wait.
 POINTS = [
     {"player_diff": 441.3, "wait_thresh": 3.0},
     {"player_diff": 394.0, "wait_thresh": 0.85},
@@ -57,7 +57,7 @@ OTHERS = {"team_diff": 300.0, "player_slack": 800.0, "team_slack": 30.0}
 @pytest.mark.parametrize("budget", [30, 300])
 @pytest.mark.parametrize("violated", [1, len(POINTS)])
 def test_days_of_players_just_over_the_limit(violated: int, budget: int, adjusted: bool) -> None:
-    config, problem, units, shift = just_over_the_limit(violated)
+    config, problem, units, shifts = just_over_the_limit(violated)
     nothing = np.zeros((violated, 2))
     finalists = PointEstimates(
         units,
@@ -74,7 +74,7 @@ def test_days_of_players_just_over_the_limit(violated: int, budget: int, adjuste
             first = run * RUN + number * STAGE
             evaluator = Evaluator(config, problem, 1, first, UNLIMITED)
             controls = evaluator.controls if adjusted else without_controls
-            return lambda unit, n: evaluator.evaluate(unit, n) - shift, controls
+            return lambda unit, n: evaluator.evaluate(unit, n) - shifts[unit.tobytes()], controls
 
         (first, of_first), (second, of_second) = stage(1), stage(2)
         found = certify(finalists, (first, second), budget, ALPHA, (of_first, of_second))
@@ -88,7 +88,7 @@ def test_days_of_players_just_over_the_limit(violated: int, budget: int, adjuste
 @pytest.mark.parametrize("budget", [30, 300])
 @pytest.mark.parametrize("common", [0.0, 0.8])
 def test_a_path_of_points_just_over_the_limit(budget: int, adjusted: bool, common: float) -> None:
-    config, problem, units, shift = just_over_the_limit(len(POINTS))
+    config, problem, units, shifts = just_over_the_limit(len(POINTS))
 
     wrong = 0
     for run in range(RUNS):
@@ -96,7 +96,7 @@ def test_a_path_of_points_just_over_the_limit(budget: int, adjusted: bool, commo
         def fresh(start: int, run: int = run) -> tuple[Callable[[Floats, int], Floats], Controls]:
             evaluator = Evaluator(config, problem, 1, run * RUN + 2 * STAGE + start, UNLIMITED)
             controls = evaluator.controls if adjusted else without_controls
-            return lambda unit, n: evaluator.evaluate(unit, n) - shift, controls
+            return lambda unit, n: evaluator.evaluate(unit, n) - shifts[unit.tobytes()], controls
 
         tests = along(list(units), fresh, budget, ALPHA, surer=units[0], common=common)
         wrong += any(test.passes for test in tests.all)
@@ -106,23 +106,25 @@ def test_a_path_of_points_just_over_the_limit(budget: int, adjusted: bool, commo
 
 
 @cache
-def just_over_the_limit(violated: int) -> tuple[Config, Problem, Floats, Floats]:
-    """Return points with what makes their excesses hardly more than 0.
+def just_over_the_limit(violated: int) -> tuple[Config, Problem, Floats, dict[bytes, Floats]]:
+    """Return points with what makes the excess of each hardly more than 0, by the point's bytes.
 
-    The limit is moved to just below the shortest mean wait that long runs give: the closer to it,
-    the harder to tell from it.
+    The wait of each is moved to just above the limit by long runs: the closer to it, the harder to
+    tell from it.
     """
     config = load_config("valorant-20min")
     problem = problem_of(config, build(config))
-    points = POINTS[:violated]
-    waits = [long_run(config, {**OTHERS, **point}) for point in points]
-    closest = min(waits, key=lambda wait: float(wait.mean()))
-    limit = float(closest.mean()) - 2.0 * float(closest.std()) / math.sqrt(LONG)
-    shift = np.array([0.0, limit - problem.constraints[0].bound])
-    units = np.array(
-        [[v.to_unit({**OTHERS, **point}[v.name]) for v in problem.variables] for point in points]
-    )
-    return config, problem, units, shift
+    shifts = {}
+    for point in POINTS[:violated]:
+        factors = {**OTHERS, **point}
+        unit = np.array(
+            [variable.to_unit(factors[variable.name]) for variable in problem.variables]
+        )
+        waits = long_run(config, factors)
+        limit = float(waits.mean()) - 2.0 * float(waits.std()) / math.sqrt(LONG)
+        shifts[unit.tobytes()] = np.array([0.0, limit - problem.constraints[0].bound])
+    units = np.array([np.frombuffer(unit) for unit in shifts])
+    return config, problem, units, shifts
 
 
 def long_run(config: Config, factors: dict[str, float]) -> Floats:
