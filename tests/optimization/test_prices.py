@@ -72,18 +72,6 @@ def test_the_slope_of_the_true_frontier_is_met_without_noise() -> None:
         assert found.slope.mean == pytest.approx(multiplier, rel=1e-6)
 
 
-@pytest.mark.slow
-def test_intervals_hold_as_often_as_they_say() -> None:
-    held = 0
-    for seed in range(80):
-        (one,) = priced(lambda x: [hill(x), 13.0 - reach(x)], [ENOUGH], [3.0, 5.0], 0.5, seed)
-        assert one.slope is not None
-        assert one.slope.ci_low is not None
-        assert one.slope.ci_high is not None
-        held += one.slope.ci_low <= 2.0 <= one.slope.ci_high
-    assert held >= 71  # 76 expected; fewer than 71 have a probability of 0.01
-
-
 def test_several_constraints_each_have_their_own() -> None:
     """x^2 + y^2 with x >= 1 and y >= 2: multipliers 2 and 4; a third is far from binding."""
     constraints = [
@@ -96,10 +84,12 @@ def test_several_constraints_each_have_their_own() -> None:
         return [float(x @ x), 1.0 - x[0], 2.0 - x[1], float(x.sum()) - 1000.0]
 
     right, up, far = priced(truth, constraints, [1.0, 2.0], 0.02)
-    assert right.slope is not None
-    assert up.slope is not None
-    assert right.slope.mean == pytest.approx(2.0, abs=0.4)
-    assert up.slope.mean == pytest.approx(4.0, abs=0.4)
+    for price, multiplier in ((right, 2.0), (up, 4.0)):
+        assert price.slope is not None
+        low, high = price.slope.ci_low, price.slope.ci_high
+        assert low is not None
+        assert high is not None
+        assert 0.0 < low < multiplier < high < low + 0.5 * multiplier
     assert (far.slope, far.why) == (None, "")
     assert far.as_dict()["binding"] is False
     assert far.in_words() == "far (x + y <= 1000): not binding, it costs nothing"
@@ -228,10 +218,10 @@ def test_the_nearer_of_two_bounds_on_one_variable_is_priced() -> None:
     """At x = 5 the first holds; the second would only at x = 6."""
     both = [Constraint("near", "x", 1, 5.0), Constraint("far", "x", 1, 6.0)]
     near, far = priced(
-        lambda x: [-3.0 * float(x[0]), float(x[0]) - 5.0, float(x[0]) - 6.0], both, [5.0], 0.1
+        lambda x: [-3.0 * float(x[0]), float(x[0]) - 5.0, float(x[0]) - 6.0], both, [5.0], 0.0
     )
     assert near.slope is not None
-    assert near.slope.mean == pytest.approx(-3.0, abs=0.3)
+    assert near.slope.mean == pytest.approx(-3.0, rel=1e-9)
     assert (far.slope, far.why, far.between) == (None, "", None)
     _, other = priced(
         lambda x: [-3.0 * float(x[0]), float(x[0]) - 5.0, 2.0 * float(x[0]) - 10.0],

@@ -19,7 +19,7 @@ from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model, Response, row_of
 from valmatch.optimization.evaluation import Evaluator, Execution
-from valmatch.optimization.post_analysis.moves import PILOT
+from valmatch.optimization.post_analysis.constraint_steps import PILOT
 from valmatch.optimization.post_analysis.prices import Price, prices
 from valmatch.optimization.problem import START, TODAY, Problem
 from valmatch.optimization.problem_of_config import with_factors

@@ -1,13 +1,12 @@
 """Prices of constraints: the change of the best objective per unit of its bound.
 
-Where a sweep has solved for several bounds, that is the difference quotient of their objectives.
-After a single run it is the multiplier of the constraint at the recommended point: at an optimum
-all small moves that change a binding response by a unit change the objective by as much, so that
-any of them shows it. A move has three points (see `moves`), which meet the same
-fresh replications. The price is the derivative, at the bound, of the parabola that gives the
-objective by the response along the move: a point that certification has kept a little short of
-the bound shows the slope at the bound nevertheless. The interval is that of this derivative,
-linearised in the replications, of which all points of the moves have the same.
+Where a sweep has solved for several bounds, that is the paired difference of neighbouring ones.
+After a single run the neighbouring bounds are a tighter and a looser one near the recommended
+point, which lies between them (`constraint_steps`), and the price is the paired difference of the
+objective by that of the response: at an optimum all small moves that change a binding response by
+a unit change the objective by as much, so that any of them shows it. The best points of two
+searches would not do: they miss the best by more than neighbouring bounds are worth, which no
+interval of replications shows.
 
 A price is given where its interval lies on the side on which prices lie: a bound that is loosened
 makes no optimum worse. A constraint is called not binding on evidence alone: its response is short
@@ -20,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -28,19 +28,25 @@ import numpy as np
 from valmatch.inputs.fields import plain_number
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.selection import Evaluate
-from valmatch.optimization.post_analysis.moves import PILOT, find_move, near
+from valmatch.optimization.post_analysis.constraint_steps import (
+    PILOT,
+    Neighbourhood,
+    steps_along,
+)
 from valmatch.optimization.problem import Constraint
 from valmatch.optimization.solver_run import Evaluation
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.sampling import Sampling
 
-MOST_ALIKE = 25.0  # condition of the moves beyond which constraints cannot be told apart
+MOST_ALIKE = 25.0  # condition of their changes beyond which constraints cannot be told apart
 FAR = 10.0  # a bound is out of reach this many times the range of the response in the search away
 
 NOTHING, LITTLE = 1e-3, 1e-2
 """Shares of the objective that are as good as nothing: always, and if it is known no better."""
 
-SOME = 0.1  # share of the change along a move that a slack counts for at least
+SOME = (
+    0.1  # share of the change from the tighter to the looser bound that a slack counts for at least
+)
 
 UNKNOWN = "its cost is not known, as"
 
@@ -110,68 +116,36 @@ def _digits(value: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Local:
-    """A constraint and what fresh replications say of it along its move."""
+    """A constraint and what fresh replications say of it around the recommended point."""
 
     k: int  # its outcome, from 1
-    outcomes: Floats  # (3, n, 1 + constraints), of the points of the move
+    levels: tuple[float, float]  # the mean excess before and after the steps
+    changes: Floats  # (n, 1 + constraints): of all outcomes, from the one to the other
     # how far the recommended point is from the bound, 0 unless that is beyond its interval
     slack: float
 
     @property
-    def levels(self) -> Floats:
-        """(3,): the mean excess at the points of its move."""
-        levels: Floats = self.outcomes[:, :, self.k].mean(axis=1)
-        return levels
-
-    @property
-    def clear(self) -> bool:
-        """Whether the response only rises or only falls along the move."""
-        steps = np.diff(self.levels)
-        return bool((steps > 0.0).all() or (steps < 0.0).all())
-
-    @property
-    def range(self) -> float:
-        """How far the response changes along the move."""
-        return float(np.ptp(self.levels))
+    def size(self) -> float:
+        """How far the response changes."""
+        return abs(self.levels[1] - self.levels[0])
 
     @property
     def reaches(self) -> bool:
-        """Whether the bound lies between the ends of the move."""
-        return bool(self.levels.min() <= 0.0 <= self.levels.max())
+        """Whether the bound lies between the levels."""
+        return min(self.levels) <= 0.0 <= max(self.levels)
 
-    @property
-    def weights(self) -> Floats:
-        """(3,): means of the points times these are a derivative, taken nearest to the bound."""
-        levels = self.levels
-        return _derivative(levels, float(min(max(0.0, levels.min()), levels.max())))
+    def multiplier(self, others: Mapping[_Local, Floats]) -> Floats:
+        """Return (n,) values whose mean is the multiplier, and whose spread is its error.
 
-    def slope(self, values: Floats) -> Floats:
-        """Return (n,) values whose mean is the derivative of a mean by that of the response.
-
-        Their spread is the error of the derivative.
-
-        Shapes: `values` (3, n).
+        What the constraints that are active let the objective change is taken off.
         """
-        means, levels = values.mean(axis=1), self.levels
-        weights = self.weights
-        slopes = np.array([_derivative(levels, level) @ means for level in levels.tolist()])
-        # An error of the response moves a point along the parabola.
-        errors = values - means[:, None]
-        errors -= slopes[:, None] * (self.outcomes[:, :, self.k] - levels[:, None])
-        result: Floats = weights @ means + weights @ errors
+        change, level = self.changes[:, 0].copy(), self.changes.mean(axis=0)
+        for other, values in others.items():
+            mean = values.mean()
+            change += mean * self.changes[:, other.k] + (values - mean) * level[other.k]
+        mean = -change.mean() / level[self.k]
+        result: Floats = mean - (change + mean * self.changes[:, self.k]) / level[self.k]
         return result
-
-
-def _derivative(levels: Floats, at: float) -> Floats:
-    """Return the weights of three values at `levels` in the derivative of their parabola."""
-    a, b, c = levels.tolist()
-    return np.array(
-        [
-            (2.0 * at - b - c) / ((a - b) * (a - c)),
-            (2.0 * at - a - c) / ((b - a) * (b - c)),
-            (2.0 * at - a - b) / ((c - a) * (c - b)),
-        ]
-    )
 
 
 def prices(
@@ -183,39 +157,33 @@ def prices(
     sampling: Sampling,
     confidence: float,
 ) -> list[Price]:
-    """Estimate what each constraint costs at the point that a run came to.
-
-    Notes
-    -----
-    With several binding constraints there is a move for each. Along each the objective changes by
-    what the constraints that change cost together, which are as many equations as multipliers.
-    """
-    around = near(evaluations, unit)
+    """Estimate what each constraint costs at the point that a run came to."""
+    around = Neighbourhood.of(evaluations, unit)
     if around is None:
         few = f"{UNKNOWN} the search looked at too few points"
         return [Price(bound, why=few) for bound in constraints]
+    seen = np.array([one.mean for one in evaluations if not np.isnan(one.mean).any()])
     center = evaluate(unit, PILOT + n)[PILOT:]
-    found: dict[int, Price] = {}
+    known = sampling.estimate(center[:, 0], confidence)
+    priced: dict[int, Price] = {}
     shown: list[_Local] = []
     for k, bound in enumerate(constraints, 1):
         slack = _slack(sampling.estimate(center[:, k], confidence))
-        if slack > FAR * _range(evaluations, k):
-            found[k] = Price(bound)
+        if slack > FAR * float(np.ptp(seen[:, k])):
+            priced[k] = Price(bound)
             continue
-        move = find_move(around, k, unit, evaluate, n, slack > 0.0)
-        points = move if move is not None else ()
-        outcomes = np.array([evaluate(point, PILOT + n)[PILOT:] for point in points])
-        if len(outcomes) and not np.isnan(outcomes).any():
-            local = _Local(k, outcomes, slack)
-            if local.clear:
-                shown.append(local)
+        steps = steps_along(around, k, unit, evaluate, n, 2.0 * slack)
+        if steps is not None:
+            before, after = (evaluate(point, PILOT + n)[PILOT:] for point in steps)
+            levels = float(before[:, k].mean()), float(after[:, k].mean())
+            if levels[0] != levels[1] and not np.isnan(after - before).any():
+                shown.append(_Local(k, levels, after - before, slack))
                 continue
-        found[k] = Price(bound, why=f"{UNKNOWN} no small move of the variables shows it")
-    known = sampling.estimate(center[:, 0], confidence)
+        priced[k] = Price(bound, why=f"{UNKNOWN} no small move of the variables shows it")
     active = _active(shown, sampling, confidence)
     for local in shown:
-        found[local.k] = _price(constraints[local.k - 1], local, active, known, sampling)
-    return [found[k] for k in range(1, 1 + len(constraints))]
+        priced[local.k] = _price(constraints[local.k - 1], local, active, known, sampling)
+    return [priced[k] for k in range(1, 1 + len(constraints))]
 
 
 def _slack(excess: Estimate) -> float:
@@ -223,13 +191,6 @@ def _slack(excess: Estimate) -> float:
     if excess.mean is None or excess.ci_high is None or excess.ci_high >= 0.0:
         return 0.0
     return -excess.mean
-
-
-def _range(evaluations: Sequence[Evaluation], k: int) -> float:
-    """Return over how much the search saw outcome `k` change."""
-    seen = np.array([evaluation.mean[k] for evaluation in evaluations])
-    seen = seen[~np.isnan(seen)]
-    return float(np.ptp(seen)) if len(seen) else 0.0
 
 
 def _active(shown: Sequence[_Local], sampling: Sampling, confidence: float) -> dict[_Local, Floats]:
@@ -240,7 +201,7 @@ def _active(shown: Sequence[_Local], sampling: Sampling, confidence: float) -> d
     recommended point is short of is left out where its multiplier is not above 0.
     """
     candidates = [local for local in shown if local.slack == 0.0 or local.reaches]
-    candidates.sort(key=lambda local: local.slack / local.range)
+    candidates.sort(key=lambda local: local.slack / local.size)
     while True:
         chosen: list[_Local] = []
         for local in candidates:
@@ -249,53 +210,37 @@ def _active(shown: Sequence[_Local], sampling: Sampling, confidence: float) -> d
         multipliers = _multipliers(chosen)
         doubtful = []
         for local, values in multipliers.items():
-            found = sampling.estimate(values, confidence)
-            if local.slack > 0.0 and not (found.ci_low is not None and found.ci_low > 0.0):
-                doubtful.append(((found.mean or 0.0) / (found.std_error or 1.0), local))
+            multiplier = sampling.estimate(values, confidence)
+            if local.slack > 0.0 and (multiplier.ci_low is None or multiplier.ci_low <= 0.0):
+                doubtful.append(((multiplier.mean or 0.0) / (multiplier.std_error or 1.0), local))
         if not doubtful:
             return multipliers
         candidates.remove(min(doubtful, key=itemgetter(0))[1])
 
 
-def _moves(chosen: Sequence[_Local]) -> Floats:
-    """Return how the response of each constraint changes by that of another along its move."""
-    return np.array(
-        [[a.weights @ a.outcomes[:, :, b.k].mean(axis=1) for b in chosen] for a in chosen]
-    )
+def _slopes(chosen: Sequence[_Local]) -> Floats:
+    """Return how the response of each constraint changes along the steps of each."""
+    return np.array([[a.changes[:, b.k].mean() for b in chosen] for a in chosen])
 
 
 def _distinguishable(chosen: Sequence[_Local]) -> bool:
-    sizes = np.array([local.range for local in chosen])
-    return bool(np.linalg.cond(_moves(chosen) * sizes / sizes[:, None]) <= MOST_ALIKE)
+    sizes = np.array([local.size for local in chosen])
+    return bool(np.linalg.cond(_slopes(chosen) / sizes) <= MOST_ALIKE)
 
 
 def _multipliers(chosen: Sequence[_Local]) -> dict[_Local, Floats]:
-    """Return (n,) values for each constraint, whose mean is its multiplier."""
+    """Return (n,) values for each constraint, whose mean is its multiplier.
+
+    Along the steps of each, the objective changes by what all of them cost together.
+    """
     if not chosen:
         return {}
-    moves = _moves(chosen)
-    gains = [local.weights @ local.outcomes[:, :, 0].mean(axis=1) for local in chosen]
-    means = -np.linalg.solve(moves, np.array(gains))
-    fixed = {local: np.array([mean]) for local, mean in zip(chosen, means.tolist(), strict=True)}
-    rest = []
-    for local in chosen:
-        others = {other: mean for other, mean in fixed.items() if other is not local}
-        rest.append(local.slope(_reduced(local, others)))
-    errors = np.array(rest) + means[:, None]
-    values = means[:, None] - np.linalg.solve(moves, errors)
+    slopes, columns = _slopes(chosen), [local.k for local in chosen]
+    gains = np.array([local.changes[:, 0] for local in chosen])
+    means = -np.linalg.solve(slopes, gains.mean(axis=1))
+    rest = gains + [local.changes[:, columns] @ means for local in chosen]
+    values = means[:, None] - np.linalg.solve(slopes, rest)
     return dict(zip(chosen, values, strict=True))
-
-
-def _reduced(local: _Local, multipliers: Mapping[_Local, Floats]) -> Floats:
-    """Return (3, n): the objective along a move, less what constraints let it change.
-
-    That is the Lagrangian; the error of a multiplier counts by the mean of its response.
-    """
-    values: Floats = local.outcomes[:, :, 0]
-    for other, multiplier in multipliers.items():
-        mean, excess = multiplier.mean(), local.outcomes[:, :, other.k]
-        values = values + mean * excess + (multiplier - mean) * excess.mean(axis=1)[:, None]
-    return values
 
 
 def _price(
@@ -311,38 +256,35 @@ def _price(
         return Price(
             bound, why=f"{UNKNOWN} it cannot be told apart from that of another constraint"
         )
-    values = active[local] if local in active else -local.slope(_reduced(local, active))
-    found = sampling.estimate(values, known.confidence)
-    if found.ci_low is None or found.ci_high is None:
+    values = active[local] if local in active else local.multiplier(active)
+    price = sampling.estimate(values, known.confidence)
+    if price.ci_low is None or price.ci_high is None:
         return Price(bound, why=f"{UNKNOWN} it has no interval")
     if not tight and local not in active:
         # What all of the slack could gain; where that is next to nothing, so would be the gain.
-        gain = found.ci_high * max(local.slack, SOME * local.range)
+        gain = price.ci_high * max(local.slack, SOME * local.size)
         size, half = abs(known.mean or 0.0), known.half_width or 0.0
         if gain <= max(NOTHING * size, min(LITTLE * size, half)):
             return Price(bound)
-        if found.ci_low > 0.0:
+        if price.ci_low > 0.0:
             what = "the point is short of its bound although the objective falls towards it"
             return Price(bound, why=f"{UNKNOWN} {what}")
-    if found.ci_high <= 0.0 and found.ci_low < 0.0:
+    if price.ci_high <= 0.0 and price.ci_low < 0.0:
         what = "the objective also falls where the response moves away from its bound"
         return Price(bound, why=f"{UNKNOWN} {what}")
-    if found.ci_low <= 0.0:
-        low, high = sorted((0.0, -bound.sign * found.ci_high))
+    if price.ci_low <= 0.0:
+        low, high = sorted((0.0, -bound.sign * price.ci_high))
         return Price(bound, between=(low, high))
     return Price(bound, sampling.estimate(-bound.sign * values, known.confidence))
 
 
 def quotients(
-    bounds: Sequence[float],
-    objectives: Sequence[Floats],
-    sampling: Sampling,
-    confidence: float,
+    bounds: Sequence[float], objectives: Sequence[Floats], sampling: Sampling, confidence: float
 ) -> list[tuple[float, float, Estimate]]:
     """Return what a frontier costs between each two bounds that follow one another."""
-    found = []
-    for k in range(1, len(bounds)):
-        n = min(len(objectives[k - 1]), len(objectives[k]))
-        rise = (objectives[k][:n] - objectives[k - 1][:n]) / (bounds[k] - bounds[k - 1])
-        found.append((bounds[k - 1], bounds[k], sampling.estimate(rise, confidence)))
-    return found
+    prices_between = []
+    for (low, before), (high, after) in pairwise(zip(bounds, objectives, strict=True)):
+        n = min(len(before), len(after))
+        rise = (after[:n] - before[:n]) / (high - low)
+        prices_between.append((low, high, sampling.estimate(rise, confidence)))
+    return prices_between

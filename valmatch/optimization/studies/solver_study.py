@@ -317,8 +317,8 @@ def optimize(
         the methods `propose` and `observe`.
     budget : int
         Replications of a run, search and certification. When a study is over, the point that it
-        recommends and the start get a twentieth of that each (10 to 1,000) beyond the budget, and
-        the price of each constraint one and a half times as many and up to 170 more; see
+        recommends and the start get a twentieth of that each (10 to 1,000) beyond the budget;
+        prices of constraints take half as many, and each as many and up to 140 more; see
         `Study.post_analysis`.
     seed : int
         Seed of all random numbers, >= 0.
