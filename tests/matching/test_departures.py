@@ -14,8 +14,7 @@ from tests.oracles.ladder import Fifo, Joint, Matcher, TeamFirst
 from tests.oracles.team_first import Lobby
 from tests.support.days import HORIZON, check_sums, random_day, random_rules
 from valmatch.matching import fifo, joint, team_first
-from valmatch.matching.departures import departures_at, run_with_departures
-from valmatch.matching.queue import kernel_of, new_counts
+from valmatch.matching.queue import Arrivals, departures_of, let_arrive, new_counts
 from valmatch.matching.rules import Rules
 
 Played = list[tuple[float, frozenset[int], frozenset[int]]]
@@ -75,12 +74,10 @@ def kernel_day(
 ) -> tuple[Played, dict[int, float], np.void]:
     """Return the same of the kernel, and its sums."""
     n, p = len(times), rules.team_num
-    queue = rule.new(2, rules)
-    counts = new_counts(np.empty(n + 1), np.empty((n // (2 * p), 3 + 2 * p)))
-    departures = departures_at(np.array(quits))
-    run = kernel_of(run_with_departures, rule)
-    while not run(np.array(times), np.array(ratings), departures, rules, queue, counts):
-        queue = rule.grown(queue, rules)
+    counts = new_counts(np.empty(1), np.empty((n // (2 * p), 3 + 2 * p)))
+    arrivals = Arrivals(np.array(times), np.array(ratings), 0, True)
+    departures = departures_of(arrivals.times, np.array(quits))
+    _, counts = let_arrive(rule, arrivals, departures, rules, rule.new(2, rules), counts)
     matches: Played = []
     for row in counts.log[: counts.statistics["matches"][0]].tolist():
         players = [int(player) for player in row[3:]]

@@ -8,26 +8,18 @@ from tests.matching.test_departures import Played, plain_day
 from tests.oracles.joint import Pool
 from tests.oracles.ladder import Joint
 from tests.support.days import random_day, random_rules
-from valmatch.matching import joint, queue
-from valmatch.matching.queue import kernel_of, new_counts
+from valmatch.matching import joint
+from valmatch.matching.queue import Arrivals, let_arrive, new_counts
 from valmatch.matching.rules import Rules
-
-run = kernel_of(queue.run, joint)
 
 
 def kernel_day(times: list[float], ratings: list[float], rules: Rules) -> Played:
     """Return the matches of the kernel, in a queue that has to grow."""
     p = rules.team_num
-    state = joint.new(2 * p, rules)
-    waits, log = np.empty(len(times) + 1), np.empty((len(times) // (2 * p), 3 + 2 * p))
-    counts = new_counts(waits, log)
-    t, r = np.array(times), np.array(ratings)
-    taken = 0
-    while True:
-        taken += run(t[taken:], r[taken:], taken, True, rules, state, counts)
-        if taken == len(times):
-            break
-        state = joint.grown(state, rules)
+    log = np.empty((len(times) // (2 * p), 3 + 2 * p))
+    arrivals = Arrivals(np.array(times), np.array(ratings), 0, True)
+    queue, counts = joint.new(2 * p, rules), new_counts(np.empty(1), log)
+    _, counts = let_arrive(joint, arrivals, None, rules, queue, counts)
     rows = log[: counts.statistics["matches"][0]]
     teams = rows[:, 3:].astype(int).reshape(-1, 2, p).tolist()
     times_of = rows[:, 0].tolist()

@@ -17,7 +17,7 @@ from valmatch.kernels.cache import files_of
 from valmatch.matching import joint, queue, team_first
 from valmatch.matching.living.ladder_adapter import queue_of
 from valmatch.matching.living.registry import PRESETS
-from valmatch.matching.queue import QueueRule, kernel_of, new_counts, parameters_of
+from valmatch.matching.queue import Arrivals, QueueRule, kernel_of, new_counts, parameters_of
 from valmatch.matching.registry import OF_RATINGS, PRESET, QUEUES, meanings, queue_rule, readers
 from valmatch.models.ladder.factors import Rule
 from valmatch.models.valorant.factors import ValorantFactors
@@ -76,13 +76,15 @@ def test_another_process_finds_the_kernel_in_the_cache() -> None:
     times = ratings = np.zeros(2)
     counts = new_counts(np.empty(3), np.empty((1, 5)))
     run = kernel_of(queue.run, team_first)
-    assert run(times, ratings, 0, True, rules, team_first.new(2, rules), counts) == 2
+    arrivals = Arrivals(times, ratings, 0, True)
+    assert run(arrivals, None, rules, team_first.new(2, rules), counts) == 2
     code = (
         "import numpy as np; from tests.matching.test_queue import *\n"
         "rules = random_rules(np.random.default_rng(1), 1)._replace(team_num=1)\n"
         "counts = new_counts(np.empty(3), np.empty((1, 5)))\n"
         "run = kernel_of(queue.run, team_first)\n"
-        "run(np.zeros(2), np.zeros(2), 0, True, rules, team_first.new(2, rules), counts)\n"
+        "arrivals = Arrivals(np.zeros(2), np.zeros(2), 0, True)\n"
+        "run(arrivals, None, rules, team_first.new(2, rules), counts)\n"
         "print(sum(run.stats.cache_hits.values()), sum(run.stats.cache_misses.values()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

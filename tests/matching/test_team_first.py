@@ -10,11 +10,9 @@ import pytest
 
 from tests.oracles.team_first import Day, Windows
 from tests.support.days import HORIZON, check_sums, random_day, random_rules
-from valmatch.matching import queue, team_first
-from valmatch.matching.queue import kernel_of, new_counts
+from valmatch.matching import team_first
+from valmatch.matching.queue import Arrivals, let_arrive, new_counts
 from valmatch.matching.rules import KNOWN_SIZE, Rules, known_team, ticks_per_hour
-
-run = kernel_of(queue.run, team_first)
 
 
 def kernel_day(
@@ -23,17 +21,13 @@ def kernel_day(
     """Return matches, waiting teams and sums of a day fed to the kernel piece by piece."""
     p = rules.team_num
     state = team_first.new(capacity, rules)
-    waits, log = np.empty(len(times) + 1), np.empty((len(times) // (2 * p), 3 + 2 * p))
-    counts = new_counts(waits, log)
+    log = np.empty((len(times) // (2 * p), 3 + 2 * p))
+    counts = new_counts(np.empty(len(times) + 1), log)
     t, r = np.array(times), np.array(ratings)
     borders = np.linspace(0, len(times), pieces + 1).astype(int).tolist()
     for start, stop in pairwise(borders):
-        last = start == borders[-2]
-        while True:
-            start += run(t[start:stop], r[start:stop], start, last, rules, state, counts)
-            if start == stop:
-                break
-            state = team_first.grown(state, rules)
+        arrivals = Arrivals(t[start:stop], r[start:stop], start, start == borders[-2])
+        state, counts = let_arrive(team_first, arrivals, None, rules, state, counts)
     matches: list[tuple[object, ...]] = []
     for row in log[: counts.statistics["matches"][0]].tolist():
         players = [int(player) for player in row[3:]]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.joint_search import find_match, new_work
 from valmatch.matching.pairs import ALONE, MOST, match_band
-from valmatch.matching.queue import kernel_of, new_counts, parameters_of, run
+from valmatch.matching.queue import Arrivals, let_arrive, new_counts, parameters_of
 from valmatch.matching.registry import OF_RATINGS, QUEUES, queue_rule
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
 
@@ -140,11 +140,7 @@ def match_players(
     numbers = parameters_of(module, rules._asdict())
     counts = new_counts(np.empty(n + 1), np.empty((n // (2 * p), 3 + 2 * p)))
     queue = module.new(max(n, 2 * p), numbers)
-    taken = kernel_of(run, module)(arrivals, skills, 0, True, numbers, queue, counts)
-    while taken < n:
-        queue = module.grown(queue, numbers)
-        rest = arrivals[taken:], skills[taken:], taken
-        taken += kernel_of(run, module)(*rest, True, numbers, queue, counts)
+    let_arrive(module, Arrivals(arrivals, skills, 0, True), None, numbers, queue, counts)
     made = int(counts.statistics["matches"][0])
     matches = []
     for row in counts.log[:made].tolist():

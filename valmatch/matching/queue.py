@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
-from valmatch.kernels.arrays import Floats, Records, Words
+from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
 from valmatch.kernels.compilation import at, inlined, shared, unallocating, variant
 from valmatch.matching.rules import Rules, is_prioritized
 
@@ -259,43 +259,116 @@ def no_waiting_teams(queue: object) -> list[tuple[int, list[int]]]:
     return []
 
 
+class Arrivals(NamedTuple):
+    """Players who come, or the next of them."""
+
+    times: Floats  # (n,); hours, ascending
+    ratings: Floats  # (n,)
+    first: int  # number of the first of them
+    last: bool  # whether nobody comes after them
+
+
+class Departures(NamedTuple):
+    """When players give up who are all known from the start, and how far that is."""
+
+    times: Floats  # (n,); when they arrive
+    hours: Floats  # (n,); when they give up unless they play by then; infinity for never
+    order: Ints  # (n,); the players by these hours, equal ones by number
+    gone: Bools  # (n,); whether a player has been matched, or has given up
+    progress: Ints  # (1,); how many of `order` are done with
+
+
+def departures_of(times: Floats, hours: Floats) -> Departures:
+    """Return the departures of players who arrive and give up at these hours."""
+    order = np.argsort(hours, kind="stable")
+    return Departures(times, hours, order, np.zeros(hours.size, np.bool_), np.zeros(1, np.int64))
+
+
+@inlined
+def _next_departure(arrived: int, departures: Departures) -> float:
+    """Return when the next player gives up who has arrived and still waits; infinity for nobody."""
+    order, progress = departures.order, departures.progress
+    while progress[0] < order.size and departures.gone[at(order[at(progress[0])])]:
+        progress[0] += 1
+    # One who is still to come gives up after that, and all who follow in the order likewise.
+    if progress[0] < order.size and order[at(progress[0])] < arrived:
+        return departures.hours[at(order[at(progress[0])])]
+    return np.inf
+
+
 @driver(unallocating)
 def run(
-    times: Floats,
-    ratings: Floats,
-    first: int,
-    last: bool,
+    arrivals: Arrivals,
+    departures: Departures | None,
     rules: Rules,
     queue: Any,  # noqa: ANN401
     counts: Counts,
 ) -> int:
-    """Let players arrive, with a review at each arrival, until done or out of room.
+    """Let players arrive and give up until done or out of room; return how many have arrived.
 
-    A review of the rule's own that coincides with an arrival comes first, without the newcomer.
-
-    Shapes: `times`, `ratings` (n,).
+    There is a review at each arrival, and after a departure that dissolves a team. At equal times
+    those who give up come first, by their numbers; then reviews of the rule's own, then arrivals.
     """
-    statistics = counts.statistics[0]
+    statistics, times = counts.statistics[0], arrivals.times
     taken = 0
     while True:
         due = RULE.next_review(rules, queue)
-        if taken < times.size and times[at(taken)] < due:
+        comes = times[at(taken)] if taken < times.size else np.inf
+        quits = np.inf
+        if departures is not None:
+            quits = _next_departure(arrivals.first + taken, departures)
+        if departures is not None and quits <= min(due, comes) and quits < rules.horizon:
+            player = departures.order[at(departures.progress[0])]
+            arrival = departures.times[at(player)]
+            departures.gone[at(player)] = True
+            dissolved = RULE.leave(arrival, player, rules, queue)
+            count_departure(quits, arrival, rules, statistics)
+            if not dissolved:
+                continue
+            now, newcomer = quits, DISSOLVED
+        elif comes < due:
             full = statistics["matched"] + queue.state[0]["waiting"] >= counts.waits.size
             if full or not RULE.has_room(rules, queue):
                 return taken
-            now = times[at(taken)]
-            newcomer = RULE.join(now, ratings[at(taken)], first + taken, rules, queue)
+            now, player = comes, arrivals.first + taken
+            newcomer = RULE.join(now, arrivals.ratings[at(taken)], player, rules, queue)
             taken += 1
-        elif due < np.inf and (taken < times.size or last):
+        elif due < np.inf and (taken < times.size or arrivals.last):
             now, newcomer = due, NOBODY
         else:
             break
         matches = RULE.review(now, newcomer, rules, queue)
         for match in range(matches):
             RULE.line_up(match, rules, queue, counts.lineup)
+            if departures is not None:
+                for player in counts.lineup["player"]:
+                    departures.gone[at(player)] = True
             count_match(now, rules, counts)
-    if last:
-        arrivals = counts.waits[statistics["matched"] :]
-        RULE.still_waiting(rules, queue, arrivals)
-        count_unmatched(queue.state[0]["waiting"], arrivals, rules, statistics)
+    if arrivals.last:
+        waiting = counts.waits[statistics["matched"] :]
+        RULE.still_waiting(rules, queue, waiting)
+        count_unmatched(queue.state[0]["waiting"], waiting, rules, statistics)
     return taken
+
+
+def let_arrive(
+    rule: QueueRule,
+    arrivals: Arrivals,
+    departures: Departures | None,
+    rules: Any,  # noqa: ANN401
+    queue: Queue,
+    counts: Counts,
+) -> tuple[Queue, Counts]:
+    """Let players arrive and give up; return queue and counts, with room as it was needed."""
+    kernel, taken = kernel_of(run, cast(ModuleType, rule)), 0
+    while True:
+        times, ratings = arrivals.times[taken:], arrivals.ratings[taken:]
+        rest = Arrivals(times, ratings, arrivals.first + taken, arrivals.last)
+        taken += kernel(rest, departures, rules, queue, counts)
+        if taken == arrivals.times.size:
+            return queue, counts
+        waits, state = counts.waits, cast(Any, queue).state
+        if counts.statistics["matched"][0] + state["waiting"][0] >= waits.size:
+            counts = counts._replace(waits=np.append(waits, np.empty_like(waits)))
+        else:
+            queue = rule.grown(queue, rules)

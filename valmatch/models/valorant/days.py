@@ -14,7 +14,16 @@ import numpy as np
 from valmatch.draws.philox import rewind
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import at, inlined, njit, unallocating
-from valmatch.matching.queue import LINEUP, RULE, STATISTICS, Counts, clear, driver, run
+from valmatch.matching.queue import (
+    LINEUP,
+    RULE,
+    STATISTICS,
+    Arrivals,
+    Counts,
+    clear,
+    driver,
+    run,
+)
 from valmatch.matching.rules import Rules
 from valmatch.models.model import NOT_NEGATIVE, SHARE, Response, Responses
 from valmatch.models.valorant.arrivals import Law, draw_players
@@ -262,7 +271,7 @@ def make_days(
         RULE.reset(queue)
         clear(days.statistics)
         counts = Counts(days.statistics, days.lineup, waits, days.log)
-        if run(times, ratings, 0, True, rules, queue, counts) < count:
+        if run(Arrivals(times, ratings, 0, True), None, rules, queue, counts) < count:
             return day
         matched = days.statistics[0]["matched"]
         waits[matched:] = np.inf

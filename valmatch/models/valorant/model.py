@@ -17,8 +17,15 @@ from valmatch.inputs.csv_reader import joined_names
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import announce_compilation
-from valmatch.matching.departures import departures_at, run_with_departures
-from valmatch.matching.queue import clear, kernel_of, new_counts, run
+from valmatch.matching.queue import (
+    Arrivals,
+    clear,
+    departures_of,
+    kernel_of,
+    let_arrive,
+    new_counts,
+    run,
+)
 from valmatch.matching.registry import QUEUES, queue_rule
 from valmatch.matching.rules import Rules, known_team, ticks_per_hour
 from valmatch.models.model import (
@@ -162,8 +169,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     def __init__(self, factors: ValorantFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         arrivals = files.get("arrivals")
         self._rule = queue_rule(factors.matching)
-        self._run, self._make_days = kernel_of(run, self._rule), kernel_of(make_days, self._rule)
-        self._run_with_departures = kernel_of(run_with_departures, self._rule)
+        self._make_days = kernel_of(make_days, self._rule)
         self._factors = factors
         if factors.measure or factors.gives_up:
             self.responses = Responses(*RESPONSES, *self.further(factors))
@@ -410,57 +416,27 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         if self._open_ended:
             chunks = list(chunks)
             self._end_day(float(chunks[-1].times[-1]))
-        if self._factors.gives_up:
-            (players,) = chunks
-            return self._match_impatient(players)
-        announce_compilation(self._run)
-        ahead = iter(chunks)
-        chunk = next(ahead)
-        count = 0
+        announce_compilation(kernel_of(run, self._rule))
+        ahead, count = iter(chunks), 0
+        chunk, departures = next(ahead), None
+        if self._factors.gives_up:  # then all come in one chunk
+            departures = departures_of(chunk.times, chunk.departures)
         while True:
             following = next(ahead, None)
             self._check()
-            count += self._feed(chunk, count, following is None)
+            arrivals = Arrivals(chunk.times, chunk.ratings, count, following is None)
+            self._queue, self._counts = let_arrive(
+                self._rule, arrivals, departures, self._rules, self._queue, self._counts
+            )
+            count += chunk.times.size
             if following is None:
                 return count
             chunk = following
-
-    def _match_impatient(self, players: ArrivingPlayers) -> int:
-        """Let players arrive who may give up; return their number."""
-        announce_compilation(self._run_with_departures)
-        if self._counts.waits.size < players.times.size:
-            self._counts = self._counts._replace(waits=np.empty(players.times.size))
-        departures = departures_at(players.departures)
-        while not self._run_with_departures(
-            players.times, players.ratings, departures, self._rules, self._queue, self._counts
-        ):
-            self._check()
-            self._queue = self._rule.grown(self._queue, self._rules)
-        return players.times.size
 
     def _end_day(self, horizon: float) -> None:
         """Set the horizon of a day that ends with its last arrival."""
         ticks = ticks_per_hour(horizon, self._rules.team_num)
         self._rules = self._rules._replace(horizon=horizon, ticks_per_hour=ticks)
-
-    def _feed(self, chunk: ArrivingPlayers, first: int, last: bool) -> int:
-        """Hand arrivals to the kernel, making room whenever it asks for it."""
-        rules, taken = self._rules, 0
-        times, ratings = chunk.times, chunk.ratings
-        while True:
-            queue, counts = self._queue, self._counts
-            taken += self._run(
-                times[taken:], ratings[taken:], first + taken, last, rules, queue, counts
-            )
-            if taken == times.size:
-                return taken
-            waits = counts.waits
-            if counts.statistics["matched"][0] + queue.state["waiting"][0] >= waits.size:
-                more = np.empty(2 * waits.size)
-                more[: waits.size] = waits
-                self._counts = counts._replace(waits=more)
-            else:
-                self._queue = self._rule.grown(queue, rules)
 
     def _responses(self, players: int) -> NDArray[np.void]:
         """Return the responses of the replication that has been counted."""
