@@ -161,7 +161,7 @@ def ticked(waiting: list[Waiting], now: float, rules: Parameters) -> tuple[list[
         assert pairs.review(one.time, place, rules, queue) == 0
     lineup, found = np.zeros(2, LINEUP), []
     for match in range(pairs.review(now, NOBODY, rules, queue)):
-        pairs.line_up(match, rules, queue, lineup)
+        pairs.players_of_match(match, rules, queue, lineup)
         found.append(tuple(lineup["player"].tolist()))
     return found, queue
 
@@ -243,7 +243,7 @@ def test_whoever_gives_up_is_not_matched() -> None:
     assert not pairs.leave(0.0, 1, rules, queue)
     assert not pairs.leave(0.0, 3, rules, queue)
     assert pairs.review(1.0, NOBODY, rules, queue) == 1
-    pairs.line_up(0, rules, queue, lineup)
+    pairs.players_of_match(0, rules, queue, lineup)
     assert lineup["player"].tolist() == [0, 2]
 
 

@@ -19,7 +19,7 @@ from valmatch.matching.rules import Rules
 # A line of players in order of arrival: all of a queue but how it makes matches.
 #
 # A rule that needs nothing else takes these functions for its own (`valmatch.matching.queue`), and
-# adds `review` and `line_up`.
+# adds `review` and `players_of_match`.
 
 STATE = np.dtype([("waiting", "i8"), ("formed", "i8")])
 EMPTY = np.zeros(1, STATE)  # players who wait; teams formed so far
@@ -61,7 +61,7 @@ def no_review(rules: Rules, queue: QueueState) -> float:
 
 
 @inlined
-def join(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
+def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
     """Let a newcomer wait as the last one; return the place."""
     place = queue.state[0]["waiting"]
     last = queue.players[at(place)]
@@ -89,7 +89,7 @@ def still_waiting(rules: Rules, queue: QueueState, arrivals: Floats) -> None:
         arrivals[at(k)] = queue.players[at(k)]["arrival"]
 
 
-__all__ = ["grown", "has_room", "join", "leave", "new", "reset", "still_waiting"]
+__all__ = ["enqueue", "grown", "has_room", "leave", "new", "reset", "still_waiting"]
 
 Parameters = Rules
 waiting_teams = no_waiting_teams
@@ -108,7 +108,7 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
 
 
 @inlined
-def line_up(match: int, rules: Rules, queue: QueueState, lineup: NDArray[np.void]) -> None:
+def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: NDArray[np.void]) -> None:
     """Give the players of the match, whose places have not been given to others yet."""
     for k in range(2 * rules.team_num):
         side = k % 2

@@ -114,7 +114,7 @@ def next_review(rules: Parameters, queue: QueueState) -> float:
 
 
 @internal
-def join(now: float, rating: float, player: int, rules: Parameters, queue: QueueState) -> int:
+def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: QueueState) -> int:
     """Let a leader wait with those who come along; return the number of the ticket."""
     template, world, state = rules.template, queue.world, queue.state[0]
     ticket = queue.line.state[0]["joined"]
@@ -191,7 +191,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
 
 
 @internal
-def line_up(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
+def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match, those of the first team of the rule set first.
 
     Tickets of a team are in the order in which they were taken.

@@ -111,7 +111,7 @@ def next_review(rules: Rules, queue: QueueState) -> float:
 
 
 @expanded
-def join(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
+def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
     """Put a newcomer into the pool; return his place there."""
     state = queue.state[0]
     place = state["waiting"]
@@ -158,7 +158,7 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
 
 
 @expanded
-def line_up(match: int, rules: Rules, queue: QueueState, lineup: Records) -> None:
+def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Records) -> None:
     """Give the players of the match of the last review, those of team a first."""
     for k in range(2 * rules.team_num):
         lineup[at(k)] = queue.lineup[at(k)]

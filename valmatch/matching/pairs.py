@@ -203,7 +203,7 @@ def next_review(rules: Parameters, queue: QueueState) -> float:
 
 
 @expanded
-def join(now: float, rating: float, player: int, rules: Parameters, queue: QueueState) -> int:
+def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: QueueState) -> int:
     """Let a newcomer wait; return his place in order of tickets."""
     state = queue.state[0]
     place = state["waiting"]
@@ -232,7 +232,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
 
 
 @expanded
-def line_up(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
+def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match of the last tick, that of the lower ticket first."""
     lineup[0], lineup[1] = queue.pairs[at(match), 0], queue.pairs[at(match), 1]
 

@@ -178,7 +178,7 @@ class QueueRule(Protocol):
         A tick, or when somebody's wait changes what is allowed; before the horizon.
         """
 
-    def join(self, now: float, rating: float, player: int, rules: Any, queue: Any) -> int:  # noqa: ANN401
+    def enqueue(self, now: float, rating: float, player: int, rules: Any, queue: Any) -> int:  # noqa: ANN401
         """Let a player wait; return what `review` knows the newcomer by, a number >= 0."""
 
     def leave(self, arrival: float, player: int, rules: Any, queue: Any) -> bool:  # noqa: ANN401
@@ -187,11 +187,11 @@ class QueueRule(Protocol):
     def review(self, now: float, newcomer: int, rules: Any, queue: Any) -> int:  # noqa: ANN401
         """Look for matches, take their players out of the queue; return the number of matches.
 
-        `newcomer` is what `join` returned, if somebody has just joined; `NOBODY` at the moment
+        `newcomer` is what `enqueue` returned, if somebody has just joined; `NOBODY` at the moment
         that `next_review` named; `DISSOLVED` after somebody left.
         """
 
-    def line_up(self, match: int, rules: Any, queue: Any, lineup: Records) -> None:  # noqa: ANN401
+    def players_of_match(self, match: int, rules: Any, queue: Any, lineup: Records) -> None:  # noqa: ANN401
         """Give the players of a match of the last review, records of `LINEUP`, side A first."""
 
     def still_waiting(self, rules: Any, queue: Any, arrivals: Floats) -> None:  # noqa: ANN401
@@ -331,7 +331,7 @@ def run(
             if full or not RULE.has_room(rules, queue):
                 return taken
             now, player = comes, arrivals.first + taken
-            newcomer = RULE.join(now, arrivals.ratings[at(taken)], player, rules, queue)
+            newcomer = RULE.enqueue(now, arrivals.ratings[at(taken)], player, rules, queue)
             taken += 1
         elif due < np.inf and (taken < times.size or arrivals.last):
             now, newcomer = due, NOBODY
@@ -339,7 +339,7 @@ def run(
             break
         matches = RULE.review(now, newcomer, rules, queue)
         for match in range(matches):
-            RULE.line_up(match, rules, queue, counts.lineup)
+            RULE.players_of_match(match, rules, queue, counts.lineup)
             if departures is not None:
                 for player in counts.lineup["player"]:
                     departures.gone[at(player)] = True

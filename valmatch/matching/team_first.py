@@ -552,13 +552,13 @@ def _offer_pair(team: int, other: int, key: int, match: int, queue: QueueState) 
 
 __all__ = [
     "Parameters",
+    "enqueue",
     "grown",
     "has_room",
-    "join",
     "leave",
-    "line_up",
     "new",
     "next_review",
+    "players_of_match",
     "reset",
     "review",
     "still_waiting",
@@ -600,7 +600,7 @@ def has_room(rules: Rules, queue: QueueState) -> bool:
 
 
 @inlined
-def join(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
+def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
     """Put a newcomer at the end of the queue and into the pool; return his place in the pool."""
     state = queue.state[0]
     place = state["end"]
@@ -803,7 +803,7 @@ def _play(team: int, rules: Rules, queue: QueueState) -> None:
 
 
 @inlined
-def line_up(match: int, rules: Rules, queue: QueueState, lineup: Records) -> None:
+def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match of the last review, those of the older team first."""
     for side in range(2):
         team = queue.pairs[at(match), at(side)]

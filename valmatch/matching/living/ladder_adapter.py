@@ -25,8 +25,10 @@ from valmatch.matching.living.queue import (
     Line,
     People,
     drop_matched,
-    enqueue,
     make_line,
+)
+from valmatch.matching.living.queue import (
+    enqueue as let_wait,
 )
 from valmatch.matching.living.registry import module_of
 from valmatch.matching.queue import driver, kernel_of, no_waiting_teams
@@ -238,7 +240,7 @@ def _enter(queue: QueueState) -> None:
 
 
 @driver(internal)
-def join(now: float, rating: float, player: int, rules: Parameters, queue: QueueState) -> int:
+def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: QueueState) -> int:
     """Let a leader wait with those who come along; return the index of the ticket."""
     line, seen, state = queue.line, queue.seen, queue.state[0]
     ticket = line.state[0]["joined"]
@@ -259,7 +261,7 @@ def join(now: float, rating: float, player: int, rules: Parameters, queue: Queue
     line.state[0]["joined"] += 1
     state["tickets"] += 1
     state["waiting"] += size
-    enqueue(ticket, line)
+    let_wait(ticket, line)
     RULE.enter(ticket, seen, queue.scratch)
     state["at_once"] = int(RULE.joined(ticket, line, queue.scratch))
     return int(ticket)
@@ -303,7 +305,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
 
 
 @internal
-def line_up(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
+def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match, those of its first team first."""
     line, state = queue.line, queue.state[0]
     found = line.matches[line.state[0]["matches"] - state["found"] + match]
@@ -334,7 +336,7 @@ def still_waiting(rules: Parameters, queue: QueueState, arrivals: Floats) -> Non
             count += 1
 
 
-PARTS = (new, grown, next_review, join, review)  # functions that are other ones for each rule
+PARTS = (new, grown, next_review, enqueue, review)  # functions that are other ones for each rule
 
 
 @cache
@@ -342,7 +344,7 @@ def queue_of(preset: str) -> ModuleType:
     """Return the queue of a preset: a `valmatch.matching.queue.QueueRule`."""
     queue = ModuleType(f"{__name__}.{preset}", f"The queue of {preset} for players who come back.")
     queue.__file__ = __file__
-    for part in (Parameters, reset, has_room, leave, line_up, still_waiting):
+    for part in (Parameters, reset, has_room, leave, players_of_match, still_waiting):
         setattr(queue, part.__name__, part)
     for each in PARTS:
         setattr(queue, each.__name__, kernel_of(each, module_of(preset)))

@@ -218,10 +218,10 @@ def _advance(
             if player == NOBODY:
                 continue
             rating = _queue(now, player, rules, loop, log)
-            newcomer = RULE.join(now, rating, player, queue_rules, queue)
+            newcomer = RULE.enqueue(now, rating, player, queue_rules, queue)
         matches = RULE.review(now, newcomer, queue_rules, queue)
         for match in range(matches):
-            RULE.line_up(match, queue_rules, queue, loop.matched)
+            RULE.players_of_match(match, queue_rules, queue, loop.matched)
             for k in range(loop.lineup.size):
                 loop.lineup[at(k)] = loop.matched[at(k)]["player"]
             _start_match(now, rules, loop, waits, log)
