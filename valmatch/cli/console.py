@@ -227,7 +227,7 @@ def show_result(
         from valmatch.present.presenting import present
         from valmatch.present.terminal import text_of
 
-        sys.stdout.write(text_of(present(result, View(**view))))
+        sys.stdout.write(text_of(present(result, View(charts=False, **view))))
 
     show(as_json, document, tables, out)
     for warning in result.warnings:

@@ -116,6 +116,7 @@ class View(NamedTuple):
     players: Sequence[str] = ()  # those to draw; none: the best
     top: int | None = None  # how many players to list; None: the best few
     min_games: int = 0  # players with fewer games are not listed
+    charts: bool = True  # whether charts are wanted, for which long files may have to be read
 
 
 @dataclass

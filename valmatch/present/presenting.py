@@ -25,9 +25,14 @@ def present(result: Result, view: View = View()) -> Presentation:  # noqa: B008 
     return found
 
 
+def finding_of(result: Result) -> str:
+    """Return what came out, in a sentence."""
+    return present(result, View(charts=False)).finding
+
+
 def text_of_result(result: Result) -> str:
     """Return what a result shows at a prompt: its tables, its finding, its warnings."""
-    found = present(result)
+    found = present(result, View(charts=False))
     said = [line for text in (found.finding, *found.warnings) if text for line in wrapped(text)]
     return "\n".join([text_of(found, MOST_ROWS), *said]).rstrip("\n")
 

@@ -30,7 +30,7 @@ class Result(ABC):
     def finding(self) -> str:
         """What came out, in a sentence with its interval."""
         presenting = importlib.import_module("valmatch.present.presenting")
-        return str(presenting.present(self).finding)
+        return str(presenting.finding_of(self))
 
     @property
     @abstractmethod

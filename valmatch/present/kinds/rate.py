@@ -210,7 +210,7 @@ def half_of(scores: Scores) -> float | None:
 def _history(result: RatedLog, view: View) -> list[Graph]:
     """Return the ratings of some players over time, where their games are in a file."""
     players = chosen_players(view.players, result.ranking.players)
-    if result.folder is None or not (result.folder / HISTORY).exists():
+    if not view.charts or result.folder is None or not (result.folder / HISTORY).exists():
         return []
     return [history_chart(result_files(result.folder), players, result.system)]
 
