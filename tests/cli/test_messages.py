@@ -12,7 +12,7 @@ from tests.support.case_tables import cases
 from tests.support.command import Outcome, python, success, valmatch
 from valmatch.errors import InputError
 from valmatch.storage.results import warnings_of_parts
-from valmatch.text.terminal import Note, escaped, one_line, shortened, shown
+from valmatch.text.terminal import Note, Notice, escaped, one_line, shortened, shown
 
 SMALL = ["--set", "horizon=2"]
 
@@ -276,7 +276,8 @@ def test_notes_and_warnings_differ(tmp_path: Path) -> None:
 
 
 def test_what_holds_for_all_parts_is_said_once() -> None:
-    same = Note("all alike")
-    said = warnings_of_parts({"a": [same, "torn"], "b": [same], "c": [same, "torn"]})
+    same, torn = Note("all alike"), Notice("torn", "torn_line", 3)
+    said = warnings_of_parts({"a": [same, torn], "b": [same], "c": [same, torn]})
     assert said == ["all alike", "a, c: torn"]
     assert isinstance(said[0], Note)
+    assert (said[1].kind, said[1].n) == ("torn_line", 3)

@@ -21,6 +21,7 @@ from valmatch.present.document import View
 from valmatch.present.loading import load_result
 from valmatch.present.presenting import present
 from valmatch.storage.results import Result
+from valmatch.text.terminal import Notice
 
 RunOf = Callable[[str], Path]
 
@@ -159,9 +160,11 @@ def test_warnings_of_a_dirty_log_reach_all(tmp_path: Path) -> None:
     out = ("--out", tmp_path / "out")
     done = command("rate", tmp_path / "games.csv", "--system", "elo", "--skip-bad-games", *out)
     result = load_result(tmp_path / "out")
-    (said,) = [text for text in result.warnings if "left out" in text]
+    (said,) = [Notice.of(text) for text in result.warnings if "left out" in text]
     assert said in " ".join(done.err.split())
-    assert said in json.loads((tmp_path / "out" / "summary.json").read_text())["warnings"]
+    assert (said.kind, said.n) == ("games_left_out", 1)
+    rows = json.loads((tmp_path / "out" / "summary.json").read_text())["warnings"]
+    assert rows == [Notice.of(one).as_dict() for one in result.warnings]
     assert said in " ".join(repr(result).split())
     assert said in valmatch.report(tmp_path / "out", markdown=True).replace("\\", "")
     assert said in unescape(valmatch.report(tmp_path / "out"))

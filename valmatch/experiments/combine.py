@@ -218,7 +218,7 @@ def gather(
     requested = max(map(_requested, manifests.values()))
     wanted = range(requested if expect is None else expect)
     owed = _owed(wanted, rows, set(files.values()))
-    remarks = chain.from_iterable(manifest.remarks for manifest in manifests.values())
+    remarks = [one.notice for manifest in manifests.values() for one in manifest.remarks]
     result = Replications(
         config,
         seed,

@@ -41,9 +41,9 @@ from valmatch.statistics.sampling import INDEPENDENT, Sampling, Widened, no_diff
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
-from valmatch.storage.results import Result, warnings_of_parts
+from valmatch.storage.results import Result, warnings_entry, warnings_of_parts
 from valmatch.storage.run_folder import RunFolder, files_of
-from valmatch.text.terminal import escaped
+from valmatch.text.terminal import Notice, escaped
 
 # Runs of several systems on the same random numbers, each in a folder of its own.
 
@@ -327,7 +327,7 @@ class Comparison(Result):
             "confidence": self.confidence,
             "replications": self.n,
             **reason,
-            **({"warnings": self.warnings} if self.warnings else {}),
+            **warnings_entry(self.warnings),
             "differences": self._differences(variant),
         }
 
@@ -339,7 +339,7 @@ class Comparison(Result):
             "seed": self.base.seed,
             "replications": self.n,
             **reason,
-            **({"warnings": self.warnings} if self.warnings else {}),
+            **warnings_entry(self.warnings),
             "confidence": self.confidence,
             "simultaneous": {
                 "method": "bonferroni",
@@ -393,15 +393,15 @@ class Comparison(Result):
         return {**columns, "simultaneous_confidence": [self.confidence] * len(rows)}
 
     @property
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Notice]:
         """What has to be known of the systems, and of their differences."""
         sides = {BASE: self.base, **{one.name: one.run for one in self.variants}}
         said = warnings_of_parts({side: run.warnings_of_runs for side, run in sides.items()})
         for variant in self.variants:
-            of = "" if self.is_pair else f"{variant.name}: "
             pairs = variant.comparisons.items()
             counts = {name: pair.difference.undefined for name, pair in pairs}
-            said += [f"{of}{sentence}" for sentence in undefined_in(counts, self.n, "pairs")]
+            undefined = undefined_in(counts, self.n, "pairs")
+            said += undefined if self.is_pair else [one.after(variant.name) for one in undefined]
         return said
 
     @classmethod

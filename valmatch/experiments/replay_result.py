@@ -13,7 +13,8 @@ from valmatch.matching.plain_tickets.pool import Proposal
 from valmatch.rule_sets.event_log import EventLog, proposals
 from valmatch.rule_sets.world_reading import WorldReading
 from valmatch.rule_sets.worlds import Search
-from valmatch.storage.results import Result
+from valmatch.storage.result_files import damaged
+from valmatch.storage.results import Result, warnings_entry, warnings_in
 
 if TYPE_CHECKING:
     from valmatch.matching.plain_tickets.explaining import Blockers
@@ -156,7 +157,7 @@ class ReplayedTickets(Result):
 
     def summary(self) -> dict[str, Any]:
         """Return numbers by search, and what was warned of."""
-        return {**self.numbers, **({"warnings": list(self.warnings)} if self.warnings else {})}
+        return {**self.numbers, **warnings_entry(self.warnings)}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Return a row for each ticket and search."""
@@ -172,7 +173,9 @@ class ReplayedTickets(Result):
     def read(cls, files: ResultFiles) -> Self:
         """Return the replay that a folder holds."""
         numbers = files.json(SUMMARY)
-        warnings = list(map(str, numbers.pop("warnings", ())))
+        with damaged(files.folder / SUMMARY):
+            warnings = warnings_in(numbers)
+        numbers.pop("warnings", None)
         tables = {}
         for name, columns in SHOWN.items():
             table = files.table(f"{name}.csv", *columns)

@@ -27,6 +27,7 @@ from valmatch.storage.curve_file import write_curves
 from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.run_folder import RunFolder, ShardFolder
 from valmatch.storage.store import Place, Store
+from valmatch.text.terminal import Notice
 
 # Plans of a run: the replications to be made, or the precision that their means are to have.
 
@@ -308,11 +309,14 @@ def _status(done: int, goal: int, precision: Sequence[Precision], stop: Stop) ->
     return "target missed" if precision else "complete"
 
 
-def _remarks(store: Store) -> list[str]:
+def _remarks(store: Store) -> list[Notice]:
     """Say of how many of the replications made by this run something has to be said."""
     made = store.made
     of = f"{made:,}{' further' if store.resumed else ''} replication{'s' * (made != 1)}"
-    return [f"{count:,} of {of}: {text}" for text, count in Counter(store.remarks).items()]
+    return [
+        Notice(f"{count:,} of {of}: {text}", Notice.of(text).kind, count)
+        for text, count in Counter(store.remarks).items()
+    ]
 
 
 def open_run(

@@ -42,10 +42,11 @@ from valmatch.statistics.windows import (
 )
 from valmatch.storage.curve_file import SUMS, read_sums
 from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result
+from valmatch.storage.results import Result, warnings_entry
 from valmatch.storage.row_file import RowFormat
 from valmatch.storage.store import CONTROLS, ROWS
 from valmatch.text.suggestions import hint
+from valmatch.text.terminal import Notice
 
 SUMMARY = "summary.json"
 
@@ -136,21 +137,24 @@ class Replications(Result):
         return f"{of}, {self.count:,} replications, {self.confidence:.0%} intervals"
 
     @property
-    def warnings_of_runs(self) -> list[str]:
+    def warnings_of_runs(self) -> list[Notice]:
         """What has to be known of what was read and of the replications."""
-        return [*self.config.warnings, *self.input_remarks, *self.remarks]
+        return list(map(Notice.of, [*self.config.warnings, *self.input_remarks, *self.remarks]))
 
     @property
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Notice]:
         """What has to be known of what was read, of the replications and of their means."""
         counts = {name: mean.undefined for name, mean in self.estimates.items()}
-        missed = (one for one in self.precision if not one.reached)
+        missed = [one for one in self.precision if not one.reached]
         return list(
             dict.fromkeys(
                 [
                     *self.warnings_of_runs,
                     *undefined_in(counts, self.count, "replications"),
-                    *(f"target of {one.response} missed: {one.why}" for one in missed),
+                    *(
+                        Notice(f"target of {one.response} missed: {one.why}", "target_missed")
+                        for one in missed
+                    ),
                 ]
             )
         )
@@ -255,7 +259,7 @@ class Replications(Result):
             **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
             **({"sampling": dict(self.sampling.facts)} if self.sampling.facts else {}),
             **({"controls": dict(self.expectations)} if self.expectations else {}),
-            **({"warnings": self.warnings} if self.warnings else {}),
+            **warnings_entry(self.warnings),
             **({"no_interval": reason} if (reason := self.no_interval_of()) else {}),
             **({"not_adjusted": reason} if (reason := self.not_adjusted_of()) else {}),
             "responses": self._facts(),
@@ -326,8 +330,8 @@ class Replications(Result):
             precision,
             np.array(known) if len(known) == len(rows) and known else None,
             controls,
-            manifest.remarks,
-            manifest.input_remarks,
+            [one.notice for one in manifest.remarks],
+            [one.notice for one in manifest.input_remarks],
             files.folder,
             sampling,
         )

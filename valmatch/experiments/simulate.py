@@ -24,7 +24,7 @@ from valmatch.kernels.scratch import Scratch
 from valmatch.models.model import Response, Table
 from valmatch.storage.output import ROWS_AT_ONCE, write_csv_parts, write_json
 from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result
+from valmatch.storage.results import Result, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import hint
 
@@ -92,7 +92,7 @@ class Simulation(Result):
             "seed": self.seed,
             "replication": self.replication,
             "responses": {r.name: v if math.isnan(v) or not r.whole else int(v) for r, v in values},
-            **({"warnings": list(self.warnings)} if self.warnings else {}),
+            **warnings_entry(self.warnings),
         }
 
     @classmethod
@@ -109,7 +109,7 @@ class Simulation(Result):
                 [known[name] for name in values],
                 np.array([math.nan if v is None else float(v) for v in values.values()]),
                 [ReadTable(files, name) for name in files.tables],
-                list(map(str, given.get("warnings", ()))),
+                warnings_in(given),
                 files.folder,
             )
 

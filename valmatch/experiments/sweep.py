@@ -30,10 +30,10 @@ from valmatch.statistics.no_interval import reason_of_each, short_intervals
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
-from valmatch.storage.results import Result, warnings_of_parts
+from valmatch.storage.results import Result, warnings_entry, warnings_of_parts
 from valmatch.storage.run_folder import RunFolder, ShardFolder
 from valmatch.text.numerals import real_number
-from valmatch.text.terminal import shortened, shown
+from valmatch.text.terminal import Notice, shortened, shown
 
 # The points of an experiment over several factors.
 
@@ -210,7 +210,7 @@ class DesignReplications(Result):
             "model": self.config.model,
             "factors": list(self.design.factors),
             "points": [{"point": point, **result.summary()} for point, result in both],
-            **({"warnings": self.warnings} if self.warnings else {}),
+            **warnings_entry(self.warnings),
         }
 
     def no_interval_of(self, chosen: Collection[str] = ()) -> str:
@@ -228,7 +228,7 @@ class DesignReplications(Result):
         return short_intervals(shown, any(result.sampling.fixed for result in self.results))
 
     @property
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Notice]:
         """What has to be known of the points, each with the levels of those that it is of."""
         return warnings_of_parts(
             {

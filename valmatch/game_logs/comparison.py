@@ -52,7 +52,7 @@ from valmatch.ratings.registry import system_named
 from valmatch.ratings.system import Column, Largest, System, Values, Verbs
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result, Warnings
+from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder
 
 
@@ -246,7 +246,7 @@ class RatingComparison(Result):
             "blocks": self.blocks,
             "fitted_to": self.fitted_to,
             **({"no_interval": self.no_interval} if self.no_interval else {}),
-            **({"warnings": list(self.warnings)} if self.warnings else {}),
+            **warnings_entry(self.warnings),
         }
 
     @classmethod
@@ -283,7 +283,7 @@ class RatingComparison(Result):
                     if "tuning" in one
                 },
                 files.manifest.source,
-                list(map(str, given.get("warnings", ()))),
+                warnings_in(given),
                 files.folder,
             )
 
@@ -445,7 +445,7 @@ def compare_systems(
         result = _compared(contest, log, games, (n_first, options.burn_in), stop)
         for remark in _remarks(contest, games, result):
             warn(remark)
-        result = replace(result, source=log.name, warnings=list(map(str, warn)))
+        result = replace(result, source=log.name, warnings=list(warn))
         if folder:
             result = replace(result, folder=folder.path)
             _write(folder, result)

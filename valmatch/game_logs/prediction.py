@@ -45,7 +45,7 @@ from valmatch.ratings.registry import BATCH_NAMES, batch_named, system_named
 from valmatch.ratings.system import MOST_PLAYERS, BatchSystem, Chances, System, Z
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result, Warnings
+from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.durations import seconds_of
 from valmatch.text.numerals import real_number
@@ -350,7 +350,7 @@ class PredictedGames(Result):
             "system": self.system,
             "parameters": dict(self.parameters),
             "games": [_as_dict(game) for game in self.forecasts],
-            **({"warnings": list(self.warnings)} if self.warnings else {}),
+            **warnings_entry(self.warnings),
         }
 
     @classmethod
@@ -360,7 +360,7 @@ class PredictedGames(Result):
         with damaged(files.folder / SUMMARY):
             parameters = {name: float(value) for name, value in given["parameters"].items()}
             forecasts = [_of_dict(game) for game in given["games"]]
-            warnings = list(map(str, given.get("warnings", ())))
+            warnings = warnings_in(given)
             return cls(str(given["system"]), parameters, forecasts, warnings, files.folder)
 
 

@@ -55,7 +55,7 @@ from valmatch.ratings.zonestats import ZoneStats
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result, Warnings
+from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.terminal import Note
 
@@ -144,7 +144,7 @@ class RatedLog(Result):
             "burn_in": self.burn_in,
             "predictions": {name: own.as_dict() for name, own in self.predictions.items()},
             "tuning": self.tuning.as_dict() if self.tuning else None,
-            **({"warnings": list(self.warnings)} if self.warnings else {}),
+            **warnings_entry(self.warnings),
         }
 
     @classmethod
@@ -167,7 +167,7 @@ class RatedLog(Result):
                 Tuning.read(tuning) if tuning else None,
                 str(given.get("cap", MOST_DISTANT)),
                 files.manifest.source,
-                list(map(str, given.get("warnings", ()))),
+                warnings_in(given),
                 files.folder,
             )
 
@@ -238,7 +238,7 @@ def rate_log(path: Path, options: RateOptions) -> RatedLog:
         result = _result(roster, totals, log, start, options.burn_in)
         for remark in _remarks(result, totals, log, start):
             warn(remark)
-        result = replace(result, warnings=list(map(str, warn)))
+        result = replace(result, warnings=list(warn))
         if folder:
             result = replace(result, folder=folder.path)
             folder.remark_input(remarks_on(log))

@@ -14,7 +14,7 @@ from valmatch.game_logs.scores import Scores
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import System
-from valmatch.text.terminal import Note
+from valmatch.text.terminal import Note, Notice
 
 COIN = math.log(2.0)  # the log loss of who always expects half a win
 FEW = 10  # rating periods with fewer of which much of a log is predicted from nothing
@@ -23,13 +23,14 @@ _NEAR = 1e-3  # a fit to what cannot be predicted comes so close to the coin
 
 def remarks_on(log: GameLog) -> list[str]:
     """Return remarks on how a log was read, and on its games that were not rated."""
-    found = log.bad.remarks()
+    found: list[str] = [*log.bad.remarks()]
     if log.kind_of_times not in (None, NUMBERS, DATES):
         time = log.columns.names[log.columns.places["time"]]
-        found.append(Note(f"{log.name}: {time}: read as {log.kind_of_times}"))
+        found.append(Note(f"{log.name}: {time}: read as {log.kind_of_times}", "times_read_as"))
     if log.unrated:
         unrated = _counted(log.unrated, "game")
-        found.append(f"{unrated} not rated: fewer than two sides with enabled players")
+        why = "fewer than two sides with enabled players"
+        found.append(Notice(f"{unrated} not rated: {why}", "games_not_rated", log.unrated))
     return found
 
 

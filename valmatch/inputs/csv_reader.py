@@ -25,7 +25,7 @@ from valmatch.inputs import arguments
 from valmatch.inputs.files import regular, too_large
 from valmatch.text.durations import PER_SECOND, moment_of_digits, seconds_of, unit_since_1970
 from valmatch.text.numerals import real_number
-from valmatch.text.terminal import shown
+from valmatch.text.terminal import Notice, shown
 
 # The dialect of a user's CSV file: the separator of its cells, the names of its columns.
 
@@ -334,14 +334,18 @@ class BadRows:
             *self._examples.values(),
         )
 
-    def remarks(self) -> list[str]:
+    def remarks(self) -> list[Notice]:
         """Say how many rows were left out and why, with one row of each kind."""
         n = self.counts.total()
         if not n:
             return []
-        first, *others = self._examples.values()
-        left = f"{self._bad(n)} left out ({self._kinds()}), the first: {first}"
-        return [f"{self._name}: {left}", *(f"left out, too: {other}" for other in others)]
+        (_, first), *others = self._examples.items()
+        left = f"{self._name}: {self._bad(n)} left out ({self._kinds()}), the first: {first}"
+        examples = (
+            Notice(f"left out, too: {other}", "example", self.counts[kind])
+            for kind, other in others
+        )
+        return [Notice(left, f"{self._what}s_left_out", n), *examples]
 
     def _bad(self, n: int) -> str:
         return f"{n:,} bad {self._what}{'s' * (n > 1)}"

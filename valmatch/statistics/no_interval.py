@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import FEW_VALUES, SKEWED, Estimate
+from valmatch.text.terminal import Notice
 
 TOO_SHORT = "intervals that may be too short"
 """What a line begins with that names some; see `short_intervals`."""
@@ -54,12 +55,14 @@ def why_not_adjusted(
     )
 
 
-def undefined_in(counts: Mapping[str, int], total: int, what: str) -> list[str]:
-    """Return a sentence for all things that are undefined equally often."""
+def undefined_in(counts: Mapping[str, int], total: int, what: str) -> list[Notice]:
+    """Return a warning for all things that are undefined equally often."""
     kinds = {
         name: f"undefined in {count} of {total} {what}" for name, count in counts.items() if count
     }
-    return _sentences(kinds)
+    times = dict.fromkeys(count for count in counts.values() if count)
+    sentences = zip(_sentences(kinds), times, strict=True)
+    return [Notice(text, "undefined_values", count) for text, count in sentences]
 
 
 def reason_of_each(reasons: Mapping[str, str]) -> str:

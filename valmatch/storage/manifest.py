@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from valmatch.errors import InputError
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.output import read_json
+from valmatch.text.terminal import Notice
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
@@ -57,6 +58,19 @@ class IdentityPart(ManifestPart):
     factors: dict[str, Any] = {}
 
 
+class WarningPart(ManifestPart):
+    """A warning, as `valmatch.text.terminal.Notice` writes it."""
+
+    kind: str
+    count: int
+    text: str
+
+    @property
+    def notice(self) -> Notice:
+        """The warning as results have it."""
+        return Notice(self.text, self.kind, self.count)
+
+
 class Manifest(ManifestPart):
     """What the manifests of all commands may hold."""
 
@@ -72,8 +86,8 @@ class Manifest(ManifestPart):
     system: str | None = None
     config: ConfigPart | None = None
     identity: IdentityPart | None = None
-    remarks: list[str] = []
-    input_remarks: list[str] = []  # what has to be said of what was read, such as rows left out
+    remarks: list[WarningPart] = []
+    input_remarks: list[WarningPart] = []  # on what was read, such as rows left out
     versions: dict[str, str] = {}
     pid: int | None = None
     host: str | None = None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from valmatch.text.terminal import Notice
 
 if TYPE_CHECKING:
     from valmatch.storage.result_files import ResultFiles
@@ -23,7 +25,10 @@ class Result(ABC):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What has to be known of the result, a sentence each: left out, guessed, doubtful."""
+        """What has to be known of the result, a sentence each: left out, guessed, doubtful.
+
+        Each has a `kind`, such as ``rows_left_out``, and a count `n`.
+        """
         return ()
 
     @property
@@ -63,7 +68,7 @@ class Result(ABC):
         return str(presenting.html_of_result(self))
 
 
-class Warnings(list[str]):
+class Warnings(list[Notice]):
     """Keeps what is warned of, and passes it on."""
 
     def __init__(self, warn: Callable[[str], None]) -> None:
@@ -73,20 +78,32 @@ class Warnings(list[str]):
     def __call__(self, text: str) -> None:
         """Take in a sentence."""
         if text not in self:
-            self.append(text)
+            self.append(Notice.of(text))
             self._warn(text)
 
 
-def warnings_of_parts(warnings: Mapping[str, Sequence[str]]) -> list[str]:
+def warnings_of_parts(warnings: Mapping[str, Sequence[str]]) -> list[Notice]:
     """Return what is warned of the parts of a result by name; one of all parts once, unnamed."""
-    of: dict[str, list[str]] = {}
+    of: dict[Notice, list[str]] = {}
     for name, texts in warnings.items():
         for text in texts:
-            of.setdefault(text, []).append(name)
+            of.setdefault(Notice.of(text), []).append(name)
     return [
-        text if len(names) == len(warnings) else f"{', '.join(names)}: {text}"
+        text if len(names) == len(warnings) else text.after(", ".join(names))
         for text, names in of.items()
     ]
+
+
+def warnings_entry(warnings: Iterable[str], key: str = "warnings") -> dict[str, Any]:
+    """Return the entry of a file that holds warnings, each once; nothing without any."""
+    rows = [Notice.of(text).as_dict() for text in dict.fromkeys(warnings)]
+    return {key: rows} if rows else {}
+
+
+def warnings_in(document: Mapping[str, Any], key: str = "warnings") -> list[Notice]:
+    """Return the warnings that an entry of a file holds."""
+    rows = document.get(key, ())
+    return [Notice(str(row["text"]), str(row["kind"]), int(row["count"])) for row in rows]
 
 
 def arrays(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, NDArray[Any]]:

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -25,6 +26,8 @@ from valmatch.execution.interruption import ENDINGS, begin
 from valmatch.execution.shards import WHOLE, Shard, shard_files
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.output import PART, environment, write_bytes, write_json
+from valmatch.storage.results import warnings_entry, warnings_in
+from valmatch.text.terminal import Notice
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -295,23 +298,22 @@ class RunFolder:
         return ", ".join(f"{name} {old} (now {now})" for name, old, now in both if old != now)
 
     @property
-    def previous_remarks(self) -> list[str]:
+    def previous_remarks(self) -> list[Notice]:
         """What had to be said of the run that this one goes on with."""
-        return self._previous.remarks if self._previous and self.resume else []
+        remarks = self._previous.remarks if self._previous and self.resume else ()
+        return [remark.notice for remark in remarks]
 
     def note(self, **facts: object) -> None:
         """Add facts that the manifest will hold once the run has ended, however it ends."""
         self._manifest.update(facts)
 
-    def remark(self, remarks: Sequence[str]) -> None:
+    def remark(self, remarks: Iterable[str]) -> None:
         """Have the manifest hold what has to be said of the run, if anything."""
-        if remarks:
-            self.note(remarks=list(remarks))
+        self.note(**warnings_entry(remarks, "remarks"))
 
     def remark_input(self, remarks: Iterable[str]) -> None:
         """Have the manifest hold what has to be said of what was read, such as rows left out."""
-        if found := list(dict.fromkeys(remarks)):
-            self.note(input_remarks=found)
+        self.note(**warnings_entry(remarks, "input_remarks"))
 
     def add(self, names: Sequence[str]) -> None:
         """List further files, whose names only the run itself knows, before any is written."""
@@ -374,7 +376,7 @@ class ShardFolder(RunFolder):
             _unlock(lock)
 
     @property
-    def previous_remarks(self) -> list[str]:
+    def previous_remarks(self) -> list[Notice]:
         """What had to be said of the shard before: the manifest has it already."""
         return []
 
@@ -385,8 +387,8 @@ class ShardFolder(RunFolder):
         with suppress(InputError), self._changing(wait) as manifest:
             manifest["shards"][str(self.shard)] = status
             for key in ("remarks", "input_remarks"):
-                if texts := self._manifest.get(key):
-                    manifest[key] = list(dict.fromkeys([*manifest.get(key, []), *texts]))
+                both = (warnings_in(one, key) for one in (manifest, self._manifest))
+                manifest.update(warnings_entry(chain(*both), key))
 
     def _undo(self) -> bool:
         """Leave the manifest to the other shards, and say of this one what it said before."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 LINE = 500  # most characters of a line of a message
 VALUE = 60  # most characters of a value, key or name in a message
@@ -62,13 +63,37 @@ def labelled(name: str, unit: str) -> str:
     return f"{name} [{unit}]" if unit else name
 
 
-# Remarks of two weights: warnings, which are plain text, and notes.
+# What has to be known of a result, in two weights: warnings and notes.
 
 
-class Note(str):
-    """A remark that asks for nothing: how input was read, what follows from it by itself."""
+class Notice(str):
+    """A sentence on what was left out, guessed or ignored, or on what is doubtful."""
 
-    __slots__ = ()
+    kind: str  # a word that all such sentences share, such as ``rows_left_out``
+    n: int  # how many rows, players, values it is about
+
+    def __new__(cls, text: str, kind: str = "remark", n: int = 1) -> Self:
+        """Return a notice with its kind and its count."""
+        self = super().__new__(cls, text)
+        self.kind, self.n = kind, n
+        return self
+
+    @classmethod
+    def of(cls, text: str) -> Notice:
+        """Return a text as a notice, whose kind and count may not be known."""
+        return text if isinstance(text, Notice) else cls(text)
+
+    def after(self, name: str) -> Notice:
+        """Return the same notice of something that has a name."""
+        return type(self)(f"{name}: {self}", self.kind, self.n)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the notice as files hold it."""
+        return {"kind": self.kind, "count": self.n, "text": str(self)}
+
+
+class Note(Notice):
+    """A notice that asks for nothing: how input was read, what follows from it by itself."""
 
 
 # A table as a terminal, a web page and Markdown show it: heads, rows of texts, remarks.

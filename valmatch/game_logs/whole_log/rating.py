@@ -112,7 +112,7 @@ def rank_log(path: Path, options: RankOptions) -> BatchRating:
             result = result_of(_fitted(log, weighted, options, model, trouble, tuned), options)
         for remark in remarks_on(log):
             warn(remark)
-        result = replace(result, source=log.name, warnings=list(map(str, warn)))
+        result = replace(result, source=log.name, warnings=list(warn))
         if stop():
             raise KeyboardInterrupt
         if folder is not None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result
+from valmatch.storage.results import Result, warnings_entry, warnings_in
 
 RATINGS, SUMMARY = "ratings.csv", "summary.json"
 BOOTSTRAP, DAYS = "bootstrap.csv", "days.csv"
@@ -211,7 +211,7 @@ class BatchRating(Result):
             "tied_for_first": self.tied_for_first,
             "coefficients": [row._asdict() for row in self.coefficients],
             "notes": list(self.notes),
-            **({"warnings": list(self.warnings)} if self.warnings else {}),
+            **warnings_entry(self.warnings),
         }
 
     @classmethod
@@ -222,7 +222,8 @@ class BatchRating(Result):
         given = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):
             system, _ = str(given.pop("system")), given.pop("tied_for_first")
-            notes, warnings = (list(map(str, given.pop(key, ()))) for key in ("notes", "warnings"))
+            notes, warnings = list(map(str, given.pop("notes", ()))), warnings_in(given)
+            given.pop("warnings", None)
             coefficients = [
                 CoefficientRow(*(row[name] for name in CoefficientRow._fields))
                 for row in given.pop("coefficients")
