@@ -15,7 +15,7 @@ from tests.support.folders import results, rows
 from valmatch.config.identity import config_id
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
-from valmatch.execution.run_options import Listeners
+from valmatch.execution.run_options import RunOptions
 from valmatch.experiments.replicate import Plan
 from valmatch.experiments.sweep import Design, design_of, parse_levels, run_design, span
 
@@ -162,7 +162,7 @@ def test_equal_points_are_simulated_once() -> None:
     made: list[int] = []
     design = Design(["team_diff"], [(400,), (100,), (400,)])
     configs = [load_config("valorant", (), design.levels(point)) for point in design.points]
-    found = run_design(config, design, configs, Plan(5), listeners=Listeners(made.append))
+    found = run_design(config, design, configs, Plan(5), RunOptions(progress=made.append))
     assert sum(made) == 10
     assert [one.values.shape for one in found.results] == [(5, 15)] * 3
     np.testing.assert_array_equal(found.results[0].values, found.results[2].values)

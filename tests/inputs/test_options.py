@@ -7,6 +7,13 @@ from pathlib import Path
 import pytest
 
 from valmatch.errors import InputError
+from valmatch.execution.run_options import (
+    CompareArguments,
+    OptimizeArguments,
+    ReplicateArguments,
+    SimulateArguments,
+)
+from valmatch.execution.shards import Shard
 from valmatch.game_logs.options import (
     NextOptions,
     PlanOptions,
@@ -25,6 +32,10 @@ KINDS: tuple[type[o.Options], ...] = (
     NextOptions,
     PlanOptions,
     SprtOptions,
+    SimulateArguments,
+    ReplicateArguments,
+    CompareArguments,
+    OptimizeArguments,
 )
 
 
@@ -45,6 +56,8 @@ KINDS: tuple[type[o.Options], ...] = (
         (RankOptions, {"cluster": "voter,day", "level": ".9"}, {"cluster": ["voter", "day"],
                                                                 "level": 0.9}),
         (PlanOptions, {"best": "0.9", "prior": "none"}, {"best": 0.9, "prior": None}),
+        (ReplicateArguments, {"targets": ("a=1%",), "max_seconds": "2min", "shard": "0/2"},
+         {"targets": "a=1%", "max_seconds": 120.0, "shard": Shard(0, 2)}),
         (NextOptions, {"once": True, "without": "ann"}, {"once": True, "without": "ann"}),
     ],
 )  # fmt: skip

@@ -11,19 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from valmatch.cli.console import load_config, of_status, progress, show_result, warn
-from valmatch.cli.options import (
-    DEFAULT_SEED,
-    Json,
-    ResponseOptions,
-    RunFlags,
-    command,
-    first,
-    listeners,
-    seed,
-    warn_in_job_array,
-)
+from valmatch.cli.options import Json, ResponseOptions, command, warn_in_job_array, watched
 from valmatch.errors import InputError
-from valmatch.inputs import arguments
+from valmatch.execution.run_options import CompareArguments
 from valmatch.inputs import options as o
 from valmatch.text.terminal import shortened
 
@@ -39,22 +29,13 @@ NEXT_KEY = re.compile(r",(?=[^,=\[\]{}\"']+(?:\[\d+\][^,=\[\]{}\"']*)*=)")
 
 
 @dataclass(frozen=True)
-class CompareFlags(ResponseOptions, RunFlags):
-    """What A is compared with, and on how many replications."""
+class CompareFlags(ResponseOptions, CompareArguments):
+    """The options of the command line."""
 
     variant: Sequence[str] = o.repeated(
         "Compare A with these values, of log.* and arrivals, too; repeated, one more variant each.",
         "KEY=VALUE,...",
     )
-    n: int | None = o.whole(
-        "n",
-        None,
-        "Number of replications of each.",
-        short="-n",
-        default="1000, or 1 where all are the same",
-    )
-    seed: int | None = seed()
-    confidence: float = o.number(arguments.level, 0.95, "Confidence level of the intervals.", "P")
 
 
 @command()
@@ -80,8 +61,7 @@ def compare(
     --out draws those, too, unless told otherwise. Exit code 75: the time was up (--resume
     continues).
     """
-    from valmatch.experiments.compare import compare_configs
-    from valmatch.experiments.replicate import Plan, default_n
+    from valmatch.experiments.compare import compare_configs, pairs_plan
 
     warn_in_job_array("compare")
     out, variant, overrides = options.out, options.variant, list(options.overrides)
@@ -91,15 +71,10 @@ def compare(
         found = _of_folders(a, b, options.confidence)
     else:
         sides = _sides(a, b, variant, overrides, options.levels(b[0] if b else a))
-        given = sides[0].replicate
-        least = default_n(*sides)
-        n = first(options.n, None if least == 1 else given.n, least)
-        plan = Plan(n, first(options.seed, given.seed, DEFAULT_SEED), confidence=options.confidence)
-        run_options = options.options(given)
-        with progress("replications", len(sides) * n) as advance:
-            found = compare_configs(
-                sides, plan, run_options, listeners(advance), list(options.responses)
-            )
+        total = len(sides) * pairs_plan(sides, options).n
+        with progress("replications", total) as bar:
+            options = watched(options, sides[0].replicate, bar)
+            found = compare_configs(sides, options, list(options.responses))
     _report(found, options.responses, json, out)
 
 

@@ -11,22 +11,17 @@ import typer
 
 from valmatch.cli.console import MISSED, info, of_status, progress, show_result, warn
 from valmatch.cli.options import (
-    DEFAULT_SEED,
     ConfigArgument,
     Json,
     ResponseOptions,
-    RunFlags,
     command,
     complete_solver,
-    confidence,
-    first,
-    listeners,
     name_options,
-    seed,
-    shard,
     warn_in_job_array,
+    watched,
 )
 from valmatch.errors import RunError
+from valmatch.execution.run_options import OptimizeArguments, first_given
 from valmatch.inputs import options as o
 
 if TYPE_CHECKING:
@@ -36,17 +31,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class OptimizeFlags(ResponseOptions, RunFlags):
-    """Which solvers run, how often, and for how long."""
+class OptimizeFlags(ResponseOptions, OptimizeArguments):
+    """The options of the command line."""
 
     solvers: str | None = o.text(
         None, "Solvers, by commas.", "NAME[,NAME]", default="auto", complete=complete_solver
     )
-    budget: int | None = o.whole("budget", None, "Replications of a run.", default="1000")
-    macroreps: int | None = o.whole("macroreps", None, "Runs of each solver.", "M", default="1")
-    seed: int | None = seed()
-    shard: str | None = shard("run of each solver, or value of a sweep,")
-    confidence: float | None = confidence()
     sweep: str | None = o.text(
         None,
         "Solve for each value of a bound or weight, or NAME=VALUE,...: the frontier.",
@@ -61,23 +51,24 @@ class OptimizeFlags(ResponseOptions, RunFlags):
     def request(self, settings: Config) -> StudyRequest:
         """Return what is sought; the options outrank the config."""
         from valmatch.optimization.solvers.registry import AUTO
-        from valmatch.optimization.studies.study import DEFAULT_BUDGET, StudyRequest
+        from valmatch.optimization.studies.study import StudyRequest, settings_in
 
         given = settings.optimize
         objectives = None if self.pareto is None else list(self.pareto)
         if objectives is None and self.sweep is None and given.objectives:
             objectives = []
         solvers = given.solver or AUTO if self.solvers is None else self.solvers
+        common = settings_in(settings, self)
         return StudyRequest(
             solvers=[name.strip() for name in solvers.split(",")],
-            budget=first(self.budget, given.budget, DEFAULT_BUDGET),
-            seed=first(self.seed, given.seed, DEFAULT_SEED),
-            macroreps=first(self.macroreps, given.macroreps, 1),
-            confidence=float(first(self.confidence, given.confidence, 0.95)),
+            budget=common.budget,
+            seed=common.seed,
+            macroreps=first_given(self.macroreps, given.macroreps, 1),
+            confidence=first_given(self.confidence, given.confidence, 0.95),
             sweep=self.sweep,
             pareto=objectives,
             solver=self.solvers,
-            shard=self.shard,
+            shard=None if self.shard is None else str(self.shard),
         )
 
 
@@ -98,19 +89,11 @@ def optimize(config: ConfigArgument, options: OptimizeFlags, json: Json = False)
 
     out = options.out
     settings = options.load(config)
-    name_options(
-        settings,
-        "optimize",
-        solvers=options.solvers,
-        budget=options.budget,
-        executor=options.executor,
-        scheduler=options.scheduler,
-    )
-    run_options = options.options(settings.optimize)
+    name_options(settings, "optimize", options)
     spec = spec_of(settings, options.request(settings))
     spec = replace(spec, shard=_part(options.shard, spec.size, spec.parts_in_words))
-    with progress("replications", spec.replications) as advance:
-        result = execute(spec, run_options, listeners(advance))
+    with progress("replications", spec.replications) as bar:
+        result = execute(spec, watched(options, settings.optimize, bar))
     show_result(json, result.summary(), result, out, responses=options.responses)
     if result.failures:
         raise RunError(*result.failures)
@@ -121,14 +104,15 @@ def optimize(config: ConfigArgument, options: OptimizeFlags, json: Json = False)
         raise typer.Exit(MISSED)
 
 
-def _part(given: str | None, of: int, what: str) -> Shard:
+def _part(given: Shard | str | None, of: int, what: str) -> Shard:
     """Return the shard to make; a single run has none of its own accord."""
-    from valmatch.execution.shards import WHOLE, parse_shard, shard_of_job
+    from valmatch.execution.shards import WHOLE, shard_of_job
 
     if given is None and of == 1:
         warn_in_job_array("a single run of optimize")
         return WHOLE
-    part = shard_of_job(os.environ) if given is None else parse_shard(given)
+    part = shard_of_job(os.environ) if given is None else given
+    assert not isinstance(part, str)
     if part != WHOLE:
         info(f"shard {part}: {len(part.indices(of)):,} of {of:,} {what}")
     return part

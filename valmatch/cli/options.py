@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import typer
 
 from valmatch.cli.console import detail, load_config, set_quiet, set_verbose, warn
-from valmatch.errors import InputError, call_options
-from valmatch.inputs import arguments
+from valmatch.errors import call_options
+from valmatch.execution.run_options import RunOptions
 from valmatch.inputs import options as o
 from valmatch.inputs.csv_reader import SEPARATORS
 from valmatch.text.terminal import Note
@@ -23,9 +22,6 @@ from valmatch.text.terminal import Note
 if TYPE_CHECKING:
     from valmatch.cli.console import Bar
     from valmatch.config.config import Config, OptimizeOptions, ReplicateOptions
-    from valmatch.execution.run_options import Listeners, RunOptions
-    from valmatch.execution.shards import Shard
-    from valmatch.statistics.precision import Precision
 
 
 # Commands: functions that typer reads, whose parameters are texts.
@@ -143,8 +139,6 @@ MinGames = Annotated[
 
 # The arguments and options that several commands have.
 
-DEFAULT_SEED = 1
-
 
 def complete_config(text: str) -> list[str]:
     """Return shipped configs and YAML files that start with what is typed."""
@@ -209,13 +203,13 @@ def flag(argument: str) -> str:
     return called if value in ("", "True") else f"{called} {value}"
 
 
-def name_options(config: Config, section: str, **given: object) -> None:
+def name_options(config: Config, section: str, options: RunOptions) -> None:
     """Let messages call options by their place in a config that gives them."""
 
     def call(argument: str) -> str:
         name, _, value = argument.partition("=")
         path = f"{section}.{KEYS.get(name, name)}"
-        if given.get(name, True) or path not in config.places:
+        if getattr(options, name, True) or path not in config.places:
             return flag(argument)
         return config.at(path) if value in ("", "True") else f"{config.at(path)}: {value}"
 
@@ -231,11 +225,6 @@ def warn_in_job_array(command: str) -> None:
             f"every task of this job array does the whole work: {command} takes no shares (as"
             " replicate does)"
         )
-
-
-def first(*values: int | float | None) -> int:
-    """Return the first value that is given: the option, then the config, then the default."""
-    return next(value for value in values if value is not None)  # type: ignore[return-value]
 
 
 ConfigArgument = Annotated[
@@ -317,89 +306,19 @@ class ResponseOptions(ConfigOptions):
         return [*levels, *measured]
 
 
-def seed() -> Any:  # noqa: ANN401
-    """Declare a seed that a config may have."""
-    return o.whole("seed", None, "Seed of all random numbers.", default=str(DEFAULT_SEED))
+RunT = TypeVar("RunT", bound=RunOptions)
 
 
-def confidence() -> Any:  # noqa: ANN401
-    """Declare a confidence level that a config may have."""
-    return o.number(
-        arguments.level, None, "Confidence level of the intervals.", "P", default="0.95"
-    )
+def watched(options: RunT, given: OptimizeOptions | ReplicateOptions, bar: Bar) -> RunT:
+    """Return the options of a run, what is open as a config gives it, that the terminal shows."""
+    options = options.in_config(given)
+    _remark_workers(options.scheduler, options.workers or 1)
+    return replace(options, progress=bar, resumed=bar.found, warn=warn, detail=detail)
 
 
-def shard(what: str) -> Any:  # noqa: ANN401
-    """Declare the part of the work that is done."""
-    return o.text(
-        None,
-        f"Make every K-th {what} from I on (I from 0).",
-        "I/K",
-        default="the place of a task in a job array of SLURM",
-    )
-
-
-@dataclass(frozen=True)
-class RunFlags(o.OutOptions):
-    """Where the work of a run is done; what is not given, the config may give."""
-
-    workers: int | None = o.whole("workers", None, "Workers on this machine.", "W", default="1")
-    executor: str | None = o.text(
-        None,
-        "Where replications run: local (threads where the model can use them, else processes),"
-        " processes or dask.",
-        "NAME",
-        default="dask with {scheduler}, else local",
-    )
-    scheduler: str | None = o.text(
-        None,
-        "Dask scheduler, such as tcp://host:8786; without one, dask has W worker processes here.",
-        "ADDR",
-    )
-    resume: bool = o.flag("Continue what an earlier run left in {out}.")
-    max_seconds: float | None = o.duration(
-        "Stop after this time and keep what is finished: 90, 30m, 5min, 01:30:00."
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.resume and self.out is None:
-            raise InputError("--resume: needs --out, the folder to continue")
-
-    def options(
-        self, given: ReplicateOptions | OptimizeOptions, shard: Shard | None = None
-    ) -> RunOptions:
-        """Return the options of a run: those given here outrank those of a config."""
-        from valmatch.execution.run_options import RunOptions
-        from valmatch.execution.shards import WHOLE
-
-        executor, scheduler = self.executor, self.scheduler
-        if scheduler is None and executor in (None, "dask"):
-            executor, scheduler = executor or given.executor, given.scheduler
-        return RunOptions(
-            workers=_workers_here(scheduler, first(self.workers, given.workers, 1)),
-            executor=executor,
-            scheduler=scheduler,
-            shard=shard or WHOLE,
-            max_seconds=math.inf if self.max_seconds is None else self.max_seconds,
-            out=self.out,
-            resume=self.resume,
-        )
-
-
-def listeners(
-    bar: Bar, looked: Callable[[Sequence[Precision]], None] = lambda found: None
-) -> Listeners:
-    """Return what a run calls so that the terminal shows it."""
-    from valmatch.execution.run_options import Listeners
-
-    return Listeners(bar, looked, warn, detail, bar.found)
-
-
-def _workers_here(scheduler: str | None, workers: int) -> int:
-    """Return a number of workers, with a remark if it is more than cores."""
+def _remark_workers(scheduler: str | None, workers: int) -> None:
+    """Remark on more workers than cores."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if cores and workers > cores and scheduler is None:
         more = f"{workers} workers on {cores} core{'s' * (cores > 1)}"
         warn(Note(f"{more}: no faster than {cores}"))
-    return workers

@@ -4,91 +4,39 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from valmatch.cli.console import (
-    info,
-    of_status,
-    progress,
-    show_result,
-    warn,
-)
+from valmatch.cli.console import info, of_status, progress, show_result, warn
 from valmatch.cli.options import (
-    DEFAULT_SEED,
     ConfigArgument,
     Json,
     ResponseOptions,
-    RunFlags,
     command,
-    confidence,
-    first,
-    listeners,
     name_options,
-    seed,
-    shard,
+    watched,
 )
 from valmatch.errors import RunError
+from valmatch.execution.run_options import ReplicateArguments
 from valmatch.inputs import options as o
 
 if TYPE_CHECKING:
-    from valmatch.config.config import Config
-    from valmatch.execution.run_options import RunOptions
-    from valmatch.experiments.replicate import Plan
     from valmatch.experiments.replications import Replications
-    from valmatch.experiments.sweep import Design, DesignReplications
+    from valmatch.experiments.sweep import DesignReplications
     from valmatch.statistics.precision import Precision
 
 
 @dataclass(frozen=True)
-class ReplicateFlags(ResponseOptions, RunFlags):
-    """How many replications are made, and how precise they are to be."""
+class ReplicateFlags(ResponseOptions, ReplicateArguments):
+    """The options of the command line."""
 
-    n: int | None = o.whole(
-        "n",
-        None,
-        "Number of replications.",
-        short="-n",
-        default="1000, or 1 where all are the same",
-    )
-    seed: int | None = seed()
-    shard: str | None = shard("replication")
     sweep: Sequence[str] = o.repeated(
         "Replicate at each value, 100,200,400 or 100:400:100; several sweeps span a grid.",
         "KEY=VALUES",
     )
-    targets: Sequence[str] = o.repeated(
-        "Continue until the half-width of a response is 1% of its mean, or 0.05; may be repeated.",
-        "NAME=WIDTH",
-    )
-    max_reps: int | None = o.whole(
-        "max_reps", None, "Give the targets up after this many replications.", default="1000000"
-    )
-    control_variates: bool = o.flag("Adjust the means by what is known of the arrivals.")
-    confidence: float | None = confidence()
-
-    def plan(self, settings: Config) -> Plan:
-        """Return what is made; the options outrank the config."""
-        from valmatch.execution.shards import parse_shard, shard_of_job
-        from valmatch.experiments.replicate import MAX_REPS, Plan, default_n
-        from valmatch.statistics.precision import LEAST
-
-        given = settings.replicate
-        targets = list(self.targets) or given.target
-        # What the config says of n is of its random arrivals.
-        configured = None if targets or settings.one_history else given.n
-        return Plan(
-            first(self.n, configured, LEAST if targets else default_n(settings)),
-            first(self.seed, given.seed, DEFAULT_SEED),
-            shard_of_job(os.environ) if self.shard is None else parse_shard(self.shard),
-            float(first(self.confidence, given.confidence, 0.95)),
-            targets,
-            first(self.max_reps, given.max_reps, MAX_REPS),
-            self.control_variates or bool(given.control_variates),
-        )
 
 
 @command()
@@ -100,55 +48,44 @@ def replicate(config: ConfigArgument, options: ReplicateFlags, json: Json = Fals
     code 3: a target was missed; 75: the time was up before all replications were made (--resume
     continues).
     """
-    from valmatch.experiments.replicate import replicate_config
-    from valmatch.experiments.sweep import design_of
+    from valmatch.config.identity import config_id
+    from valmatch.execution.shards import shard_of_job
+    from valmatch.experiments.replicate import plan_of, replicate_config
+    from valmatch.experiments.sweep import design_of, run_design
 
-    out, responses, levels = options.out, options.responses, options.levels(config)
+    if options.shard is None:
+        options = replace(options, shard=shard_of_job(os.environ))
+    levels = options.levels(config)
     settings = options.load(config, levels)
-    name_options(
-        settings,
-        "replicate",
-        targets=options.targets,
-        executor=options.executor,
-        scheduler=options.scheduler,
-        control_variates=options.control_variates,
-    )
-    plan = options.plan(settings)
+    name_options(settings, "replicate", options)
+    plan = plan_of(settings, options)
     part, total = plan.shard, len(plan.shard.indices(plan.n))
     if part.count > 1:
         info(f"shard {part}: {total:,} of {plan.n:,} replications")
-    run_options = options.options(settings.replicate, part)
     design = design_of(settings, list(options.sweep))
     if design is not None:
         points = [options.load(config, [*levels, *design.levels(one)]) for one in design.points]
-        made = _run_design(settings, design, points, plan, run_options)
-        _show_design(made, json, responses)
-        return
-    with progress("replications", None if plan.targets else total) as advance:
+        total *= len(set(map(config_id, points)))
+    with progress("replications", None if plan.targets else total) as bar:
 
         def looked(found: Sequence[Precision]) -> None:
-            advance.note(", ".join(target.shown for target in found))
+            bar.note(", ".join(target.shown for target in found))
 
-        result = replicate_config(settings, plan, run_options, listeners(advance, looked))
-    show_result(json, result.summary(), result, out, responses=responses)
-    _exit_unless_complete(result, total, out)
+        options = replace(watched(options, settings.replicate, bar), looked=looked)
+        if design is None:
+            result = replicate_config(settings, options)
+        else:
+            swept = run_design(settings, design, points, plan, options)
+    if design is not None:
+        _show_design(swept, json, options.responses)
+        return
+    show_result(json, result.summary(), result, options.out, responses=options.responses)
+    _exit_unless_complete(result, total, options.out)
     expected, missed = len(settings.replicate.expect), result.missed_expectations()
     if expected:
         info(f"{expected - len(missed)} of {expected} expected means met")
     if missed:
         raise RunError(*missed)
-
-
-def _run_design(
-    settings: Config, design: Design, points: list[Config], plan: Plan, options: RunOptions
-) -> DesignReplications:
-    """Run the points of a design."""
-    from valmatch.config.identity import config_id
-    from valmatch.experiments.sweep import run_design
-
-    size = len(plan.shard.indices(plan.n)) * len(set(map(config_id, points)))
-    with progress("replications", None if plan.targets else size) as advance:
-        return run_design(settings, design, points, plan, options, listeners(advance))
 
 
 def _exit_unless_complete(result: Replications, total: int, out: Path | None) -> None:

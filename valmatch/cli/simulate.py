@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from valmatch.cli.console import show_result, warn
-from valmatch.cli.options import (
-    DEFAULT_SEED,
-    ConfigArgument,
-    Json,
-    ResponseOptions,
-    command,
-    first,
-    seed,
-    warn_in_job_array,
-)
-from valmatch.inputs import options as o
+from valmatch.cli.options import ConfigArgument, Json, ResponseOptions, command, warn_in_job_array
+from valmatch.execution.run_options import SimulateArguments
 from valmatch.kernels.plain_python import interpret
 
 
 @dataclass(frozen=True)
-class SimulateOptions(ResponseOptions, o.OutOptions):
-    """Which replication is made."""
-
-    seed: int | None = seed()
-    replication: int = o.whole("replication", 0, "Index of the replication.", "K", default="0")
+class SimulateOptions(ResponseOptions, SimulateArguments):
+    """The options of the command line."""
 
 
 @command()
@@ -38,9 +26,7 @@ def simulate(config: ConfigArgument, options: SimulateOptions, json: Json = Fals
     if settings.factors.brief() and not settings.files:
         interpret()
     # Imported now, because kernels are compiled, or left in plain Python, when they are imported.
-    from valmatch.experiments.simulate import simulate as run
+    from valmatch.experiments.simulate import simulate_config
 
-    out, replication = options.out, options.replication
-    seed = first(options.seed, settings.replicate.seed, DEFAULT_SEED)
-    result = run(settings, seed, replication, out=out, warn=warn)
-    show_result(json, result.summary(), result, out, responses=options.responses)
+    result = simulate_config(settings, replace(options, warn=warn))
+    show_result(json, result.summary(), result, options.out, responses=options.responses)

@@ -13,9 +13,8 @@ from typing import Any
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import begin, leave_signals
 from valmatch.execution.processes import WorkerPool, check_workers, process_pool
+from valmatch.execution.run_options import DASK, EXECUTORS, LOCAL
 from valmatch.inputs import arguments
-
-LOCAL, PROCESSES, DASK = EXECUTORS = "local", "processes", "dask"
 
 
 @contextmanager

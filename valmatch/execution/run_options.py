@@ -1,148 +1,193 @@
-"""Options of a run, which all public functions that work share."""
+"""Options of the commands that simulate, which Python and the command line share."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from valmatch.config.config import Config
 from valmatch.errors import InputError, option
-from valmatch.execution.chunks import releases_gil
-from valmatch.execution.executors import EXECUTORS, LOCAL, open_pool
-from valmatch.execution.processes import WorkerPool
-from valmatch.execution.shards import WHOLE, Shard, parse_shard
+from valmatch.execution.shards import Shard, parse_shard
 from valmatch.inputs import arguments
-from valmatch.inputs.arguments import PathLike
-from valmatch.statistics.precision import Precision
-from valmatch.text.terminal import shown
+from valmatch.inputs import options as o
 
 if TYPE_CHECKING:
+    from valmatch.config.config import Config, OptimizeOptions, ReplicateOptions
+    from valmatch.execution.processes import WorkerPool
     from valmatch.statistics.precision import Precision
 
+LOCAL, PROCESSES, DASK = EXECUTORS = "local", "processes", "dask"
 
-# Functions that a run calls with what is to be known of it while it goes on.
+DEFAULT_SEED = 1
 
-
-def _ignore(said: object) -> None:
-    """Do nothing with what is said."""
-
-
-@dataclass(frozen=True)
-class Listeners:
-    """Functions that a run calls with what is to be known of it while it goes on."""
-
-    # called with the number of further replications done, or of further bytes of a log read
-    progress: Callable[[int], None] = _ignore
-    # called with what is known of the targets whenever it is looked at
-    looked: Callable[[Sequence[Precision]], None] = _ignore
-    warn: Callable[[str], None] = _ignore  # called with each remark on the input
-    # called with the number of workers, and again when that changes
-    detail: Callable[[str], None] = _ignore
-    # called with the number of replications that an earlier run left, before `progress` is
-    found: Callable[[int], None] = _ignore
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if not callable(value):
-                raise InputError(f"{option(field.name)}: {shown(value)} (allowed: a function)")
+T = TypeVar("T")
 
 
-NO_LISTENERS = Listeners()
+def first_given(*values: T | None) -> T:
+    """Return the first value that is given: the option, then the config, then the default."""
+    return next(value for value in values if value is not None)
 
 
-def listeners_among(keywords: Mapping[str, Any], kind: type) -> Listeners:
-    """Return the listeners among the keyword arguments of a public function."""
-    for name in keywords:
-        if name not in kind.__annotations__:
-            raise TypeError(f"got an unexpected keyword argument {name!r}")
-    telling = {field.name for field in fields(Listeners)}
-    return Listeners(**{name: value for name, value in keywords.items() if name in telling})
+def seed_option() -> Any:  # noqa: ANN401
+    """Declare a seed that a config may have."""
+    return o.whole("seed", None, "Seed of all random numbers.", default=str(DEFAULT_SEED))
+
+
+def confidence_option(help: str = "Confidence level of the intervals.") -> Any:  # noqa: ANN401
+    """Declare a confidence level that a config may have."""
+    return o.number(arguments.level, None, help, "P", default="0.95")
+
+
+def shard_option(what: str) -> Any:  # noqa: ANN401
+    """Declare the part of the work that is done."""
+
+    def check(name: str, given: object) -> Shard:
+        return given if isinstance(given, Shard) else parse_shard(arguments.text(name, given))
+
+    default = "all; on the command line the place of a task in a job array of SLURM"
+    help = f"Make every K-th {what} from I on (I from 0)."
+    return o.declare(None, help, "I/K", check=check, default=default)
 
 
 @dataclass(frozen=True)
-class RunOptions:
-    """Where the work of a run is done, for how long, and where its results go; checked.
+class SimulateArguments(o.OutOptions):
+    """Which replication is made."""
+
+    seed: int | None = seed_option()
+    replication: int = o.whole("replication", 0, "Index of the replication.", "K", default="0")
+    warn: Callable[[str], None] = o.listener("Called with each remark on the input.")
+
+
+@dataclass(frozen=True)
+class RunOptions(o.OutOptions):
+    """Where the work of a run is done; what is not given, the config may give.
 
     No result depends on workers, executor, scheduler or shards.
     """
 
-    workers: int = 1  # workers, >= 1; without effect where a Dask scheduler is given
-    # ``local``: threads of this process where the model's compiled code lets them work at once,
-    # else processes of this machine; ``processes``: such processes in any case; ``dask``: the
-    # workers of a Dask scheduler. None is ``dask`` where a scheduler is given, else ``local``
-    executor: str | None = None
-    # address of that scheduler; ``dask`` without one starts one in this process
-    scheduler: str | None = None
-    shard: Shard = WHOLE  # the part of the work that this run does
-    max_seconds: float = math.inf  # time after which to stop
-    out: Path | None = None  # folder for the results
-    resume: bool = False  # whether to go on from what an earlier run left in `out`
+    workers: int | None = o.whole("workers", None, "Workers on this machine.", "W", default="1")
+    executor: str | None = o.one_of(
+        EXECUTORS,
+        None,
+        "Where replications run: local (threads where the model can use them, else processes),"
+        " processes or dask.",
+        default="dask with {scheduler}, else local",
+    )
+    scheduler: str | None = o.text(
+        None,
+        "Dask scheduler, such as tcp://host:8786; without one, dask has W worker processes here.",
+        "ADDR",
+    )
+    resume: bool = o.flag("Continue what an earlier run left in {out}.")
+    max_seconds: float = o.duration(
+        "Stop after this time and keep what is finished: 90, 30m, 5min, 01:30:00.",
+        value=math.inf,
+        default="no limit",
+    )
+    progress: Callable[[int], None] = o.listener(
+        "Called with the number of further replications done."
+    )
+    warn: Callable[[str], None] = o.listener("Called with each remark on the input.")
+    detail: Callable[[str], None] = o.listener(
+        "Called with the number of workers, and again when that changes."
+    )
+    resumed: Callable[[int], None] = o.listener(
+        "Called with the number of replications that an earlier run left."
+    )
 
     def __post_init__(self) -> None:
-        arguments.whole("workers", self.workers)
-        if self.executor is not None:
-            arguments.one_of("executor", self.executor, EXECUTORS)
-        arguments.seconds("max_seconds", self.max_seconds)
+        super().__post_init__()
+        if self.resume and self.out is None:
+            raise InputError(f"{option('resume')}: needs {option('out')}, the folder to continue")
 
     @property
     def uses_workers(self) -> bool:
         """Whether work may be sent to other processes."""
-        return self.workers > 1 or self.executor not in (None, LOCAL) or self.scheduler is not None
+        several = self.workers is not None and self.workers > 1
+        return several or self.executor not in (None, LOCAL) or self.scheduler is not None
 
-    def open_pool(
-        self, listeners: Listeners, *configs: Config
-    ) -> AbstractContextManager[WorkerPool]:
-        """Start workers for the simulation of some configs; see `open_pool`."""
-        return open_pool(
-            self.executor,
-            self.workers,
-            self.scheduler,
-            listeners.warn,
-            listeners.detail,
-            threads=releases_gil(*configs),
-        )
+    def in_config(self, given: ReplicateOptions | OptimizeOptions) -> Self:
+        """Return the options with those of a config where these are left open."""
+        workers = given.workers if self.workers is None else self.workers
+        found = replace(self, workers=workers)
+        if self.scheduler is None and self.executor in (None, DASK):
+            executor = self.executor or given.executor
+            found = replace(found, executor=executor, scheduler=given.scheduler)
+        return found
 
+    def open_pool(self, *configs: Config) -> AbstractContextManager[WorkerPool]:
+        """Start workers for the simulation of some configs; see `executors.open_pool`."""
+        from valmatch.execution.chunks import releases_gil
+        from valmatch.execution.executors import open_pool
 
-DEFAULT_OPTIONS = RunOptions()
-
-
-class RunKeywords(TypedDict, total=False):
-    """Keyword arguments of public functions that work; see `RunOptions` and `Listeners`."""
-
-    workers: int
-    executor: str | None
-    scheduler: str | None
-    max_seconds: float
-    out: PathLike | None
-    resume: bool
-    progress: Callable[[int], None]
-    warn: Callable[[str], None]
-    detail: Callable[[str], None]
+        threads = releases_gil(*configs)
+        how = self.executor, self.workers or 1, self.scheduler
+        return open_pool(*how, self.warn, self.detail, threads=threads)
 
 
-class ShardKeywords(RunKeywords, total=False):
-    """Those of functions whose work can be divided into shards."""
+@dataclass(frozen=True)
+class ReplicateArguments(RunOptions):
+    """How many replications are made, and how precise they are to be."""
 
-    shard: Shard | str
+    n: int | None = o.whole(
+        "n",
+        None,
+        "Number of replications, in all shards together; with {targets} the least one.",
+        short="-n",
+        default="1000, or 1 where all are the same",
+    )
+    seed: int | None = seed_option()
+    shard: Shard | str | None = shard_option("replication")
+    targets: Sequence[str] = o.repeated(
+        "Continue until the half-width of a response is 1% of its mean, or 0.05; may be repeated.",
+        "NAME=WIDTH",
+    )
+    max_reps: int | None = o.whole(
+        "max_reps", None, "Give the targets up after this many replications.", default="1000000"
+    )
+    control_variates: bool = o.flag("Adjust the means by what is known of the arrivals.")
+    confidence: float | None = confidence_option()
+    looked: Callable[[Sequence[Precision]], None] = o.listener(
+        "Called with what is known of the targets whenever it is looked at."
+    )
 
 
-class ReplicateKeywords(ShardKeywords, total=False):
-    """Those of `valmatch.replicate`, which looks at targets."""
+@dataclass(frozen=True)
+class CompareArguments(RunOptions):
+    """On how many replications systems are compared."""
 
-    looked: Callable[[Sequence[Precision]], None]
+    n: int | None = o.whole(
+        "n",
+        None,
+        "Number of replications of each.",
+        short="-n",
+        default="1000, or 1 where all are the same",
+    )
+    seed: int | None = seed_option()
+    confidence: float = o.number(
+        arguments.level,
+        0.95,
+        "Confidence level of the intervals, for all variants together.",
+        "P",
+    )
 
 
-def split(keywords: Mapping[str, Any], of: type[RunKeywords]) -> tuple[RunOptions, Listeners]:
-    """Return the options and the listeners among the keyword arguments of a public function."""
-    listeners = listeners_among(keywords, of)
-    given = {name: value for name, value in keywords.items() if not hasattr(Listeners, name)}
-    if given.get("out") is not None:
-        given["out"] = arguments.path("out", given["out"])
-    if isinstance(given.get("shard"), str):
-        given["shard"] = parse_shard(given["shard"])
-    return RunOptions(**given), listeners
+@dataclass(frozen=True)
+class SearchArguments(RunOptions):
+    """How long rules are searched for."""
+
+    budget: int | None = o.whole("budget", None, "Replications of a run.", default="1000")
+    seed: int | None = seed_option()
+    confidence: float | None = confidence_option(
+        "Probability with which a point called feasible is so; level of the intervals."
+    )
+
+
+@dataclass(frozen=True)
+class OptimizeArguments(SearchArguments):
+    """Also how often."""
+
+    macroreps: int | None = o.whole("macroreps", None, "Runs of each solver.", "M", default="1")
+    shard: Shard | str | None = shard_option("run of each solver, or value of a sweep,")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Any, Self, Unpack
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,15 +18,20 @@ from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import build
 from valmatch.execution.interruption import Stop, stop_on_signal
-from valmatch.execution.run_options import Listeners, RunKeywords, RunOptions, split
-from valmatch.experiments.replicate import (
+from valmatch.execution.run_options import (
     DEFAULT_SEED,
+    CompareArguments,
+    RunOptions,
+    first_given,
+)
+from valmatch.experiments.replicate import (
     Plan,
     check_folders,
     default_n,
     run_plan,
 )
 from valmatch.experiments.replications import Replications
+from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Response
 from valmatch.statistics.no_interval import (
@@ -57,13 +62,12 @@ def paired_runs(
     plan: Plan,
     identity: Mapping[str, object],
     options: RunOptions,
-    listeners: Listeners,
 ) -> Iterator[tuple[list[Replications], RunFolder | None]]:
     """Make the same replications of several configs; yield the runs and the folder around them."""
     configs, out, resume = list(sides.values()), options.out, options.resume
     _common([(config, build(config).responses) for config in configs])
     with ExitStack() as stack:
-        pool = stack.enter_context(options.open_pool(listeners, *configs))
+        pool = stack.enter_context(options.open_pool(*configs))
         folder = None
         if out:
             identity = {**identity, "seed": plan.seed}
@@ -82,7 +86,6 @@ def paired_runs(
                 pool,
                 lambda until=until: until,  # type: ignore[misc]
                 replace(options, out=out / name if out else None),
-                listeners,
             )
             for (name, config), until in zip(sides.items(), stops, strict=True)
         ]
@@ -428,14 +431,13 @@ def _level(confidence: float, variants: int) -> float:
     return confidence if variants == 1 else 1.0 - (1.0 - confidence) / variants
 
 
+@takes(CompareArguments)
 def compare(
     base: ConfigLike,
     variants: ConfigLike | Sequence[ConfigLike],
     n: int | None = None,
-    seed: int = DEFAULT_SEED,
-    *,
-    confidence: float = 0.95,
-    **keywords: Unpack[RunKeywords],
+    seed: int | None = None,
+    **options: Any,  # noqa: ANN401
 ) -> Comparison:
     """Replicate systems under common random numbers and compare them with the first, in pairs.
 
@@ -445,16 +447,9 @@ def compare(
         The system that others are compared with.
     variants : Config or what `valmatch.load_config` takes, or list of them
         The other system, or 1 to 25 of them in a list; differences are variant - base.
-    n, seed
+    n, seed : int or None
         As for `valmatch.replicate`, of each; n is 1 by default only if it is so for all.
-    confidence : float
-        Probability, in (0, 1), with which the intervals of all variants hold together, response by
-        response.
-    **keywords
-        workers, executor, scheduler, max_seconds, out, resume, progress, warn, detail, as for
-        `valmatch.replicate`: the time is that for all, an equal part of it for each; `out` is the
-        folder for ``differences.csv``, ``summary.json``, ``manifest.json`` and the runs in the
-        folders ``a`` (the base), ``b``, ``c`` and so on.
+    **options
 
     Returns
     -------
@@ -469,28 +464,30 @@ def compare(
     RunError
         If a run fails; what is finished stays in the folder.
     """
-    first, others = load_config(base), [load_config(variant) for variant in _several(variants)]
-    options, listeners = split(keywords, RunKeywords)
-    least = default_n(first, *others)
-    plan = Plan(least if n is None else n, seed, confidence=confidence)
-    return compare_configs([first, *others], plan, options, listeners)
+    configs = [load_config(base), *(load_config(variant) for variant in _several(variants))]
+    return compare_configs(configs, CompareArguments(n=n, seed=seed, **options))
+
+
+def pairs_plan(configs: Sequence[Config], options: CompareArguments) -> Plan:
+    """Return the plan of each run; what is not given, the first config gives, or a default."""
+    given, least = configs[0].replicate, default_n(*configs)
+    n = first_given(options.n, None if least == 1 else given.n, least)
+    seed = first_given(options.seed, given.seed, DEFAULT_SEED)
+    return Plan(n, seed, confidence=options.confidence)
 
 
 def compare_configs(
-    configs: Sequence[Config],
-    plan: Plan,
-    options: RunOptions,
-    listeners: Listeners,
-    shown: Sequence[str] = (),
+    configs: Sequence[Config], options: CompareArguments, shown: Sequence[str] = ()
 ) -> Comparison:
     """Replicate configs and compare them with the first of them; see `compare`.
 
     The manifest notes which responses were shown, unless all were: figures are of the same.
     """
-    sides = _sides(configs)
+    sides, plan = _sides(configs), pairs_plan(configs, options)
+    options = options.in_config(configs[0].replicate)
     ids = [config_id(config) for config in configs[1:]]
     identity = {"config_id_b": ids[0]} if len(ids) == 1 else {"variants": ids}
-    with paired_runs(sides, plan, identity, options, listeners) as (runs, folder):
+    with paired_runs(sides, plan, identity, options) as (runs, folder):
         compared = compare_runs(runs[0], runs[1:], plan.confidence)
         compared = replace(compared, folder=options.out)
         if folder:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.config.loading import ConfigLike, load_config
@@ -15,13 +15,19 @@ from valmatch.errors import InputError, option
 from valmatch.execution.chunks import Chunks, build, replicating
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.processes import WorkerPool
-from valmatch.execution.run_options import Listeners, ReplicateKeywords, RunOptions, split
+from valmatch.execution.run_options import (
+    DEFAULT_SEED,
+    ReplicateArguments,
+    RunOptions,
+    first_given,
+)
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.replications import Replications
 from valmatch.inputs import arguments
+from valmatch.inputs.options import takes
 from valmatch.models.model import Batch, Model, Response
 from valmatch.models.registry import no_response
-from valmatch.statistics.precision import Precision, Target, looks, parse_target
+from valmatch.statistics.precision import LEAST, Precision, Target, looks, parse_target
 from valmatch.statistics.sampling import OneHistory
 from valmatch.storage.curve_file import write_curves
 from valmatch.storage.output import write_csv, write_json
@@ -32,8 +38,6 @@ from valmatch.text.terminal import Notice
 # Plans of a run: the replications to be made, or the precision that their means are to have.
 
 DEFAULT_N = 1000
-
-DEFAULT_SEED = 1
 
 MAX_REPS = 1_000_000  # replications at which targets are given up, unless told otherwise
 
@@ -85,23 +89,40 @@ class Plan:
             yield len(self.shard.indices(goal))
 
 
+def plan_of(config: Config, options: ReplicateArguments) -> Plan:
+    """Return the plan of a run; what is not given, the config gives, or a default."""
+    given = config.replicate
+    targets = list(options.targets) or given.target
+    least = LEAST if targets else default_n(config)
+    # What the config says of n is of its random arrivals.
+    configured = None if targets or config.one_history else given.n
+    shard = options.shard or WHOLE
+    assert isinstance(shard, Shard)
+    return Plan(
+        first_given(options.n, configured, least),
+        first_given(options.seed, given.seed, DEFAULT_SEED),
+        shard,
+        first_given(options.confidence, given.confidence, 0.95),
+        targets,
+        first_given(options.max_reps, given.max_reps, MAX_REPS),
+        options.control_variates or bool(given.control_variates),
+    )
+
+
+@takes(ReplicateArguments)
 def replicate(
     config: ConfigLike,
     n: int | None = None,
-    seed: int = DEFAULT_SEED,
-    *,
-    confidence: float = 0.95,
-    targets: str | Sequence[str] = (),
-    max_reps: int = MAX_REPS,
-    control_variates: bool = False,
-    **keywords: Unpack[ReplicateKeywords],
+    seed: int | None = None,
+    **options: Any,  # noqa: ANN401
 ) -> Replications:
     """Run replications 0..n-1 of a config, or a shard of them.
 
-    SIGINT (Ctrl-C), SIGTERM, SIGUSR1, SIGXCPU and the end of the time end the run after the chunks
-    at work, for which a signal waits half a second, but for compiled code as long as that takes:
-    what is finished is kept, in the files and in the result. No result depends on workers,
-    executor, shards or interruptions.
+    What is not given, the section `replicate` of the config may give. SIGINT (Ctrl-C), SIGTERM,
+    SIGUSR1, SIGXCPU and the end of the time end the run after the chunks at work, for which a
+    signal waits half a second, but for compiled code as long as that takes: what is finished is
+    kept, in the files and in the result. No result depends on workers, executor, shards or
+    interruptions.
 
     Parameters
     ----------
@@ -110,48 +131,9 @@ def replicate(
     n : int or None
         Number of replications, >= 1, in all shards together; with targets the least one. None: 1
         where every replication is the same, such as on a queue log, else 1000.
-    seed : int
-        Seed of all random numbers, >= 0.
-    confidence : float
-        Level of the intervals, in (0, 1).
-    targets : str or sequence of str
-        ``NAME=1%`` or ``NAME=0.05`` each: go on until the half-width of the interval of the
-        response is that share of its mean, or that number. Refused on a queue log, resampled or
-        not, whose intervals no number of replications narrows.
-    max_reps : int
-        Number of replications at which to give the targets up.
-    control_variates : bool
-        Whether to adjust the means by control variates, the sums over the players of a
-        replication whose expectations are known.
-    **keywords
-        How to work and whom to tell:
-
-        workers : int
-            Workers, >= 1; without effect where a Dask scheduler is given.
-        executor : str or None
-            ``local``: threads of this process where the model's compiled code lets them work at
-            once, else processes of this machine; ``processes``: such processes in any case;
-            ``dask``: the workers of a Dask scheduler. None is ``dask`` where a scheduler is given,
-            else ``local``.
-        scheduler : str or None
-            Address of that scheduler; ``dask`` without one starts one in this process.
-        shard : Shard or str
-            The replications to make, ``"I/K"``: every K-th one from I on.
-        max_seconds : float
-            Time after which to stop.
-        out : PathLike or None
-            Folder for ``replications.csv`` , ``summary.json``, ``summary.csv``, ``manifest.json``
-            and the further files of the model.
-        resume : bool
-            Go on from what an earlier run left in `out`.
-        progress : callable
-            Called with the number of further replications done.
-        looked : callable
-            Called with what is known of the targets whenever it is looked at.
-        warn : callable
-            Called with each remark on the input.
-        detail : callable
-            Called with the number of workers, and again when that changes.
+    seed : int or None
+        Seed of all random numbers, >= 0; None: 1.
+    **options
 
     Returns
     -------
@@ -165,34 +147,19 @@ def replicate(
     RunError
         If the run fails; what is finished stays in the folder.
     """
-    config = load_config(config)
-    options, listeners = split(keywords, ReplicateKeywords)
-    plan = Plan(
-        default_n(config) if n is None else n,
-        seed,
-        options.shard,
-        confidence,
-        targets,
-        max_reps,
-        control_variates,
-    )
-    return replicate_config(config, plan, options, listeners)
+    return replicate_config(load_config(config), ReplicateArguments(n=n, seed=seed, **options))
 
 
-def replicate_config(
-    config: Config, plan: Plan, options: RunOptions, listeners: Listeners
-) -> Replications:
-    """Make planned replications with workers of their own; see `replicate`."""
+def replicate_config(config: Config, options: ReplicateArguments) -> Replications:
+    """Make replications with workers of their own; see `replicate`."""
+    plan, options = plan_of(config, options), options.in_config(config.replicate)
     with ExitStack() as stack:
-        pool = stack.enter_context(options.open_pool(listeners, config))
-        return run_plan(
-            config,
-            plan,
-            pool,
-            lambda: stack.enter_context(stop_on_signal(options.max_seconds)),
-            options,
-            listeners,
-        )
+        pool = stack.enter_context(options.open_pool(config))
+
+        def begin() -> Stop:
+            return stack.enter_context(stop_on_signal(options.max_seconds))
+
+        return run_plan(config, plan, pool, begin, options)
 
 
 def run_plan(
@@ -201,10 +168,9 @@ def run_plan(
     pool: WorkerPool,
     begin: Callable[[], Stop],
     options: RunOptions,
-    listeners: Listeners,
 ) -> Replications:
     """Make planned replications, alone or as a part of something larger."""
-    out, resume, warn = options.out, options.resume, listeners.warn
+    out, resume, warn = options.out, options.resume, options.warn
     model = build(config, warn=warn)
     _check_expected_names(config, model.responses)
     fixed = OneHistory.fixed if config.one_history else model.sampling.fixed
@@ -226,12 +192,12 @@ def run_plan(
             open_store(config, plan, model, Place(out, plan.shard, resume, warn))
         )
         stop = begin()
-        listeners.found(store.done)
-        listeners.progress(store.done)
+        options.resumed(store.done)
+        options.progress(store.done)
         goals = list(plan.goals())
         try:
             chunks = Chunks(pool, replicating(config, plan.seed, plan.control_variates))
-            precision = _advance(store, chunks, goals, wanted, plan.confidence, stop, listeners)
+            precision = _advance(store, chunks, goals, wanted, plan.confidence, stop, options)
         finally:
             if folder:
                 folder.note(replications=store.done)
@@ -283,7 +249,7 @@ def _advance(
     wanted: Sequence[Target],
     confidence: float,
     stop: Stop,
-    listeners: Listeners,
+    options: RunOptions,
 ) -> list[Precision]:
     """Simulate up to the goal at which all targets are reached; return how precise means are."""
     precision: list[Precision] = []
@@ -291,10 +257,11 @@ def _advance(
         # What an earlier run went past was not enough for it.
         if goal < store.done:
             continue
-        _simulate(store, chunks, goal, stop, listeners.progress)
+        _simulate(store, chunks, goal, stop, options.progress)
         values = store.values
         precision = [target.assess(values[:, target.column], confidence) for target in wanted]
-        listeners.looked(precision)
+        if isinstance(options, ReplicateArguments):
+            options.looked(precision)
         if stop.reason or (wanted and all(target.reached for target in precision)):
             break
     return precision

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,9 +17,9 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load_config
 from valmatch.execution.chunks import build, record
+from valmatch.execution.run_options import DEFAULT_SEED, SimulateArguments, first_given
 from valmatch.experiments.response_list import shown_by
-from valmatch.inputs import arguments
-from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.options import takes
 from valmatch.kernels.scratch import Scratch
 from valmatch.models.model import Response, Table
 from valmatch.storage.output import ROWS_AT_ONCE, write_csv_parts, write_json
@@ -145,13 +145,12 @@ def _array(cells: list[str]) -> NDArray[Any]:
         return np.array(cells)
 
 
+@takes(SimulateArguments)
 def simulate(
     config: ConfigLike,
-    seed: int = 1,
+    seed: int | None = None,
     replication: int = 0,
-    *,
-    out: PathLike | None = None,
-    warn: Callable[[str], None] = lambda text: None,
+    **options: Any,  # noqa: ANN401
 ) -> Simulation:
     """Run replication `replication` of a config and record it.
 
@@ -160,12 +159,9 @@ def simulate(
     config : Config or what `valmatch.load_config` takes
         What to simulate.
     seed, replication : int
-        Address of the random numbers, both >= 0.
-    out : PathLike or None
-        Folder for ``responses.json``, one CSV file a table, and
-        ``manifest.json``.
-    warn : callable
-        Called with each remark on the input.
+        Address of the random numbers, both >= 0; a seed of None is that of the section
+        `replicate` of the config, else 1.
+    **options
 
     Raises
     ------
@@ -174,13 +170,16 @@ def simulate(
     RunError
         If the results cannot be written.
     """
-    config = load_config(config)
-    identity = {
-        "seed": arguments.whole("seed", seed),
-        "replication": arguments.whole("replication", replication),
-    }
-    path = None if out is None else arguments.path("out", out)
-    model = build(config, warn=warn)
+    given = SimulateArguments(seed=seed, replication=replication, **options)
+    return simulate_config(load_config(config), given)
+
+
+def simulate_config(config: Config, options: SimulateArguments) -> Simulation:
+    """Run a replication of a config and record it; see `simulate`."""
+    seed = first_given(options.seed, config.replicate.seed, DEFAULT_SEED)
+    path, replication = options.out, options.replication
+    identity = {"seed": seed, "replication": replication}
+    model = build(config, warn=options.warn)
     with RunFolder(path, "simulate", config, identity) if path else nullcontext() as folder:
         if folder:
             model.scratch = Scratch(folder.path)

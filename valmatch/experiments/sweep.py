@@ -18,7 +18,7 @@ from valmatch.config.factor_paths import parts
 from valmatch.config.identity import config_id
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
-from valmatch.execution.run_options import DEFAULT_OPTIONS, NO_LISTENERS, Listeners, RunOptions
+from valmatch.execution.run_options import RunOptions
 from valmatch.execution.shards import WHOLE
 from valmatch.experiments.replicate import Plan, check_folders, run_plan
 from valmatch.experiments.replications import STATISTICS, Replications
@@ -271,8 +271,7 @@ def run_design(
     design: Design,
     configs: Sequence[Config],
     plan: Plan,
-    options: RunOptions = DEFAULT_OPTIONS,
-    listeners: Listeners = NO_LISTENERS,
+    options: RunOptions = RunOptions(),  # noqa: B008 - never changed
 ) -> DesignReplications:
     """Run the replications of every point of a design, one point after the other.
 
@@ -281,7 +280,7 @@ def run_design(
     results: dict[str, Replications] = {}
     out, resume = options.out, options.resume
     with ExitStack() as stack:
-        pool = stack.enter_context(options.open_pool(listeners, config))
+        pool = stack.enter_context(options.open_pool(config))
         folder = None
         if out:
             ids = list(map(config_id, configs))
@@ -299,7 +298,6 @@ def run_design(
                     pool,
                     lambda: stop,
                     replace(options, out=out / POINTS / key if out else None),
-                    listeners,
                 )
             if stop() or not results[key].complete:
                 break

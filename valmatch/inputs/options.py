@@ -117,8 +117,8 @@ def flag(help: str, **more: Any) -> Any:  # noqa: ANN401
 
 def duration(help: str, metavar: str = "TIME", **more: Any) -> Any:  # noqa: ANN401
     """Declare a time in seconds, which the command line takes with a unit, too."""
-    given = {"read": seconds_of_text, "check": arguments.seconds, "allowed": _TIMES, **more}
-    return declare(None, help, metavar, **given)
+    given = {"value": None, "read": seconds_of_text, "check": arguments.seconds, **more}
+    return declare(help=help, metavar=metavar, allowed=_TIMES, **given)
 
 
 def columns(help: str, example: str = "game=match_id") -> Any:  # noqa: ANN401

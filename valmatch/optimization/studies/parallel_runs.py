@@ -12,10 +12,10 @@ from typing import Protocol, TypeVar
 from valmatch.config.config import Config
 from valmatch.errors import WorkersLostError
 from valmatch.execution.chunks import RETRIES, lost, result_of
-from valmatch.execution.executors import PROCESSES, open_pool
+from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop, Stopped
 from valmatch.execution.processes import WorkerPool
-from valmatch.execution.run_options import Listeners, RunOptions
+from valmatch.execution.run_options import PROCESSES, RunOptions
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.shared_pool import SharedPool
@@ -86,17 +86,11 @@ class Pools:
 
 
 @contextmanager
-def open_pools(
-    config: Config,
-    jobs: int,
-    stop: Stop,
-    options: RunOptions,
-    listeners: Listeners,
-) -> Iterator[Pools]:
+def open_pools(config: Config, jobs: int, stop: Stop, options: RunOptions) -> Iterator[Pools]:
     """Start workers: several jobs are made at once, a single one has its replications shared."""
-    workers = options.workers
+    workers = options.workers or 1
     with ExitStack() as stack:
-        pool = stack.enter_context(options.open_pool(listeners, config))
+        pool = stack.enter_context(options.open_pool(config))
         shared = None if pool.here and workers == 1 else SharedPool(pool, stop)
         if shared is None or jobs < 2:
             yield Pools(shared)

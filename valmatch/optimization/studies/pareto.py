@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from valmatch.config.config import Config, TermOptions
 from valmatch.config.identity import problem_id
 from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import InputError, option
-from valmatch.execution.run_options import RunKeywords, split
+from valmatch.execution.run_options import SearchArguments, first_given
 from valmatch.inputs import arguments
+from valmatch.inputs.options import takes
 from valmatch.models.model import ANY, Model
 from valmatch.models.registry import no_response
 from valmatch.optimization.evaluation import Execution, Journal
@@ -25,12 +26,12 @@ from valmatch.optimization.problem_of_config import found_scales, problem_of
 from valmatch.optimization.studies.front_run import CandidatePoint, FrontJob, FrontRun
 from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.study import (
-    DEFAULT_BUDGET,
     PosedProblem,
     StudyRequest,
     StudyResult,
     StudySpec,
     execute,
+    settings_in,
     settings_of,
 )
 from valmatch.optimization.verdict import at_bound, constraints_as_dict, limits_of_objective
@@ -272,14 +273,13 @@ class FrontSpec(StudySpec[FrontRun, Front]):
         )
 
 
+@takes(SearchArguments)
 def pareto_front(
     config: ConfigLike,
     objectives: str | Sequence[str] = (),
-    budget: int = DEFAULT_BUDGET,
-    seed: int = 1,
-    *,
-    confidence: float = 0.95,
-    **keywords: Unpack[RunKeywords],
+    budget: int | None = None,
+    seed: int | None = None,
+    **options: Any,  # noqa: ANN401
 ) -> Front:
     """Find the rules of which no other is better in all of several objectives.
 
@@ -295,11 +295,9 @@ def pareto_front(
         What to optimise.
     objectives : str or sequence of str
         Responses to be minimised, at least two; none: those of the config's `objectives`.
-    budget, seed, confidence
-        As of `valmatch.optimize`; the confidence is that of each point.
-    **keywords
-        workers, executor, scheduler, max_seconds, out, resume, progress, warn, detail, as of
-        `valmatch.optimize`.
+    budget, seed : int or None
+        As of `valmatch.optimize`.
+    **options
 
     Raises
     ------
@@ -309,10 +307,16 @@ def pareto_front(
         If the run fails.
     """
     names = arguments.names("pareto", objectives)
-    options, listeners = split(keywords, RunKeywords)
-    loaded, settings = load_config(config), settings_of(budget, seed, confidence)
-    spec = FrontSpec(config=loaded, settings=settings, confidence=confidence, objectives=names)
-    return execute(spec, options, listeners)
+    loaded = load_config(config)
+    given = SearchArguments(budget=budget, seed=seed, **options).in_config(loaded.optimize)
+    confidence = first_given(given.confidence, loaded.optimize.confidence, 0.95)
+    spec = FrontSpec(
+        config=loaded,
+        settings=settings_in(loaded, given),
+        confidence=confidence,
+        objectives=names,
+    )
+    return execute(spec, given)
 
 
 def _term(response: str) -> TermOptions:

@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.config.identity import problem_id
 from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import Stopped
-from valmatch.execution.run_options import ShardKeywords, split
+from valmatch.execution.run_options import OptimizeArguments, first_given
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.inputs import arguments
+from valmatch.inputs.options import takes
 from valmatch.models.model import Model
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.post_analysis.post_analysis import (
@@ -40,12 +41,12 @@ from valmatch.optimization.studies.result_files import (
 )
 from valmatch.optimization.studies.solver_comparison import SolverComparison, compare
 from valmatch.optimization.studies.study import (
-    DEFAULT_BUDGET,
     PosedProblem,
     StudyRequest,
     StudyResult,
     StudySpec,
     execute,
+    settings_in,
     settings_of,
 )
 from valmatch.optimization.verdict import Verdict, best_run, verdict
@@ -295,17 +296,17 @@ class SolverStudySpec(StudySpec[SolverRun, Study]):
         )
 
 
+@takes(OptimizeArguments)
 def optimize(
     config: ConfigLike,
-    solvers: str | SolverFactory | Sequence[str | SolverFactory] = AUTO,
-    budget: int = DEFAULT_BUDGET,
-    seed: int = 1,
-    *,
-    macroreps: int = 1,
-    confidence: float = 0.95,
-    **keywords: Unpack[ShardKeywords],
+    solvers: str | SolverFactory | Sequence[str | SolverFactory] | None = None,
+    budget: int | None = None,
+    seed: int | None = None,
+    **options: Any,  # noqa: ANN401
 ) -> Study:
     """Solve the problem of a config's `optimize` section by simulation.
+
+    What is not given, the section may give.
 
     Parameters
     ----------
@@ -315,37 +316,14 @@ def optimize(
         Names of solvers; or functions (also classes) that are called with the `Problem`, the
         replications that the search may spend and a numpy Generator, and return an object with
         the methods `propose` and `observe`.
-    budget : int
-        Replications of a run, search and certification. When a study is over, the point that it
-        recommends and the start get a twentieth of that each (10 to 1,000) beyond the budget;
-        prices of constraints take half as many, and each as many and up to 140 more; see
+    budget : int or None
+        Replications of a run, search and certification; None: 1000. When a study is over, the
+        point that it recommends and the start get a twentieth of that each (10 to 1,000) beyond the
+        budget; prices of constraints take half as many, and each as many and up to 140 more; see
         `Study.post_analysis`.
-    seed : int
-        Seed of all random numbers, >= 0.
-    macroreps : int
-        Independent runs of each solver.
-    confidence : float
-        Probability with which a point called feasible is so; level of the intervals.
-    **keywords
-        Options and listeners of the run:
-
-        workers : int
-            Workers: several runs are made at once, in processes; a single run has the replications
-            of its larger evaluations shared among them. No result depends on it.
-        executor, scheduler : str or None
-            As of `valmatch.replicate`; on Dask, too, several runs are made at once.
-        shard : Shard or str
-            The runs to make, ``"I/K"``: every K-th one of each solver from I on.
-        max_seconds : float
-            Time after which to stop.
-        out : PathLike or None
-            Folder for the results.
-        resume : bool
-            Use the replications that an interrupted study left in `out`, or a finished one with
-            fewer `macroreps` or a smaller `budget`.
-        progress, warn, detail : callables
-            Called with the number of further replications done; with each remark on the input;
-            with the number of workers.
+    seed : int or None
+        Seed of all random numbers, >= 0; None: 1.
+    **options
 
     Raises
     ------
@@ -355,19 +333,21 @@ def optimize(
         If the run fails.
     """
     config = load_config(config)
-    options, listeners = split(keywords, ShardKeywords)
-    named = _named(solvers, options.uses_workers)
-    settings = settings_of(budget, seed, confidence)
-    arguments.whole("macroreps", macroreps)
+    given = OptimizeArguments(budget=budget, seed=seed, **options).in_config(config.optimize)
+    configured = config.optimize.solver or AUTO
+    wanted = [name.strip() for name in configured.split(",")] if solvers is None else solvers
+    named = _named(wanted, given.uses_workers)
+    confidence = first_given(given.confidence, config.optimize.confidence, 0.95)
+    assert not isinstance(given.shard, str)
     spec = SolverStudySpec(
         config=config,
-        settings=settings,
+        settings=settings_in(config, given),
         confidence=confidence,
-        shard=options.shard,
+        shard=given.shard or WHOLE,
         solvers=named,
-        macroreps=macroreps,
+        macroreps=first_given(given.macroreps, config.optimize.macroreps, 1),
     )
-    return execute(spec, options, listeners)
+    return execute(spec, given)
 
 
 def _named(

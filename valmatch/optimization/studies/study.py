@@ -18,7 +18,7 @@ from valmatch.config.config import Config, OptimizeOptions
 from valmatch.config.identity import config_id, problem_id
 from valmatch.execution.chunks import build
 from valmatch.execution.interruption import stop_on_signal
-from valmatch.execution.run_options import Listeners, RunOptions
+from valmatch.execution.run_options import DEFAULT_SEED, RunOptions, SearchArguments, first_given
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.inputs import arguments
 from valmatch.models.model import Model
@@ -281,23 +281,33 @@ def settings_of(budget: int, seed: int, confidence: float) -> Settings:
     return Settings(budget, seed, 1.0 - confidence)
 
 
+def settings_in(config: Config, options: SearchArguments) -> Settings:
+    """Return what all runs have in common; what is not given, the config gives, or a default."""
+    given = config.optimize
+    return settings_of(
+        first_given(options.budget, given.budget, DEFAULT_BUDGET),
+        first_given(options.seed, given.seed, DEFAULT_SEED),
+        first_given(options.confidence, given.confidence, 0.95),
+    )
+
+
 def pose(spec: StudySpec[R, S], warn: Callable[[str], None]) -> PosedProblem:
     """Return the problem of a study, with remarks on the input."""
     model = build(spec.config, warn=warn)
     return PosedProblem(model, spec.pose(model))
 
 
-def execute(spec: StudySpec[R, S], options: RunOptions, listeners: Listeners) -> S:
+def execute(spec: StudySpec[R, S], options: RunOptions) -> S:
     """Make what a study asks for, and write it if there is a folder."""
-    posed = pose(spec, listeners.warn)
+    posed = pose(spec, options.warn)
     jobs = spec.jobs(posed)
     with ExitStack() as stack:
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
-        pools = stack.enter_context(open_pools(spec.config, len(jobs), stop, options, listeners))
+        pools = stack.enter_context(open_pools(spec.config, len(jobs), stop, options))
         files = stack.enter_context(open_files(spec, posed, options.out, options.resume))
         if files.folder and files.journal is not None:
-            listeners.found(len(files.journal))
-        execution = Execution(files.journal, pools.shared, stop.check, listeners.progress)
+            options.resumed(len(files.journal))
+        execution = Execution(files.journal, pools.shared, stop.check, options.progress)
         runs = list(run_all(jobs, pools, execution, stop))
         made = list(zip(jobs, runs, strict=False))
         return conclude(spec, posed, made, files, execution, lambda: stop.reason)
