@@ -338,7 +338,7 @@ def test_a_scheduler_means_dask_from_python() -> None:
     with pytest.raises(InputError, match="scheduler: of no use with executor=local"):
         replicate("valorant", 2, scheduler="x", executor="local")
     with pytest.raises(InputError, match="scheduler: 7"):
-        replicate("valorant", 2, scheduler=7)  # type: ignore[arg-type]
+        replicate("valorant", 2, scheduler=7)
 
 
 # A cluster of one's own

@@ -157,7 +157,7 @@ def ticked(waiting: list[Waiting], now: float, rules: Parameters) -> tuple[list[
         players[one.ticket] = (one.mu, math.sqrt(one.variance), one.skill, one.ticket)
         if not pairs.has_room(rules, queue):
             queue = pairs.grown(queue, rules)
-        place = pairs.join(one.time, one.seen, one.ticket, rules, queue)
+        place = pairs.enqueue(one.time, one.seen, one.ticket, rules, queue)
         assert pairs.review(one.time, place, rules, queue) == 0
     lineup, found = np.zeros(2, LINEUP), []
     for match in range(pairs.review(now, NOBODY, rules, queue)):
@@ -239,7 +239,7 @@ def test_whoever_gives_up_is_not_matched() -> None:
     queue = with_people(pairs.new(4, rules), np.zeros(4, PLAYER), Streams(1).place(0))
     lineup = np.zeros(2, LINEUP)
     for player in range(4):
-        pairs.join(0.0, 100.0 * player, player, rules, queue)
+        pairs.enqueue(0.0, 100.0 * player, player, rules, queue)
     assert not pairs.leave(0.0, 1, rules, queue)
     assert not pairs.leave(0.0, 3, rules, queue)
     assert pairs.review(1.0, NOBODY, rules, queue) == 1
