@@ -180,9 +180,16 @@ def prices(
                 shown.append(_Local(k, levels, after - before, slack))
                 continue
         priced[k] = Price(bound, why=f"{UNKNOWN} no small move of the variables shows it")
-    active = _active(shown, sampling, confidence)
+    active, left_out = _active(shown, sampling, confidence)
     for local in shown:
-        priced[local.k] = _price(constraints[local.k - 1], local, active, known, sampling)
+        bound, values = constraints[local.k - 1], active.get(local)
+        if values is None and local.slack == 0.0:
+            alike = "it cannot be told apart from that of another constraint"
+            priced[local.k] = Price(bound, why=f"{UNKNOWN} {alike}")
+            continue
+        if values is None:
+            values = left_out.get(local, local.multiplier(active))
+        priced[local.k] = _price(bound, local, values, local in active, known, sampling)
     return [priced[k] for k in range(1, 1 + len(constraints))]
 
 
@@ -193,13 +200,16 @@ def _slack(excess: Estimate) -> float:
     return -excess.mean
 
 
-def _active(shown: Sequence[_Local], sampling: Sampling, confidence: float) -> dict[_Local, Floats]:
-    """Return the constraints that may hold up the objective together, and their multipliers.
+def _active(
+    shown: Sequence[_Local], sampling: Sampling, confidence: float
+) -> tuple[dict[_Local, Floats], dict[_Local, Floats]]:
+    """Return the constraints that may hold up the objective together, and those that may not.
 
-    These are as (n,) values, whose means are the multipliers and whose spread is their error. The
+    Each with (n,) values, whose mean is its multiplier and whose spread is the error of that. The
     constraints are those whose bound is reached, nearest first, and can be told apart; one that the
-    recommended point is short of is left out where its multiplier is not above 0.
+    recommended point is short of may not where its multiplier is not above 0.
     """
+    left_out: dict[_Local, Floats] = {}
     candidates = [local for local in shown if local.slack == 0.0 or local.reaches]
     candidates.sort(key=lambda local: local.slack / local.size)
     while True:
@@ -214,8 +224,10 @@ def _active(shown: Sequence[_Local], sampling: Sampling, confidence: float) -> d
             if local.slack > 0.0 and (multiplier.ci_low is None or multiplier.ci_low <= 0.0):
                 doubtful.append(((multiplier.mean or 0.0) / (multiplier.std_error or 1.0), local))
         if not doubtful:
-            return multipliers
-        candidates.remove(min(doubtful, key=itemgetter(0))[1])
+            return multipliers, left_out
+        _, least = min(doubtful, key=itemgetter(0))
+        left_out[least] = multipliers[least]
+        candidates.remove(least)
 
 
 def _slopes(chosen: Sequence[_Local]) -> Floats:
@@ -246,21 +258,16 @@ def _multipliers(chosen: Sequence[_Local]) -> dict[_Local, Floats]:
 def _price(
     bound: Constraint,
     local: _Local,
-    active: Mapping[_Local, Floats],
+    multiplier: Floats,
+    active: bool,
     known: Estimate,
     sampling: Sampling,
 ) -> Price:
-    """Say what a constraint costs, given the multipliers of those that are active."""
-    tight = local.slack == 0.0
-    if tight and local not in active:
-        return Price(
-            bound, why=f"{UNKNOWN} it cannot be told apart from that of another constraint"
-        )
-    values = active[local] if local in active else local.multiplier(active)
-    price = sampling.estimate(values, known.confidence)
+    """Say what a constraint costs, given the values of its multiplier and the objective."""
+    price = sampling.estimate(multiplier, known.confidence)
     if price.ci_low is None or price.ci_high is None:
         return Price(bound, why=f"{UNKNOWN} it has no interval")
-    if not tight and local not in active:
+    if not active:
         # What all of the slack could gain; where that is next to nothing, so would be the gain.
         gain = price.ci_high * max(local.slack, SOME * local.size)
         size, half = abs(known.mean or 0.0), known.half_width or 0.0
@@ -275,7 +282,7 @@ def _price(
     if price.ci_low <= 0.0:
         low, high = sorted((0.0, -bound.sign * price.ci_high))
         return Price(bound, between=(low, high))
-    return Price(bound, sampling.estimate(-bound.sign * values, known.confidence))
+    return Price(bound, sampling.estimate(-bound.sign * multiplier, known.confidence))
 
 
 def quotients(
