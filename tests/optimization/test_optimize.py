@@ -165,7 +165,9 @@ def test_infeasible_problem_is_said_to_be_so(tmp_path: Path) -> None:
 def test_a_point_is_recommended_unless_it_is_known_to_be_infeasible() -> None:
     mean = estimate(np.array([1.0, 2.0, 3.0]))
     for feasible, shown in ((True, True), (None, "undecided"), (False, False)):
-        found = Verdict({"x": 1.0}, mean, [], feasible, "why").as_dict()
+        found = Verdict(
+            point={"x": 1.0}, objective=mean, constraints=[], feasible=feasible, why="why"
+        ).as_dict()
         key = "least_violation" if feasible is False else "recommended"
         assert found[key]["point"] == {"x": 1.0}
         assert (found["feasible"], found["recommended"] is None) == (shown, feasible is False)

@@ -16,6 +16,7 @@ from tests.support.folders import rows
 from tests.support.known_loads import BOXES, LOADS
 from tests.support.known_rules import RULES, registered
 from tests.support.sweeps import swept
+from valmatch.config.config import TermOptions
 from valmatch.config.identity import resolved, restore
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
@@ -30,6 +31,7 @@ from valmatch.optimization.solvers.proposals import Level, NextTest, Proposal, P
 from valmatch.optimization.solvers.search import PointEstimates, Request
 from valmatch.optimization.studies.pareto import pareto_front
 from valmatch.optimization.studies.solver_study import Study, optimize
+from valmatch.optimization.verdict import verdict
 
 ALPHA = 0.1
 
@@ -57,6 +59,12 @@ def test_a_start_whose_events_are_rare_gets_all_replications_and_all_of_alpha() 
         for seed in range(1, 6):
             run = run_solver(config, problem, RunSpec("auto", 0), Settings(1_000, seed, 0.05))
             certificates.append(run.certificate)
+            point = verdict(build(config), problem, [run], 0.95)
+            assert point is not None
+            ((_, share),) = point.constraints
+            # However few events were seen, Clopper and Pearson leave room for some.
+            assert share.ci_high is not None
+            assert share.ci_high >= 1.0 - 0.025 ** (1.0 / share.n)
     # Of 300 replications one event is allowed, and so many show at most that in 85 % of all runs.
     assert sum(found.feasible is True and found.name == "start" for found in certificates) >= 4
     assert all(found.tested >= 300 for found in certificates)
@@ -188,6 +196,26 @@ def test_every_point_of_a_sweep_is_no_worse_than_a_feasible_start() -> None:
         if found.feasible:
             assert rule.expected(found.point)[0] <= rule.expected({"x1": rule.start})[0] + 1e-9
     assert "remarks" in frontier.columns()
+
+
+def test_a_share_that_is_maximised_has_an_interval_within_its_limits() -> None:
+    with known_loads.registered():
+        config = LOADS["events"].config("events")
+        config.optimize.constraints.clear()
+        config.optimize.objectives.update(
+            {
+                "cost": TermOptions.model_validate({"response": "cost"}),
+                "event": TermOptions.model_validate({"response": "event", "weight": -1}),
+            }
+        )
+        front = pareto_front(config, budget=300)
+    shares = [point.objectives["event"] for point in front.points]
+    assert shares
+    for share in shares:
+        assert share.mean is not None
+        assert share.ci_low is not None
+        assert share.ci_high is not None
+        assert 0.0 <= share.ci_low <= share.mean < share.ci_high <= 1.0
 
 
 @pytest.mark.slow

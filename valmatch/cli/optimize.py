@@ -51,20 +51,18 @@ class OptimizeFlags(ResponseOptions, OptimizeArguments):
     def request(self, settings: Config) -> StudyRequest:
         """Return what is sought; the options outrank the config."""
         from valmatch.optimization.solvers.registry import AUTO
-        from valmatch.optimization.studies.study import StudyRequest, settings_in
+        from valmatch.optimization.studies.study import request_of
 
         given = settings.optimize
         objectives = None if self.pareto is None else list(self.pareto)
         if objectives is None and self.sweep is None and given.objectives:
             objectives = []
         solvers = given.solver or AUTO if self.solvers is None else self.solvers
-        common = settings_in(settings, self)
-        return StudyRequest(
+        return request_of(
+            settings,
+            self,
             solvers=[name.strip() for name in solvers.split(",")],
-            budget=common.budget,
-            seed=common.seed,
             macroreps=first_given(self.macroreps, given.macroreps, 1),
-            confidence=first_given(self.confidence, given.confidence, 0.95),
             sweep=self.sweep,
             pareto=objectives,
             solver=self.solvers,

@@ -116,6 +116,18 @@ class Constraint:
     limits: tuple[float, float] = ANY  # the least and the largest value that the response can have
 
     @property
+    def sense(self) -> str:
+        """How the response is to be to the bound: ``"<="`` or ``">="``."""
+        return "<=" if self.sign > 0 else ">="
+
+    def responses(self, excess: Floats) -> Floats:
+        """Return responses by their excesses; limits are met although sums round."""
+        values = self.bound + self.sign * excess
+        for limit in self.limits:
+            values[np.isclose(values, limit, rtol=1e-12, atol=1e-15)] = limit
+        return values
+
+    @property
     def limits_of_excess(self) -> tuple[float, float]:
         """The least and the largest excess over the bound that there can be."""
         low, high = sorted(self.sign * (limit - self.bound) for limit in self.limits)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from valmatch.inputs.fields import plain_number
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import ANY, Model, Response
 from valmatch.optimization.certification.selection import Certificate
 from valmatch.optimization.problem import Constraint, Problem, Term
@@ -18,26 +19,74 @@ from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Resampled
 
-ELSEWHERE = "which resamples of the log show (--set log.resample=block)"
+RESAMPLES = "which resamples of the log show (--set log.resample=block)"
+
+Means: TypeAlias = Callable[[Floats, tuple[float, float]], Estimate]
+"""(values of replications, the limits of such values) -> the estimate of their mean"""
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The point that was found and what fresh replications say about it.
+@dataclass(frozen=True, kw_only=True)
+class PointResult:
+    """A tested point and what fresh replications say of it."""
+
+    point: dict[str, float]  # values of the decision variables
+    # the mean of each constraint's response, with the constraint
+    constraints: list[tuple[Constraint, Estimate]]
+    name: str = ""  # "start" or "today's rule" where it is that, "" otherwise
+    # the variables whose value is at a bound, ``"low"`` or ``"high"``
+    at_bounds: Mapping[str, str] = field(default_factory=dict)
+
+    @staticmethod
+    def facts(problem: Problem, unit: Floats, excesses: Floats, means: Means) -> dict[str, Any]:
+        """Return the fields, by the excesses over the last constraints of a problem."""
+        point = problem.point(unit)
+        bounded = problem.constraints[len(problem.constraints) - excesses.shape[1] :]
+        constraints = [
+            (one, means(one.responses(excess), one.limits))
+            for one, excess in zip(bounded, excesses.T, strict=True)
+        ]
+        at_bounds = problem.at_bounds(point)
+        name = problem.name_of(unit)
+        return {"point": point, "constraints": constraints, "name": name, "at_bounds": at_bounds}
+
+    def described(self, **objectives: object) -> dict[str, Any]:
+        """Return the part of ``summary.json`` that holds it, with its objectives."""
+        return {
+            "point": self.point,
+            "name": self.name or None,
+            "at_bounds": dict(self.at_bounds),
+            **objectives,
+            "constraints": {
+                constraint.name: {
+                    "response": constraint.response,
+                    "sense": constraint.sense,
+                    "bound": constraint.bound,
+                    **mean.as_dict(),
+                }
+                for constraint, mean in self.constraints
+            },
+        }
+
+    def cells(self, objectives: Mapping[str, Estimate]) -> dict[str, Any]:
+        """Return the columns of a table that hold it; a response stands there once."""
+        means = {**objectives, **{one.response: mean for one, mean in self.constraints}}
+        row: dict[str, Any] = dict(self.point)
+        for name, mean in means.items():
+            row |= {name: mean.mean, f"{name}_low": mean.ci_low, f"{name}_high": mean.ci_high}
+        return row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict(PointResult):
+    """The point that was found and what is known of it.
 
     It is recommended unless every candidate was seen to violate a constraint: then it is the point
     of least violation. One that is too close to call is the best guess there is.
     """
 
-    point: dict[str, float]  # values of the decision variables
     objective: Estimate  # its estimate
-    # the mean of each constraint's response, with the constraint
-    constraints: list[tuple[Constraint, Estimate]]
     feasible: bool | None  # True, False or None for undecided
     why: str  # the reason in words
-    name: str = ""  # "start" or "today's rule" where it is that, "" otherwise
-    # the variables whose value is at a bound, ``"low"`` or ``"high"``
-    at_bounds: Mapping[str, str] = field(default_factory=dict)
     # by how much the best other certified point changes the objective, where a point that the
     # config gives is recommended because that is not less beyond the interval
     unbeaten: Estimate | None = None
@@ -45,44 +94,25 @@ class Verdict:
 
     def remarks(self) -> list[str]:
         """Say what else there is to know of the point, a sentence each."""
-        said = []
+        remarks = []
         if self.unbeaten is not None:
-            said.append(_unbeaten(self.name, self.unbeaten))
+            remarks.append(_unbeaten(self.name, self.unbeaten))
         elif self.name and self.feasible is True:
-            said.append(f"{self.name}: it is what is recommended, no better point was certified")
-        said += [at_bound(name, self.point[name], side) for name, side in self.at_bounds.items()]
-        return said
+            remarks.append(f"{self.name}: it is what is recommended, no better point was certified")
+        sides = self.at_bounds.items()
+        return remarks + [at_bound(name, self.point[name], side) for name, side in sides]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
-        found = {
-            "point": self.point,
-            "name": self.name or None,
-            "at_bounds": dict(self.at_bounds),
-            "objective": self.objective.as_dict(),
-            "constraints": constraints_as_dict(self.constraints),
-        }
-        infeasible = {"recommended": None, "least_violation": found}
+        point = self.described(objective=self.objective.as_dict())
+        infeasible = {"recommended": None, "least_violation": point}
         return {
-            **(infeasible if self.feasible is False else {"recommended": found}),
+            **(infeasible if self.feasible is False else {"recommended": point}),
             "feasible": "undecided" if self.feasible is None else self.feasible,
             "why": self.why,
             **({"no_interval": self.no_interval} if self.no_interval else {}),
             "remarks": self.remarks(),
         }
-
-
-def constraints_as_dict(constraints: Sequence[tuple[Constraint, Estimate]]) -> dict[str, Any]:
-    """Return what ``summary.json`` holds of constraints, each with the mean of its response."""
-    return {
-        bound.name: {
-            "response": bound.response,
-            "sense": "<=" if bound.sign > 0 else ">=",
-            "bound": bound.bound,
-            **mean.as_dict(),
-        }
-        for bound, mean in constraints
-    }
 
 
 def at_bound(name: str, value: float, side: str) -> str:
@@ -113,31 +143,28 @@ def verdict(
     if not runs:
         return None
     best = best_run(runs).certificate
-    outcomes = best.adjusted
     # What is tested is the mean over resamples of a log, so that this is what is shown.
     sampling = INDEPENDENT if isinstance(model.sampling, Resampled) else model.sampling
-    limits = {response.name: response.limits for response in model.responses}
-    constraints = []
-    for k, bound in enumerate(problem.constraints, 1):
-        mean = sampling.estimate(bound.bound + bound.sign * outcomes[:, k], confidence)
-        constraints.append((bound, mean.within(limits.get(bound.response, ANY))))
-    objective = sampling.estimate(outcomes[:, 0], confidence)
-    means = {"objective": objective, **{bound.response: mean for bound, mean in constraints}}
+
+    def means(values: Floats, limits: tuple[float, float]) -> Estimate:
+        return sampling.estimate(values, confidence, limits=limits)
+
+    facts = PointResult.facts(problem, best.unit, best.adjusted[:, 1:], means)
+    limits = limits_of_objective(problem.terms, model.responses)
+    objective, constraints = means(best.adjusted[:, 0], limits), facts["constraints"]
+    estimates = {"objective": objective, **{one.response: mean for one, mean in constraints}}
     return Verdict(
-        problem.point(best.unit),
-        objective.within(limits_of_objective(problem.terms, list(model.responses))),
-        constraints,
-        best.feasible,
-        _why(model, best, constraints) + _limit(model, best) + _ended(runs),
-        problem.name_of(best.unit),
-        problem.at_bounds(problem.point(best.unit)),
-        best.unbeaten,
-        why_no_interval(means, sampling.no_interval(len(outcomes))),
+        **facts,
+        objective=objective,
+        feasible=best.feasible,
+        why=_why(model, best, constraints) + _limit(model, best) + _ended(runs),
+        unbeaten=best.unbeaten,
+        no_interval=why_no_interval(estimates, sampling.no_interval(len(best.outcomes))),
     )
 
 
 def limits_of_objective(
-    terms: Sequence[Term], responses: Sequence[Response]
+    terms: Sequence[Term], responses: Iterable[Response]
 ) -> tuple[float, float]:
     """Return the least and the largest weighted sum of responses within their limits."""
     limits = {response.name: response.limits for response in responses}
@@ -254,9 +281,9 @@ def _why_of_one_history(
     if best.undefined:
         return f"a response is undefined (no matches) {of} at the least violating point found"
     if best.feasible and not constraints:
-        return f"there are no constraints; the objective is that {of}, {ELSEWHERE}"
+        return f"there are no constraints; the objective is that {of}, {RESAMPLES}"
     if best.feasible:
-        elsewhere = f"what just holds here is often broken in other months, {ELSEWHERE}"
+        elsewhere = f"what just holds here is often broken in other months, {RESAMPLES}"
         return f"every constraint holds {of}; {elsewhere}"
     worst, found = constraints[int(best.outcomes[0, 1:].argmax())]
     what = f"the {'least' if worst.sign > 0 else 'largest'} {worst.response} is"

@@ -69,7 +69,7 @@ class Price:
         known = not self.why and self.between is None
         return {
             "response": bound.response,
-            "sense": "<=" if bound.sign > 0 else ">=",
+            "sense": bound.sense,
             "bound": bound.bound,
             "binding": self.slope is not None if known else None,
             "objective_per_unit_of_bound": self.slope.as_dict() if self.slope else None,
@@ -80,8 +80,7 @@ class Price:
     def in_words(self, unit: str = "", of_objective: str = "") -> str:
         """Say what the constraint costs."""
         bound = self.constraint
-        sense = "<=" if bound.sign > 0 else ">="
-        head = f"{bound.name} ({bound.response} {sense} {plain_number(bound.bound)})"
+        head = f"{bound.name} ({bound.response} {bound.sense} {plain_number(bound.bound)})"
         if self.why:
             return f"{head}: {self.why}"
         if self.slope is None and self.between is None:

@@ -38,13 +38,13 @@ from valmatch.optimization.studies.journal import (
 from valmatch.optimization.studies.kinds import spec_of
 from valmatch.optimization.studies.parallel_runs import Job, R
 from valmatch.optimization.studies.study import (
-    PosedProblem,
+    BuiltProblem,
     StudyRequest,
     StudyResult,
     StudySpec,
-    conclude,
+    built_problem,
     open_files,
-    pose,
+    summarised,
 )
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.run_folder import refuse_to_replace
@@ -89,13 +89,13 @@ def combine_optimizations(
         )
     config = config_of(first, first_folder, "combine")
     spec = spec_of(config, _request_of(list(manifests.values())))
-    posed = pose(spec, lambda text: None)
-    rows, truths = (read_journal(manifests, name, posed.problem) for name in (JOURNAL, TRUTHS))
+    built = built_problem(spec, lambda text: None)
+    rows, truths = (read_journal(manifests, name, built.problem) for name in (JOURNAL, TRUTHS))
     to = None if check else out
     if to:
         names = (MANIFEST, *CONTENTS["optimize"].files)
         refuse_to_replace(to, names, files_of_runs("optimize", folders, to))
-    whole, missing = _combined(spec, posed, rows, truths, to)
+    whole, missing = _combined(spec, built, rows, truths, to)
     owed = _owed(manifests, missing)
     lines = [Owed(len(runs), runs).in_words(name, spec.part) for name, runs in owed.items()]
     return CombinedOptimization(whole, {"missing": owed}, lines, owed, spec)
@@ -105,8 +105,8 @@ def _request_of(manifests: Sequence[OptimizeManifest]) -> StudyRequest:
     """Return what the runs of folders were asked for, together."""
     first = manifests[0]
     return StudyRequest(
-        (first.solver or "").split(","),
         first.budget,
+        (first.solver or "").split(","),
         first.seed,
         max(manifest.macroreps or 1 for manifest in manifests),
         first.confidence,
@@ -116,14 +116,14 @@ def _request_of(manifests: Sequence[OptimizeManifest]) -> StudyRequest:
 
 def _combined(
     spec: StudySpec[Any, Any],
-    posed: PosedProblem,
+    built: BuiltProblem,
     rows: Rows,
     truths: Rows,
     out: Path | None,
 ) -> tuple[StudyResult, list[int]]:
     """Make a study again of its replications; return it with the places of what is missing."""
-    jobs = spec.jobs(posed)
-    with open_files(spec, posed, out, resume=True) as files:
+    jobs = spec.jobs(built)
+    with open_files(spec, built, out, resume=True) as files:
         past = _Past(_with_rows(files.journal, rows))
         files = files._replace(truths=_with_rows(files.truths, truths))
         runs = [(job, _made_again(job, past)) for job in jobs]
@@ -131,7 +131,7 @@ def _combined(
         made = [(job, run) for job, run in runs if run is not None]
         execution = Execution(check=Stop().check)
         stopped = INCOMPLETE if missing else ""
-        return conclude(spec, posed, made, files, execution, lambda: stopped), missing
+        return summarised(spec, built, made, files, execution, lambda: stopped), missing
 
 
 def _made_again(job: Job[R], journal: Journal) -> R | None:

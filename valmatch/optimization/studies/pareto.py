@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from valmatch.config.config import Config, TermOptions
-from valmatch.config.identity import problem_id
 from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import InputError, option
-from valmatch.execution.run_options import SearchArguments, first_given
+from valmatch.execution.run_options import SearchArguments
 from valmatch.inputs import arguments
 from valmatch.inputs.options import takes
-from valmatch.models.model import ANY, Model
+from valmatch.models.model import Model
 from valmatch.models.registry import no_response
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.nondominated import nondominated
@@ -26,43 +24,29 @@ from valmatch.optimization.problem_of_config import found_scales, problem_of
 from valmatch.optimization.studies.front_run import CandidatePoint, FrontJob, FrontRun
 from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.study import (
-    PosedProblem,
+    BuiltProblem,
     StudyRequest,
     StudyResult,
     StudySpec,
     execute,
-    settings_in,
-    settings_of,
+    request_of,
 )
-from valmatch.optimization.verdict import at_bound, constraints_as_dict, limits_of_objective
+from valmatch.optimization.verdict import PointResult, at_bound
 from valmatch.statistics.estimates import Estimate, estimate
 from valmatch.statistics.sampling import INDEPENDENT, Resampled
-from valmatch.storage.output import write_csv
 from valmatch.text.terminal import shortened
 
 
-@dataclass(frozen=True)
-class FrontPoint:
+@dataclass(frozen=True, kw_only=True)
+class FrontPoint(PointResult):
     """A rule of the front, as fresh replications see it."""
 
-    point: dict[str, float]  # values of the variables
     objectives: dict[str, Estimate]  # mean of the response of each objective
-    # the mean of each constraint's response, with the constraint
-    constraints: list[tuple[Constraint, Estimate]]
-    name: str = ""  # "start" or "today's rule" where it is that, "" otherwise
-    # the variables whose value is at a bound, ``"low"`` or ``"high"``
-    at_bounds: Mapping[str, str] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the part of ``summary.json`` that holds it."""
-        objectives = {name: mean.as_dict() for name, mean in self.objectives.items()}
-        return {
-            "point": self.point,
-            "name": self.name or None,
-            "at_bounds": dict(self.at_bounds),
-            "objectives": objectives,
-            "constraints": constraints_as_dict(self.constraints),
-        }
+    @property
+    def n(self) -> int:
+        """Its replications."""
+        return next(iter(self.objectives.values())).n
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -87,24 +71,21 @@ class Front(StudyResult):
         Why means have no interval, "" if all have one.
     """
 
+    table = "front.csv"
+
     objectives: Sequence[Term]
     spent: int
     points: Sequence[FrontPoint]
     tested: int
-    complete: bool = True
     given: Mapping[str, str] = field(default_factory=dict)
     no_interval: str = ""
 
     @property
     def title(self) -> str:
         """What was solved for and what came of it, in one line."""
-        return f"{self.title_start}, budget {self.settings.budget:,}; {self.found}"
-
-    @property
-    def found(self) -> str:
-        """How many points the front has."""
         names = ", ".join(term.name for term in self.objectives)
-        return f"front of {names}: {len(self.points)} of {self.tested} tested points"
+        size = f"front of {names}: {len(self.points)} of {self.tested} tested points"
+        return f"{self.title_start}, budget {self.settings.budget:,}; {size}"
 
     @property
     def certified(self) -> bool:
@@ -118,13 +99,13 @@ class Front(StudyResult):
 
     def remarks(self) -> list[str]:
         """Say what came of the given points, and which values are at bounds, a sentence each."""
-        said = [f"{name}: {what}" for name, what in self.given.items()]
+        remarks = [f"{name}: {what}" for name, what in self.given.items()]
         sides = {
-            (name, side, found.point[name])
-            for found in self.points
-            for name, side in found.at_bounds.items()
+            (name, side, one.point[name])
+            for one in self.points
+            for name, side in one.at_bounds.items()
         }
-        return said + [at_bound(name, value, side) for name, side, value in sorted(sides)]
+        return remarks + [at_bound(name, value, side) for name, side, value in sorted(sides)]
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
@@ -141,30 +122,17 @@ class Front(StudyResult):
             "remarks": self.remarks(),
             **({"no_interval": self.no_interval} if self.no_interval else {}),
             **found_scales(self.config),
-            "front": [found.as_dict() for found in self.points],
+            "front": [
+                one.described(
+                    objectives={name: mean.as_dict() for name, mean in one.objectives.items()}
+                )
+                for one in self.points
+            ],
         }
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Return the columns of ``front.csv``: a row for each point."""
-        rows = [dict(_cells(found)) for found in self.points]
-        return {name: [row[name] for row in rows] for name in (rows[0] if rows else [])}
-
-    def write(self, folder: Path) -> None:
-        """Write ``front.csv``."""
-        write_csv(folder / "front.csv", self.columns())
-
-
-def _cells(found: FrontPoint) -> Iterator[tuple[str, Any]]:
-    """Yield the cells of a row; a response that is bounded and an objective stands there once."""
-    yield from found.point.items()
-    means = dict(found.objectives)
-    means |= {constraint.response: mean for constraint, mean in found.constraints}
-    for name, mean in means.items():
-        yield name, mean.mean
-        yield f"{name}_low", mean.ci_low
-        yield f"{name}_high", mean.ci_high
-    yield "n", next(iter(found.objectives.values())).n
-    yield "name", found.name
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each point."""
+        return [{**one.cells(one.objectives), "n": one.n, "name": one.name} for one in self.points]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,14 +159,9 @@ class FrontSpec(StudySpec[FrontRun, Front]):
                 named = f"--pareto {shortened(','.join(pareto))}"
                 what = named if pareto else "the section objectives"
                 raise InputError(f"{option(name)}: of no use with {what} (leave one of them out)")
-        return cls(
-            config=config,
-            settings=settings_of(request.budget, request.seed, request.confidence),
-            confidence=request.confidence,
-            objectives=pareto,
-        )
+        return cls(**request.common(config), objectives=pareto)
 
-    def pose(self, model: Model[object]) -> Problem:
+    def build(self, model: Model[object]) -> Problem:
         """Return the problem whose outcomes are the objectives, then the excesses over bounds."""
         terms, config, section = self._terms(model), self.config, self.config.optimize
         if not section.objective:  # the objectives take its place
@@ -231,45 +194,48 @@ class FrontSpec(StudySpec[FrontRun, Front]):
             for name, term in named.items()
         ]
 
-    def jobs(self, posed: PosedProblem) -> list[FrontJob]:
+    def jobs(self, built: BuiltProblem) -> list[FrontJob]:
         """Return the one run."""
-        count = len(self._terms(posed.model))
-        return [FrontJob(self.config, self.settings, posed.problem, count)]
+        count = len(self._terms(built.model))
+        return [FrontJob(self.config, self.settings, built.problem, count)]
 
-    def identity(self, posed: PosedProblem) -> dict[str, object]:
+    def identity(self, built: BuiltProblem) -> dict[str, object]:
         """Return what two folders of one front have in common."""
-        terms = self._terms(posed.model)
+        terms = self._terms(built.model)
         return {
-            "problem_id": problem_id(self.config),
-            "seed": self.settings.seed,
             "budget": self.settings.budget,
             "pareto": ",".join(f"{term.weight:+g} {term.response}" for term in terms),
         }
 
-    def conclude(
+    def summarise(
         self,
-        posed: PosedProblem,
+        built: BuiltProblem,
         made: Sequence[tuple[Job[FrontRun], FrontRun]],
         execution: Execution,
         truths: Journal | None,
     ) -> Front:
         """Say which of the tested points are the front."""
-        model, problem, terms = posed.model, posed.problem, self._terms(posed.model)
+        problem, terms = built.problem, self._terms(built.model)
         ((_, run),) = made
         on_front = _front(problem, run.tested, len(terms), self.confidence)
         if self.config.one_history:  # many rules may be one in their outcomes
-            on_front = _first_of_equal(on_front, len(terms))
-        points = [_front_point(posed, terms, found, self.confidence) for found in on_front]
+            first = {tuple(one.sample.mean[: len(terms)]): one for one in reversed(on_front)}
+            on_front = list(first.values())[::-1]
+        points = [_front_point(built, terms, one, self.confidence) for one in on_front]
+        # Of resamples it is their own mean that is tested and shown.
+        sampling = built.model.sampling
+        sampling = INDEPENDENT if isinstance(sampling, Resampled) else sampling
+        n = min((mean.n for one in points for mean in one.objectives.values()), default=None)
         return Front(
             config=self.config,
             settings=self.settings,
+            complete=run.finished,
             objectives=terms,
             spent=run.spent,
             points=points,
             tested=len(run.tested),
-            complete=run.finished,
             given=_given(problem, run.tested, on_front),
-            no_interval=_no_interval(points, model),
+            no_interval="" if n is None else sampling.no_interval(n),
         )
 
 
@@ -307,15 +273,10 @@ def pareto_front(
         If the run fails.
     """
     names = arguments.names("pareto", objectives)
-    loaded = load_config(config)
-    given = SearchArguments(budget=budget, seed=seed, **options).in_config(loaded.optimize)
-    confidence = first_given(given.confidence, loaded.optimize.confidence, 0.95)
-    spec = FrontSpec(
-        config=loaded,
-        settings=settings_in(loaded, given),
-        confidence=confidence,
-        objectives=names,
-    )
+    config = load_config(config)
+    given = SearchArguments(budget=budget, seed=seed, **options).in_config(config.optimize)
+    spec = FrontSpec.requested(config, request_of(config, given, pareto=names))
+    assert spec
     return execute(spec, given)
 
 
@@ -324,7 +285,7 @@ def _term(response: str) -> TermOptions:
 
 
 def _front(
-    posed: Problem, tested: Sequence[CandidatePoint], objectives: int, confidence: float
+    problem: Problem, tested: Sequence[CandidatePoint], objectives: int, confidence: float
 ) -> list[CandidatePoint]:
     """Return the certified points that no other one dominates, in order of the first objective.
 
@@ -337,18 +298,12 @@ def _front(
     order = np.argsort(means[:, 0], kind="stable")
     stays = nondominated(means)
     for k, point in enumerate(passed):
-        if not stays[k] and posed.name_of(point.unit):
+        if not stays[k] and problem.name_of(point.unit):
             dominating = np.flatnonzero((means <= means[k]).all(axis=1))
             stays[k] = not any(
                 _beaten(point, passed[j], objectives, confidence) for j in dominating.tolist()
             )
     return [passed[k] for k in order.tolist() if stays[k]]
-
-
-def _first_of_equal(points: Sequence[CandidatePoint], objectives: int) -> list[CandidatePoint]:
-    """Return points without those whose objectives are equal to those of one before."""
-    first = {tuple(point.sample.mean[:objectives]): point for point in reversed(points)}
-    return list(first.values())[::-1]
 
 
 def _beaten(
@@ -365,55 +320,38 @@ def _beaten(
 
 
 def _given(
-    posed: Problem, tested: Sequence[CandidatePoint], on_front: Sequence[CandidatePoint]
+    problem: Problem, tested: Sequence[CandidatePoint], on_front: Sequence[CandidatePoint]
 ) -> dict[str, str]:
     """Say what came of each point that the config gives."""
-    names = {posed.name_of(point.unit): point for point in tested}
-    said = {}
-    for name in posed.given:
+    names = {problem.name_of(point.unit): point for point in tested}
+    fates = {}
+    for name in problem.given if tested else ():
         given = names.get(name)
         if given is None:
-            said[name] = "not tested, there were too few replications"
+            fates[name] = "not tested, there were too few replications"
         elif any(point is given for point in on_front):
-            said[name] = "on the front"
+            fates[name] = "on the front"
         elif given.certified:
-            said[name] = "certified, but a point of the front is better beyond the interval"
+            fates[name] = "certified, but a point of the front is better beyond the interval"
         else:
-            said[name] = "not certified as feasible"
-    return said if tested else {}
-
-
-def _no_interval(points: Sequence[FrontPoint], model: Model[object]) -> str:
-    """Say why means of the points have no interval; "" if all have one."""
-    if not points:
-        return ""
-    least = min(mean.n for point in points for mean in point.objectives.values())
-    # Of resamples it is their own mean that is tested and shown.
-    resampled = isinstance(model.sampling, Resampled)
-    return (INDEPENDENT if resampled else model.sampling).no_interval(least)
+            fates[name] = "not certified as feasible"
+    return fates
 
 
 def _front_point(
-    posed: PosedProblem, terms: Sequence[Term], found: CandidatePoint, confidence: float
+    built: BuiltProblem, terms: Sequence[Term], tested: CandidatePoint, confidence: float
 ) -> FrontPoint:
     """Return what fresh replications say of a point."""
-    outcomes, problem, responses = found.sample.adjusted, posed.problem, posed.model.responses
-    limits = {response.name: response.limits for response in responses}
+    outcomes = tested.sample.adjusted
+    limits = {response.name: response.limits for response in built.model.responses}
     objectives = {
-        term.name: estimate(term.weight * outcomes[:, k], confidence).within(
-            limits_of_objective([term], list(responses))
-        )
+        term.name: estimate(term.weight * outcomes[:, k], confidence, limits[term.response])
         for k, term in enumerate(terms)
     }
-    constraints = [
-        (
-            bound,
-            estimate(bound.bound + bound.sign * outcomes[:, k], confidence).within(
-                limits.get(bound.response, ANY)
-            ),
-        )
-        for k, bound in enumerate(problem.constraints[len(terms) - 1 :], len(terms))
-    ]
-    point = problem.point(found.unit)
-    name, at_bounds = problem.name_of(found.unit), problem.at_bounds(point)
-    return FrontPoint(point, objectives, constraints, name, at_bounds)
+    facts = PointResult.facts(
+        built.problem,
+        tested.unit,
+        outcomes[:, len(terms) :],
+        lambda values, limits: estimate(values, confidence, limits),
+    )
+    return FrontPoint(**facts, objectives=objectives)

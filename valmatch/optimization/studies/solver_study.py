@@ -5,12 +5,11 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from valmatch.config.config import Config
-from valmatch.config.identity import problem_id
 from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import Stopped
@@ -18,7 +17,6 @@ from valmatch.execution.run_options import OptimizeArguments, first_given
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.inputs import arguments
 from valmatch.inputs.options import takes
-from valmatch.models.model import Model
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.post_analysis.post_analysis import (
     AGAINST_START,
@@ -27,7 +25,7 @@ from valmatch.optimization.post_analysis.post_analysis import (
     post_analysis,
 )
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.problem_of_config import found_scales, problem_of
+from valmatch.optimization.problem_of_config import found_scales
 from valmatch.optimization.solver_run import RunSpec, SolverRun, failures
 from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.optimization.solvers.registry import AUTO, algorithm, check
@@ -41,13 +39,12 @@ from valmatch.optimization.studies.result_files import (
 )
 from valmatch.optimization.studies.solver_comparison import SolverComparison, compare
 from valmatch.optimization.studies.study import (
-    PosedProblem,
+    BuiltProblem,
     StudyRequest,
     StudyResult,
     StudySpec,
     execute,
-    settings_in,
-    settings_of,
+    request_of,
 )
 from valmatch.optimization.verdict import Verdict, best_run, verdict
 from valmatch.storage.output import write_csv
@@ -91,33 +88,22 @@ class Study(StudyResult):
     @property
     def title(self) -> str:
         """What was optimised and what came of it, in one line."""
-        found = self.summary()
-        feasible = {True: "yes", False: "no"}.get(found["feasible"], str(found["feasible"]))
+        value = self.summary()["feasible"]
+        feasible = {True: "yes", False: "no"}.get(value, str(value))
         return (
             f"{self.title_start}, budget {self.settings.budget:,}, {len(self.runs)} of"
             f" {len(self.tasks)} runs; feasible: {feasible}"
         )
 
-    def columns(self) -> dict[str, list[Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         """Return the point that was found, then its means on fresh replications."""
         if self.verdict is None:
-            return {"name": [], "value": [], "ci_low": [], "ci_high": []}
-        found = self.verdict
-        means = [("objective", found.objective)]
-        means += [(constraint.response, mean) for constraint, mean in found.constraints]
-        return {
-            "name": [*found.point, *(name for name, _ in means)],
-            "value": [*found.point.values(), *(mean.mean for _, mean in means)],
-            "ci_low": [None] * len(found.point) + [mean.ci_low for _, mean in means],
-            "ci_high": [None] * len(found.point) + [mean.ci_high for _, mean in means],
-        }
-
-    @property
-    def complete(self) -> bool:
-        """Whether all runs were made, compared if there are several, and analysed."""
-        compared = self.comparison is not None or self.requested < 2 or not self.tasks
-        analysed = self.post_analysis is not None or not recommends(self.verdict, self.shard)
-        return len(self.runs) == len(self.tasks) and compared and analysed
+            return []
+        means = {"objective": self.verdict.objective}
+        means |= {constraint.response: mean for constraint, mean in self.verdict.constraints}
+        point = [(name, value, None, None) for name, value in self.verdict.point.items()]
+        rows = point + [(name, one.mean, one.ci_low, one.ci_high) for name, one in means.items()]
+        return [dict(zip(("name", "value", "ci_low", "ci_high"), row, strict=True)) for row in rows]
 
     @property
     def certified(self) -> bool:
@@ -136,7 +122,7 @@ class Study(StudyResult):
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
-        found = self.verdict.as_dict() if self.verdict else {"recommended": None, "feasible": None}
+        point = self.verdict.as_dict() if self.verdict else {"recommended": None, "feasible": None}
         result = {
             **self.identity(),
             "solver": ",".join(self.solvers),
@@ -145,9 +131,9 @@ class Study(StudyResult):
             "spent": sum(run.spent for run in self.runs),
             "runs": len(self.runs),
             "requested": self.requested,
-            **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
+            **self.shard_named,
             **found_scales(self.config),
-            **found,
+            **point,
             **(self.post_analysis.as_dict() if self.post_analysis else {}),
         }
         if self.comparison:
@@ -175,9 +161,9 @@ class Study(StudyResult):
             self.post_analysis.write(folder)
 
 
-def recommends(found: Verdict | None, shard: Shard) -> bool:
+def recommends(point: Verdict | None, shard: Shard) -> bool:
     """Return whether the point that was found is recommended, which shards leave to the whole."""
-    return shard == WHOLE and found is not None and found.feasible is not False
+    return shard == WHOLE and point is not None and point.feasible is not False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,16 +177,9 @@ class SolverStudySpec(StudySpec[SolverRun, Study]):
     @classmethod
     def requested(cls, config: Config, request: StudyRequest) -> SolverStudySpec:
         """Return the study that is asked for."""
-        solvers = check(request.solvers)
-        settings = settings_of(request.budget, request.seed, request.confidence)
+        solvers, common = check(request.solvers), request.common(config)
         arguments.whole("macroreps", request.macroreps)
-        return cls(
-            config=config,
-            settings=settings,
-            confidence=request.confidence,
-            solvers=solvers,
-            macroreps=request.macroreps,
-        )
+        return cls(**common, solvers=solvers, macroreps=request.macroreps)
 
     @property
     def size(self) -> int:
@@ -232,14 +211,10 @@ class SolverStudySpec(StudySpec[SolverRun, Study]):
         """A folder to go on with may have a smaller budget and fewer runs."""
         return {"budget": self.settings.budget, "macroreps": self.macroreps}
 
-    def pose(self, model: Model[object]) -> Problem:
-        """Return the problem of the config."""
-        return problem_of(self.config, model)
-
-    def jobs(self, posed: PosedProblem) -> list[SolverJob]:
+    def jobs(self, built: BuiltProblem) -> list[SolverJob]:
         """Return the runs of the shard."""
         return [
-            SolverJob(self.config, posed.problem, task, self.settings, task.macrorep)
+            SolverJob(self.config, built.problem, task, self.settings, task.macrorep)
             for task in self.tasks
         ]
 
@@ -253,43 +228,43 @@ class SolverStudySpec(StudySpec[SolverRun, Study]):
             for index in indices
         ]
 
-    def identity(self, posed: PosedProblem) -> dict[str, object]:
+    def identity(self, built: BuiltProblem) -> dict[str, object]:
         """Return what two folders of one study have in common."""
-        return {
-            "problem_id": problem_id(self.config),
-            "seed": self.settings.seed,
-            "solver": ",".join(self.solvers),
-        }
+        return {"solver": ",".join(self.solvers)}
 
-    def conclude(
+    def summarise(
         self,
-        posed: PosedProblem,
+        built: BuiltProblem,
         made: Sequence[tuple[Job[SolverRun], SolverRun]],
         execution: Execution,
         truths: Journal | None,
     ) -> Study:
         """Compare the runs and say what they came to."""
-        model, problem, runs = posed.model, posed.problem, [run for _, run in made]
+        model, problem, runs = built.model, built.problem, [run for _, run in made]
         comparison = analysis = None
         if runs and self.compares:
             with suppress(Stopped):
                 comparison = compare(self.config, problem, self.settings, runs, execution, truths)
-        found = verdict(model, problem, runs, self.confidence)
-        if recommends(found, self.shard):
+        best = verdict(model, problem, runs, self.confidence)
+        recommended = recommends(best, self.shard)
+        if recommended:
             with suppress(Stopped):
                 execution.check()
                 analysis = post_analysis(
                     self.config, model, problem, best_run(runs), self.settings, execution.check
                 )
+        compared = comparison is not None or not self.compares or not self.tasks
+        analysed = analysis is not None or not recommended
         return Study(
             config=self.config,
             settings=self.settings,
+            complete=len(runs) == len(self.tasks) and compared and analysed,
             shard=self.shard,
             problem=problem,
             solvers=self.solver_names,
             tasks=self.tasks,
             runs=runs,
-            verdict=found,
+            verdict=best,
             comparison=comparison,
             post_analysis=analysis,
             requested=self.runs,
@@ -336,36 +311,32 @@ def optimize(
     given = OptimizeArguments(budget=budget, seed=seed, **options).in_config(config.optimize)
     configured = config.optimize.solver or AUTO
     wanted = [name.strip() for name in configured.split(",")] if solvers is None else solvers
-    named = _named(wanted, given.uses_workers)
-    confidence = first_given(given.confidence, config.optimize.confidence, 0.95)
-    assert not isinstance(given.shard, str)
-    spec = SolverStudySpec(
-        config=config,
-        settings=settings_in(config, given),
-        confidence=confidence,
-        shard=given.shard or WHOLE,
-        solvers=named,
+    request = request_of(
+        config,
+        given,
+        solvers=_several(wanted, given.uses_workers),
         macroreps=first_given(given.macroreps, config.optimize.macroreps, 1),
     )
+    assert not isinstance(given.shard, str)
+    spec = replace(SolverStudySpec.requested(config, request), shard=given.shard or WHOLE)
     return execute(spec, given)
 
 
-def _named(
+def _several(
     solvers: str | SolverFactory | Sequence[str | SolverFactory], uses_workers: bool
-) -> Mapping[str, SolverFactory | None]:
-    """Return the solvers by name, those that are given as functions with them."""
+) -> Sequence[str | SolverFactory]:
+    """Return the names and functions that are given, of which workers can be given all."""
     several: Sequence[Any] = solvers if isinstance(solvers, list | tuple) else [solvers]
     if not several or not all(isinstance(solver, str) or callable(solver) for solver in several):
         what = "a name or a function, or several in a list"
         raise InputError(f"{option('solvers')}: {shown(solvers)} (allowed: {what})")
-    named = check(several)
-    for name, factory in named.items():
+    for name, factory in check(several).items():
         if uses_workers and factory is not None and not _travels(factory):
             raise InputError(
                 f"{option('solvers')}: {shown(name)} cannot be sent to worker processes (allowed: a"
                 f" function or class that a module defines, or {option('workers=1')})"
             )
-    return named
+    return several
 
 
 def _travels(factory: SolverFactory) -> bool:

@@ -1,8 +1,8 @@
 """A study of `optimize`: what it is to make, how that is carried out, what came of it.
 
 Runs of solvers, a sweep and a Pareto front are the kinds of study, which `kinds` lists. Each is a
-`StudySpec`, which says what is to be made and what follows from it, and a `StudyResult`. All are
-carried out, resumed, concluded and combined by the same functions.
+`StudySpec`, which says what is to be made and what follows from it, and a `StudyResult`: tested
+points, with a table of its kind. All are carried out, resumed and combined by the same functions.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from valmatch.inputs import arguments
 from valmatch.models.model import Model
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.problem import Problem
+from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import Settings
 from valmatch.optimization.studies.journal import JOURNAL, TRUTHS, FileJournal, open_journal
 from valmatch.optimization.studies.parallel_runs import Job, R, open_pools, run_all
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.output import write_json
+from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder, ShardFolder
@@ -36,17 +37,20 @@ from valmatch.storage.store import Place
 
 DEFAULT_BUDGET = 1000
 
+SUMMARY = "summary.json"
+
+TABLES = {"candidates": ("stage",), "progress": ("solver",)}
+"""Tables of which charts are drawn, with their columns of texts that are."""
+
 
 @dataclass(frozen=True)
 class StudyRequest:
     """What `optimize` is asked for, of whatever kind."""
 
-    solvers: Sequence[str]  # names of the solvers, the default where none was given
-    # budget, seed, macroreps: replications of a run, seed of all random numbers, runs of each
-    # solver
-    budget: int
-    seed: int = 1
-    macroreps: int = 1
+    budget: int  # replications of a run
+    solvers: Sequence[Any] = ()  # names of the solvers, or functions
+    seed: int = 1  # of all random numbers
+    macroreps: int = 1  # runs of each solver
     confidence: float = 0.95  # level of the intervals
     sweep: str | None = None  # values of a bound or weight to solve for, as they were given
     # responses of a Pareto front, none: the config's `objectives`; None where none is wanted
@@ -55,9 +59,17 @@ class StudyRequest:
     solver: str | None = None
     shard: str | None = None
 
+    def common(self, config: Config) -> dict[str, Any]:
+        """Return the fields that the specs of all kinds have, checked."""
+        arguments.whole("budget", self.budget)
+        arguments.whole("seed", self.seed)
+        arguments.level("confidence", self.confidence)
+        settings = Settings(self.budget, self.seed, 1.0 - self.confidence)
+        return {"config": config, "settings": settings, "confidence": self.confidence}
+
 
 @dataclass(frozen=True)
-class PosedProblem:
+class BuiltProblem:
     """The problem of a study."""
 
     model: Model[object]  # what is simulated
@@ -70,16 +82,13 @@ class StudyResult(Result):
 
     config: Config  # what was optimised
     settings: Settings  # what all runs had in common
+    complete: bool = True  # whether all that was asked for was made
     shard: Shard = WHOLE  # the part of the study that was made
     stopped: str = ""  # why the study was stopped, "" if it was not
     folder: Path | None = None
 
     presented_by = "optimize"
-
-    @property
-    @abstractmethod
-    def complete(self) -> bool:
-        """Whether all that was asked for was made."""
+    table: ClassVar[str] = ""  # file of the tested points
 
     @property
     @abstractmethod
@@ -91,18 +100,27 @@ class StudyResult(Result):
     def counts(self) -> Mapping[str, int]:
         """What the manifest says of how much was made."""
 
-    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of the table: tested points, which have the same columns."""
+        return []
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """Return the columns of the table."""
+        rows = self.rows()
+        return {name: [row[name] for row in rows] for name in (rows[0] if rows else [])}
+
     def write(self, folder: Path) -> None:
         """Write the files of the results, all but ``summary.json``."""
+        write_csv(folder / self.table, self.columns())
 
     @property
     def failures(self) -> Sequence[str]:
-        """A line for each solver of one's own that did what it may not."""
+        """A line for each solver of a user that did what it may not."""
         return ()
 
     @property
     def status(self) -> str:
-        """The status "complete", or why it is not; "failed" where a solver of one's own did."""
+        """The status "complete", or why it is not; "failed" where a solver of a user did."""
         if not self.complete:
             return self.stopped
         return "failed" if self.failures else "complete"
@@ -121,21 +139,20 @@ class StudyResult(Result):
             "seed": self.settings.seed,
         }
 
+    @property
+    def shard_named(self) -> dict[str, str]:
+        """What summaries say of the shard, if it is one."""
+        return {} if self.shard == WHOLE else {"shard": str(self.shard)}
+
     def record(self) -> StudyRecord:
         """Return what is shown of the study, as `valmatch.load_result` gives it back."""
-        tables = {name: own for name, own in self.tables().items() if name in TABLES}
+        tables = {name: columns for name, columns in self.tables().items() if name in TABLES}
         section = self.config.optimize.model_dump(exclude_none=True)
         return StudyRecord(self.config, section, self.summary(), tables, self.status, self.folder)
 
     def tables(self) -> Mapping[str, Mapping[str, Sequence[Any]]]:
         """Return what was tried in the searches, by name the columns of each table."""
         return {}
-
-
-SUMMARY = "summary.json"
-
-TABLES = {"candidates": ("stage",), "progress": ("solver",)}
-"""Tables of which charts are drawn, with their columns of texts that are."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -178,8 +195,8 @@ class StudyRecord(Result):
             if files.has(file):
                 numbers = [one for one in files.header(file) if one not in ("solver", *texts)]
                 table = files.table(file, numbers, ("solver", *dict.fromkeys(texts)), infinite=True)
-                known = {key: own.tolist() for key, own in table.numbers.items()}
-                tables[name] = {**known, **table.texts}
+                columns = {key: column.tolist() for key, column in table.numbers.items()}
+                tables[name] = {**columns, **table.texts}
         with damaged(files.folder / MANIFEST):
             options = OptimizeOptions.model_validate(files.manifest.get("optimize") or {})
             section = options.model_dump(exclude_none=True)
@@ -236,22 +253,22 @@ class StudySpec(ABC, Generic[R, S]):
         runs = len(self.shard.indices(self.size)) * max(1, len(self.solver_names))
         return self.settings.budget * runs
 
-    @abstractmethod
-    def pose(self, model: Model[object]) -> Problem:
-        """Return the problem that is solved."""
+    def build(self, model: Model[object]) -> Problem:
+        """Return the problem that is solved: that of the config, unless the kind changes it."""
+        return problem_of(self.config, model)
 
     @abstractmethod
-    def jobs(self, posed: PosedProblem) -> Sequence[Job[R]]:
+    def jobs(self, built: BuiltProblem) -> Sequence[Job[R]]:
         """Return the jobs of the shard."""
 
     @abstractmethod
-    def identity(self, posed: PosedProblem) -> Mapping[str, object]:
-        """Return what two folders of one study have in common, besides the config."""
+    def identity(self, built: BuiltProblem) -> Mapping[str, object]:
+        """Return what two folders of one study have in common, besides config, problem and seed."""
 
     @abstractmethod
-    def conclude(
+    def summarise(
         self,
-        posed: PosedProblem,
+        built: BuiltProblem,
         made: Sequence[tuple[Job[R], R]],
         execution: Execution,
         truths: Journal | None,
@@ -273,49 +290,42 @@ class StudyFiles(NamedTuple):
                 journal.trim()
 
 
-def settings_of(budget: int, seed: int, confidence: float) -> Settings:
-    """Return what all runs have in common, checked."""
-    arguments.whole("budget", budget)
-    arguments.whole("seed", seed)
-    arguments.level("confidence", confidence)
-    return Settings(budget, seed, 1.0 - confidence)
-
-
-def settings_in(config: Config, options: SearchArguments) -> Settings:
-    """Return what all runs have in common; what is not given, the config gives, or a default."""
+def request_of(config: Config, options: SearchArguments, **more: Any) -> StudyRequest:  # noqa: ANN401
+    """Return what is asked for; what is not given, the config gives, or a default."""
     given = config.optimize
-    return settings_of(
-        first_given(options.budget, given.budget, DEFAULT_BUDGET),
-        first_given(options.seed, given.seed, DEFAULT_SEED),
-        first_given(options.confidence, given.confidence, 0.95),
+    return StudyRequest(
+        budget=first_given(options.budget, given.budget, DEFAULT_BUDGET),
+        seed=first_given(options.seed, given.seed, DEFAULT_SEED),
+        confidence=first_given(options.confidence, given.confidence, 0.95),
+        **more,
     )
 
 
-def pose(spec: StudySpec[R, S], warn: Callable[[str], None]) -> PosedProblem:
+def built_problem(spec: StudySpec[R, S], warn: Callable[[str], None]) -> BuiltProblem:
     """Return the problem of a study, with remarks on the input."""
     model = build(spec.config, warn=warn)
-    return PosedProblem(model, spec.pose(model))
+    return BuiltProblem(model, spec.build(model))
 
 
 def execute(spec: StudySpec[R, S], options: RunOptions) -> S:
     """Make what a study asks for, and write it if there is a folder."""
-    posed = pose(spec, options.warn)
-    jobs = spec.jobs(posed)
+    built = built_problem(spec, options.warn)
+    jobs = spec.jobs(built)
     with ExitStack() as stack:
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
         pools = stack.enter_context(open_pools(spec.config, len(jobs), stop, options))
-        files = stack.enter_context(open_files(spec, posed, options.out, options.resume))
+        files = stack.enter_context(open_files(spec, built, options.out, options.resume))
         if files.folder and files.journal is not None:
             options.resumed(len(files.journal))
         execution = Execution(files.journal, pools.shared, stop.check, options.progress)
         runs = list(run_all(jobs, pools, execution, stop))
         made = list(zip(jobs, runs, strict=False))
-        return conclude(spec, posed, made, files, execution, lambda: stop.reason)
+        return summarised(spec, built, made, files, execution, lambda: stop.reason)
 
 
 @contextmanager
 def open_files(
-    spec: StudySpec[R, S], posed: PosedProblem, out: Path | None, resume: bool
+    spec: StudySpec[R, S], built: BuiltProblem, out: Path | None, resume: bool
 ) -> Iterator[StudyFiles]:
     """Open a folder for a study and open its files; nothing where `out` is None.
 
@@ -335,7 +345,11 @@ def open_files(
         out,
         "optimize",
         spec.config,
-        spec.identity(posed),
+        {
+            "problem_id": problem_id(spec.config),
+            "seed": spec.settings.seed,
+            **spec.identity(built),
+        },
         resume=resume,
         at_least=spec.grows,
         facts=facts,
@@ -344,32 +358,31 @@ def open_files(
     truths, place = None, Place(out, spec.shard, resume)
     with ExitStack() as stack:
         stack.enter_context(folder)
-        journal = stack.enter_context(closing(open_journal(place, JOURNAL, posed.problem)))
+        journal = stack.enter_context(closing(open_journal(place, JOURNAL, built.problem)))
         if spec.compares:
-            truths = open_journal(place, TRUTHS, posed.problem)
-            stack.enter_context(closing(truths))
+            truths = stack.enter_context(closing(open_journal(place, TRUTHS, built.problem)))
         yield StudyFiles(folder, journal, truths)
 
 
-def conclude(
+def summarised(
     spec: StudySpec[R, S],
-    posed: PosedProblem,
+    built: BuiltProblem,
     made: Sequence[tuple[Job[R], R]],
     files: StudyFiles,
     execution: Execution,
     stopped: Callable[[], str],
 ) -> S:
-    """Say what the jobs of a study came to; write that if there is a folder."""
-    found = spec.conclude(posed, made, replace(execution, journal=None), files.truths)
-    result = replace(found, stopped=stopped(), folder=files.folder.path if files.folder else None)
+    """Return what the jobs of a study came to, written if there is a folder."""
+    study = spec.summarise(built, made, replace(execution, journal=None), files.truths)
+    result = replace(study, stopped=stopped(), folder=files.folder.path if files.folder else None)
     if files.folder:
         if result.complete:
             files.trim()
         if spec.shard == WHOLE:
             result.write(files.folder.path)
-            write_json(files.folder.path / "summary.json", result.summary())
+            write_json(files.folder.path / SUMMARY, result.summary())
             if result.complete:
                 files.folder.remove_shards()
-        files.folder.remark_input(posed.model.warnings)
+        files.folder.remark_input(built.model.warnings)
         files.folder.close(result.status, **result.counts)
     return result

@@ -5,37 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 from valmatch.config.config import Config
-from valmatch.config.identity import problem_id
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import build
 from valmatch.execution.interruption import Stopped
 from valmatch.execution.shards import WHOLE
 from valmatch.experiments.sweep import MOST_LEVELS, span
 from valmatch.inputs.arguments import LARGEST
-from valmatch.models.model import Model
 from valmatch.optimization.certification.selection import Certificate
 from valmatch.optimization.evaluation import Evaluator, Execution, Journal
 from valmatch.optimization.post_analysis.prices import quotients
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.problem_of_config import found_scales, problem_of
+from valmatch.optimization.problem_of_config import found_scales
 from valmatch.optimization.solver_run import STAGE, RunSpec, SolverRun, failures
 from valmatch.optimization.solvers.registry import algorithm, check
 from valmatch.optimization.studies.parallel_runs import Job, SolverJob
 from valmatch.optimization.studies.study import (
-    PosedProblem,
+    BuiltProblem,
     StudyRequest,
     StudyResult,
     StudySpec,
-    settings_of,
 )
 from valmatch.optimization.verdict import Verdict, verdict
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import reason_of_each, why_no_interval
-from valmatch.storage.output import write_csv
 from valmatch.text.durations import in_unit
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
@@ -55,21 +50,22 @@ class Sweep:
 class Frontier(StudyResult):
     """The best certified point for each value of a sweep."""
 
+    table = "frontier.csv"
+
     sweep: Sweep  # the values
     solver: str  # name of the solver
     # by the place of the value in the sweep, in order; fewer if the sweep was stopped
     solved: Mapping[int, Verdict]
-    failures: Sequence[str] = ()  # a line if a solver of one's own did what it may not
+    failures: Sequence[str] = ()  # a line if a solver of a user did what it may not
     # where a bound is swept: each two certified values that follow one another, and the change of
     # the objective per unit of the bound between them
     prices: Sequence[tuple[float, float, Estimate]] = ()
-    priced: bool = True  # whether these changes were found before the sweep was stopped, if it was
 
     @property
     def no_interval(self) -> str:
         """Why some numbers have no interval, "" if all have one."""
         name = self.sweep.name
-        reasons = {f"{name} {value:g}": found.no_interval for value, found in self.verdicts}
+        reasons = {f"{name} {value:g}": point.no_interval for value, point in self.verdicts}
         common = reason_of_each(reasons)
         if common and common in reasons.values():  # that of prices, too
             return common
@@ -85,14 +81,9 @@ class Frontier(StudyResult):
         return f"{self.title_start}, {self.solver} for each {self.sweep.name}"
 
     @property
-    def complete(self) -> bool:
-        """Whether all values were solved for, and what a bound costs was found."""
-        return self.priced and len(self.solved) == len(self.shard.indices(len(self.sweep.points)))
-
-    @property
     def certified(self) -> bool:
         """Whether the point of some value is certified as feasible."""
-        return any(found.feasible is True for found in self.solved.values())
+        return any(point.feasible is True for point in self.solved.values())
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -101,8 +92,8 @@ class Frontier(StudyResult):
 
     @property
     def verdicts(self) -> list[tuple[float, Verdict]]:
-        """The values that were solved for, each with what was found."""
-        return [(self.sweep.points[place], found) for place, found in self.solved.items()]
+        """The values that were solved for, each with its point."""
+        return [(self.sweep.points[place], point) for place, point in self.solved.items()]
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
@@ -114,8 +105,8 @@ class Frontier(StudyResult):
             "budget": self.settings.budget,
             "sweep": name,
             **found_scales(self.config),
-            **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
-            "frontier": [{name: value, **found.as_dict()} for value, found in self.verdicts],
+            **self.shard_named,
+            "frontier": [{name: value, **point.as_dict()} for value, point in self.verdicts],
             **({"no_interval": self.no_interval} if self.no_interval else {}),
             "prices": [
                 {"from": low, "to": high, "objective_per_unit_of_bound": slope.as_dict()}
@@ -123,30 +114,18 @@ class Frontier(StudyResult):
             ],
         }
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Return the columns of ``frontier.csv``: a row for each value."""
-        rows = []
-        for value, found in self.verdicts:
-            objective = found.objective
-            row = {
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each value."""
+        return [
+            {
                 f"sweep.{self.sweep.name}": value,
-                "feasible": found.as_dict()["feasible"],
-                **found.point,
-                "objective": objective.mean,
-                "objective_low": objective.ci_low,
-                "objective_high": objective.ci_high,
+                "feasible": point.as_dict()["feasible"],
+                **point.cells({"objective": point.objective}),
+                "n": point.objective.n,
+                "remarks": "; ".join(point.remarks()),
             }
-            for constraint, mean in found.constraints:
-                row[constraint.response] = mean.mean
-                row[f"{constraint.response}_low"] = mean.ci_low
-                row[f"{constraint.response}_high"] = mean.ci_high
-            remarks = "; ".join(found.remarks())
-            rows.append({**row, "n": objective.n, "remarks": remarks})
-        return {name: [row[name] for row in rows] for name in (rows[0] if rows else [])}
-
-    def write(self, folder: Path) -> None:
-        """Write ``frontier.csv``."""
-        write_csv(folder / "frontier.csv", self.columns())
+            for value, point in self.verdicts
+        ]
 
 
 def parse_sweep(config: Config, text: str) -> Sweep:
@@ -206,13 +185,9 @@ class SweepSpec(StudySpec[SolverRun, Frontier]):
         """Return the sweep that is asked for."""
         if request.sweep is None:
             return None
-        return cls(
-            config=config,
-            sweep=parse_sweep(config, request.sweep),
-            solver=next(iter(check(request.solvers[:1]))),
-            settings=settings_of(request.budget, request.seed, request.confidence),
-            confidence=request.confidence,
-        )
+        sweep = parse_sweep(config, request.sweep)
+        solver = next(iter(check(request.solvers[:1])))
+        return cls(**request.common(config), sweep=sweep, solver=solver)
 
     @property
     def size(self) -> int:
@@ -229,73 +204,64 @@ class SweepSpec(StudySpec[SolverRun, Frontier]):
         """The solver by name."""
         return [self.solver]
 
-    def pose(self, model: Model[object]) -> Problem:
-        """Return the problem of the config, whose bound or weight is replaced in turn."""
-        return problem_of(self.config, model)
-
-    def jobs(self, posed: PosedProblem) -> list[SolverJob]:
+    def jobs(self, built: BuiltProblem) -> list[SolverJob]:
         """Return the runs of the shard; all start alike, so that none waits for another."""
         task = RunSpec(self.solver, 0)
         return [
-            SolverJob(self.config, self._posed(posed.problem, place), task, self.settings, place)
+            SolverJob(self.config, self._with_value(built, place), task, self.settings, place)
             for place in self.shard.indices(self.size)
         ]
 
-    def _posed(self, problem: Problem, place: int) -> Problem:
+    def _with_value(self, built: BuiltProblem, place: int) -> Problem:
         """Return the problem with the bound or weight of this place."""
-        name, value = self.sweep.name, self.sweep.points[place]
+        name, value, problem = self.sweep.name, self.sweep.points[place], built.problem
         terms = [replace(t, weight=value) if t.name == name else t for t in problem.terms]
         bounds = [replace(c, bound=value) if c.name == name else c for c in problem.constraints]
         return replace(problem, terms=terms, constraints=bounds)
 
-    def identity(self, posed: PosedProblem) -> dict[str, object]:
+    def identity(self, built: BuiltProblem) -> dict[str, object]:
         """Return what two folders of one sweep have in common."""
         return {
-            "problem_id": problem_id(self.config),
-            "seed": self.settings.seed,
             "solver": self.solver,
             "budget": self.settings.budget,
             "sweep": self.sweep.text,
         }
 
-    def conclude(
+    def summarise(
         self,
-        posed: PosedProblem,
+        built: BuiltProblem,
         made: Sequence[tuple[Job[SolverRun], SolverRun]],
         execution: Execution,
         truths: Journal | None,
     ) -> Frontier:
         """Say what the run of each value came to, and what a bound costs between two values."""
-        problems = {job.index: self._posed(posed.problem, job.index) for job, _ in made}
+        problems = {job.index: self._with_value(built, job.index) for job, _ in made}
         runs = {job.index: run for job, run in made}
         shared = _with_shared_points(runs, problems, self.settings.alpha)
-        solved = {}
-        for place, run in shared.items():
-            found = verdict(posed.model, problems[place], [run], self.confidence)
-            assert found is not None
-            solved[place] = found
-        certified = {
-            place: shared[place].certificate
-            for place, found in solved.items()
-            if found.feasible is True
+        solved = {
+            place: point
+            for place, run in shared.items()
+            if (point := verdict(built.model, problems[place], [run], self.confidence))
         }
+        certified = [place for place, point in solved.items() if point.feasible is True]
+        tests = {place: shared[place].certificate for place in certified}
         prices = None
         with suppress(Stopped):
-            prices = self._prices(posed, certified, execution)
+            prices = self._prices(built, tests, execution)
         return Frontier(
             config=self.config,
             settings=self.settings,
+            complete=prices is not None and len(solved) == len(self.shard.indices(self.size)),
             shard=self.shard,
             sweep=self.sweep,
             solver=self.solver,
             solved=solved,
             failures=failures(list(runs.values())),
             prices=prices or [],
-            priced=prices is not None,
         )
 
     def _prices(
-        self, posed: PosedProblem, tests: Mapping[int, Certificate], execution: Execution
+        self, built: BuiltProblem, tests: Mapping[int, Certificate], execution: Execution
     ) -> list[tuple[float, float, Estimate]]:
         """Return what a swept bound costs, by replications common to all certified points."""
         if self.sweep.name not in self.config.optimize.constraints or self.shard != WHOLE:
@@ -306,12 +272,12 @@ class SweepSpec(StudySpec[SolverRun, Frontier]):
         for place, test in tests.items():
             outcomes = test.outcomes
             if test.first != common.start:  # it was another test that the point passed
-                problem, count = self._posed(posed.problem, place), len(common)
+                problem, count = self._with_value(built, place), len(common)
                 first = 2 * STAGE + common.start
                 fresh = Evaluator(self.config, problem, self.settings.seed, first, count, execution)
                 outcomes = fresh.evaluate(test.unit, count)
             objectives.append(outcomes[: len(common), 0])
-        return quotients(values, objectives, posed.model.sampling, self.confidence)
+        return quotients(values, objectives, built.model.sampling, self.confidence)
 
 
 def _with_shared_points(
