@@ -23,9 +23,9 @@ from valmatch.optimization.certification.selection import (
 from valmatch.optimization.controls import Controls
 from valmatch.optimization.evaluation import HERE, BudgetSpent, Evaluator, Execution
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.optimization.solvers.registry import make, search_budget
 from valmatch.optimization.solvers.search import Archive, PointEstimates, SearchTask, Solver
+from valmatch.optimization.solvers.user_solvers import SolverFactory
 
 SOLVER_SOURCE = 1_000_000  # source of a solver's own random numbers, beyond those of any model
 
@@ -143,7 +143,7 @@ def run_solver(
         first = task.macrorep * RUN + stage * STAGE + start
         return Evaluator(config, problem, settings.seed, first, limit, execution)
 
-    # A search of one's own may never look at today's rule.
+    # The search of a user may never look at today's rule.
     unseen = len(problem.given) - 1 if task.factory else 0
     search = evaluator(0, budget - unseen if exact else search_budget(budget))
     # Where evaluations are exact, there is nothing fresh to test on.

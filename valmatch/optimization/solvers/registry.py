@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from valmatch.errors import InputError, option
 from valmatch.models.registry import Extended
-from valmatch.optimization.solvers.own import SolverFactory, own_steps
 from valmatch.optimization.solvers.search import (
     Search,
     SearchTask,
     Solver,
     Steps,
 )
+from valmatch.optimization.solvers.user_solvers import SolverFactory, steps_of_user
 from valmatch.text.suggestions import correction
 from valmatch.text.terminal import shown
 
@@ -148,7 +148,7 @@ def make(name: str, task: SearchTask, factory: SolverFactory | None = None) -> S
         _check_name(name)
         factory = SOLVERS[name].factory
     if factory:
-        return Search(task, own_steps(factory))
+        return Search(task, steps_of_user(factory))
     entry = SOLVERS[name]
     return Search(task, _steps((task.exact and entry.exact) or entry.path))
 

@@ -27,8 +27,8 @@ from valmatch.optimization.post_analysis.post_analysis import (
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import found_scales
 from valmatch.optimization.solver_run import RunSpec, SolverRun, failures
-from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.optimization.solvers.registry import AUTO, algorithm, check
+from valmatch.optimization.solvers.user_solvers import SolverFactory
 from valmatch.optimization.studies.parallel_runs import Job, SolverJob
 from valmatch.optimization.studies.result_files import (
     RECOMMENDED,
@@ -117,7 +117,7 @@ class Study(StudyResult):
 
     @property
     def failures(self) -> list[str]:
-        """A line for each solver of one's own that did what it may not."""
+        """A line for each solver of a user that did what it may not."""
         return failures(self.runs)
 
     def summary(self) -> dict[str, Any]:

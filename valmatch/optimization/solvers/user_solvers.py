@@ -1,4 +1,4 @@
-"""Solvers of one's own: objects that propose points and observe what they are worth."""
+"""Solvers of users: objects that propose points and observe what they are worth."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from valmatch.text.terminal import one_line, shown
 ROUNDING = 1e-9  # by how much a coordinate may step over its bounds, as rounding makes some do
 
 
-class OwnSolver(Protocol):
+class UserSolver(Protocol):
     """A search for the best point of the unit cube.
 
     It may have an attribute `replications`: how many each proposal of a point gives it from then
@@ -36,7 +36,7 @@ class OwnSolver(Protocol):
         """
 
 
-SolverFactory: TypeAlias = Callable[[Problem, int, np.random.Generator], OwnSolver]
+SolverFactory: TypeAlias = Callable[[Problem, int, np.random.Generator], UserSolver]
 """(problem, replications that the search may spend, source of all random numbers) -> a solver"""
 
 
@@ -44,7 +44,7 @@ class _Failed(Exception):  # noqa: N818 - it ends a search, not the run
     """Says what a solver did that ends its search."""
 
 
-def own_steps(factory: SolverFactory) -> Callable[[SearchTask], Steps]:
+def steps_of_user(factory: SolverFactory) -> Callable[[SearchTask], Steps]:
     """Return the search that the solvers of a factory make.
 
     What a solver does wrong ends its search; the task then says what it was.
@@ -85,7 +85,7 @@ def _simulated(points: Floats, n: int, task: SearchTask) -> Generator[Request, F
 
 
 def _call(name: str, function: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401
-    """Call what is not ours."""
+    """Call a method of a user."""
     try:
         return function(*arguments)
     except (Exception, SystemExit) as error:

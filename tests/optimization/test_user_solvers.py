@@ -1,4 +1,4 @@
-"""Solvers of one's own: entry points, functions from Python, and all that they may do wrong."""
+"""Solvers of users: entry points, functions from Python, and all that they may do wrong."""
 
 from __future__ import annotations
 
