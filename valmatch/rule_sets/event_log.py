@@ -16,7 +16,7 @@ from typing import NamedTuple, cast
 from valmatch.rule_sets.items import Item, called
 from valmatch.rule_sets.json_text import Node, one_place, read_json
 from valmatch.rule_sets.problems import Problem, Problems
-from valmatch.rule_sets.table import Aggregate, Combined, Ordered, Reached, Rule, Spread, Table
+from valmatch.rule_sets.table import Reached, Table
 from valmatch.rule_sets.world_reading import Answer, WorldReading, line_items
 from valmatch.rule_sets.worlds import Player, Service, Ticket
 from valmatch.text.durations import seconds_of
@@ -388,7 +388,7 @@ def missing_for(table: Table, tickets: tuple[Ticket, ...]) -> Iterator[str]:
     number = len(players)
     for place, attribute in enumerate(table.attributes):
         without = sum(attribute.name not in player.attributes for player in players.values())
-        rules = [rule.name for rule in table.rules if place in _attributes(rule)]
+        rules = [rule.name for rule in table.rules if place in rule.attributes]
         if table.search.balance == place:
             rules.append("the balance of teams")
         if not without or not (rules or attribute.default is None):
@@ -404,17 +404,3 @@ def missing_for(table: Table, tickets: tuple[Ticket, ...]) -> Iterator[str]:
         if without and isinstance(rule.predicate, Reached):
             what = f"{without:,} of {number:,} players have no latencies"
             yield f"{what}, which {rule.name} looks at: their tickets cannot be matched"
-
-
-def _attributes(rule: Rule) -> set[int]:
-    """Return the numbers of the attributes that a rule looks at."""
-    predicate = rule.predicate
-    if isinstance(predicate, Spread | Ordered):
-        return {predicate.attribute}
-    if isinstance(predicate, Combined | Reached):
-        return set()
-    values: list[object] = list(predicate.measures)
-    values += predicate.reference.values if predicate.reference else ()
-    return {
-        one.source for one in values if isinstance(one, Aggregate) and isinstance(one.source, int)
-    }

@@ -6,7 +6,8 @@ schema", "FlexMatch rule set property definitions"; limits of the API reference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
+from functools import partial
 from itertools import pairwise
 from json import dumps
 from math import inf
@@ -22,12 +23,10 @@ from valmatch.rule_sets.table import (
     Attribute,
     Compared,
     Counted,
-    Ordered,
     Predicate,
     Reached,
     Rule,
     Search,
-    Spread,
     Steps,
     Table,
     Team,
@@ -78,7 +77,7 @@ def read_algorithm(item: Item | None, known: Known) -> tuple[Search, bool]:
     age = item.choice("expansionAgeSelection", AGES)
     priority = item.choice("backfillPriority", PRIORITIES) or "normal"
     if large and "backfillPriority" in item.members:
-        _no_effect(item, "backfillPriority", "with balanced, which takes backfill first")
+        item.warn("backfillPriority", "has no effect with balanced, which takes backfill first")
     search = Search(
         large,
         balance,
@@ -117,7 +116,7 @@ def _batch_order(item: Item, batching: str | None, known: Known) -> tuple[int, .
     if batching == "sorted" and (given is None or not given.value):
         item.error("batchingPreference", "sorted needs sortByAttributes")
     if given and batching != "sorted":
-        _no_effect(item, "sortByAttributes", "without batchingPreference sorted")
+        item.warn("sortByAttributes", "has no effect without batchingPreference sorted")
     return tuple(order) if batching == "sorted" else ()
 
 
@@ -135,13 +134,9 @@ def _balance(item: Item, large: bool, known: Known) -> int | None:
         item.error("balancedAttribute", f"{shown(name)} is no number")
         return None
     if not large:
-        _no_effect(item, "balancedAttribute", "without the strategy balanced")
+        item.warn("balancedAttribute", "has no effect without the strategy balanced")
         return None
     return number
-
-
-def _no_effect(item: Item, key: str, when: str) -> None:
-    item.problems.warn(item.at(key), item.inner(key), f"has no effect {when}")
 
 
 # Remarks on rule sets that the service takes, but that will hardly do what is meant.
@@ -159,16 +154,14 @@ def lint(table: Table, root: Item, unknown: Collection[str]) -> None:
         item = items[rule.name]
         if not root.problems.errors_in(item.path):  # what such a rule is meant to say is not known
             for remark in _remarks(rule, table):
-                item.problems.warn(item.node.start, item.path, remark)
+                item.warn("", remark)
     _tightening(root)
     _sizes_of_teams(table, root)
     if not root.problems.errors:  # a rule that cannot be read may use an attribute
         _unused(table, root)
     misspelt = any(closest_name(key, ["expansions"]) for key in unknown)
     if not root.items("expansions") and not misspelt:
-        root.problems.warn(
-            root.node.start, root.path, "no expansion: who waits is never granted more"
-        )
+        root.warn("", "no expansion: who waits is never granted more")
 
 
 def _remarks(rule: Rule, table: Table) -> Iterator[str]:
@@ -176,7 +169,7 @@ def _remarks(rule: Rule, table: Table) -> Iterator[str]:
     if why := _never_binds(rule.predicate, table):
         yield f"rule {shown(rule.name)} never refuses anything: {why}"
     yield from _empty_ranges(rule.predicate)
-    yield from _of_empty_teams(rule.predicate, table)
+    yield from _of_empty_teams(rule, table)
     if isinstance(rule.predicate, Reached) and rule.predicate.most:
         yield from _latencies_below(LEAST_LATENCY, rule.predicate.most)
     most = _most_players(table)
@@ -196,46 +189,26 @@ def _latencies_below(least: float, most: Steps) -> Iterator[str]:
             yield f"{text}: latencies are {least:g} ms or more"
 
 
-def _never_binds(predicate: Predicate, table: Table) -> str:
+def _never_binds(rule: Predicate, table: Table) -> str:
     """Return why a rule holds of every match, "" if it may not."""
-    finder = _IDLE.get(type(predicate))
-    return finder(predicate, table) if finder else ""
-
-
-def _idle_within(rule: Within, table: Table) -> str:
-    if rule.most is None and not any(_numbers(rule.least)):
-        return "every distance is at least 0"
-    return ""
-
-
-def _idle_compared(rule: Compared, table: Table) -> str:
-    if rule.reference is None and all(_most_values(one, table) <= 1 for one in rule.measures):
-        return "its lists have one value at most"
-    return ""
-
-
-def _idle_counted(rule: Counted, table: Table) -> str:
-    if rule.most is None and not any(_numbers(rule.least)):
-        return "every number is at least 0"
+    if isinstance(rule, Compared):
+        one_each = all(_most_values(one, table) <= 1 for one in rule.measures)
+        return "its lists have one value at most" if one_each and not rule.reference else ""
+    if not isinstance(rule, Within | Counted) or any(_numbers(rule.least)):
+        return ""
+    if rule.most is None:
+        return f"every {'distance' if isinstance(rule, Within) else 'number'} is at least 0"
     players = _most_players(table)
-    unbound = rule.most and min(_numbers(rule.most)) >= players
-    if rule.counts == "holders" and unbound and not any(_numbers(rule.least)):
-        return f"a match has at most {players:g} players"
-    return ""
-
-
-_IDLE: dict[type, Callable[..., str]] = {
-    Within: _idle_within,
-    Compared: _idle_compared,
-    Counted: _idle_counted,
-}
+    counts_players = isinstance(rule, Counted) and rule.counts == "holders"
+    unbound = counts_players and min(_numbers(rule.most)) >= players
+    return f"a match has at most {players:g} players" if unbound else ""
 
 
 def _most_values(measure: Aggregate, table: Table) -> float:
     """Return how many values the innermost lists of a measure may have."""
     if {"count", "set_intersection"} & set(measure.functions) or measure.depth > 2:
         return float("inf")
-    teams = [max(_numbers(table.teams[team].most)) for team in measure.teams]
+    teams = [max(table.teams[team].most.numbers) for team in measure.teams]
     if not teams:  # all of them are faulty, which is said
         return float("inf")
     if any(function not in ("flatten",) for function in measure.functions):
@@ -251,9 +224,9 @@ def _empty_ranges(predicate: Predicate) -> Iterator[str]:
         yield "the least is above the most: it never holds"
 
 
-def _of_empty_teams(predicate: Predicate, table: Table) -> Iterator[str]:
+def _of_empty_teams(rule: Rule, table: Table) -> Iterator[str]:
     """Yield that a team which may be empty is left out of an aggregate."""
-    for measure in _aggregates(predicate):
+    for measure in rule.aggregates:
         # What is flattened before has the players of the other teams.
         first = next((one for one in measure.functions if one in {"flatten", *UNDEFINED}), None)
         if first is None or first == "flatten":
@@ -261,18 +234,10 @@ def _of_empty_teams(predicate: Predicate, table: Table) -> Iterator[str]:
         empty = [
             table.teams[team].name
             for team in measure.teams
-            if not min(_numbers(table.teams[team].least))
+            if not min(table.teams[team].least.numbers)
         ]
         if empty:
             yield f"{measure.text}: without players in {', '.join(empty)} that is left out"
-
-
-def _aggregates(predicate: Predicate) -> Iterator[Aggregate]:
-    """Yield the expressions of a rule."""
-    yield from getattr(predicate, "measures", ())
-    reference = getattr(predicate, "reference", None)
-    if isinstance(reference, Steps):
-        yield from (value for value in reference.values if isinstance(value, Aggregate))
 
 
 def _tightening(root: Item) -> None:
@@ -294,8 +259,7 @@ def _tightening(root: Item) -> None:
             except (TypeError, ValueError):
                 continue
             if tighter:
-                text = f"tightens: {after} after {before}"
-                step.problems.warn(step.node.start, step.path, text)
+                step.warn("", f"tightens: {after} after {before}")
 
 
 def _sizes_of_teams(table: Table, root: Item) -> None:
@@ -305,30 +269,27 @@ def _sizes_of_teams(table: Table, root: Item) -> None:
             least, most = cast(float, team.least.at(wait)), cast(float, team.most.at(wait))
             if least > most:
                 text = f"from {wait:g} s on {least:g} players at least and {most:g} at most: none"
-                item.problems.warn(item.node.start, item.path, text)
+                item.warn("", text)
 
 
 def _unused(table: Table, root: Item) -> None:
     """Warn of attributes that nothing looks at."""
     used = {table.search.balance, *table.search.batch_order}
     for rule in table.rules:
-        used |= {one.source for one in _aggregates(rule.predicate) if isinstance(one.source, int)}
-        if isinstance(rule.predicate, (Spread, Ordered)):
-            used.add(rule.predicate.attribute)
+        used |= rule.attributes
     for number, item in enumerate(root.items("playerAttributes")):
         if number not in used:
-            text = f"attribute {shown(item.text('name'))} is declared and not used"
-            item.problems.warn(item.node.start, item.path, text)
+            item.warn("", f"attribute {shown(item.text('name'))} is declared and not used")
 
 
 def _most_players(table: Table) -> float:
     """Return the most players that a match ever has."""
-    return sum(max(_numbers(team.most)) for team in table.teams)
+    return sum(max(team.most.numbers) for team in table.teams)
 
 
 def _numbers(steps: Steps | None) -> list[float]:
     """Return the numbers that a value takes over the ages."""
-    return [value for value in steps.values if isinstance(value, (int, float))] if steps else []
+    return steps.numbers if steps else []
 
 
 VERSION = "1.0"
@@ -523,7 +484,6 @@ def _teams(root: Item, context: Context) -> list[tuple[Team, list[str]]]:
     for item in items:
         item.known(("name", "minPlayers", "maxPlayers", "quantity"))
         name = item.text("name", required=True)
-        _required_sizes(item)
         least, most = _sizes(item, name, context)
         quantity = item.number("quantity", whole=True, least=1)
         if name is None:
@@ -537,25 +497,16 @@ def _teams(root: Item, context: Context) -> list[tuple[Team, list[str]]]:
     return found
 
 
-def _required_sizes(item: Item) -> None:
-    """Report sizes of a team that are not given."""
-    for key in ("minPlayers", "maxPlayers"):
-        if key not in item.members:
-            item.error("", f"no {key} (a number is needed)")
-
-
 def _sizes(item: Item, name: str | None, context: Context) -> tuple[Steps, Steps]:
     """Return the least and the most players of a team."""
-
-    def least_of(one: Item, key: str) -> float | None:
-        return one.number(key, whole=True, least=0)
-
-    def most_of(one: Item, key: str) -> float | None:
-        return one.number(key, whole=True, least=1)
-
-    target = f"teams[{name}]"
-    least = context.stepped(item, target, "minPlayers", least_of) or Steps((), (0.0,))
-    most = context.stepped(item, target, "maxPlayers", most_of) or Steps((), (1.0,))
+    sizes = []
+    for key, smallest in (("minPlayers", 0.0), ("maxPlayers", 1.0)):
+        if key not in item.members:
+            item.error("", f"no {key} (a number is needed)")
+        read = partial(Item.number, whole=True, least=smallest)
+        steps = context.stepped(item, f"teams[{name}]", key, read)
+        sizes.append(steps or Steps((), (smallest,)))
+    least, most = sizes
     if {"minPlayers", "maxPlayers"} <= set(item.members):
         first, last = cast(float, least.values[0]), cast(float, most.values[0])
         if first > last and item.number("minPlayers") and item.number("maxPlayers"):
@@ -579,7 +530,7 @@ def _is_large(root: Item, teams: list[tuple[Team, list[str]]], balanced: bool) -
 
     Of a match that is too large, nobody knows what it was meant to be.
     """
-    most = sum(len(names) * max(cast("tuple[float]", team.most.values)) for team, names in teams)
+    most = sum(len(names) * max(team.most.numbers) for team, names in teams)
     if most > MOST_PLAYERS:
         # Of a quantity no more teams are made than show that they are too many.
         least = "at least " if any(len(names) > MOST_PLAYERS for _, names in teams) else ""
@@ -589,9 +540,8 @@ def _is_large(root: Item, teams: list[tuple[Team, list[str]]], balanced: bool) -
         text = f"{most:.0f} players need the strategy balanced, as all over {MOST_SMALL} do"
         root.error("teams", text)
     elif balanced and most <= MOST_SMALL:
-        place = root.at("algorithm")
         text = f"balanced is for more than {MOST_SMALL} players; there are at most {most:.0f}"
-        root.problems.warn(place, root.inner("algorithm"), text)
+        root.warn("algorithm", text)
     return MOST_SMALL < most <= MOST_PLAYERS
 
 

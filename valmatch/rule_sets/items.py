@@ -54,8 +54,12 @@ class Item:
         return (self.members.get(key) or self.node).start
 
     def error(self, key: str, text: str) -> None:
-        """Report a value."""
+        """Report a value, "" for the object itself."""
         self.problems.error(self.at(key), self.inner(key) if key else self.path, text)
+
+    def warn(self, key: str, text: str) -> None:
+        """Warn of a value, "" for the object itself."""
+        self.problems.warn(self.at(key), self.inner(key) if key else self.path, text)
 
     def known(self, names: Iterable[str]) -> None:
         """Report keys that are not among some."""

@@ -39,6 +39,11 @@ class Steps(NamedTuple):
         """Return the value that holds at an age."""
         return self.values[bisect_right(self.waits, age)]
 
+    @property
+    def numbers(self) -> list[float]:
+        """The numbers among its values."""
+        return [value for value in self.values if isinstance(value, int | float)]
+
 
 class Attribute(NamedTuple):
     """What is known of a player; without a default, who does not give it cannot be matched."""
@@ -54,6 +59,11 @@ class Team(NamedTuple):
     name: str
     least: Steps
     most: Steps
+
+    @property
+    def largest(self) -> int:
+        """The most players that it takes at any age."""
+        return int(max(self.most.numbers))
 
 
 class Within(NamedTuple):
@@ -130,6 +140,29 @@ class Rule(NamedTuple):
     predicate: Predicate
     alone: bool = True
 
+    @property
+    def aggregates(self) -> list[Aggregate]:
+        """What it measures and, at any age, refers to."""
+        reference = getattr(self.predicate, "reference", None)
+        values = reference.values if isinstance(reference, Steps) else ()
+        measures: tuple[Aggregate, ...] = getattr(self.predicate, "measures", ())
+        return [*measures, *(value for value in values if isinstance(value, Aggregate))]
+
+    @property
+    def attributes(self) -> set[int]:
+        """The numbers of the attributes that it looks at."""
+        if isinstance(self.predicate, Spread | Ordered):
+            return {self.predicate.attribute}
+        return {one.source for one in self.aggregates if isinstance(one.source, int)}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing can be said of it before a match is complete."""
+        return any(not OPEN.isdisjoint(one.functions) for one in self.aggregates)
+
+
+OPEN = {"count", "sum"}  # functions that say nothing of a match that is not complete
+
 
 class Search(NamedTuple):
     """Whose tickets are tried with whose, in what order."""
@@ -152,3 +185,16 @@ class Table(NamedTuple):
     search: Search
     oldest: bool  # whether the age of a match is that of its oldest ticket; else of its newest
     waits: tuple[float, ...]  # all ages of a ticket at which something may change, increasing
+
+    @property
+    def largest(self) -> int:
+        """The most players that a match ever has."""
+        return sum(team.largest for team in self.teams)
+
+    @property
+    def sorts(self) -> list[Ordered]:
+        """The orders of the tickets that an anchor tries, the most important first."""
+        sorts = [rule.predicate for rule in self.rules if isinstance(rule.predicate, Ordered)]
+        if self.search.balance is not None:
+            sorts.append(Ordered(self.search.balance, True, False, "", "avg"))
+        return sorts

@@ -61,8 +61,8 @@ class Context(NamedTuple):
 
     def attribute(self, item: Item, key: str) -> int | None:
         """Return the number of the attribute that a key names, reporting an unknown one."""
-        name = item.choice(key, [one.name for one in self.known.attributes], required=True)
         names = [one.name for one in self.known.attributes]
+        name = item.choice(key, names, required=True)
         return None if name is None else names.index(name)
 
     def stepped(
@@ -205,8 +205,7 @@ def bounds(least: Steps | None, most: Steps | None) -> str:
 # is (the service's staff, thread QUxOsRFXlpT1e85gJvlX-YoA of re:Post).
 
 
-def _distance(item: Item, key: str) -> float | None:
-    return item.number(key, quoted=True, least=0)
+_distance = partial(Item.number, quoted=True, least=0)
 
 
 def _read_distance(item: Item, target: str, context: Context) -> Within | None:
@@ -319,8 +318,7 @@ COUNTS: dict[str, Literal["common", "holders", "overlap"]] = {
 }
 
 
-def _count(item: Item, key: str) -> float | None:
-    return item.number(key, whole=True, least=0)
+_count = partial(Item.number, whole=True, least=0)
 
 
 def _read_collection(item: Item, target: str, context: Context) -> Counted | None:
@@ -384,8 +382,7 @@ COLLECTION = RuleType(
 REFERENCES: tuple[Literal["min", "avg"], ...] = ("min", "avg")
 
 
-def _milliseconds(item: Item, key: str) -> float | None:
-    return item.number(key, least=0)
+_milliseconds = partial(Item.number, least=0)
 
 
 def _read_latency(item: Item, target: str, context: Context) -> Reached | None:
@@ -442,9 +439,7 @@ def _read_batch(item: Item, target: str, context: Context) -> Spread | None:
         item.error("", "no maxDistance (numbers need one)")
         return None
     if kind == "text" and "maxDistance" in item.members:
-        place = item.at("maxDistance")
-        text = "has no effect: strings have to be the same"
-        item.problems.warn(place, item.inner("maxDistance"), text)
+        item.warn("maxDistance", "has no effect: strings have to be the same")
     return Spread(attribute, most if kind == "number" else None, party)
 
 
@@ -487,8 +482,7 @@ def _read_order(from_anchor: bool, item: Item, target: str, context: Context) ->
         item.error("", "no mapKey (minValue or maxValue: maps need one)")
         return None
     if kind == "number" and key:
-        place = item.at("mapKey")
-        item.problems.warn(place, item.inner("mapKey"), "has no effect: the attribute is no map")
+        item.warn("mapKey", "has no effect: the attribute is no map")
         key = None
     which = "" if key is None else ("lowest" if key == MAP_KEYS[0] else "highest")
     return Ordered(attribute, from_anchor, direction == "descending", which, party)  # type: ignore[arg-type]
@@ -523,63 +517,43 @@ class StatementFault(Exception):  # noqa: N818 - caught where the statement is r
     """A statement says nothing; its text says why."""
 
 
-def _read_statement(text: str, rules: dict[str, int]) -> tuple[int | str, ...]:
+def _read_statement(text: str, rules: Mapping[str, int]) -> tuple[int | str, ...]:
     """Return a statement as a program in postfix order: numbers of rules, and operators."""
     program: list[int | str] = []
-    open_: list[tuple[str, int]] = []
-    expecting = "argument"
-    for bracket, word, follows in _tokens(text):
-        if word and expecting == "argument":
-            if follows == "(":
-                _open(word, open_)
-                expecting = "("
-            else:
-                program.append(_rule_number(word, rules))
-                expecting = "end"
-        elif bracket == "(" and expecting == "(":
-            expecting = "argument"
-        elif bracket and bracket != "(" and expecting == "end" and open_:
-            expecting = _go_on(bracket, open_, program)
-        else:
+    tokens = STATEMENT_TOKEN.findall(text)[::-1]  # brackets and words, the next one last
+
+    def take(*brackets: str) -> str:
+        """Return the next token: one of some brackets, "" for a word."""
+        if not tokens:
+            raise StatementFault("it ends too early" if text.strip() else "it is empty")
+        bracket, word = tokens.pop()
+        if bracket not in brackets:
             raise StatementFault(f"{shown(word or bracket)} stands where it has no meaning")
-    if open_ or expecting != "end":
-        raise StatementFault("it ends too early" if text.strip() else "it is empty")
+        return str(word or bracket)
+
+    def argument(depth: int) -> None:
+        word = take("")
+        if not tokens or tokens[-1][0] != "(":
+            if word not in rules:
+                raise StatementFault(f"no rule {shown(word)} before this one ({hint(word, rules)})")
+            program.append(rules[word])
+            return
+        if word not in ARITIES:
+            raise StatementFault(f"no operator {shown(word)} ({hint(word, ARITIES)})")
+        if depth == DEEPEST:
+            raise StatementFault(f"nested deeper than {DEEPEST} operators")
+        arguments, bracket = 0, take("(")
+        while bracket != ")":
+            argument(depth + 1)
+            arguments, bracket = arguments + 1, take(",", ")")
+        if arguments != ARITIES[word]:
+            raise StatementFault(f"{word} takes {ARITIES[word]}, not {arguments}")
+        program.append(word)
+
+    argument(0)
+    if tokens:
+        take()
     return tuple(program)
-
-
-def _tokens(text: str) -> list[tuple[str, str, str]]:
-    """Return brackets and words of a statement, each with the bracket that follows it."""
-    tokens = STATEMENT_TOKEN.findall(text)
-    following = [*tokens[1:], ("", "")]
-    return [(*token, after) for token, (after, _) in zip(tokens, following, strict=False)]
-
-
-def _open(word: str, open_: list[tuple[str, int]]) -> None:
-    """Begin the arguments of an operator."""
-    if word not in ARITIES:
-        raise StatementFault(f"no operator {shown(word)} ({hint(word, ARITIES)})")
-    if len(open_) >= DEEPEST:
-        raise StatementFault(f"nested deeper than {DEEPEST} operators")
-    open_.append((word, 1))
-
-
-def _go_on(bracket: str, open_: list[tuple[str, int]], program: list[int | str]) -> str:
-    """Go on after an argument; return what is expected then."""
-    operator, arguments = open_.pop()
-    if bracket == ",":
-        open_.append((operator, arguments + 1))
-        return "argument"
-    if arguments != ARITIES[operator]:
-        raise StatementFault(f"{operator} takes {ARITIES[operator]}, not {arguments}")
-    program.append(operator)
-    return "end"
-
-
-def _rule_number(word: str, rules: dict[str, int]) -> int:
-    """Return the number of a rule."""
-    if word not in rules:
-        raise StatementFault(f"no rule {shown(word)} before this one ({hint(word, rules)})")
-    return rules[word]
 
 
 def _read_compound(item: Item, target: str, context: Context) -> Combined | None:

@@ -66,8 +66,7 @@ def _steps(item: Item, timeout: float | None) -> tuple[tuple[float, Item], ...]:
             step.error("waitTimeSeconds", text)
             continue
         if timeout is not None and wait >= timeout:
-            text = f"no ticket lives for {wait:g} s: the request timeout is {timeout:g} s"
-            step.problems.warn(step.node.start, step.path, text)
+            step.warn("", f"no ticket lives for {wait:g} s: the request timeout is {timeout:g} s")
         found.append((wait, step))
     return tuple(found)
 

@@ -218,8 +218,7 @@ class _Tickets:
         self.table = table
         self.teams = [team.name for team in table.teams]
         self.kinds = {attribute.name: attribute.kind for attribute in table.attributes}
-        most = (max(cast("tuple[float, ...]", team.most.values)) for team in table.teams)
-        self.most = max(most, default=0.0)
+        self.most = max((team.largest for team in table.teams), default=0)
         self.ids: set[str] = set()
         self.time = 0.0
         self.latencies = False
@@ -241,7 +240,7 @@ class _Tickets:
         cancel = item.number("cancel", least=0)
         if cancel is not None and time is not None and cancel < time:
             text = f"{cancel:g} is before the ticket comes, at {time:g}: it ends as it comes"
-            item.problems.warn(item.at("cancel"), item.inner("cancel"), text)
+            item.warn("cancel", text)
         answers = self.answers(item)
         if name is None or time is None or not players:
             return None
@@ -254,8 +253,8 @@ class _Tickets:
         if node and node.kind == "array" and not node.value:
             item.error("players", "no player")
         if len(items) > self.most and not running:
-            text = f"{len(items)} players, and no team ever has more than {self.most:.0f}"
-            item.problems.warn(item.at("players"), item.inner("players"), text)
+            text = f"{len(items)} players, and no team ever has more than {self.most}"
+            item.warn("players", text)
         found: list[Player] = []
         for one in items:
             player = self.player(one, running)
@@ -329,7 +328,7 @@ class _Tickets:
         rules = [rule.predicate for rule in self.table.rules]
         if self.latencies and not any(isinstance(rule, Reached) for rule in rules):
             text = "latencies are given, and no latency rule looks at them"
-            items[0].problems.warn(items[0].node.start, items[0].path, text)
+            items[0].warn("", text)
 
 
 # Writer of worlds: what was played, in the form in which it can be played again.
