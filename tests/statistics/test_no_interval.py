@@ -11,7 +11,12 @@ import pytest
 
 from tests.support.command import valmatch
 from valmatch.statistics.estimates import estimate
-from valmatch.statistics.no_interval import reason_of_each, short_intervals, why_no_interval
+from valmatch.statistics.no_interval import (
+    doubtful_intervals,
+    reason_of_each,
+    short_intervals,
+    why_no_interval,
+)
 
 LOG = "arrival_hours,rating\n" + "".join(f"{k / 30},{1500 + 37 * (k % 17)}\n" for k in range(120))
 
@@ -151,6 +156,8 @@ def test_intervals_that_may_be_too_short_are_named_once() -> None:
     assert short_intervals(shown) == f"{named}; run more replications"
     assert short_intervals(shown, fixed=True) == named
     assert short_intervals([("wait", fine)]) == ""
+    kinds = [(one.kind, one.n) for one in doubtful_intervals(shown)]
+    assert kinds == [("few_values", 1), ("skewed", 1), ("few_values", 1)]
 
 
 def test_the_terminal_names_them_and_the_summary_says_why() -> None:

@@ -230,7 +230,7 @@ def show_result(
         sys.stdout.write(text_of(present(result, View(charts=False, **view))))
 
     show(as_json, document, tables, out)
-    for warning in result.warnings:
+    for warning in result.warned:
         warn(warning)
 
 

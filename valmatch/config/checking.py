@@ -37,7 +37,7 @@ from valmatch.inputs.yaml_document import (
 from valmatch.models.registry import MODELS, OWN, ModelEntry, load_model, unknown_model
 from valmatch.text.durations import SECONDS, in_unit
 from valmatch.text.suggestions import by_last_part, closest_name, correction, hint
-from valmatch.text.terminal import shortened, shown
+from valmatch.text.terminal import Notice, shortened, shown
 
 # The numbers of an optimisation problem in a config: their names, and their units.
 
@@ -188,7 +188,7 @@ class _Check:
             design=design,
             source=source,
             warnings=tuple(
-                f"{place(self._closest_node(name.split('.')))}: {name}: {text}"
+                Notice(f"{place(self._closest_node(name.split('.')))}: {name}: {text}", "setting")
                 for name, text in (
                     (f"factors.{factor}", text) for factor, text in factors.remarks()
                 )

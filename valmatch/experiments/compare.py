@@ -34,7 +34,9 @@ from valmatch.experiments.replications import Replications
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Response
+from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import (
+    doubtful_intervals,
     listed,
     reason_of_each,
     short_intervals,
@@ -284,14 +286,17 @@ class Comparison(Result):
 
         Without those of which `intervals` says it.
         """
+        return short_intervals(self._doubtful(chosen), bool(self.base.sampling.fixed))
+
+    def _doubtful(self, chosen: Collection[str]) -> list[tuple[str, Estimate]]:
+        """Return the differences of responses but for those of which `intervals` says it."""
         left_out = () if self.is_pair else self.rare
-        differences = [
+        return [
             (name, pair.difference)
             for variant in self.variants
             for name, pair in variant.comparisons.items()
             if name not in left_out and (not chosen or name in chosen)
         ]
-        return short_intervals(differences, bool(self.base.sampling.fixed))
 
     @property
     def title(self) -> str:
@@ -405,7 +410,7 @@ class Comparison(Result):
             counts = {name: pair.difference.undefined for name, pair in pairs}
             undefined = undefined_in(counts, self.n, "pairs")
             said += undefined if self.is_pair else [one.after(variant.name) for one in undefined]
-        return said
+        return [*said, *doubtful_intervals(self._doubtful(()))]
 
     @classmethod
     def read(cls, files: ResultFiles) -> Self:

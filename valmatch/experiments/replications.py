@@ -26,6 +26,7 @@ from valmatch.statistics.estimates import (
     limits_of_difference,
 )
 from valmatch.statistics.no_interval import (
+    doubtful_intervals,
     short_intervals,
     undefined_in,
     why_no_interval,
@@ -151,6 +152,7 @@ class Replications(Result):
                 [
                     *self.warnings_of_runs,
                     *undefined_in(counts, self.count, "replications"),
+                    *doubtful_intervals(self.estimates.items()),
                     *(
                         Notice(f"target of {one.response} missed: {one.why}", "target_missed")
                         for one in missed

@@ -214,7 +214,7 @@ def rate_log(path: Path, options: RateOptions) -> RatedLog:
         check_scores(start.system, log)
         if start.system.name == "zonestats" and "minutes" not in log.columns.places:
             counted = f"{DEFAULT_MINUTES:g} minutes in a game"
-            warn(Note(f"no column minutes: every player counts as {counted}"))
+            warn(Note(f"no column minutes: every player counts as {counted}", "guessed_minutes"))
         if not options.tune and (remark := nobody_at_home(start.values, log.at_home)):
             warn(remark)
         folder = None

@@ -21,7 +21,7 @@ def present(result: Result, view: View = View()) -> Presentation:  # noqa: B008 
     module: Any = importlib.import_module(f"valmatch.present.kinds.{result.presented_by}")
     found: Presentation = module.present(result, view)
     found.header = found.header or result.title
-    found.warnings = list(result.warnings)
+    found.warnings = result.warned
     return found
 
 

@@ -20,7 +20,7 @@ from valmatch.rule_sets.table import Reached, Table
 from valmatch.rule_sets.world_reading import Answer, WorldReading, line_items
 from valmatch.rule_sets.worlds import Player, Service, Ticket
 from valmatch.text.durations import seconds_of
-from valmatch.text.terminal import Note, shown
+from valmatch.text.terminal import Note, Notice, shown
 
 KIND = "GameLift Matchmaking Event"
 """What the events are called in their envelope; others pass unseen."""
@@ -371,15 +371,20 @@ def _ticket(log: EventLog, one: LoggedTicket, known: Mapping[str, Player]) -> Ti
 def _remark(log: EventLog, timeout: float | None, warn: Callable[[str], None]) -> None:
     """Say how the log was read."""
     if log.others:
-        warn(Note(f"left out: {log.others:,} events that are not of a matchmaker"))
+        text = f"left out: {log.others:,} events that are not of a matchmaker"
+        warn(Note(text, "events_left_out", log.others))
     if log.repeated:
-        warn(Note(f"counted once: {log.repeated:,} events that came again"))
+        text = f"counted once: {log.repeated:,} events that came again"
+        warn(Note(text, "events_repeated", log.repeated))
     if timeout is None and log.timeout is not None:
-        warn(Note(f"the request timeout is {log.timeout:g} s, as tickets of the log timed out"))
+        text = f"the request timeout is {log.timeout:g} s, as tickets of the log timed out"
+        warn(Note(text, "guessed_timeout"))
     elif timeout is None:
-        warn(f"no ticket of the log timed out: the request timeout is taken to be {TIMEOUT:g} s")
+        text = f"no ticket of the log timed out: the request timeout is taken to be {TIMEOUT:g} s"
+        warn(Notice(text, "guessed_timeout"))
     if log.acceptance is not None:
-        warn(Note(f"matches have {log.acceptance:g} s to be accepted, and are as in the log"))
+        text = f"matches have {log.acceptance:g} s to be accepted, and are as in the log"
+        warn(Note(text, "guessed_acceptance"))
 
 
 def missing_for(table: Table, tickets: tuple[Ticket, ...]) -> Iterator[str]:

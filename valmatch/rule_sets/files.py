@@ -15,7 +15,7 @@ from valmatch.inputs.files import read_document
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
 from valmatch.rule_sets.json_text import Node, Path, Place, Places
 from valmatch.rule_sets.problems import Problem, Problems
-from valmatch.text.terminal import shortened, shown
+from valmatch.text.terminal import Notice, shortened, shown
 
 if TYPE_CHECKING:
     import yaml
@@ -81,7 +81,11 @@ def as_remarks(path: FilePath, problems: Iterable[Problem]) -> list[str]:
         first.setdefault(kind, problem)
         counts[kind] += 1
     return [
-        as_remark(path, problem) + (f" (and {more:,} more like this)" if more else "")
+        Notice(
+            as_remark(path, problem) + (f" (and {more:,} more like this)" if more else ""),
+            "rule_set",
+            1 + more,
+        )
         for kind, problem in first.items()
         for more in [counts[kind] - 1]
     ]

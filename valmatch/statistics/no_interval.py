@@ -28,16 +28,31 @@ def short_intervals(estimates: Iterable[tuple[str, Estimate]], fixed: bool = Fal
 
     Shapes: `estimates` (str, Estimate).
     """
-    kinds: dict[str, list[str]] = {}
-    for name, estimate in estimates:
-        alike = "the same value in every replication" if estimate.std == 0.0 else "few values"
-        words = {FEW_VALUES: alike, SKEWED: "skewed values"}
-        names = kinds.setdefault(words[estimate.remarks[0]], []) if estimate.remarks else [name]
-        if name not in names:
-            names.append(name)
-    parts = [f"{listed(names)} ({kind})" for kind, names in kinds.items()]
+    parts = [f"{listed(names)} ({words})" for (_, words), names in _doubtful(estimates).items()]
     advice = [] if fixed or not parts else ["run more replications"]
     return "; ".join([*parts, *advice])
+
+
+def doubtful_intervals(estimates: Iterable[tuple[str, Estimate]]) -> list[Notice]:
+    """Return a warning for each reason why intervals may be too short."""
+    return [
+        Notice(f"{TOO_SHORT}: {listed(names)} ({words})", kind, len(names))
+        for (kind, words), names in _doubtful(estimates).items()
+    ]
+
+
+def _doubtful(estimates: Iterable[tuple[str, Estimate]]) -> dict[tuple[str, str], list[str]]:
+    """Return the means whose intervals may be too short by reason: its kind, and its words."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for name, estimate in estimates:
+        if estimate.remarks:
+            alike = "the same value in every replication" if estimate.std == 0.0 else "few values"
+            kind = estimate.remarks[0]
+            words = {FEW_VALUES: alike, SKEWED: "skewed values"}[kind]
+            names = kinds.setdefault((kind, words), [])
+            if name not in names:
+                names.append(name)
+    return kinds
 
 
 def why_not_adjusted(

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from valmatch.storage.result_files import ResultFiles
 
 
+IN_TABLES = ("few_values", "skewed")
+"""The kinds of warnings that stand below the table they are about."""
+
+
 class Result(ABC):
     """What a public function returns: numbers by name, as text, as arrays, as plain values."""
 
@@ -30,6 +34,11 @@ class Result(ABC):
         Each has a `kind`, such as ``rows_left_out``, and a count `n`.
         """
         return ()
+
+    @property
+    def warned(self) -> list[str]:
+        """The warnings that its tables do not name already."""
+        return [one for one in self.warnings if Notice.of(one).kind not in IN_TABLES]
 
     @property
     def finding(self) -> str:

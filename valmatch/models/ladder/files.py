@@ -18,7 +18,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.ladder.factors import MAX_PLAYERS, MAX_STARTS, LadderFactors
 from valmatch.models.ladder.state import NO_SESSIONS, Sessions
 from valmatch.models.number_dates import check_digits, check_serial_days
-from valmatch.text.terminal import shown
+from valmatch.text.terminal import Notice, shown
 
 MAX_SKILL = 1e6  # points, as for the factors
 MAX_NAME = 100  # characters of a name: tables hold as many for every player
@@ -106,14 +106,17 @@ def remarks(
             section, _, factor = name.partition(".")
             changed: Any = getattr(factors, section)
             if getattr(changed, factor) != type(changed).model_fields[factor].default:
-                yield f"{path}: {name} has no effect with a file of {key}"
+                text = f"{path}: {name} has no effect with a file of {key}"
+                yield Notice(text, "ignored_factor")
     if "arrivals" not in files:
         return
     if contents.left_out:
         rows = "row" if contents.left_out == 1 else "rows"
-        yield (
+        yield Notice(
             f"{files['arrivals']}: {contents.left_out} {rows} at or after the horizon of"
-            f" {24.0 * factors.days:g} hours left out"
+            f" {24.0 * factors.days:g} hours left out",
+            "rows_left_out",
+            contents.left_out,
         )
     warmup = 24.0 * factors.warmup_days
     if contents.sessions.times.max() < warmup:

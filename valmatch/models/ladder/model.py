@@ -68,6 +68,7 @@ from valmatch.models.model import (
     Table,
 )
 from valmatch.policies import registry as policies
+from valmatch.text.terminal import Notice
 
 # Tables of a ladder: its players, games and tickets.
 
@@ -418,7 +419,7 @@ class LadderModel(Model[InitialState]):
         """Return what has to be said of a run by its days."""
         warmup = self._factors.warmup_days
         measured = [day["scale_stretch"] for day in days if day["day"] >= warmup]
-        return (SCALE_MOVES,) if scale_moves(measured) else ()
+        return (Notice(SCALE_MOVES, "scale_moves"),) if scale_moves(measured) else ()
 
 
 def _options(factors: LadderFactors) -> dict[str, Any]:

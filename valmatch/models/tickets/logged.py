@@ -71,8 +71,10 @@ class TicketLog:
         late = len(every) - len(tickets)
         if late and not tickets:
             raise InputError(f"{path}: {_after_the_end(late, horizon)} (set hours to a longer run)")
-        notes = [Note(f"{path}: {_after_the_end(late, horizon, len(every))}")] if late else []
-        self.remarks = (*remarks, *notes)
+        self.remarks = remarks
+        if late:
+            left = f"{path}: {_after_the_end(late, horizon, len(every))}"
+            self.remarks += (Note(left, "tickets_left_out", late),)
         self._check(tickets, centres)
         logged = tickets_of(tickets, table._replace(attributes=attributes), np.zeros(3, np.uint64))
         # attributes that some player has

@@ -66,7 +66,7 @@ from valmatch.rule_sets import table as rule_table
 from valmatch.rule_sets.table import Attribute, Valued
 from valmatch.rule_sets.worlds import FEW, Search, Service, Ticket
 from valmatch.text.suggestions import hint
-from valmatch.text.terminal import Note, shown
+from valmatch.text.terminal import Note, Notice, shown
 
 # Tables of a replication: its tickets, its matches.
 
@@ -298,12 +298,14 @@ class TicketsModel(Model[Tickets]):
             if name not in (*declared, *(PRESET_SEES if self._preset else ())):
                 yield Note(
                     f"factors.attributes: {shown(name)} is not declared in the rule set"
-                    f" ({hint(name, declared)}): no rule sees it"
+                    f" ({hint(name, declared)}): no rule sees it",
+                    "ignored_attribute",
                 )
         for name in lacking(table, given):
-            yield (
+            yield Notice(
                 f"the attribute {shown(name)} has neither a value nor a default: no ticket can ever"
-                " be matched"
+                " be matched",
+                "unmatchable",
             )
         if self._factors.service.search == "exhaustive":
             yield from self._crowd()
@@ -312,9 +314,10 @@ class TicketsModel(Model[Tickets]):
             return
         for size in range(largest + 1, len(shares) + 1):
             if shares[size - 1] > 0.0:
-                yield (
+                yield Notice(
                     f"parties of {size} are larger than every team ({largest} players): they can"
-                    " never be matched"
+                    " never be matched",
+                    "unmatchable",
                 )
 
     def _crowd(self) -> Iterator[str]:

@@ -252,10 +252,12 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         if self._factors.patience_minutes is not None:
             yield Note(
                 f"{arrivals}: the arrivals are a trace: replications differ by the patience of its"
-                " players alone, and intervals say nothing of other days"
+                " players alone, and intervals say nothing of other days",
+                "one_history",
             )
         elif self._resampling is None:
-            yield Note(f"{arrivals}: the arrivals are a trace: every replication is the same")
+            same = "the arrivals are a trace: every replication is the same"
+            yield Note(f"{arrivals}: {same}", "one_history")
         else:
             yield from self._resampling.remarks
         yield from self._log.remarks

@@ -35,7 +35,7 @@ from valmatch.statistics.sampling import Resampled, block_days, overlapping_degr
 from valmatch.text.durations import MILLISECONDS, datetime_of, unit_since_1970
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
-from valmatch.text.terminal import Note, shown
+from valmatch.text.terminal import Note, Notice, shown
 
 # Times of a queue log: hours, date-times, or seconds or milliseconds since 1970.
 
@@ -285,10 +285,9 @@ def read_queue_log(
     arrived = int(np.searchsorted(whole.players.times, horizon, side="left"))
     remarks = whole.remarks
     if arrived < n:
-        remarks += (
-            f"{path}: {n - arrived} row{'s' * (n - arrived > 1)} at or after the horizon of"
-            f" {horizon:g} hours left out",
-        )
+        late = f"{n - arrived} row{'s' * (n - arrived > 1)} at or after the horizon"
+        text = f"{path}: {late} of {horizon:g} hours left out"
+        remarks += (Notice(text, "rows_left_out", n - arrived),)
     times, ratings, vectors, departures, _ = whole.players
     players = ArrivingPlayers(
         times[:arrived], ratings[:arrived], vectors[:arrived], departures[:arrived]
@@ -355,7 +354,9 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
         remarks.append(
             Note(
                 f"{path}: {gave_up:,} of {len(entries):,} players have a time in {names[LEFT]}, at"
-                " which they give up unless they play before"
+                " which they give up unless they play before",
+                "times_of_leaving",
+                gave_up,
             )
         )
     players = ArrivingPlayers(
@@ -373,23 +374,24 @@ def _remarks(path: Path, clock: LogClock, times: Floats, unused: Sequence[str]) 
     """Yield what to know of times, and of columns that nothing is read from."""
     if clock.midnight is not None:
         since = clock.midnight.isoformat(" ", "minutes")
-        yield Note(f"{path}: hours are counted from {since}")
+        yield Note(f"{path}: hours are counted from {since}", "guessed_midnight")
     if clock.moved:
         yield Note(
             f"{path}: date-times have several offsets from UTC: hours of the day are those of the"
             f" first; {option('log.zone=Europe/Berlin')}, for example, counts them by the clocks"
-            " there"
+            " there",
+            "guessed_zone",
         )
     for remark in span_remarks(times):
-        yield f"{path}: {remark}"
+        yield Notice(f"{path}: {remark}", "doubtful_times")
     missed = [name for name in unused if name.lower().startswith(MISSED)]
-    for columns, why in (
-        (missed, ": in this model players come alone, wherever they are"),
-        ([name for name in unused if name not in missed], ""),
+    for kind, columns, why in (
+        ("ignored_parties", missed, ": in this model players come alone, wherever they are"),
+        ("ignored_columns", [name for name in unused if name not in missed], ""),
     ):
         if columns:
             named = f"column{'s' * (len(columns) > 1)} {', '.join(columns)}"
-            yield Note(f"{path}: {named} not used{why}")
+            yield Note(f"{path}: {named} not used{why}", kind, len(columns))
 
 
 def _departures(clock: LogClock, entries: Sequence[_Entry]) -> Floats:
@@ -605,7 +607,8 @@ class BlockResampling:
         self.remarks: tuple[str, ...] = ()
         if block_hours is None:
             block_hours = DAY * block_days(days)
-            self.remarks = (Note(f"{path}: resampled by blocks of {block_hours} hours"),)
+            guess = f"{path}: resampled by blocks of {block_hours} hours"
+            self.remarks = (Note(guess, "guessed_blocks"),)
         self._slots = [
             _slot(start, min(block_hours, end - start), begin, end)
             for start in range(begin, end, block_hours)
