@@ -172,13 +172,7 @@ def test_the_world_can_be_played_again(tmp_path: Path) -> None:
 
 BAD: list[tuple[str, str, str]] = [
     ("world.json", "{", "world.json:1:2: damaged"),
-    ("proposals.jsonl", "7\n", "proposals.jsonl:1: damaged: not a proposal"),
-    (
-        "proposals.jsonl",
-        '{"search": "pass", "time": 1.0, "review": 1, "anchor": "t1", "tickets": ["t8"]}\n',
-        "proposals.jsonl:1: damaged: 't8' is no ticket of the world",
-    ),
-    ("result.json", '{"pass": 7}', "result.json: damaged: not the result of a replay"),
+    ("manifest.json", '{"command": "rules replay"}', "manifest.json: damaged: searches: None"),
 ]
 
 

@@ -156,11 +156,11 @@ def played_by_both(world: dict[str, Any], search: SearchName = "pass") -> dict[s
     twin = Matchmaker(world, search)
     expected = twin.played()
     for counted in (True, False):
-        replay = replay_of(world, search, counted)
-        answers: dict[str, Any] = replay.answers()[search]
+        played = replay_of(world, search, counted)
+        answers: dict[str, Any] = played.answers()
         assert answers == expected, counted
         assert list(answers["tickets"]) == list(expected["tickets"]), counted
-    proposed = replay.outcomes[search].proposed
+    proposed = played.outcome.proposed
     proposals = [Proposal(one.review, one.anchor, tuple(one.tickets)) for one in proposed]
     found = reviews(twin.table, twin.tickets, twin.service, proposals)
     looked = [(one.time, one.waiting) for one in found if one.waiting]

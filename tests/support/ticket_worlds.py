@@ -6,7 +6,7 @@ import json
 import random
 from typing import Any
 
-from valmatch.experiments.replay_result import Replay
+from valmatch.experiments.replay_result import Played
 from valmatch.matching.tickets.playing import play
 from valmatch.rule_sets.world_reading import read_world
 from valmatch.rule_sets.worlds import Search
@@ -26,17 +26,17 @@ ATTRIBUTES = {
 }
 
 
-def replay_of(world: World, search: Search, counted: bool = True) -> Replay:
+def replay_of(world: World, search: Search, counted: bool = True) -> Played:
     """Return what the matchmaker makes of a world, with its verdicts counted or not."""
     read, problems = read_world(json.dumps(world))
     assert read is not None, problems
     outcome = play(read.table, read.tickets, read.service, search, counted=counted)
-    return Replay(source=None, world=read, outcomes={search: outcome})  # type: ignore[arg-type]
+    return Played(read, search, outcome)
 
 
 def answers_of(world: World, search: Search, counted: bool = True) -> dict[str, Any]:
     """Return the answers of the matchmaker to a world."""
-    answers: dict[str, Any] = replay_of(world, search, counted).answers()[search]
+    answers: dict[str, Any] = replay_of(world, search, counted).answers()
     return answers
 
 

@@ -189,15 +189,13 @@ def replay(
     Whether a match is valid follows the published rules exactly; in what order tickets are tried is
     as documented, or a reading of it.
     """
-    from valmatch.experiments.replay import Given
+    from valmatch.experiments.replay import ReplayInput
     from valmatch.experiments.replay import replay as replay_tickets
 
-    out, given = options.out, {one.name: getattr(options, one.name) for one in fields(options)}
-    result = replay_tickets(
-        Given(rules, given.pop("tickets"), given.pop("players")), **given, warn=warn
-    )
-    assert result.shown
-    show_result(json, result.shown.summary(), result.shown, out)
+    given = {one.name: getattr(options, one.name) for one in fields(options)}
+    how = {name: given.pop(name) for name in ("search", "out", "explain")}
+    result = replay_tickets(ReplayInput(rules, **given), **how, warn=warn)
+    show_result(json, result.summary(), result, options.out)
 
 
 def _errors(file: Path, problems: list[Problem]) -> list[str]:
@@ -284,9 +282,8 @@ def explain(
 ) -> None:
     """Say why a ticket waited: which rules refused whom, and what was nearest.
 
-    As each review ends, those who wait on look for a match once more, now in plain sight: the first
-    20 tickets as anchors, and the ticket itself. A folder of simulate says how to make its run
-    again, and it is.
+    The run of the folder is made again. As each review ends, those who wait on look for a match
+    once more, now in plain sight: the first 20 tickets as anchors, and the ticket itself.
     """
     from valmatch.cli.tables import show_explanations
     from valmatch.experiments.explain import explain_ticket

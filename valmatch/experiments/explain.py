@@ -1,25 +1,21 @@
-"""Why a ticket of a replay waited, from the files of the replay."""
+"""Why a ticket of a replay or of a simulation waited: what its folder is of is played again."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build
-from valmatch.experiments.replay_result import Ended, ends, proposals_of
+from valmatch.experiments.replay_result import DONE, Ended, ends, proposals_of
 from valmatch.experiments.run_manifests import SimulateManifest, config_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import read_text
 from valmatch.kernels.compilation import announce_compilation
-from valmatch.kernels.plain_python import interpret
 from valmatch.matching.plain_tickets.explaining import Failed, Reasons, explain
 from valmatch.matching.plain_tickets.judging import Lack, holds_from
 from valmatch.matching.plain_tickets.pool import Pool, Proposal
@@ -30,8 +26,8 @@ from valmatch.models.tickets.model import TicketsModel, TicketWorld
 from valmatch.rule_sets.types import OF_PREDICATE
 from valmatch.rule_sets.world_reading import WorldReading, read_world
 from valmatch.rule_sets.worlds import SEARCHES, Search, Ticket
-from valmatch.storage.manifest import command_of, read_manifest
-from valmatch.storage.output import read_json
+from valmatch.storage.contents import MANIFEST
+from valmatch.storage.manifest import Manifest, command_of, read_manifest
 from valmatch.text.suggestions import closest_name
 from valmatch.text.terminal import shown
 
@@ -42,15 +38,7 @@ class Explanation(NamedTuple):
     """Why a ticket waited."""
 
     world: WorldReading
-    documents: dict[Search, dict[str, Any]]  # by search, see `valmatch.experiments.explain`
-
-
-class Played(NamedTuple):
-    """What is known of a world that was played."""
-
-    world: WorldReading
-    ended: dict[Search, dict[int, Ended]]  # by search, how tickets ended
-    proposals: dict[Search, list[Proposal]]  # by search, all that was proposed, in order
+    documents: dict[Search, dict[str, Any]]  # by search, see `explanation`
 
 
 def explain_ticket(folder: PathLike, ticket: str, *, search: str | None = None) -> Explanation:
@@ -60,132 +48,44 @@ def explain_ticket(folder: PathLike, ticket: str, *, search: str | None = None) 
     if command not in (REPLAY, SIMULATE):
         ours = f"valmatch {REPLAY} --out or valmatch {SIMULATE} tickets --out makes one"
         raise InputError(f"{path}: no folder of tickets that were played ({ours})")
-    played = _replayed(path) if command == REPLAY else _simulated(path)
-    names = [one.id for one in played.world.tickets]
+    outcomes: dict[Search, Outcome] = {}
+    if command == REPLAY:
+        world = _replayed(path)
+    else:
+        made, outcome = simulated(path)
+        world = WorldReading(made.table, made.tickets, made.service, (made.search,))
+        outcomes[made.search] = outcome
+    names = [one.id for one in world.tickets]
     if ticket not in names:
         near = closest_name(ticket, names)
         meant = f" (did you mean {near}?)" if near else f" of {len(names):,}"
         raise InputError(f"{path}: no ticket {shown(ticket)}{meant}")
-    searches = [one for one in SEARCHES if one in played.ended]
     if search is not None:
-        chosen = arguments.one_of("search", search, searches)
-        searches = [one for one in searches if one == chosen]
-    number = names.index(ticket)
-    return Explanation(played.world, dict(_explained(path, played, searches, number)))
+        chosen = arguments.one_of("search", search, world.searches)
+        world = world._replace(searches=tuple(one for one in SEARCHES if one == chosen))
+    number, documents = names.index(ticket), {}
+    for one in world.searches:
+        inputs = (world.table, world.tickets, world.service, one)
+        outcome = outcomes.get(one) or play(*inputs)
+        ended = ends(outcome)
+        if number not in ended:
+            raise InputError(f"{path}: {ticket} joined after the horizon")
+        (documents[one],) = explained(Pool(*inputs), proposals_of(outcome), ended, number)
+    return Explanation(world, documents)
 
 
-def _explained(
-    path: Path, played: Played, searches: list[Search], ticket: int
-) -> Iterator[tuple[Search, dict[str, Any]]]:
-    """Yield why a ticket waited, by search."""
-    from valmatch.matching.plain_tickets.pool import Pool
-
-    world = played.world
-    for search in searches:
-        if ticket not in played.ended[search]:
-            raise InputError(f"{path}: {world.tickets[ticket].id} joined after the horizon")
-        pool = Pool(world.table, world.tickets, world.service, search)
-        (document,) = explained(pool, played.proposals[search], played.ended[search], ticket)
-        yield search, document
-
-
-def _simulated(path: Path) -> Played:
-    """Return what was simulated, by running it once more."""
-    world, outcome = simulated(path)
-    search = world.search
-    reading = WorldReading(world.table, world.tickets, world.service, (search,))
-    return Played(reading, {search: ends(outcome)}, {search: proposals_of(outcome)})
-
-
-def _replayed(path: Path) -> Played:
-    """Return what was replayed, from its files."""
-    # Nothing here is compiled.
-    interpret()
-    world = _world(path / "world.json")
-    names = [one.id for one in world.tickets]
-    place = {name: number for number, name in enumerate(names)}
-    ended = _ended(path / "result.json", names)
-    rows = _proposals(path / "proposals.jsonl", place)
-    return Played(world, ended, {search: _of_search(rows, search, place) for search in ended})
-
-
-def _of_search(
-    rows: Sequence[ProposalRow], search: Search, place: Mapping[str, int]
-) -> list[Proposal]:
-    """Return what was proposed by a search."""
-    return [
-        Proposal(one.review, place[one.anchor], tuple(place[name] for name in one.tickets))
-        for one in rows
-        if one.search == search
-    ]
-
-
-def _world(path: Path) -> WorldReading:
-    """Return the world that was played."""
+def _replayed(folder: Path) -> WorldReading:
+    """Return the world that was replayed, with the searches that were made."""
+    path = folder / "world.json"
     world, problems = read_world(read_text(path))
     if world is None:
         line, column, _, where, what = next(one for one in problems if one.severity == "error")
         raise InputError(f"{path}:{line}:{column}: damaged: {where}: {what}")
-    return world
-
-
-class ProposalRow(BaseModel):
-    """A line of ``proposals.jsonl``."""
-
-    model_config = ConfigDict(frozen=True, strict=True)
-
-    search: str
-    time: float
-    review: int
-    anchor: str
-    tickets: list[str]
-
-
-def _proposals(path: Path, known: dict[str, int]) -> list[ProposalRow]:
-    """Return all that was proposed."""
-    rows = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        try:
-            row = ProposalRow.model_validate(json.loads(line))
-        except (ValueError, ValidationError, RecursionError):
-            raise InputError(f"{path}:{number}: damaged: not a proposal") from None
-        if strangers := {row.anchor, *row.tickets} - set(known):
-            what = f"{shown(min(strangers))} is no ticket of the world"
-            raise InputError(f"{path}:{number}: damaged: {what}")
-        rows.append(row)
-    return rows
-
-
-class EndRow(BaseModel):
-    """How a ticket ended, in ``result.json``."""
-
-    model_config = ConfigDict(frozen=True, strict=True)
-
-    status: str
-    time: float
-
-
-def _ended(path: Path, names: list[str]) -> dict[Search, dict[int, Ended]]:
-    """Return how tickets ended, by search."""
-    try:
-        content = read_json(path)
-        tickets = {one: content[one]["tickets"] for one in SEARCHES if one in content}
-        return {
-            search: {
-                number: Ended(row.status, row.time)
-                for number, name in enumerate(names)
-                if name in rows
-                for row in [EndRow.model_validate(rows[name])]
-            }
-            for search, rows in tickets.items()
-        }
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except (KeyError, TypeError, ValidationError):
-        raise InputError(f"{path}: damaged: not the result of a replay") from None
-
-
-# The tickets that a run of `simulate` has matched, from its folder: the run is made again.
+    made = read_manifest(folder, Manifest).get("searches")
+    if not (isinstance(made, list) and made and set(made) <= set(SEARCHES)):
+        raise InputError(f"{folder / MANIFEST}: damaged: searches: {shown(made)}")
+    announce_compilation(play_kernel)
+    return world._replace(searches=tuple(one for one in SEARCHES if one in made))
 
 
 def simulated(folder: Path) -> tuple[TicketWorld, Outcome]:
@@ -207,8 +107,6 @@ def simulated(folder: Path) -> tuple[TicketWorld, Outcome]:
 
 # Explanations of waits in the words of a rule set: documents that are printed, or a line each.
 
-COMPLETED = "COMPLETED"
-
 
 def explained(
     pool: Pool,
@@ -217,9 +115,8 @@ def explained(
     ticket: int | None = None,
 ) -> list[dict[str, Any]]:
     """Return why tickets waited."""
-    chosen = [k for k in sorted(ended) if ended[k].status != COMPLETED]
-    if ticket is not None:
-        chosen = [ticket]
+    waiting = [k for k in sorted(ended) if ended[k].status != DONE]
+    chosen = waiting if ticket is None else [ticket]
     until = max((ended[k].time for k in chosen), default=0.0)
     reasons = explain(pool, proposals, chosen, until)
     return [explanation(pool, reasons[k], ended[k]) for k in chosen]

@@ -1,16 +1,22 @@
-"""The result of a replay: matches, ends of tickets, numbers by search."""
+"""The result of a replay: matches, ends of tickets, numbers by search, the files of its folder."""
 
 from __future__ import annotations
 
+import json
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from valmatch.matching.plain_tickets.pool import Proposal
+from valmatch.matching.tickets.building import missing
+from valmatch.rule_sets.descriptions import stepped
 from valmatch.rule_sets.event_log import EventLog, proposals
+from valmatch.rule_sets.types import spelled
 from valmatch.rule_sets.world_reading import WorldReading
 from valmatch.rule_sets.worlds import Search
 from valmatch.storage.result_files import damaged
@@ -18,96 +24,14 @@ from valmatch.storage.results import Result, warnings_entry, warnings_in
 
 if TYPE_CHECKING:
     from valmatch.matching.plain_tickets.explaining import Blockers
-    from valmatch.matching.tickets.playing import Outcome
-    from valmatch.rule_sets.worlds import Ticket
+    from valmatch.matching.tickets.playing import Made, Outcome
     from valmatch.storage.result_files import ResultFiles
 
+SUMMARY = "summary.json"
+DONE = "COMPLETED"
+STATUSES = (DONE, "TIMED_OUT", "CANCELLED", "FAILED", "SEARCHING")
 
-# Comparison of what a game's log says happened with what a rule set does with the same tickets.
-
-STATUSES = ("COMPLETED", "TIMED_OUT", "CANCELLED", "FAILED", "SEARCHING")
-
-
-@dataclass(frozen=True)
-class Side:
-    """How tickets ended, in the log or by the rules."""
-
-    statuses: list[str]  # of each ticket
-    waits: list[float | None]  # seconds until it was matched, None where it was not
-    matches: list[frozenset[int]]  # the tickets of each match
-
-    def numbers(self) -> dict[str, Any]:
-        """Return how many ended how, and waits of those who were matched."""
-        waits = sorted(wait for wait in self.waits if wait is not None)
-        counts = {status.lower(): self.statuses.count(status) for status in STATUSES}
-        return {
-            "matches": len(self.matches),
-            "matched": counts.pop("completed"),
-            **counts,
-            "time_to_match": math.fsum(waits) / len(waits) if waits else None,
-            "time_to_match_p50": _quantile(waits, 0.5),
-            "time_to_match_p90": _quantile(waits, 0.9),
-        }
-
-    def match_of(self) -> dict[int, int]:
-        """Return the match of each ticket that has one."""
-        return {ticket: number for number, match in enumerate(self.matches) for ticket in match}
-
-
-def _quantile(values: list[float], level: float) -> float | None:
-    """Return the least value that so large a share of sorted values does not exceed."""
-    return values[max(math.ceil(level * len(values)) - 1, 0)] if values else None
-
-
-def side_of_log(log: EventLog) -> Side:
-    """Return what a log says of its tickets."""
-    places = {one.id: number for number, one in enumerate(log.tickets)}
-    return Side(
-        [one.status for one in log.tickets],
-        [
-            round(one.end - one.time, 3) if one.status == "COMPLETED" else None
-            for one in log.tickets
-        ],
-        [frozenset(places[one.id] for one in own) for _, own in proposals(log)],
-    )
-
-
-def side_of_rules(tickets: tuple[Ticket, ...], outcome: Outcome) -> Side:
-    """Return what came of tickets by the rules; waits end when the match is proposed."""
-    waits: list[float | None] = [None] * len(tickets)
-    for match in outcome.matches:
-        for ticket in match.tickets:
-            waits[ticket] = match.proposed - tickets[ticket].time
-    statuses = [status or "SEARCHING" for status in outcome.statuses]
-    return Side(statuses, waits, [frozenset(match.tickets) for match in outcome.matches])
-
-
-def compared(log: EventLog, rules: Side) -> dict[str, Any]:
-    """Return the numbers of the log and of the rules, and what they have in common."""
-    logged = side_of_log(log)
-    done = "COMPLETED"
-    both = [
-        k
-        for k, (a, b) in enumerate(zip(logged.statuses, rules.statuses, strict=True))
-        if a == b == done
-    ]
-    differences = [
-        after - before
-        for k in both
-        if (after := rules.waits[k]) is not None and (before := logged.waits[k]) is not None
-    ]
-    return {
-        "log": logged.numbers(),
-        "rules": rules.numbers(),
-        "same_end": sum(a == b for a, b in zip(logged.statuses, rules.statuses, strict=True)),
-        "matched_in_both": len(both),
-        "wait_difference": math.fsum(differences) / len(differences) if differences else None,
-        "same_matches": len(set(logged.matches) & set(rules.matches)),
-        "judged_in_log": {
-            name: {"passed": passed, "failed": failed}
-            for name, (passed, failed) in sorted(log.judged.items())
-        },
-    }
+Columns: TypeAlias = "dict[str, list[Any]]"
 
 
 class Ended(NamedTuple):
@@ -127,7 +51,262 @@ def proposals_of(outcome: Outcome) -> list[Proposal]:
     return [Proposal(one.review, one.anchor, tuple(one.tickets)) for one in outcome.proposed]
 
 
-SUMMARY = "summary.json"
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
+
+
+@dataclass(frozen=True)
+class Side:
+    """How tickets ended, in a game's log or by the rules."""
+
+    statuses: list[str]  # of each ticket
+    waits: list[float | None]  # seconds until its match was proposed, None where none was made
+    matches: list[frozenset[int]]  # the tickets of each match
+
+    def numbers(self) -> dict[str, Any]:
+        """Return how many ended how, and waits of those who were matched."""
+        waits = sorted(wait for wait in self.waits if wait is not None)
+        counts = {status.lower(): self.statuses.count(status) for status in STATUSES}
+        quantiles = {
+            f"time_to_match_p{level}": waits[max(math.ceil(level / 100 * len(waits)) - 1, 0)]
+            if waits
+            else None
+            for level in (50, 90)
+        }
+        return {
+            "matches": len(self.matches),
+            "matched": counts.pop("completed"),
+            **counts,
+            "time_to_match": _mean(waits),
+            **quantiles,
+        }
+
+
+def side_of_log(log: EventLog) -> Side:
+    """Return what a log says of its tickets."""
+    numbers = {one.id: number for number, one in enumerate(log.tickets)}
+    waits = [round(t.end - t.time, 3) if t.status == DONE else None for t in log.tickets]
+    matches = [frozenset(numbers[one.id] for one in tickets) for _, tickets in proposals(log)]
+    return Side([one.status for one in log.tickets], waits, matches)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of the tickets of a world by one search."""
+
+    world: WorldReading  # what was played
+    search: Search
+    outcome: Outcome
+    log: EventLog | None = None  # the log that the tickets are of, where it is a game's own
+    blockers: Blockers | None = None  # who waited behind whom; None where nobody blocks
+
+    @property
+    def matches(self) -> list[Made]:
+        """The matches, in the order in which they were made."""
+        return self.outcome.matches
+
+    @cached_property
+    def by_rules(self) -> Side:
+        """What came of the tickets, as a log says it."""
+        waits: list[float | None] = [None] * len(self.world.tickets)
+        for match in self.matches:
+            for ticket in match.tickets:
+                waits[ticket] = match.proposed - self.world.tickets[ticket].time
+        statuses = [status or "SEARCHING" for status in self.outcome.statuses]
+        return Side(statuses, waits, [frozenset(match.tickets) for match in self.matches])
+
+    @cached_property
+    def behind(self) -> dict[tuple[int, ...], Counter[int]]:
+        """Who waited behind which tickets, and at how many reviews; who blocks most first.
+
+        Of reviews at even distances, where there were too many to look at all of them.
+        """
+        waiting: dict[tuple[int, ...], Counter[int]] = {}
+        for one in self.blockers.found if self.blockers else ():
+            waiting.setdefault(one.by, Counter()).update(one.tickets)
+        return dict(sorted(waiting.items(), key=lambda item: (-len(item[1]), item[0])))
+
+    def names(self, tickets: Sequence[int]) -> list[str]:
+        """Return the ids of tickets."""
+        return [self.world.tickets[ticket].id for ticket in tickets]
+
+    def numbers(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds of the search."""
+        outcome, tickets = self.outcome, self.world.tickets
+        done = [k for k in outcome.ended if outcome.statuses[k] == DONE]
+        players, statuses = sum(len(tickets[k].players) for k in done), Counter(outcome.statuses)
+        rules = zip(self.world.table.rules, outcome.judged.tolist(), strict=True)
+        return {
+            "tickets": len(tickets),
+            "matches": len(self.matches),
+            "matched": len(done),
+            **{name.lower(): statuses[name] for name in ("TIMED_OUT", "CANCELLED", "SEARCHING")},
+            "time_to_match": _mean([outcome.times[k] - tickets[k].time for k in done]),
+            "players_per_match": players / len(self.matches) if self.matches else None,
+            "rules": {
+                rule.name: {"passed": passed, "failed": failed} for rule, (passed, failed) in rules
+            },
+            **self._blocked(),
+            **({"compared": self.compared(self.log)} if self.log else {}),
+        }
+
+    def _blocked(self) -> dict[str, Any]:
+        """Return who blocked whom; nothing of a search that lets nobody block."""
+        if self.blockers is None:
+            return {}
+        reviews = Counter(one.by for one in self.blockers.found)
+        return {
+            "reviews": self.blockers.reviews,
+            "reviews_looked_at": self.blockers.looked,
+            "blocked_by": [
+                {"tickets": self.names(by), "behind": len(waiting), "reviews": reviews[by]}
+                for by, waiting in self.behind.items()
+            ],
+        }
+
+    def compared(self, log: EventLog) -> dict[str, Any]:
+        """Return the numbers of the log and of the rules, and what they have in common."""
+        logged, rules = side_of_log(log), self.by_rules
+        ends = list(zip(logged.statuses, rules.statuses, strict=True))
+        both = [k for k, pair in enumerate(ends) if pair == (DONE, DONE)]
+        waits = [(logged.waits[k], rules.waits[k]) for k in both]
+        return {
+            "log": logged.numbers(),
+            "rules": rules.numbers(),
+            "same_end": sum(in_log == by_rules for in_log, by_rules in ends),
+            "matched_in_both": len(both),
+            "wait_difference": _mean([b - a for a, b in waits if a is not None and b is not None]),
+            "same_matches": len(set(logged.matches) & set(rules.matches)),
+            "judged_in_log": {
+                name: {"passed": passed, "failed": failed}
+                for name, (passed, failed) in sorted(log.judged.items())
+            },
+        }
+
+    def answers(self) -> dict[str, Any]:
+        """Return what ``result.json`` holds: the matches, and how each ticket ended."""
+        teams, tickets = [team.name for team in self.world.table.teams], self.world.tickets
+        return {
+            "matches": [
+                {
+                    "time": match.time,
+                    "anchor": tickets[match.anchor].id,
+                    "tickets": self.names(match.tickets),
+                    "teams": dict(zip(teams, match.teams, strict=True)),
+                }
+                for match in self.matches
+            ],
+            "tickets": {tickets[k].id: one._asdict() for k, one in ends(self.outcome).items()},
+        }
+
+    def proposal_lines(self) -> list[str]:
+        """Return the lines of ``proposals.jsonl``: with the world, who waited at which review."""
+        rows = [
+            {
+                "search": self.search,
+                "time": one.proposed,
+                "review": one.review,
+                "anchor": self.world.tickets[one.anchor].id,
+                "tickets": self.names(one.tickets),
+            }
+            for one in self.outcome.proposed
+        ]
+        return [f"{json.dumps(row)}\n" for row in rows]
+
+    # The tables: the names of their columns, and their rows.
+
+    def tables(self) -> dict[str, tuple[str, list[tuple[Any, ...]]]]:
+        """Return the tables by name, each as the names of its columns and its rows."""
+        rules = zip(self.world.table.rules, self.outcome.judged.tolist(), strict=True)
+        tables: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
+            "tickets": (
+                "ticket time players status end wait match unmatchable blocked_by",
+                self._tickets(),
+            ),
+            "matches": (
+                "match time proposed anchor tickets players age",
+                [self._match(number, match) for number, match in enumerate(self.matches)],
+            ),
+            "players": ("match team player ticket wait", self._players()),
+            "rules": ("rule passed failed", [(rule.name, *counts) for rule, counts in rules]),
+            "steps": ("what from_seconds value matches", self._steps()),
+        }
+        if self.log:
+            names = "ticket players status wait log_status log_wait log_match"
+            tables["log"] = (names, self._logged(self.log))
+        return tables
+
+    def _tickets(self) -> list[tuple[Any, ...]]:
+        """Return of each ticket how and when it ended, why it cannot be matched, behind whom.
+
+        Where it waited behind several, those count that it waited behind at most reviews.
+        """
+        outcome, most = self.outcome, dict[int, tuple[int, tuple[int, ...]]]()
+        for by, waiting in self.behind.items():
+            for ticket, reviews in waiting.items():
+                if ticket not in most or reviews > most[ticket][0]:
+                    most[ticket] = reviews, by
+        match_of = {k: number for number, one in enumerate(self.matches) for k in one.tickets}
+        rows: list[tuple[Any, ...]] = []
+        for k, one in enumerate(self.world.tickets):
+            status, lacks = outcome.statuses[k], " ".join(missing(self.world.table, one))
+            end = outcome.times[k] if status else None
+            wait = None if end is None else end - one.time
+            behind = " ".join(self.names(most[k][1] if k in most else ()))
+            start = (one.id, one.time, len(one.players), status, end, wait)
+            rows.append((*start, match_of.get(k), lacks, behind))
+        return rows
+
+    def _match(self, number: int, match: Made) -> tuple[Any, ...]:
+        anchor, players = self.world.tickets[match.anchor].id, sum(map(len, match.teams))
+        times = (match.time, match.proposed)
+        return number, *times, anchor, len(match.tickets), players, self._age(match)
+
+    def _age(self, match: Made) -> float:
+        """Return the age that the steps of a match went by."""
+        times = [self.world.tickets[ticket].time for ticket in match.tickets]
+        return match.proposed - (min(times) if self.world.table.oldest else max(times))
+
+    def _players(self) -> list[tuple[Any, ...]]:
+        """Return a row for each player of a match."""
+        tickets, rows = self.world.tickets, []
+        for number, match in enumerate(self.matches):
+            ticket_of = {one.id: tickets[k] for k in match.tickets for one in tickets[k].players}
+            for team, players in zip(self.world.table.teams, match.teams, strict=True):
+                for player in players:
+                    ticket = ticket_of[player]
+                    rows.append((number, team.name, player, ticket.id, match.time - ticket.time))
+        return rows
+
+    def _steps(self) -> list[tuple[Any, ...]]:
+        """Return a row for each step of a value: how many matches were proposed while it held."""
+        ages, rows = [self._age(match) for match in self.matches], []
+        for what, steps in stepped(self.world.table):
+            held = [bisect_right(steps.waits, age) for age in ages]
+            for number, value in enumerate(steps.values):
+                begins = float(steps.waits[number - 1]) if number else 0.0
+                rows.append((what, begins, spelled(value), held.count(number)))
+        return rows
+
+    def _logged(self, log: EventLog) -> list[tuple[Any, ...]]:
+        """Return how each ticket ended, and how it did in the game's log."""
+        rules, logged = self.by_rules, side_of_log(log)
+        rows = zip(rules.statuses, rules.waits, logged.statuses, logged.waits, strict=True)
+        tickets = zip(self.world.tickets, log.tickets, rows, strict=True)
+        return [(one.id, len(one.players), *row, own.match) for one, own, row in tickets]
+
+
+def tables_of(played: Sequence[Played]) -> dict[str, Columns]:
+    """Return the tables of all searches: by name their columns, that of the search first."""
+    tables: dict[str, Columns] = {}
+    for one in played:
+        for name, (header, rows) in one.tables().items():
+            columns = tables.setdefault(name, {key: [] for key in ("search", *header.split())})
+            for row in rows:
+                for cells, cell in zip(columns.values(), (one.search, *row), strict=True):
+                    cells.append(cell)
+    return tables
+
 
 SHOWN = {
     "tickets": (("time", "end", "wait", "players"), ("search", "status", "unmatchable")),
@@ -140,12 +319,12 @@ SHOWN = {
 
 @dataclass(frozen=True, repr=False)
 class ReplayedTickets(Result):
-    """What is shown of a replay: numbers by search, and how tickets ended."""
+    """A replay: numbers by search, and how tickets ended."""
 
     presented_by = "replay"
 
     source: str  # the world, or the rule set
-    numbers: Mapping[str, Mapping[str, Any]]  # by search
+    results: Mapping[str, Mapping[str, Any]]  # numbers by search
     tables: Mapping[str, Mapping[str, Sequence[Any]]]  # by name the columns of each of `SHOWN`
     warnings: Sequence[str] = ()  # what has to be known of what was read
     folder: Path | None = None
@@ -153,136 +332,32 @@ class ReplayedTickets(Result):
     @property
     def title(self) -> str:
         """What was played, in one line."""
-        return f"replay of {Path(self.source).name}, {', '.join(self.numbers)}"
+        return f"replay of {Path(self.source).name}, {', '.join(self.results)}"
 
     def summary(self) -> dict[str, Any]:
         """Return numbers by search, and what was warned of."""
-        return {**self.numbers, **warnings_entry(self.warnings)}
+        return {**self.results, **warnings_entry(self.warnings)}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Return a row for each ticket and search."""
         return self.tables["tickets"]
 
-    def rows(self, table: str, search: str) -> dict[str, list[Any]]:
+    def rows(self, table: str, search: str) -> Columns:
         """Return the rows of a table that are of one search."""
         columns = self.tables[table]
-        own = [k for k, one in enumerate(columns["search"]) if one == search]
-        return {name: [values[k] for k in own] for name, values in columns.items()}
+        rows = [k for k, one in enumerate(columns["search"]) if one == search]
+        return {name: [values[k] for k in rows] for name, values in columns.items()}
 
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
         """Return the replay that a folder holds."""
-        numbers = files.json(SUMMARY)
+        results = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):
-            warnings = warnings_in(numbers)
-        numbers.pop("warnings", None)
+            warnings = warnings_in(results)
+        results.pop("warnings", None)
         tables = {}
         for name, columns in SHOWN.items():
             table = files.table(f"{name}.csv", *columns)
-            known = {key: own.tolist() for key, own in table.numbers.items()}
-            tables[name] = {**known, **table.texts}
-        return cls(files.manifest.source, numbers, tables, warnings, files.folder)
-
-
-@dataclass(frozen=True)
-class Replay:
-    """What came of tickets."""
-
-    source: Path  # the world, or the rule set
-    world: WorldReading  # what was played
-    outcomes: dict[Search, Outcome]  # by search
-    log: EventLog | None = None  # the log that the tickets are of, where it is a game's own
-    # by search, who waited behind whom
-    blockers: dict[Search, Blockers] = field(default_factory=dict)
-    # why tickets ended without a match, see `valmatch.experiments.explain`
-    explained: list[dict[str, Any]] | None = None
-    shown: ReplayedTickets | None = None  # what is shown of it
-
-    def answers(self) -> dict[str, Any]:
-        """Return what ``result.json`` holds: by search the matches, and how each ticket ended."""
-        return {search: self._answers(outcome) for search, outcome in self.outcomes.items()}
-
-    def _answers(self, outcome: Outcome) -> dict[str, Any]:
-        tickets = self.world.tickets
-        names = [team.name for team in self.world.table.teams]
-        matches = [
-            {
-                "time": match.time,
-                "anchor": tickets[match.anchor].id,
-                "tickets": [tickets[number].id for number in match.tickets],
-                "teams": dict(zip(names, match.teams, strict=True)),
-            }
-            for match in outcome.matches
-        ]
-        ended = {
-            tickets[number].id: {"status": outcome.statuses[number], "time": outcome.times[number]}
-            for number in outcome.ended
-        }
-        return {"matches": matches, "tickets": ended}
-
-    def summary(self) -> dict[str, Any]:
-        """Return what is printed: numbers by search."""
-        return {
-            search: {
-                **self._numbers(outcome),
-                **self._blocked(search),
-                **self._compared(outcome),
-            }
-            for search, outcome in self.outcomes.items()
-        }
-
-    def _compared(self, outcome: Outcome) -> dict[str, Any]:
-        """Return what the log of a game says beside it; nothing without one."""
-        if self.log is None:
-            return {}
-        return {"compared": compared(self.log, side_of_rules(self.world.tickets, outcome))}
-
-    def behind(self, search: Search) -> dict[tuple[int, ...], Counter[int]]:
-        """Return who waited behind which tickets, and at how many reviews; who blocks most first.
-
-        Of reviews at even distances, where there were too many to look at all of them.
-        """
-        found: dict[tuple[int, ...], Counter[int]] = {}
-        for one in self.blockers[search].found if search in self.blockers else ():
-            found.setdefault(one.by, Counter()).update(one.tickets)
-        return dict(sorted(found.items(), key=lambda one: (-len(one[1]), one[0])))
-
-    def _blocked(self, search: Search) -> dict[str, Any]:
-        """Return who blocked whom; nothing of a search that lets nobody block."""
-        if search not in self.blockers:
-            return {}
-        blockers, tickets = self.blockers[search], self.world.tickets
-        reviews = Counter(one.by for one in blockers.found)
-        return {
-            "reviews": blockers.reviews,
-            "reviews_looked_at": blockers.looked,
-            "blocked_by": [
-                {
-                    "tickets": [tickets[k].id for k in by],
-                    "behind": len(behind),
-                    "reviews": reviews[by],
-                }
-                for by, behind in self.behind(search).items()
-            ],
-        }
-
-    def _numbers(self, outcome: Outcome) -> dict[str, Any]:
-        tickets = self.world.tickets
-        done = [k for k in outcome.ended if outcome.statuses[k] == "COMPLETED"]
-        waits = [outcome.times[k] - tickets[k].time for k in done]
-        players = sum(len(tickets[k].players) for k in done)
-        statuses = [outcome.statuses[k] for k in outcome.ended]
-        rules = zip(self.world.table.rules, outcome.judged.tolist(), strict=True)
-        return {
-            "tickets": len(tickets),
-            "matches": len(outcome.matches),
-            "matched": len(done),
-            "timed_out": statuses.count("TIMED_OUT"),
-            "cancelled": statuses.count("CANCELLED"),
-            "searching": statuses.count("SEARCHING"),
-            "time_to_match": math.fsum(waits) / len(waits) if waits else None,
-            "players_per_match": players / len(outcome.matches) if outcome.matches else None,
-            "rules": {
-                rule.name: {"passed": passed, "failed": failed} for rule, (passed, failed) in rules
-            },
-        }
+            numbers = {key: values.tolist() for key, values in table.numbers.items()}
+            tables[name] = {**numbers, **table.texts}
+        return cls(files.manifest.source, results, tables, warnings, files.folder)

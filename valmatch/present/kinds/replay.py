@@ -37,10 +37,10 @@ def present(result: ReplayedTickets, view: View) -> Presentation:
     rules = shortened(Path(result.source).name)
     found = Presentation("Replay of tickets", f"Who is matched with whom and when, by {rules}?")
     said = []
-    for search, numbers in result.numbers.items():
+    for search, numbers in result.results.items():
         tickets = result.rows("tickets", search)
         waits, sizes = _waits(tickets), _sizes(tickets)
-        of = f", {search}" if len(result.numbers) > 1 else ""
+        of = f", {search}" if len(result.results) > 1 else ""
         said.append(_finding(search, tickets["status"], waits))
         found.tables += _tables(result, search, numbers, of)
         matches = np.sort(_numbers(result.rows("matches", search)["time"]))
