@@ -1,46 +1,49 @@
-"""Kernels are compiled before the first test, so that no command announces it."""
+"""What all tests have in common."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 
+import hypothesis
+import numba  # noqa: F401 - where it is imported, no command interprets kernels
 import pytest
-from filelock import FileLock
 
 from tests.support.sectioned_model import ENTRY
 from valmatch.cli.options import flag
-from valmatch.config.loading import load_config
 from valmatch.errors import options_called
-from valmatch.execution.chunks import build, run
+from valmatch.experiments.replicate import replicate
+from valmatch.kernels import compilation
 from valmatch.models.registry import OWN
 
-KERNELS = (
-    ("ladder",),
-    ("kg-fig1-top",),
-    ("valorant", "matching=joint"),
-    ("valorant",),
-    ("zonestats",),
+# No test fails because a machine is busy.
+hypothesis.settings.register_profile(
+    "tests",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    derandomize="CI" in os.environ,
 )
-"""Configs with what they override; their replications need the kernels that most tests need."""
+hypothesis.settings.load_profile("tests")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Say at once why a first run shows no test for a minute."""
+    """Say at once why a first run shows few tests for some minutes."""
     terminal = session.config.pluginmanager.get_plugin("terminalreporter")
     if terminal and not session.config.option.collectonly:
-        terminal.write_line("Where kernels are not compiled yet, that comes first: about a minute.")
+        terminal.write_line("Tests compile the kernels that they need, the first time.")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _compiled_kernels(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Compile kernels, each in one of the test processes; the others find it in the cache."""
-    process = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    shared = tmp_path_factory.getbasetemp().parent
-    for number in range(len(KERNELS)):
-        config, *overrides = KERNELS[(number + process) % len(KERNELS)]
-        with FileLock(shared / f"{'-'.join([config, *overrides])}.lock"):
-            run(build(load_config(config, overrides)), 1, [0])
+def _no_announcement() -> None:
+    """Let no command say that it compiles, whichever test needs a kernel first."""
+    compilation._announced = True
+
+
+@pytest.fixture(scope="session")
+def compiled() -> None:
+    """Compile what commands in processes of their own need, which would say so."""
+    replicate("valorant", 10)
+    replicate("valorant", 1, control_variates=True)
 
 
 @pytest.fixture

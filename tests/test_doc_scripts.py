@@ -49,6 +49,7 @@ def test_the_job_array(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
 def test_the_python_script(tmp_path: Path) -> None:
     path = tmp_path / "script.py"
     path.write_text(script("python.md", "python", "import valmatch\n"))

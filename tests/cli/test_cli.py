@@ -129,6 +129,7 @@ def test_factors_prints_the_template() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
 def test_config_from_standard_input() -> None:
     done = python("-m", "valmatch", "replicate", "-", "-n", 2, "--json", input="model: valorant\n")
     assert json.loads(done.stdout)["replications"] == 2

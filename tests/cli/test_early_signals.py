@@ -56,6 +56,7 @@ def test_what_has_begun_is_ended_in_order() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize(
     ("name", "seconds", "wanted"),
     [

@@ -109,6 +109,7 @@ def test_tables_and_figures_take_any_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
 def test_a_terminal_without_all_characters(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text("winner,loser\n\u00e4nn,あ\U0001f600\n", encoding="utf-8")
@@ -209,6 +210,7 @@ valmatch.replicate({"model": "valorant", "factors": {"horizon": 2}}, 100, worker
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
 def test_a_script_that_workers_must_not_import_is_told_what_to_write(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)

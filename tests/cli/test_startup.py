@@ -73,7 +73,7 @@ def test_a_check_reads_its_arguments_without_pydantic() -> None:
 def test_commands_import_what_they_need() -> None:
     assert imported("simulate", "valorant") == {"numpy", "pydantic"}
     joint = ("simulate", "valorant", "--set", "matching=joint")
-    imported(*joint)  # compiles what no other test needs
+    valmatch(*joint)  # compiles what no other test needs
     assert imported(*joint) == {"numba", "numpy", "pydantic"}
 
 
@@ -106,6 +106,7 @@ def test_a_small_log_as_a_whole_compiles_nothing_and_checks_no_manifest(tmp_path
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
 def test_replications_without_control_variates_need_no_integrals() -> None:
     code = (
         "import json, sys\n"

@@ -798,7 +798,7 @@ def _read(text: str) -> float:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     values=st.dictionaries(
         st.sampled_from(["player_diff", "team_diff", "player_slack", "team_slack", "wait_thresh"]),

@@ -175,6 +175,7 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.usefixtures("compiled")
 def test_signals_to_all_processes_end_neither_workers_nor_what_looks_after_them(
     tmp_path: Path,
 ) -> None:

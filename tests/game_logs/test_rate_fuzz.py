@@ -62,7 +62,7 @@ def logs(draw: st.DrawFn) -> bytes:
 
 @pytest.mark.slow
 @given(logs(), st.sampled_from(["zonestats", "elo", "trueskill"]), st.booleans())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_any_log_is_rated_or_refused(text: bytes, system: str, skip: bool) -> None:
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(os, "fsync"):
         path, out = Path(folder, "log.csv"), Path(folder, "out")

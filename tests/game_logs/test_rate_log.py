@@ -37,7 +37,7 @@ def cells_of(text: str, width: int) -> tuple[list[list[str]], Cells]:
 
 @pytest.mark.slow
 @given(st.lists(st.lists(st.text('ab ,"\n\r\té', max_size=5), min_size=2, max_size=4), max_size=6))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_cells_are_those_of_the_csv_module(rows: list[list[str]]) -> None:
     rows = [[cell.strip(" \t\r") for cell in row] for row in rows]
     for everything, end in ((False, "\n"), (True, "\r\n")):
@@ -56,7 +56,7 @@ def test_cells_are_those_of_the_csv_module(rows: list[list[str]]) -> None:
 @given(st.text('a,"\n 1', max_size=12))
 @example('"a"b,1')
 @example('a"b"\n"""",""')
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_any_text_splits_like_the_csv_module(text: str) -> None:
     got, cells = cells_of(text, 12)
     if cells.unclosed >= 0:
@@ -83,7 +83,7 @@ def test_a_quoted_cell_without_an_end_is_found() -> None:
         st.sampled_from(["nan", "inf", "-Infinity", "1_0", "", ".", "-", "1e400", "٣"]),
     )
 )
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_numbers_are_those_of_float(text: str) -> None:
     value = float(read_numbers(Texts.of([text]))[0])
     try:
@@ -304,7 +304,7 @@ MOMENTS = [
         st.from_regex(r"\A\d{4}[-/]\d\d-\d\d([ T:]\d\d:\d\d(:\d\d)?Z?)?\Z"),
     )
 )
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_moments_are_those_of_the_standard_library(text: str) -> None:
     value = float(read_moments(Texts.of([text]))[0])
     try:

@@ -6,7 +6,7 @@ import csv
 import io
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -19,7 +19,6 @@ def pieces(texts: Texts) -> list[str]:
     return [texts.text(k) for k in range(len(texts.starts))]
 
 
-@settings(deadline=None)
 @given(arrays.arrays(np.float64, st.integers(1, 30), elements=st.floats()))
 @example(np.array([0.0, -0.0, 1e-4, 9.999999999999999e-5, 1e-5, -1e-5, 1.5e-7, 5e-324]))
 @example(np.array([1e15, 9999999999999998.0, 1e16, -1.2345e16, 1.7976931348623157e308]))
@@ -28,13 +27,11 @@ def test_floats_are_as_repr_writes_them(values: np.ndarray) -> None:
     assert pieces(numerals(values)) == [repr(value) for value in values.tolist()]
 
 
-@settings(deadline=None)
 @given(arrays.arrays(np.int64, st.integers(1, 30)))
 def test_whole_numbers_are_as_repr_writes_them(values: np.ndarray) -> None:
     assert pieces(numerals(values)) == [repr(value) for value in values.tolist()]
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(
@@ -50,7 +47,6 @@ def test_lines_read_back(rows: list[tuple[str, float, int]]) -> None:
     assert read == [[mark(name), repr(value), str(count)] for name, value, count in rows]
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(alphabet='a,"\n é雪', min_size=1), min_size=1))
 def test_quotes_stand_where_the_csv_module_puts_them(names: list[str]) -> None:
     file = io.StringIO()

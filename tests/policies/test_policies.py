@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -391,7 +391,6 @@ def test_bounds_are_the_moments_of_the_draw_density() -> None:
         assert bound == pytest.approx(mean + 2.0 * deviation, rel=1e-7)
 
 
-@settings(deadline=None)
 @given(
     means=st.lists(st.integers(-1000, 1000), min_size=2, max_size=8),
     deviation=st.floats(0.0, 500.0),

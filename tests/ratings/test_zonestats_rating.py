@@ -223,7 +223,7 @@ def parties(draw: st.DrawFn) -> Party:
 
 @pytest.mark.slow
 @given(parties())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_every_game_sums_to_zero(party: Party) -> None:
     result = adjustments(party)
     assert abs(math.fsum(result)) <= 1e-12 * max(1.0, sum(map(abs, result)))
@@ -231,7 +231,7 @@ def test_every_game_sums_to_zero(party: Party) -> None:
 
 @pytest.mark.slow
 @given(parties())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_nobody_moves_more_than_two_points_a_minute_of_the_farthest(party: Party) -> None:
     before, after = offsets(party), adjustments(party)
     highest = max(map(abs, before))
@@ -245,7 +245,7 @@ def test_nobody_moves_more_than_two_points_a_minute_of_the_farthest(party: Party
 
 @pytest.mark.slow
 @given(parties())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_every_player_gains_no_more_than_his_limit_and_what_others_lose(party: Party) -> None:
     before, after = offsets(party), adjustments(party, every_player=True)
     assert abs(math.fsum(after)) <= 1e-12 * max(1.0, sum(map(abs, after)))
@@ -259,7 +259,7 @@ def test_every_player_gains_no_more_than_his_limit_and_what_others_lose(party: P
 
 @pytest.mark.slow
 @given(parties())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_two_player_games_stay_within_the_cap_by_themselves(party: Party) -> None:
     pair = Party(party.ratings[:2], party.scores[:2], party.minutes[:2], [0, 1])
     assert adjustments(pair) == offsets(pair)
@@ -268,7 +268,7 @@ def test_two_player_games_stay_within_the_cap_by_themselves(party: Party) -> Non
 
 @pytest.mark.slow
 @given(parties())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_unit_of_ratings_is_free(party: Party) -> None:
     """Ratings, T and GAME_MULT times 4 are the same game, exactly, 4 being a power of 2."""
     scaled = party._replace(ratings=[4.0 * rating for rating in party.ratings])

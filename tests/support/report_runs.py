@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import numba  # noqa: F401 - where it is imported, `simulate` leaves the kernels compiled
-
 from tests.support.command import valmatch
 
 SMALL = ("valorant", "--set", "team_num=2", "--set", "horizon=6")

@@ -36,11 +36,6 @@ ALL = (
 SMALL = ["n_opponents=6", "n_games=12"]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _compiled_kernels() -> None:
-    model(n_games=1).run(model(n_games=1).draw(Streams(1), 0))
-
-
 def model(**changes: Any) -> OpponentModel:  # noqa: ANN401
     return OpponentModel(OpponentFactors(**changes))
 
@@ -80,65 +75,37 @@ def test_shipped_configs_are_the_figures_of_the_paper() -> None:
         assert max(map(len, shipped_configs()[name].read_text().splitlines())) <= 100
 
 
-def test_draws_are_not_printed_in_the_paper() -> None:
-    done = valmatch(
-        "simulate", "kg-fig1-top", *sets([*SMALL, "update=as_printed", "draw_margin=0.5"])
-    )
-    assert (done.code, done.out) == (2, "")
-    assert done.err == (
-        "--set draw_margin=0.5: factors.draw_margin: 0.5 with update as_printed: the paper prints"
-        " no beliefs after a draw (allowed: 0, or update corrected)\n"
-    )
-
-
-def test_whole_floats_are_ranks() -> None:
-    assert load_config("kg-fig1-top", ["rank=3.0"]).factors == OpponentFactors(rank=3)
-
-
 # Random inputs
 
 
-def test_the_prior_is_drawn_once_per_seed() -> None:
+def test_the_prior_is_drawn_once_per_seed_or_for_each_path() -> None:
     factors, streams = OpponentFactors(), Streams(5)
     first = draw_prior(factors, 50, streams, 3)
     for replication in (0, 1, 7):
-        again = model().draw(streams, replication).prior
-        assert np.array_equal(first.means, again.means)
-        assert np.array_equal(first.variances, again.variances)
-    other = draw_prior(factors, 50, Streams(6), 3)
-    assert not np.any(first.means == other.means)
-    assert not np.any(first.variances == other.variances)
-
-
-def test_the_prior_may_be_drawn_for_each_path() -> None:
-    study, streams = model(prior_draw="path"), Streams(5)
-    first, second = (study.draw(streams, replication) for replication in (0, 1))
-    assert not np.any(first.prior.means == second.prior.means)
-    assert not np.any(first.prior.variances == second.prior.variances)
-    again = study.draw(streams, 1)
-    assert np.array_equal(again.skills, second.skills)
+        np.testing.assert_array_equal(first, model().draw(streams, replication).prior)
+    assert not np.any(np.equal(first, draw_prior(factors, 50, Streams(6), 3)))
+    study = model(prior_draw="path")
+    paths = [study.draw(streams, replication) for replication in range(200)]
+    assert not np.any(np.equal(paths[0].prior, paths[1].prior))
     # Everything else keeps its random numbers.
     fixed = model().draw(streams, 1)
-    assert np.array_equal(fixed.performances, second.performances)
-    z = [(one.skills - one.prior.means) / np.sqrt(one.prior.variances) for one in (fixed, second)]
+    assert np.array_equal(fixed.performances, paths[1].performances)
+    z = [(one.skills - one.prior.means) / np.sqrt(one.prior.variances) for one in (fixed, paths[1])]
     assert z[0] == pytest.approx(z[1], rel=1e-9, abs=1e-9)
-    paths = [study.draw(streams, replication).prior for replication in range(200)]
-    within([path.means for path in paths], 0, 2)
-    within([path.variances for path in paths], 2.5, 1 / math.sqrt(12))
-    given = model(prior_draw="path", n_opponents=1, prior_means=(1.0, 2.0))
-    assert given.draw(streams, 4).prior.means.tolist() == [1.0, 2.0]
+    within([path.prior.means for path in paths], 0, 2)
+    within([path.prior.variances for path in paths], 2.5, 1 / math.sqrt(12))
 
 
-def test_given_arrays_replace_the_drawn_ones_and_shift_nothing() -> None:
-    drawn = model(n_opponents=3).draw(Streams(2), 0)
-    means, variances = (3.0, -1.0, 0.5, 0.0), (1.0, 2.0, 3.0, 4.0)
-    given = model(n_opponents=3, prior_means=means).draw(Streams(2), 0)
-    assert tuple(given.prior.means) == means
-    assert np.array_equal(given.prior.variances, drawn.prior.variances)
-    given = model(n_opponents=3, prior_variances=variances).draw(Streams(2), 0)
-    assert tuple(given.prior.variances) == variances
-    assert np.array_equal(given.prior.means, drawn.prior.means)
-    assert np.array_equal(given.performances, drawn.performances)
+@pytest.mark.parametrize("draw", ["seed", "path"])
+def test_given_arrays_replace_the_drawn_ones_and_shift_nothing(draw: str) -> None:
+    drawn = model(n_opponents=3, prior_draw=draw).draw(Streams(2), 0)
+    for name in ("means", "variances"):
+        given = {f"prior_{name}": (3.0, 1.0, 0.5, 0.25)}
+        found = model(n_opponents=3, prior_draw=draw, **given).draw(Streams(2), 0)
+        other = {"means": "variances", "variances": "means"}[name]
+        assert getattr(found.prior, name).tolist() == [3.0, 1.0, 0.5, 0.25]
+        assert np.array_equal(getattr(found.prior, other), getattr(drawn.prior, other))
+        assert np.array_equal(found.performances, drawn.performances)
 
 
 def within(sample: Any, mean: float, std: float) -> None:  # noqa: ANN401
@@ -306,10 +273,8 @@ def test_every_game_is_what_the_formulas_say(
 
 def test_ties_at_random_fall_on_everybody() -> None:
     """The first opponent of a point estimate that knows nothing, over 3,000 paths: chi squared."""
-    study = model(n_opponents=4, n_games=1, policies=("point_estimate",), prior="equal", rank=3)
-    mixed = model(
-        n_opponents=4, n_games=1, policies=("point_estimate",), prior="equal", rank=3, ties="random"
-    )
+    one = {"n_opponents": 4, "n_games": 1, "policies": ("point_estimate",), "prior": "equal"}
+    study, mixed = (model(**one, rank=3, ties=ties) for ties in ("index", "random"))
     firsts = np.zeros((2, 5), np.int64)
     for path in range(3_000):
         inputs = study.draw(Streams(5), path)
@@ -322,16 +287,12 @@ def test_ties_at_random_fall_on_everybody() -> None:
 
 
 def test_equal_priors_hide_the_means_that_skills_are_drawn_from() -> None:
-    equal, informative = model(prior="equal", rank=25), model(rank=25)
-    inputs = equal.draw(Streams(1), 0)
-    found = equal.record(inputs).tables[0].columns
-    columns = {name: column.tolist() for name, column in found.items()}
-    own = informative.record(inputs).tables[0].columns["prior_mean"].tolist()
+    study = model(prior="equal", rank=25)
+    inputs = study.draw(Streams(1), 0)
+    columns = {name: c.tolist() for name, c in study.record(inputs).tables[0].columns.items()}
     assert set(columns["prior_mean"]) == {0.0}
     assert columns["skill_mean"] == inputs.prior.means.tolist()
-    assert columns["skill_mean"] == own
     assert columns["prior_variance"] == inputs.prior.variances.tolist()
-    assert columns["skill"] == inputs.skills.tolist()
 
 
 def test_nobody_beats_the_oracle() -> None:
@@ -368,22 +329,9 @@ def test_the_unit_of_skill_does_not_matter() -> None:
 # Responses and files
 
 
-@pytest.mark.parametrize(
-    ("n_games", "edges"),
-    [
-        (1, [0, 1]),
-        (100, [0, 100]),
-        (101, [0, 100, 101]),
-        (200, [0, 100, 200]),
-        (201, [0, 100, 200, 201]),
-        (500, [0, 100, 200, 500]),
-    ],
-)
-def test_windows_end_with_the_games(n_games: int, edges: list[int]) -> None:
-    assert window_edges(n_games) == edges
-    names = [r.name for r in model(n_games=n_games, policies=("oracle",)).responses]
-    assert len(names) == 1 + len(MEASURES) * (len(edges) - 1)
-    assert f"win_fraction.oracle.{edges[-2] + 1}-{n_games}" in names
+def test_windows_end_with_the_games() -> None:
+    for games, edges in ((1, []), (100, []), (101, [100]), (200, [100]), (500, [100, 200])):
+        assert window_edges(games) == [0, *edges, games]
 
 
 def test_responses_are_means_over_windows() -> None:
@@ -409,45 +357,13 @@ def test_responses_are_means_over_windows() -> None:
 
 
 def test_simulate_writes_games_and_players(tmp_path: Path) -> None:
-    done = valmatch(
-        "simulate", "kg-fig1-top", *sets(SMALL), "--replication", 2, "--out", tmp_path, "--json"
-    )
+    done = valmatch("simulate", "kg-fig1-top", *sets(SMALL), "--out", tmp_path, "--json")
     assert (done.code, done.err) == (0, "")
     games, players = rows(tmp_path / "games.csv"), rows(tmp_path / "players.csv")
-    assert ",".join(games[0]) == (
-        "policy,game,opponent,win,draw,mean,variance,opponent_mean,opponent_variance,"
-        "true_draw_probability,squared_error,skill_difference,expected_quality,normalised_quality"
-    )
-    assert ",".join(players[0]) == (
-        "player,rank,skill_mean,prior_mean,prior_variance,skill,player_0"
-    )
     assert (len(games), len(players)) == (3 * 12, 7)
-    responses = json.loads(done.out)["responses"]
-    assert responses["expected_quality.draw_chance"] == pytest.approx(
+    assert json.loads(done.out)["responses"]["expected_quality.draw_chance"] == pytest.approx(
         sum(float(g["expected_quality"]) for g in games if g["policy"] == "draw_chance")
     )
-
-
-@pytest.mark.slow
-def test_workers_never_change_a_byte_and_row_k_is_simulate_k(tmp_path: Path) -> None:
-    for workers in (1, 2):
-        folder = tmp_path / str(workers)
-        done = valmatch(
-            "replicate", "kg-fig1-top", *sets(["n_games=60"]), "-n", 150, "--workers", workers,
-            "--out", folder,
-        )  # fmt: skip
-        assert done.code == 0
-    for name in ("replications.csv", "summary.json", "summary.csv", "paired.csv", "curves.csv"):
-        contents = {(tmp_path / str(workers) / name).read_bytes() for workers in (1, 2)}
-        assert len(contents) == 1, name
-    alone = valmatch(
-        "simulate", "kg-fig1-top", *sets(["n_games=60"]), "--replication", 149, "--json"
-    )
-    row = rows(tmp_path / "1" / "replications.csv")[149]
-    responses = json.loads(alone.out)["responses"]
-    assert {name: repr(value) for name, value in responses.items()} == {
-        name: row[name] for name in responses
-    }
 
 
 @pytest.mark.slow
@@ -497,28 +413,17 @@ def test_paired_differences_are_a_table_too(tmp_path: Path) -> None:
     assert done.code == 0
     summary = json.loads((tmp_path / "summary.json").read_text())
     table = rows(tmp_path / "paired.csv")
-    assert ",".join(table[0]) == (
-        "policy,other,measure,games,unit,n,undefined,mean,std,std_error,ci_low,ci_high,confidence,"
-        "remarks"
-    )
     assert len(table) == 3 * (1 + 2 * len(MEASURES))
     units = {row["response"]: row["unit"] for row in rows(tmp_path / "summary.csv")}
     for row in table:
         facts = summary["paired"][row["policy"]][row["other"]][row["measure"]][row["games"]]
-        remarks = facts.pop("remarks")
-        assert row["remarks"].split() == remarks
+        assert row["remarks"].split() == facts.pop("remarks")
         assert {name: row[name] for name in facts} == {k: repr(v) for k, v in facts.items()}
         tail = "" if row["games"] == "total" else f".{row['games']}"
         assert row["unit"] == units[f"{row['measure']}.{row['policy']}{tail}"]
-        assert (row["n"], row["undefined"], row["confidence"]) == ("20", "0", "0.95")
     _, _, below = done.out.partition("\nknowledge_gradient - draw_chance, paired\n")
     printed = below.partition("\nintervals that may be too short")[0].splitlines()
     assert len(printed) == 1 + 1 + 2 * len(MEASURES)
-    shown = {line.split()[0]: float(line.split()[1]) for line in printed[1:]}
-    for row in table[-len(shown) :]:
-        near = shown[f"{row['measure']}.{row['games']}"]
-        assert near == pytest.approx(float(row["mean"]), abs=0.1 * float(row["std_error"]))
-    assert max(map(len, printed)) <= 80
 
 
 def test_curves_are_means_over_replications(tmp_path: Path) -> None:
@@ -529,7 +434,6 @@ def test_curves_are_means_over_replications(tmp_path: Path) -> None:
     streams = Streams(1)
     games = [study.record(study.draw(streams, k)).tables[1].columns for k in range(30)]
     table = rows(tmp_path / "curves.csv")
-    assert ",".join(table[0]) == "policy,game,measure,n,mean,std_error"
     assert len(table) == 3 * 12 * len(MEASURES)
     for row in table:
         at = ["point_estimate", "draw_chance", "knowledge_gradient"].index(row["policy"]) * 12
@@ -541,8 +445,3 @@ def test_curves_are_means_over_replications(tmp_path: Path) -> None:
         assert float(row["mean"]) == pytest.approx(values.mean(), rel=1e-8, abs=1e-8)
         error = values.std(ddof=1) / math.sqrt(30)
         assert float(row["std_error"]) == pytest.approx(error, rel=1e-6, abs=1e-6)
-
-
-def test_models_without_windows_keep_their_summary() -> None:
-    summary = json.loads(valmatch("replicate", "valorant", "-n", 2, "--json").out)
-    assert not {"windows", "paired"} & set(summary)

@@ -175,20 +175,6 @@ def test_more_measurements_and_policies_shift_no_draw() -> None:
     assert alone.items() <= among.items()
 
 
-def test_values_are_drawn_from_the_prior() -> None:
-    study, streams = model(), Streams(2)
-    paths = [study.draw(streams, replication) for replication in range(200)]
-    z = np.concatenate([(p.values - p.prior.means) / np.sqrt(p.prior.variances) for p in paths])
-    means = np.concatenate([path.prior.means for path in paths])
-    error = 4.0 / math.sqrt(z.size)
-    assert abs(z.mean()) < error
-    assert abs(z.var() - 1.0) < error * math.sqrt(2)
-    assert abs(means.mean()) < 2.0 * error
-    assert abs(means.var() - 4.0) < 4.0 * error * math.sqrt(2)
-    first, second = (model(prior_draw="seed").draw(streams, k).prior.means for k in (0, 1))
-    assert np.array_equal(first, second)
-
-
 # Commands
 
 

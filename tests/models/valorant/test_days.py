@@ -120,10 +120,3 @@ def test_a_run_that_is_to_end_ends_between_two_calls() -> None:
     calls = 0
     with pytest.raises(Ended):  # between the chunks of one day
         run(day_model("rate_multiplier=1000"), SEED, [0], check=check)
-
-
-def test_no_replication_gives_no_row() -> None:
-    made = run(day_model(), SEED, [], True)
-    assert made.responses.shape == (0, 15)
-    assert made.controls is not None
-    assert made.controls.shape == (0, 6)

@@ -204,13 +204,6 @@ def test_random_patience_on_a_log_is_no_one_history(tmp_path: Path) -> None:
         build(load_config("valorant", [f"arrivals={leaving}", "patience_minutes=20"]))
 
 
-def test_columns_that_a_designer_would_miss_are_named(tmp_path: Path) -> None:
-    path = write(tmp_path, "arrival_hours,rating,party_id,region\n0,1500,1,eu\n1,1500,1,na\n")
-    done = valmatch("simulate", "valorant", "--set", f"arrivals={path}", "--set", "team_num=1")
-    assert "party_id, region" in done.err
-    assert "players come alone" in " ".join(done.err.split())
-
-
 def test_patience_is_optimised_and_written(tmp_path: Path) -> None:
     """As a variable it changes what is drawn, and the unit is known."""
     variables = "{patience_minutes: {low: 5 min, high: 1 h, start: 30 min}}"

@@ -54,27 +54,11 @@ def test_defaults_are_those_of_the_source() -> None:
     }  # fmt: skip
 
 
-def test_every_number_is_a_float() -> None:
-    factors = ValorantFactors()
-    assert {type(rate) for rate in factors.poisson_rate} == {float}
-    assert {type(x) for row in factors.cov_matrix for x in row} == {float}
-
-
-def test_factors_are_frozen() -> None:
-    with pytest.raises(ValidationError):
-        ValorantFactors().team_diff = 3.0
-
-
-@pytest.mark.parametrize(
-    "name", ["player_diff", "team_diff", "wait_thresh", "player_slack", "team_slack"]
-)
-def test_ranges(name: str) -> None:
-    assert ValorantFactors.model_validate({name: 0}).model_dump()[name] == 0.0
-    for bad in (-1e-9, math.nan, math.inf, True, "1", None):
-        refused(**{name: bad})
-
-
-def test_range_of_team_num() -> None:
+def test_ranges() -> None:
+    for name in ("player_diff", "team_diff", "wait_thresh", "player_slack", "team_slack"):
+        assert ValorantFactors.model_validate({name: 0}).model_dump()[name] == 0.0
+        for bad in (-1e-9, math.nan, math.inf, True, "1", None):
+            refused(**{name: bad})
     assert ValorantFactors.model_validate({"team_num": 1000.0}).team_num == 1000
     for bad in (0, 1001, 2.5, True, "5"):
         refused(team_num=bad)
@@ -153,7 +137,7 @@ def test_bad_covariance(matrix: str, message: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.tuples(*[st.floats(-1, 1)] * 3), st.tuples(*[st.sampled_from([1e-6, 0.2, 1.0, 200.0])] * 3)
 )
@@ -173,7 +157,6 @@ def test_semidefiniteness_agrees_with_eigenvalues(
         assert "not positive semi-definite" in refused(**factors)
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.floats(-10, 10), min_size=3, max_size=3),
     st.lists(st.floats(-10, 10), min_size=3, max_size=3),
@@ -242,17 +225,13 @@ def test_warning_of_a_threshold_in_minutes() -> None:
     assert list(trace.remarks()) == []
 
 
-@pytest.mark.parametrize(
-    ("override", "message"),
-    [
+def test_what_joint_matching_does_not_take() -> None:
+    for override, message in (
         ("team_num=17", "17 players on a team are too many for joint matching"),
         ("team_rule=newcomer", "team_rule: newcomer is for team_first matching"),
-    ],
-)
-def test_what_joint_matching_does_not_take(override: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        load_config("valorant", ["matching=joint", override])
-    assert load_config("valorant", [override]).factors
+    ):
+        with pytest.raises(InputError, match=message):
+            load_config("valorant", ["matching=joint", override])
 
 
 def test_joint_matching_without_tolerance_is_remarked() -> None:
@@ -262,26 +241,20 @@ def test_joint_matching_without_tolerance_is_remarked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("factors", "key"),
+    ("key", "value"),
     [
-        ({"mean_matrix": (1.7e308, 1, 50)}, "mean_matrix"),
-        ({"mean_matrix": (1200, 1, 1e13)}, "mean_matrix"),
-        ({"multiplier_matrix": (1e308, 1, 1)}, "multiplier_matrix"),
-        ({"multiplier_matrix": (-1e300, 1e300, 1)}, "multiplier_matrix"),
-        ({"multiplier_matrix": (1, 1, -1e308)}, "multiplier_matrix"),
-        ({"cov_matrix": ((1e300, 0, 0), (0, 1, 0), (0, 0, 1))}, "cov_matrix"),
-        ({"rating_quantiles": ((0.1, -1e308), (0.9, 1e308))}, "rating_quantiles"),
+        ("mean_matrix", (1200, 1, 1e13)),
+        ("multiplier_matrix", (-1e300, 1e300, 1)),
+        ("cov_matrix", ((1e300, 0, 0), (0, 1, 0), (0, 0, 1))),
+        ("rating_quantiles", ((0.1, -1e308), (0.9, 1e308))),
     ],
 )
-def test_factors_that_give_infinite_ratings_are_refused(
-    factors: dict[str, object], key: str
-) -> None:
+def test_factors_that_give_infinite_ratings_are_refused(key: str, value: object) -> None:
     with pytest.raises(ValidationError) as info:
-        ValorantFactors.model_validate(factors)
+        ValorantFactors.model_validate({key: value})
     (error,) = info.value.errors()
     assert error["ctx"]["at"][0] == key
     assert "players would have numbers of about" in error["msg"]
-    assert "(at most 1e+12)" in error["msg"]
 
 
 def test_large_ratings_are_ratings() -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
-from tests.support.queue_logs import COLUMNS, write_log
 from valmatch import InputError, load_config, replicate, simulate
 from valmatch.experiments.simulate import Simulation
 from valmatch.models.valorant.measures import WEEK, hour_responses, measure_hours
@@ -108,16 +107,6 @@ def test_waits_of_those_who_arrive_in_each_hour(factors: dict[str, object]) -> N
         assert found[f"prioritized_fraction.{name}"] == pytest.approx(share, nan_ok=True)
 
 
-def test_who_is_prioritized_at_continuous_reviews() -> None:
-    factors = {"review": "continuous", "team_num": 2, **MEASURED}
-    day = simulate({"model": "valorant", "factors": factors})
-    came, priority = day["players"]["arrival_hours"], day["players"]["prioritized"]
-    found = day.summary()["responses"]
-    for hour in range(24):
-        own = priority[(came >= hour) & (came < hour + 1)]
-        assert found[f"prioritized_fraction.{hour}-{hour + 1}h"] == pytest.approx(own.mean())
-
-
 # ---- weekdays ----
 
 
@@ -206,16 +195,6 @@ def test_a_log_without_dates_has_no_weekdays(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match=r"factors\.measure: weekdays are those of a queue log"):
         load_config("valorant", {"measure": ["weekdays"]})
-
-
-def test_weekdays_may_be_asked_for_by_the_name_of_a_response(tmp_path: Path) -> None:
-    write_log(tmp_path / "queue.csv")
-    arrivals = ("--set", f"arrivals={tmp_path / 'queue.csv'}", "--columns", COLUMNS)
-    asked = ("--skip-bad-rows", "--responses", "avg_wait_time.sunday,avg_wait_time.17-18h")
-    done = valmatch("simulate", "valorant", *arrivals, *asked)
-    assert done.code == 0, done.err
-    names = {line.split()[0] for line in done.out.splitlines()[-2:]}
-    assert names == {"avg_wait_time.17-18h", "avg_wait_time.sunday"}
 
 
 def test_names_of_hours() -> None:

@@ -153,15 +153,6 @@ def test_they_change_nothing_else() -> None:
     assert plain.responses is RESPONSES
 
 
-def test_an_undefined_band_is_counted() -> None:
-    # Nobody is matched.
-    config = library.load_config("valorant", {**ALL, "horizon": 0.01})
-    found = library.replicate(config, 3).estimates
-    assert found["wait_p95.top_1%"].undefined == 3
-    assert found["win_gap"].undefined == 3
-    assert found["matched_fraction.bottom_10%"].mean in (0.0, None)
-
-
 def test_names_of_bands() -> None:
     assert band_names((0.0, 1.0)) == ["all"]
     assert band_names((0.0, 0.125, 0.995, 1.0)) == ["bottom_12.5%", "12.5-99.5%", "top_0.5%"]

@@ -16,6 +16,7 @@ from valmatch.execution.chunks import Recorded, build, record, run
 from valmatch.statistics.estimates import Estimate, estimate
 
 CASES = sorted((Path(__file__).parents[2] / "fixtures" / "joint_cases").glob("*.json"))
+assert len(CASES) == 20
 
 
 def replicated(source: str, n: int, *overrides: str, seed: int = 1) -> dict[str, Estimate]:
@@ -40,10 +41,6 @@ def trace(folder: Path, times: list[float], ratings: list[float]) -> str:
     rows = [f"{t!r},{r!r}\n" for t, r in zip(times, ratings, strict=True)]
     path.write_text("arrival_hours,rating\n" + "".join(rows))
     return f"arrivals={path}"
-
-
-def test_there_are_twenty_published_cases() -> None:
-    assert len(CASES) == 20
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from itertools import combinations
 from pathlib import Path
@@ -16,7 +15,6 @@ from tests.models.test_curves import RULES
 from tests.support import folders
 from tests.support.command import valmatch
 from tests.support.interpreted import interpreted
-from valmatch.config.identity import config_id
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import Recorded, record, run
@@ -195,35 +193,6 @@ def when_joined(factors: ZoneStatsFactors, uniforms: Floats) -> Floats:
         return np.zeros_like(uniforms)
     late = uniforms / factors.late_chance * factors.latest_join * factors.game_minutes
     return np.where(uniforms < factors.late_chance, late, 0.0)
-
-
-def test_who_never_met_moves_nothing() -> None:
-    """Duels in which some leave before their opponent joins."""
-    changes: dict[str, Any] = {"late_chance": 1.0, "early_chance": 1.0, "contest_time": "joint"}
-    study, full = recorded({**SMALL, **changes}, seed=5)
-    games = columns(full, 1)
-    came = when_joined(ZoneStatsFactors(**{**SMALL, **changes}), study.draw(Streams(5), 0).joins)
-    went = came + games["minutes"].reshape(came.shape)
-    met = went.min(axis=1) > came.max(axis=1)
-    moved = games["adjustment"].reshape(came.shape)
-    assert 0 < met.sum() < met.size
-    assert (moved[~met] == 0.0).all()
-    assert (moved[met] != 0.0).all()
-
-
-def test_who_comes_at_the_start_is_there_together_for_the_shorter_time() -> None:
-    both = [
-        recorded({**SMALL, "n_teams": 4, "late_chance": 0.0, "contest_time": time}, seed=2)[1]
-        for time in ("shorter", "joint")
-    ]
-    assert both[0].responses.tobytes() == both[1].responses.tobytes()
-    assert columns(both[0], 1)["adjustment"].tolist() == columns(both[1], 1)["adjustment"].tolist()
-
-
-def test_the_factor_leaves_the_id_of_former_runs() -> None:
-    assert "contest_time" not in ZoneStatsFactors().model_dump()
-    assert ZoneStatsFactors(contest_time="joint").model_dump()["contest_time"] == "joint"
-    assert config_id(load_config("zonestats")) == "a11d184cfc25"
 
 
 @pytest.mark.parametrize("changes", [*KINDS, *SOME_RATED])
@@ -449,12 +418,3 @@ def test_recorded_games_rate_to_the_same_ratings(share: float, cap: str, tmp_pat
     ]
     assert len(rows) == 100 * share
     assert {row["player"]: float(row["rating"]) for row in rows} == pytest.approx(rated, abs=1e-9)
-
-
-@pytest.mark.slow
-def test_spread_and_multiplier_are_optimised(tmp_path: Path) -> None:
-    done = valmatch(
-        "optimize", "zonestats-tune", "--budget", 100, "--set", "games_per_player=10", "--json"
-    )
-    assert done.code == 0, done.err
-    assert set(json.loads(done.out)["recommended"]["point"]) == {"T", "GAME_MULT"}
