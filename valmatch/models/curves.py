@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,32 +15,24 @@ from valmatch.models.model import Axes, Inputs, Model, Outcome, Record, Response
 from valmatch.models.opponent.factors import PriorFactors
 
 
-class Measured(Protocol):
-    """What happened in a replication."""
-
-    @property
-    def measures(self) -> Floats:
-        """The curves, of the shape of the axes, in the units of the measures."""
-
-
-Course = TypeVar("Course", bound=Measured)
-
-
-class CurveModel(Model[Inputs], Generic[Inputs, Course]):
+class CurveModel(Model[Inputs]):
     """A model with the curve of each measure under each policy, and responses made of them."""
 
     axes: Axes
 
     @abstractmethod
-    def play(self, inputs: Inputs, logged: bool) -> Course:
-        """Return what comes of these inputs, with a log where one is wanted."""
+    def play(self, inputs: Inputs, logged: bool) -> Any:  # noqa: ANN401 - of each model
+        """Return what comes of these inputs, with a log where one is wanted.
+
+        Its `measures` are the curves, of the shape of the axes, in the units of the measures.
+        """
 
     @abstractmethod
-    def summary(self, inputs: Inputs, course: Course) -> Mapping[str, float]:
+    def summary(self, inputs: Inputs, course: Any) -> Mapping[str, float]:  # noqa: ANN401
         """Return the responses by name."""
 
     @abstractmethod
-    def tables(self, inputs: Inputs, course: Course) -> Sequence[Table]:
+    def tables(self, inputs: Inputs, course: Any) -> Sequence[Table]:  # noqa: ANN401
         """Return what happened, a table for each kind of event."""
 
     def run(self, inputs: Inputs) -> Outcome:

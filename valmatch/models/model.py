@@ -102,6 +102,21 @@ def of_part(measure: Response, division: str, name: str, meaning: str) -> Respon
     return replace(measure, name=f"{measure.name}.{name}", meaning=meaning, part=part)
 
 
+def amount(name: str, unit: str, meaning: str) -> Response:
+    """Return the response that is a wait, a difference or another number from 0 on."""
+    return Response(name, unit, meaning, NOT_NEGATIVE)
+
+
+def share(name: str, meaning: str, of: str = "") -> Response:
+    """Return the response that is a share, of another response or of what is not counted."""
+    return Response(name, "", meaning, SHARE, share_of=of)
+
+
+def count(name: str, meaning: str) -> Response:
+    """Return the response that is a whole number from 0 on."""
+    return Response(name, "", meaning, NOT_NEGATIVE, whole=True)
+
+
 NO_FILES: Mapping[str, Path] = MappingProxyType({})
 """What a model is built with whose config names no files."""
 
@@ -143,7 +158,6 @@ class Responses(Sequence[Response]):
             raise ValueError(f"response {twice[0]!r} is there twice")
         self.dtype = np.dtype([(name, np.float64) for name in self.names])
         self._blank = np.full(len(responses), UNSET, np.int64).view(self.dtype)
-        self._unset = np.int64(UNSET).tobytes()
 
     def __len__(self) -> int:
         return len(self._responses)
@@ -196,15 +210,10 @@ class Responses(Sequence[Response]):
         ValueError
             Naming the first response that is missing in any of them.
         """
-        if self._unset in records.tobytes():
-            self._refuse_unset(records)
-        return records.view(np.float64).reshape(-1, len(self))
-
-    def _refuse_unset(self, records: NDArray[np.void]) -> None:
         unset = (records.view(np.int64).reshape(-1, len(self)) == UNSET).any(axis=0)
-        for name, missing in zip(self.names, unset.tolist(), strict=True):
-            if missing:
-                raise ValueError(f"response {name!r} is missing")
+        if unset.any():
+            raise ValueError(f"response {self.names[unset.argmax()]!r} is missing")
+        return records.view(np.float64).reshape(-1, len(self))
 
 
 class Table:
@@ -234,7 +243,11 @@ class Table:
         whole: Sequence[str] = (),
     ) -> None:
         self.name = name
-        self._columns = {key: _column(values) for key, values in columns.items()}
+        arrays = {key: np.asarray(values) for key, values in columns.items()}
+        self._columns: dict[str, NDArray[Any]] = {
+            key: array.astype(np.float64) if array.dtype == object else array  # None becomes NaN
+            for key, array in arrays.items()
+        }
         self.whole = frozenset(whole)
         sizes = {key: column.shape for key, column in self._columns.items()}
         if len(set(sizes.values())) > 1:
@@ -298,12 +311,6 @@ class LargeTable(Table):
         if not self._columns:
             self._columns = dict(self.part(slice(None)))
         return self._columns
-
-
-def _column(values: ArrayLike | Sequence[Any]) -> NDArray[Any]:
-    """Return a column as an array; None becomes NaN."""
-    array = np.asarray(values)
-    return array.astype(np.float64) if array.dtype == object else array
 
 
 class Outcome(NamedTuple):
@@ -464,26 +471,7 @@ class Model(ABC, Generic[Inputs]):
     ) -> Batch:
         """Run replications, here one by one; a model that can make many at once does so.
 
-        Parameters
-        ----------
-        streams : Streams
-            Where their random numbers come from.
-        replications : sequence of int
-            Their indices.
-        controls : bool
-            Whether to observe the controls.
-        check : callable
-            To be called between two pieces of work; ends the run by what it raises.
-
-        Returns
-        -------
-        Batch
-            As `execution.simulator.run` returns it: the same, however many are made at once.
-
-        Raises
-        ------
-        RunError
-            If a replication does not give each of the responses, and no others.
+        `check` is called between two pieces of work, and ends the run by what it raises.
         """
         curves = CurveSums.zeros(self.axes.shape) if self.axes else None
         rows, seen, remarks = [], [], list[str]()
@@ -499,12 +487,9 @@ class Model(ABC, Generic[Inputs]):
                 seen.append(observed())
             if curves is not None and outcome.curves is not None:
                 curves.add(outcome.curves)
-        return Batch(
-            _table(rows, len(self.responses)),
-            curves,
-            _table(seen, len(self.controls)) if controls else None,
-            remarks,
-        )
+        made = np.reshape(rows, (len(rows), len(self.responses)))
+        observations = np.reshape(seen, (len(seen), len(self.controls))) if controls else None
+        return Batch(made, curves, observations, remarks)
 
     @abstractmethod
     def record(self, inputs: Inputs) -> Record:
@@ -517,7 +502,3 @@ def row_of(model: Model[Inputs], values: Values) -> Floats:
         return model.responses.row(values)
     except ValueError as error:
         raise RunError(f"{type(model).__name__}: {error}") from None
-
-
-def _table(rows: Sequence[Floats], width: int) -> Floats:
-    return np.array(rows, dtype=np.float64).reshape(len(rows), width)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from valmatch.models.model import Model
 
 
-# Registries of this package, to which installed packages add by entry points.
-
 T = TypeVar("T")
 
 
@@ -109,25 +107,22 @@ class ModelEntry:
 class OwnEntry(ModelEntry):
     """An entry of this package, whose factors are imported when they are asked for."""
 
-    def __init__(
-        self,
-        factors: str,
-        summary: str,
-        path: str,
-        files: Mapping[str, str] = {},
-        mappings: Mapping[str, str] = {},
-        homes: Mapping[str, str] = {},
-        version: str = "1",
-    ) -> None:
-        super().__init__(Factors, summary, path, version, files, mappings, homes)
-        module, _, name = factors.partition(":")
-        object.__setattr__(self, "_home", (module, name))
-
     def __getattribute__(self, attribute: str) -> Any:  # noqa: ANN401
-        if attribute == "factors":
-            module, name = self._home
-            return getattr(importlib.import_module(module), name)
-        return super().__getattribute__(attribute)
+        value = super().__getattribute__(attribute)
+        return _imported(value) if attribute == "factors" else value
+
+
+def _imported(path: str) -> Any:  # noqa: ANN401
+    """Return what ``module:name`` stands for."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def _own(name: str, summary: str, **further: Any) -> OwnEntry:  # noqa: ANN401
+    """Return the entry of a model of this package, such as ``ZoneStats``."""
+    folder = f"valmatch.models.{name.lower()}"
+    factors: Any = f"{folder}.factors:{name}Factors"
+    return OwnEntry(factors, summary, f"{folder}.model:{name}Model", **further)
 
 
 GROUP = "valmatch.models"
@@ -135,35 +130,30 @@ GROUP = "valmatch.models"
 
 
 OWN: dict[str, ModelEntry] = {
-    "valorant": OwnEntry(
-        "valmatch.models.valorant.factors:ValorantFactors",
+    "valorant": _own(
+        "Valorant",
         "players arrive, form teams of similar rating, and teams of similar mean are paired",
-        "valmatch.models.valorant.model:ValorantModel",
         files={
             "arrivals": "A CSV file of arrivals that replaces the random ones, relative to this"
             " file, with the columns arrival_hours (hours or date-times) and rating or elo, kd,"
             " wr; optionally player. The factors in log say how it is read."
         },
     ),
-    "opponent": OwnEntry(
-        "valmatch.models.opponent.factors:OpponentFactors",
+    "opponent": _own(
+        "Opponent",
         "one player meets opponents of unknown skill, chosen by policies that learn",
-        "valmatch.models.opponent.model:OpponentModel",
     ),
-    "targeting": OwnEntry(
-        "valmatch.models.targeting.factors:TargetingFactors",
+    "targeting": _own(
+        "Targeting",
         "alternatives of unknown value are measured to find one near a target",
-        "valmatch.models.targeting.model:TargetingModel",
     ),
-    "zonestats": OwnEntry(
-        "valmatch.models.zonestats.factors:ZoneStatsFactors",
+    "zonestats": _own(
+        "ZoneStats",
         "a population with latent skills plays games that ZoneStats rates",
-        "valmatch.models.zonestats.model:ZoneStatsModel",
     ),
-    "ladder": OwnEntry(
-        "valmatch.models.ladder.factors:LadderFactors",
+    "ladder": _own(
+        "Ladder",
         "players of unknown skill come in sessions, queue, play, are rated, and come back",
-        "valmatch.models.ladder.model:LadderModel",
         files={
             "arrivals": "A CSV file of session starts that replaces the random ones, relative to"
             " this file, with the columns player and arrival_hours (or time), hours since the start"
@@ -179,10 +169,9 @@ OWN: dict[str, ModelEntry] = {
         homes={"rules": "rule"},
         version="2",
     ),
-    "tickets": OwnEntry(
-        "valmatch.models.tickets.factors:TicketsFactors",
+    "tickets": _own(
+        "Tickets",
         "parties with latencies and wishes come, and the rule set that a game deploys matches them",
-        "valmatch.models.tickets.model:TicketsModel",
         files={
             "rules": "A rule set, FlexMatch JSON or a short form, relative to this file; or a"
             " mapping that is one. Without it: two teams of five, and no rule.",
@@ -207,42 +196,33 @@ def origin(name: str) -> dict[str, str]:
     entry = MODELS[name]
     if name in OWN:
         return {"version": entry.version}
-    return {
-        "version": entry.version,
-        "distribution": MODELS.distribution(name),
-        "source": _source_digest(entry),
-    }
-
-
-def _source_digest(entry: ModelEntry) -> str:
-    """Return the digest of the modules of a model and of its factors."""
     digest = hashlib.sha256()
     for module in sorted({entry.path.partition(":")[0], entry.factors.__module__}):
         spec = importlib.util.find_spec(module)
         if spec is not None and spec.origin is not None and Path(spec.origin).is_file():
             digest.update(Path(spec.origin).read_bytes())
-    return digest.hexdigest()[:12]
+    return {
+        "version": entry.version,
+        "distribution": MODELS.distribution(name),
+        "source": digest.hexdigest()[:12],
+    }
 
 
 def load_model(name: str) -> Callable[[Factors, Mapping[str, Path]], Model[object]]:
     """Import and return the class of the model called `name`."""
     if name not in MODELS:
         raise InputError(unknown_model(name))
-    module, _, attribute = MODELS[name].path.partition(":")
-    model: Callable[[Factors, Mapping[str, Path]], Model[object]] = getattr(
-        importlib.import_module(module), attribute
-    )
+    model: Callable[[Factors, Mapping[str, Path]], Model[object]] = _imported(MODELS[name].path)
     return model
 
 
 def unknown_model(name: str) -> str:
     """Say that there is no model called `name`, with what is meant or allowed."""
-    meant = correction(name, MODELS)
-    further = meant or f"; installed packages bring others by entry points of the group {GROUP}"
+    further = (
+        correction(name, MODELS)
+        or f"; installed packages bring others by entry points of the group {GROUP}"
+    )
     return f"{name!r} is not a model (allowed: {', '.join(MODELS)}{further})"
-
-
-# The error message of a response that a run does not have.
 
 
 def no_response(model: str, factors: Any, name: str, names: Collection[str]) -> str:  # noqa: ANN401

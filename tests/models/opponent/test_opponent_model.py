@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.oracles import knowledge_gradient as oracle_kg
-from tests.support.command import sets, valmatch
+from tests.support.command import sets, success, valmatch
 from tests.support.folders import rows
 from valmatch.config.config import ReplicateOptions
 from valmatch.config.loading import load_config, shipped_configs
@@ -366,25 +366,26 @@ def test_simulate_writes_games_and_players(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
-def test_summary_has_windows_and_paired_differences(tmp_path: Path) -> None:
-    overrides = [*SMALL, "policies=[random, oracle, knowledge_gradient_finite]", "n_games=120"]
-    done = valmatch(
-        "replicate", "kg-fig2-25", *sets(overrides), "--set", "rank=2", "-n", 40, "--out", tmp_path
-    )
-    assert done.code == 0
-    summary = json.loads((tmp_path / "summary.json").read_text())
-    table = rows(tmp_path / "replications.csv")
-    policies = ["random", "oracle", "knowledge_gradient_finite"]
-    assert list(summary["windows"]) == policies
-    assert {policy: list(others) for policy, others in summary["paired"].items()} == {
-        "oracle": ["random"],
-        "knowledge_gradient_finite": ["random", "oracle"],
-    }
+@pytest.fixture(scope="module")
+def replicated(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """Return what a run prints, and its folder."""
+    folder = tmp_path_factory.mktemp("run") / "out"
+    done = success("replicate", "kg-fig1-top", *sets(LONGER), "-n", 40, "--out", folder)
+    return done.out, folder
 
-    def column(policy: str, measure: str, games: str) -> Any:  # noqa: ANN401
-        tail = "" if games == "total" else f".{games}"
-        return np.array([float(row[f"{measure}.{policy}{tail}"]) for row in table])
+
+LONGER = [*SMALL, "n_games=120"]
+POLICIES = ("point_estimate", "draw_chance", "knowledge_gradient")
+
+
+def test_summary_has_windows_and_paired_differences(replicated: tuple[str, Path]) -> None:
+    summary = json.loads((replicated[1] / "summary.json").read_text())
+    table = rows(replicated[1] / "replications.csv")
+    assert list(summary["windows"]) == [*POLICIES]
+    assert {policy: list(others) for policy, others in summary["paired"].items()} == {
+        "draw_chance": ["point_estimate"],
+        "knowledge_gradient": ["point_estimate", "draw_chance"],
+    }
 
     def check(facts: dict[str, Any], values: Any) -> None:  # noqa: ANN401
         assert facts["mean"] == pytest.approx(values.mean(), rel=1e-12, abs=1e-15)
@@ -399,49 +400,45 @@ def test_summary_has_windows_and_paired_differences(tmp_path: Path) -> None:
     for measure in MEASURES.names:
         total = ["total"] if measure == "expected_quality" else []
         for games in [*total, "1-100", "101-120"]:
-            own = {policy: column(policy, measure, games) for policy in policies}
-            for policy in policies:
+            tail = "" if games == "total" else f".{games}"
+            own = {
+                policy: np.array([float(row[f"{measure}.{policy}{tail}"]) for row in table])
+                for policy in POLICIES
+            }
+            for policy in POLICIES:
                 check(summary["windows"][policy][measure][games], own[policy])
             for policy, others in summary["paired"].items():
                 for other, facts in others.items():
                     check(facts[measure][games], own[policy] - own[other])
 
 
-def test_paired_differences_are_a_table_too(tmp_path: Path) -> None:
-    run = ["replicate", "kg-fig1-top", *sets([*SMALL, "n_games=120"]), "-n", 20]
-    done = valmatch(*run, "--out", tmp_path)
-    assert done.code == 0
-    summary = json.loads((tmp_path / "summary.json").read_text())
-    table = rows(tmp_path / "paired.csv")
+def test_paired_differences_are_a_table_too(replicated: tuple[str, Path]) -> None:
+    out, folder = replicated
+    summary = json.loads((folder / "summary.json").read_text())
+    table = rows(folder / "paired.csv")
     assert len(table) == 3 * (1 + 2 * len(MEASURES))
-    units = {row["response"]: row["unit"] for row in rows(tmp_path / "summary.csv")}
+    units = {row["response"]: row["unit"] for row in rows(folder / "summary.csv")}
     for row in table:
         facts = summary["paired"][row["policy"]][row["other"]][row["measure"]][row["games"]]
         assert row["remarks"].split() == facts.pop("remarks")
         assert {name: row[name] for name in facts} == {k: repr(v) for k, v in facts.items()}
         tail = "" if row["games"] == "total" else f".{row['games']}"
         assert row["unit"] == units[f"{row['measure']}.{row['policy']}{tail}"]
-    _, _, below = done.out.partition("\nknowledge_gradient - draw_chance, paired\n")
+    _, _, below = out.partition("\nknowledge_gradient - draw_chance, paired\n")
     printed = below.partition("\nintervals that may be too short")[0].splitlines()
     assert len(printed) == 1 + 1 + 2 * len(MEASURES)
 
 
-def test_curves_are_means_over_replications(tmp_path: Path) -> None:
-    assert valmatch(
-        "replicate", "kg-fig3-25", *sets([*SMALL, "rank=7"]), "-n", 30, "--out", tmp_path
-    ).code == 0  # fmt: skip
-    study = build(load_config("kg-fig3-25", [*SMALL, "rank=7"]))
-    streams = Streams(1)
-    games = [study.record(study.draw(streams, k)).tables[1].columns for k in range(30)]
-    table = rows(tmp_path / "curves.csv")
-    assert len(table) == 3 * 12 * len(MEASURES)
+def test_curves_are_means_over_replications(replicated: tuple[str, Path]) -> None:
+    study, streams = build(load_config("kg-fig1-top", LONGER)), Streams(1)
+    games = [study.record(study.draw(streams, k)).tables[1].columns for k in range(40)]
+    table = rows(replicated[1] / "curves.csv")
+    assert len(table) == 3 * 120 * len(MEASURES)
     for row in table:
-        at = ["point_estimate", "draw_chance", "knowledge_gradient"].index(row["policy"]) * 12
-        at += int(row["game"]) - 1
-        name = row["measure"]
-        name = {"win_fraction": "win", "draw_fraction": "draw"}.get(name, name)
+        at = POLICIES.index(row["policy"]) * 120 + int(row["game"]) - 1
+        name = {"win_fraction": "win", "draw_fraction": "draw"}.get(row["measure"], row["measure"])
         values = np.array([float(one[name][at]) for one in games])
-        assert row["n"] == "30"
+        assert row["n"] == "40"
         assert float(row["mean"]) == pytest.approx(values.mean(), rel=1e-8, abs=1e-8)
-        error = values.std(ddof=1) / math.sqrt(30)
+        error = values.std(ddof=1) / math.sqrt(40)
         assert float(row["std_error"]) == pytest.approx(error, rel=1e-6, abs=1e-6)

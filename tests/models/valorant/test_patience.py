@@ -95,29 +95,6 @@ def test_patience_is_exponential() -> None:
         assert abs(np.mean(waits**power) - moment) < 4 * error
 
 
-def test_tables_say_who_gave_up() -> None:
-    factors = {"patience_minutes": 30, "measure": ["hours"]}
-    day = simulate(load_config("valorant", factors), seed=4)
-    players = day["players"]
-    found = day.summary()["responses"]
-    left, plays = players["left_hours"], players["match_hours"]
-    gave_up = ~np.isnan(left)
-    assert gave_up.sum() == found["abandoned"] > 50
-    assert np.isnan(plays[gave_up]).all()
-    waits = 60.0 * (left - players["arrival_hours"])[gave_up]
-    assert found["avg_wait_abandoned"] == pytest.approx(waits.mean())
-    assert found["unmatched"] == (np.isnan(left) & np.isnan(plays)).sum()
-    ends = np.where(gave_up, left, np.where(np.isnan(plays), 24.0, plays))
-    in_queue = (ends - players["arrival_hours"]).sum()
-    assert found["avg_queue_length"] == pytest.approx(in_queue / 24.0)
-    assert found["avg_wait_time_all"] == pytest.approx(60.0 * in_queue / len(left))
-    by_hour = [found[f"avg_queue_length.{hour}-{hour + 1}h"] for hour in range(24)]
-    assert np.mean(by_hour) == pytest.approx(found["avg_queue_length"])
-    # The longer a player has waited, the likelier the slack: whoever gave up counts, too.
-    seen = ends - players["arrival_hours"] > 0.2
-    assert found["prioritized_fraction"] == pytest.approx(seen.mean())
-
-
 def write(folder: Path, text: str = LOG) -> Path:
     path = folder / "log.csv"
     path.write_text(text)

@@ -31,7 +31,7 @@ from valmatch.inputs.csv_reader import (
     unmark,
 )
 from valmatch.models.valorant.log_factors import LogFactors
-from valmatch.models.valorant.measures import measure_hours
+from valmatch.models.valorant.measures import time_averages
 from valmatch.models.valorant.queue_log import BlockResampling, read_queue_log
 
 COLUMNS = {"arrival_hours": "joined_at", "rating": "mmr", "player": "account"}
@@ -323,7 +323,7 @@ def test_memory_does_not_grow_with_the_span_of_hours(tmp_path: Path) -> None:
             log = read_queue_log(path, LogFactors.model_validate({}), (1.0, 1.0, 1.0), None)
             BlockResampling(log, 1, None, path).draw(Streams(1), 1)
             came, left = np.array(times), np.full(2, times[1])
-            queue = measure_hours(came, left, times[1], lambda hours: hours % 24)
+            queue = time_averages(came, left, times[1], lambda hours: hours % 24, 0, 24)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -1,90 +1,53 @@
-"""Responses that are asked for: differences, fairness, bands of players by rating."""
+"""Responses of the model `valorant`, all of them, against what its tables say."""
 
 from __future__ import annotations
 
-import itertools
+import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import valmatch as library
-from tests.support import folders
-from tests.support.command import valmatch
+from tests.oracles.valorant_responses import WEEK, responses_of
+from tests.support.command import refusal
+from valmatch import InputError, load_config, replicate, simulate
 from valmatch.draws.streams import Streams
-from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
 from valmatch.models.model import Model
 from valmatch.models.valorant.days import RESPONSES
-from valmatch.models.valorant.measures import band_names, pair_diffs
+from valmatch.models.valorant.measures import band_names, hour_responses
 
-ALL = {"measure": ["differences", "pairs", "elo", "fairness", "bands"], "horizon": 6, "team_num": 3}
-LIMITS = {"bottom_10%": (0, 0.1), "10-50%": (0.1, 0.5), "50-90%": (0.5, 0.9), "90-99%": (0.9, 0.99)}
+ALL = {"measure": ["differences", "pairs", "elo", "fairness", "bands", "hours"]}
 
-
-def from_tables(folder: Path, spread: float) -> dict[str, float]:
-    """Compute every further response from the files alone."""
-    players = folders.rows(folder / "players.csv")
-    matches = folders.rows(folder / "matches.csv")
-    rating = [float(one["rating"]) for one in players]
-    gaps = [float(one["team_diff"]) for one in matches]
-    ranges, pairs = [], []
-    for one in matches:
-        for side in ("team_a", "team_b"):
-            team = [rating[int(player)] for player in one[side].split(";")]
-            ranges.append(max(team) - min(team))
-            pairs.append(np.mean([abs(a - b) for a, b in itertools.combinations(team, 2)]))
-    found = {}
-    for name, values in (("team_diff", gaps), ("player_diff", ranges)):
-        for p in (50, 90, 95):
-            found[f"{name}_p{p}"] = float(np.quantile(values, p / 100))
-    found["avg_pair_diff"] = float(np.mean(pairs))
-    elo = [float(one["elo"]) for one in players]
-    apart = []
-    for one in matches:
-        a, b = ([elo[int(p)] for p in one[side].split(";")] for side in ("team_a", "team_b"))
-        apart.append(abs(sum(a) / len(a) - sum(b) / len(b)))
-    found["avg_elo_diff"] = float(np.mean(apart))
-    chances = [1 / (1 + 10 ** (-gap / spread)) for gap in gaps]
-    found["win_gap"] = sum(abs(p - 0.5) for p in chances) / len(chances)
-    found["even_fraction"] = sum(0.45 <= p <= 0.55 for p in chances) / len(chances)
-    for band, (low, high) in {**LIMITS, "top_1%": (0.99, 2)}.items():
-        least = np.quantile(rating, low) if low else -np.inf
-        most = np.quantile(rating, high) if high < 1 else np.inf
-        own = [one for one in players if least <= float(one["rating"]) < most]
-        served = [one for one in own if one["match"]]
-        waits = [float(one["wait_minutes"]) for one in served]
-        found[f"matched_fraction.{band}"] = len(served) / len(own)
-        found[f"avg_wait_time.{band}"] = float(np.mean(waits))
-        found[f"wait_p50.{band}"] = np.quantile(waits, 0.5)
-        found[f"wait_p95.{band}"] = np.quantile(waits, 0.95)
-        found[f"avg_team_diff.{band}"] = float(np.mean([gaps[int(one["match"])] for one in served]))
-    return found
+DAYS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "joint": {"matching": "joint", "horizon": 12.5, "spread": 173.0, "team_num": 3},
+    "fifo": {"matching": "fifo", "horizon": 7.5, "review": "continuous", "team_num": 6},
+    "continuous": {"review": "continuous", "team_num": 2, "horizon": 12.5},
+    "joint, continuous": {"matching": "joint", "review": "continuous", "horizon": 6},
+    "pool": {"slack_scope": "pool", "horizon": 5.5, "wait_thresh": 0.1, "team_num": 3},
+    "duels": {"team_num": 1, "horizon": 4},
+    "counted": {"num_players": 300, "horizon": None},
+    "nobody plays": {"horizon": 0.02, "player_diff": 0.5},
+    "patience": {"patience_minutes": 30},
+    "warm-up": {"warm_up": 9, "patience_minutes": 40},
+    "long": {"horizon": 60.5, "poisson_rate": [9.0] * 61, "team_num": 2, "warm_up": 3},
+}
+"""Factors of days of every kind."""
 
 
-@pytest.mark.parametrize("team_num", range(2, 9))
-def test_differences_of_two_players_are_those_of_all_pairs(team_num: int) -> None:
-    rng = np.random.default_rng(team_num)
-    teams = rng.integers(0, 12, (60, team_num)).astype(float)  # with equal ratings
-    expected = [np.mean([abs(a - b) for a, b in itertools.combinations(t, 2)]) for t in teams]
-    assert pair_diffs(teams) == pytest.approx(expected, rel=1e-13)
-    assert pair_diffs(teams[:, :2]).tolist() == np.ptp(teams[:, :2], axis=1).tolist()
-
-
-def test_a_team_of_one_has_no_pair() -> None:
-    config = library.load_config("valorant", {"measure": ["pairs"], "team_num": 1, "horizon": 4})
-    found = library.replicate(config, 3).estimates
-    assert found["avg_player_diff"].mean == 0.0
-    assert found["avg_pair_diff"].undefined == 3
-
-
-def test_elo_alone_is_the_rating_where_nothing_else_counts() -> None:
-    given = {"measure": ["elo"], "horizon": 8, "team_num": 2}
-    alone = library.load_config("valorant", {**given, "multiplier_matrix": [1.0, 0.0, 0.0]})
-    found = library.replicate(alone, 4).estimates
-    assert found["avg_elo_diff"].mean == pytest.approx(found["avg_team_diff"].mean, rel=1e-12)
-    both = library.replicate(library.load_config("valorant", given), 4).estimates
-    assert both["avg_elo_diff"].mean != pytest.approx(both["avg_team_diff"].mean, rel=1e-3)
+@pytest.mark.parametrize("kind", DAYS)
+def test_responses_are_what_the_tables_say(kind: str) -> None:
+    config = load_config("valorant", {**ALL, **DAYS[kind]})
+    factors: Any = config.factors
+    day = simulate(config, replication=2)
+    horizon = float(factors.horizon or day["players"]["arrival_hours"][-1])
+    found, expected = day.summary()["responses"], responses_of(day, factors, horizon)
+    assert {*found} == {*expected}
+    found = {name: math.nan if value is None else value for name, value in found.items()}
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
 def test_elo_of_a_log_is_that_of_its_column(tmp_path: Path) -> None:
@@ -96,21 +59,41 @@ def test_elo_of_a_log_is_that_of_its_column(tmp_path: Path) -> None:
     assert day.values[names.index("avg_elo_diff")] == (1500 + 1600) / 2 - (1450 + 1480) / 2
 
 
-def test_elo_that_nobody_has_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("arrival_hours,rating\n0,1500\n1,1510\n")
-    how = ("simulate", "valorant", "--set", "measure=[elo]", "--out", tmp_path / "out")
-    made = valmatch(*how, "--set", f"arrivals={path}")
-    assert made.code == 2
-    assert made.err == (
-        f"{path}: factors.measure: elo: the log has ratings alone (allowed: with the columns elo,"
-        " kd and wr)\n"
-    )
-    made = valmatch(*how, "--set", "rating_quantiles=[[0.1, 900], [0.9, 1700]]")
-    assert made.code == 2
-    assert len(made.err.splitlines()) == 1
-    assert "players drawn by rating_quantiles have ratings alone" in made.err
-    assert not (tmp_path / "out").exists()
+def log_of(path: Path, rows: str) -> str:
+    """Write a log of ratings, and return what sets it."""
+    path.write_text(f"arrival_hours,rating\n{rows}")
+    return f"arrivals={path}"
+
+
+@pytest.mark.parametrize(
+    ("rows", "changes", "message"),
+    [
+        ("0,1500\n1,1510\n", ["measure=[elo]"], "elo: the log has ratings alone (allowed: with"),
+        ("0,1500\n1,1510\n", ["measure=[weekdays]"], "weekdays: the log has hours, which are of"),
+        (
+            "0,1500\n1,1500\n",
+            ["measure=[bands]", "bands=[0, 0.5, 1]"],
+            "bands: bottom_50% holds nobody (too many ratings are the same)",
+        ),
+    ],
+)
+def test_what_a_log_does_not_have_is_not_measured(
+    rows: str, changes: list[str], message: str, tmp_path: Path
+) -> None:
+    log, out = log_of(tmp_path / "log.csv", rows), tmp_path / "out"
+    given = (word for one in (log, *changes) for word in ("--set", one))
+    line = refusal("simulate", "valorant", *given, "--out", out)
+    assert line.startswith(f"{tmp_path / 'log.csv'}: factors.")
+    assert message in line
+    assert not out.exists()
+
+
+def test_what_drawn_players_do_not_have_is_not_measured() -> None:
+    quantiles = {"rating_quantiles": [[0.1, 900], [0.9, 1700]]}
+    with pytest.raises(InputError, match="players drawn by rating_quantiles have ratings alone"):
+        load_config("valorant", {"measure": ["elo"], **quantiles})
+    with pytest.raises(InputError, match=r"factors\.measure: weekdays are those of a queue log"):
+        load_config("valorant", {"measure": ["weekdays"]})
 
 
 @pytest.mark.slow
@@ -129,21 +112,9 @@ def test_without_rules_pairs_differ_as_two_normal_ratings_do() -> None:
     assert error < 1.0
 
 
-@pytest.mark.parametrize("matching", ["team_first", "joint"])
-def test_they_are_what_the_tables_say(matching: str, tmp_path: Path) -> None:
-    config = library.load_config("valorant", {**ALL, "spread": 173.0, "matching": matching})
-    day = library.simulate(config, replication=2, out=tmp_path / "day")
-    names = [one.name for one in day.responses]
-    values = dict(zip(names, day.values.tolist(), strict=True))
-    expected = from_tables(tmp_path / "day", 173.0)
-    assert [*RESPONSES.names, *expected] == names
-    further = {name: values[name] for name in expected}
-    assert further == pytest.approx(expected, rel=1e-12, nan_ok=True)
-
-
 def test_they_change_nothing_else() -> None:
     plain = build(library.load_config("valorant", {"horizon": 6, "team_num": 3}))
-    further = {**ALL, "measure": [*ALL["measure"], "hours"]}  # type: ignore[misc]
+    further = ALL | {"horizon": 6, "team_num": 3}
     asked = build(library.load_config("valorant", further))
     before = run(plain, 1, range(5)).responses
     found = run(asked, 1, range(5)).responses
@@ -164,15 +135,68 @@ def test_bands_ascend_from_0_to_1(bands: list[float]) -> None:
         library.load_config("valorant", {"bands": bands})
 
 
-def test_a_band_of_a_log_that_holds_nobody_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("arrival_hours,rating\n0,1500\n1,1500\n2,1500\n")
-    made = valmatch(
-        "simulate", "valorant", "--set", f"arrivals={path}", "--set", "measure=[bands]",
-        "--set", "bands=[0, 0.5, 1]", "--out", tmp_path / "out",
-    )  # fmt: skip
-    assert made.code == 2
-    assert made.err == (
-        f"{path}: factors.bands: bottom_50% holds nobody (too many ratings are the same)\n"
+def test_names_of_hours() -> None:
+    assert len(hour_responses(None)) == len(hour_responses(100.0)) == 72
+    measures = ("avg_queue_length", "avg_wait_time", "prioritized_fraction")
+    names = [f"{measure}.{hour}h" for measure in measures for hour in ("0-1", "1-2")]
+    assert [one.name for one in hour_responses(1.5)] == names
+    assert hour_responses(1.5)[2].meaning == (
+        "mean wait of matched players who arrived from hour 0 to 1 of days"
     )
-    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def fortnight(tmp_path: Path) -> Path:
+    """Return the log of 16 days from Saturday, 7 March 2026 on; fewer come on Mondays."""
+    rng, lines = np.random.default_rng(3), ["arrival_hours,rating"]
+    for day in range(16):
+        for hour in np.sort(24.0 * rng.random(40 if day % 7 == 2 else 120)).tolist():
+            minute, second = divmod(int(3600 * hour), 60)
+            clock = f"{minute // 60:02d}:{minute % 60:02d}:{second:02d}"
+            lines.append(f"2026-03-{7 + day:02d} {clock},{rng.normal(1500, 200):.0f}")
+    path = tmp_path / "fortnight.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+RULES = {"team_num": 2, "team_diff": 60.0, "player_diff": 250.0, "wait_thresh": 0.3}
+
+
+def logged(path: Path, **factors: object) -> dict[str, object]:
+    return {"model": "valorant", "arrivals": str(path), "factors": {**RULES, **factors}}
+
+
+def test_waits_and_queue_of_each_weekday(fortnight: Path) -> None:
+    config = load_config(logged(fortnight, measure=["weekdays"], horizon=380))
+    factors: Any = config.factors
+    day = simulate(config)
+    found, expected = day.summary()["responses"], responses_of(day, factors, 380.0, weekday=5)
+    assert found == pytest.approx(expected, rel=1e-9)
+    assert found["avg_wait_time.monday"] > found["avg_wait_time.tuesday"]
+
+
+@pytest.mark.parametrize("length", [24, 36])
+def test_resampled_days_keep_the_weekday_they_had(length: int, fortnight: Path) -> None:
+    log = {"resample": "block", "block_hours": length}
+    config = load_config(logged(fortnight, measure=["weekdays"], log=log))
+    original = simulate(logged(fortnight))["players"]
+    known = {
+        (rating, round(came % 24, 6)): int(came // 24)
+        for came, rating in zip(*(original[n] for n in ("arrival_hours", "rating")), strict=True)
+    }
+    assert len(known) == original["rating"].size
+    for number in (1, 2):
+        day = simulate(config, replication=number)
+        table = day["players"]
+        days = [
+            known[rating, round(came % 24, 6)]
+            for came, rating in zip(*(table[n] for n in ("arrival_hours", "rating")), strict=True)
+        ]
+        numbers = np.array([(one + 5) % 7 for one in days])
+        matched, found = ~np.isnan(table["match"]), day.summary()["responses"]
+        for k, name in enumerate(WEEK):
+            own = table["wait_minutes"][matched & (numbers == k)]
+            wait = float(own.mean()) if own.size else math.nan
+            assert found[f"avg_wait_time.{name}"] == pytest.approx(wait, nan_ok=True)
+    many = replicate(config, 4)
+    assert many.values[3] == pytest.approx(simulate(config, replication=3).values, nan_ok=True)

@@ -109,46 +109,6 @@ def test_wait_without_skill_rules_is_that_of_theory(team_num: int, matching: str
     assert one.mean == pytest.approx(theory, abs=4 * (one.std_error or 0))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("matching", ["team_first", "joint", "fifo"])
-@pytest.mark.parametrize("review", ["arrivals", "continuous"])
-def test_responses_are_what_the_tables_say(matching: str, review: str) -> None:
-    config = load_config("valorant", [f"matching={matching}", f"review={review}", "horizon=12.5"])
-    result, tables = recorded(config, replication=3)
-    players, matches = tables["players"], tables["matches"]
-    waits = np.array(players["wait_minutes"])
-    served = ~np.isnan(waits)
-    arrivals = np.array(players["arrival_hours"])
-    so_far = np.where(served, waits, 60 * (12.5 - arrivals))
-    ratings = np.array(players["rating"])
-    spreads = [
-        np.ptp(ratings[[int(p) for p in team.split(";")]])
-        for side in ("team_a", "team_b")
-        for team in matches[side]
-    ]
-    expected = {
-        "avg_team_diff": np.mean(matches["team_diff"]),
-        "avg_player_diff": np.mean(spreads),
-        "avg_wait_time": waits[served].mean(),
-        "avg_wait_time_all": so_far.mean(),
-        "wait_p50": np.quantile(waits[served], 0.5),
-        "wait_p90": np.quantile(waits[served], 0.9),
-        "wait_p95": np.quantile(waits[served], 0.95),
-        "wait_p99": np.quantile(waits[served], 0.99),
-        "max_wait_time": waits[served].max(),
-        "avg_queue_length": so_far.sum() / 60 / 12.5,
-        "matched_fraction": served.mean(),
-        "prioritized_fraction": np.mean(players["prioritized"]),
-        "n_players": len(arrivals),
-        "n_matches": len(matches["match"]),
-        "unmatched": (~served).sum(),
-    }
-    model = build(config)
-    values = named(model, result.responses)
-    assert values == pytest.approx(expected, rel=1e-12)
-    np.testing.assert_array_equal(run(model, 1, [3]).responses[0], result.responses)
-
-
 def test_no_match_leaves_averages_undefined(tmp_path: Path) -> None:
     arrivals = trace(tmp_path, [0.0, 0.25, 0.5], [1000.0, 1300.0, 2000.0])
     model = build(load_config("valorant", [arrivals]))

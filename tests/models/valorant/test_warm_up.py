@@ -33,39 +33,6 @@ def test_hours_without_players_change_nothing_but_the_time() -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
-def test_responses_are_those_of_who_comes_later() -> None:
-    start = 9
-    day = simulate(
-        load_config("valorant", [f"warm_up={start}", "patience_minutes=40", *MEASURED]), seed=2
-    )
-    found, players, matches = day.summary()["responses"], day["players"], day["matches"]
-    came, plays, left = (players[k] for k in ("arrival_hours", "match_hours", "left_hours"))
-    counted = came >= start
-    plays_late = counted & ~np.isnan(plays)
-    waits = 60.0 * (plays - came)[plays_late]
-    ends = np.where(np.isnan(plays), np.where(np.isnan(left), 24.0, left), plays)
-    late = matches["time_hours"] >= start
-    assert 0 < late.sum() < late.size
-    assert found["n_players"] == counted.sum()
-    assert found["n_matches"] == late.sum()
-    assert found["abandoned"] == (~np.isnan(left) & counted).sum()
-    assert found["unmatched"] == (counted & np.isnan(plays) & np.isnan(left)).sum()
-    expected = {
-        "avg_team_diff": matches["team_diff"][late].mean(),
-        "team_diff_p50": np.median(matches["team_diff"][late]),
-        "avg_wait_time": waits.mean(),
-        "wait_p90": np.quantile(waits, 0.9),
-        "max_wait_time": waits.max(),
-        "avg_wait_time_all": 60.0 * (ends - came)[counted].mean(),
-        "matched_fraction": plays_late.sum() / counted.sum(),
-        "prioritized_fraction": players["prioritized"][counted].mean(),
-        "avg_queue_length": (np.maximum(ends, start) - np.maximum(came, start)).sum() / 15.0,
-    }
-    assert {name: found[name] for name in expected} == pytest.approx(expected)
-    by_hour = [found[f"avg_queue_length.{hour}-{hour + 1}h"] for hour in range(start, 24)]
-    assert np.mean(by_hour) == pytest.approx(found["avg_queue_length"])
-
-
 @pytest.mark.slow
 def test_a_queue_in_its_equilibrium_is_that_of_theory() -> None:
     """One against one, arrivals at rate a, patience at rate t: a / (2a + t) players wait."""

@@ -30,12 +30,12 @@ from valmatch.models.curves import (
 from valmatch.models.model import (
     ANY,
     NO_FILES,
-    NOT_NEGATIVE,
-    SHARE,
     Response,
     Responses,
     Table,
     Window,
+    amount,
+    share,
 )
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.policies.knowledge import Knowledge, workspace
@@ -52,22 +52,17 @@ PERFORMANCES, CHOICES, ORDER = VALUES + 1, VALUES + 2, VALUES + 3
 """Sources of randomness after those of the prior and of the skills."""
 
 MEASURES = Responses(
-    Response(
-        "true_draw_probability", "1/skill", "draw density of the two true skills (14)", NOT_NEGATIVE
-    ),
-    Response(
+    amount("true_draw_probability", "1/skill", "draw density of the two true skills (14)"),
+    amount(
         "squared_error",
         "skill squared",
         "squared error of player 0's believed mean after the game",
-        NOT_NEGATIVE,
     ),
     Response("skill_difference", "skill", "true skill of player 0 minus the opponent's", ANY),
-    Response("win_fraction", "", "share of the games won by player 0", SHARE),
-    Response(
-        "expected_quality", "1/skill", "believed draw density q (5) before the game", NOT_NEGATIVE
-    ),
-    Response("normalised_quality", "", "q over that of known, equal skills, q~ (6)", NOT_NEGATIVE),
-    Response("draw_fraction", "", "share of the games drawn (3)", SHARE),
+    share("win_fraction", "share of the games won by player 0"),
+    amount("expected_quality", "1/skill", "believed draw density q (5) before the game"),
+    amount("normalised_quality", "", "q over that of known, equal skills, q~ (6)"),
+    share("draw_fraction", "share of the games drawn (3)"),
 )
 """What is measured of a game: the rows of `Course.measures`, of which responses are means."""
 
@@ -118,17 +113,12 @@ def play_path(known: Knowledge, start: Prior, draws: Draws, out: Course) -> None
     noise, uniforms = draws
     opponents, beliefs, measures = out
     for k in range(means.size):
-        means[k] = start.means[k]
-        variances[k] = start.variances[k]
+        means[k], variances[k] = start.means[k], start.variances[k]
     deviation = math.sqrt(noise_variance)
     for game in range(known.n_games):
         j = choose(known, game, uniforms[game])
-        mean_0, variance_0, mean_j, variance_j = (
-            means[player],
-            variances[player],
-            means[j],
-            variances[j],
-        )
+        mean_0, variance_0 = means[player], variances[player]
+        mean_j, variance_j = means[j], variances[j]
         measures[4, game] = draw_quality(mean_0, variance_0, mean_j, variance_j, noise_variance)
         measures[5, game] = draw_quality_normalised(
             mean_0, variance_0, mean_j, variance_j, noise_variance
@@ -153,10 +143,8 @@ def play_path(known: Knowledge, start: Prior, draws: Draws, out: Course) -> None
                 margin,
             )
         opponents[game] = j
-        beliefs[0, game] = means[player]
-        beliefs[1, game] = variances[player]
-        beliefs[2, game] = means[j]
-        beliefs[3, game] = variances[j]
+        beliefs[0, game], beliefs[1, game] = means[player], variances[player]
+        beliefs[2, game], beliefs[3, game] = means[j], variances[j]
         error = means[player] - truths[player]
         measures[0, game] = true_draw_probability(truths[player], truths[j], noise_variance)
         measures[1, game] = error * error
@@ -168,8 +156,7 @@ def play_path(known: Knowledge, start: Prior, draws: Draws, out: Course) -> None
 @cache
 def path_by(policy: str) -> PathKernel:
     """Return `play_path` compiled for a policy of `OPPONENT`."""
-    decision = OPPONENT[policy]
-    return unallocating(variant(play_path, policy, choose=function_of(decision)))
+    return unallocating(variant(play_path, policy, choose=function_of(OPPONENT[policy])))
 
 
 WINDOWS = (100, 200)
@@ -207,7 +194,7 @@ def by_rank(values: Floats) -> Ints:
     return np.argsort(-values, kind="stable")
 
 
-class OpponentModel(CurveModel[SamplePath, Course]):
+class OpponentModel(CurveModel[SamplePath]):
     """The simulation study of section 4 of the paper, for any factors."""
 
     drawn_by = frozenset(("n_opponents", "n_games", *PRIOR))
@@ -221,8 +208,7 @@ class OpponentModel(CurveModel[SamplePath, Course]):
         sizes = {"": 1.0, "skill": skill, "skill squared": skill * skill, "1/skill": density}
         self.axes = axes_of(factors.policies, MEASURES, factors.n_games, sizes)
         n_players = factors.n_opponents + 1
-        self._means, self._variances = np.empty(n_players), np.empty(n_players)
-        self._workspace = workspace(n_players)
+        self._beliefs, self._workspace = np.empty((2, n_players)), workspace(n_players)
 
     def draw(self, streams: Streams, replication: int) -> SamplePath:
         """Return prior, skills and performances; rank, beliefs and rules do not enter."""
@@ -249,8 +235,8 @@ class OpponentModel(CurveModel[SamplePath, Course]):
         known = Knowledge(
             int(np.flatnonzero(order == self._player(inputs))[0]),
             factors.n_games,
-            self._means,
-            self._variances,
+            self._beliefs[0],
+            self._beliefs[1],
             inputs.skills[order],
             factors.noise_variance,
             factors.gamma,

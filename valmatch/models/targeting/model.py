@@ -27,12 +27,12 @@ from valmatch.models.curves import (
 )
 from valmatch.models.model import (
     NO_FILES,
-    NOT_NEGATIVE,
-    SHARE,
     Response,
     Responses,
     Table,
     Window,
+    amount,
+    share,
 )
 from valmatch.models.targeting.factors import TargetingFactors
 from valmatch.policies.knowledge import place_of_largest
@@ -42,27 +42,16 @@ from valmatch.policies.target import Aim, expected_quality, measured
 NOISE = VALUES + 1  # source of randomness after those of the prior and of the values
 
 MEASURES = Responses(
-    Response(
-        "distance",
-        "value",
-        "distance of the selected alternative's true value from the target",
-        NOT_NEGATIVE,
+    amount(
+        "distance", "value", "distance of the selected alternative's true value from the target"
     ),
-    Response(
-        "excess_distance",
-        "value",
-        "that distance, less that of the nearest alternative",
-        NOT_NEGATIVE,
-    ),
-    Response("nearest_found", "", "whether the selected alternative is the nearest", SHARE),
-    Response(
-        "quality", "", "exp(-distance^2 / (2 tolerance^2)) of the selected alternative", SHARE
-    ),
-    Response(
+    amount("excess_distance", "value", "that distance, less that of the nearest alternative"),
+    share("nearest_found", "whether the selected alternative is the nearest"),
+    share("quality", "exp(-distance^2 / (2 tolerance^2)) of the selected alternative"),
+    amount(
         "measured_distance",
         "value",
         "distance of the measured alternative's value from the target",
-        NOT_NEGATIVE,
     ),
 )
 """What is measured after a measurement: the rows of `Course.measures`."""
@@ -156,7 +145,7 @@ def _responses(factors: TargetingFactors) -> Iterator[Response]:
                 )
 
 
-class TargetingModel(CurveModel[SamplePath, Course]):
+class TargetingModel(CurveModel[SamplePath]):
     """Targeting and selection, for any factors."""
 
     drawn_by = frozenset(("n_alternatives", "n_measurements", *PRIOR))

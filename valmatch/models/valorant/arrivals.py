@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -66,13 +66,9 @@ def impatient(
 
 def joined(chunks: Sequence[ArrivingPlayers]) -> ArrivingPlayers:
     """Return the players of consecutive chunks, one or more, as one."""
-    return ArrivingPlayers(
-        np.concatenate([chunk.times for chunk in chunks]),
-        np.concatenate([chunk.ratings for chunk in chunks]),
-        np.concatenate([chunk.vectors for chunk in chunks]),
-        np.concatenate([chunk.departures for chunk in chunks]),
-        chunks[0].moved,
-    )
+    columns = zip(*(chunk[:4] for chunk in chunks), strict=True)
+    times, ratings, vectors, departures = map(np.concatenate, columns)
+    return ArrivingPlayers(times, ratings, vectors, departures, chunks[0].moved)
 
 
 class Law(NamedTuple):
@@ -337,15 +333,10 @@ class QuantileArrivals(ArrivalProcess):
         rates: Sequence[float],
         horizon: float,
         quantiles: Sequence[Sequence[float]],
-        *,
-        count: int | None = None,
-        whole_gaps: bool = False,
+        **how: Any,  # noqa: ANN401 - as of any process
     ) -> None:
-        covariance = [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-        mean, multipliers = [SHIFT, 0.0, 0.0], [1.0, 0.0, 0.0]
-        super().__init__(
-            rates, horizon, mean, covariance, multipliers, count=count, whole_gaps=whole_gaps
-        )
+        covariance = np.diag([1.0, 0.0, 0.0]).tolist()
+        super().__init__(rates, horizon, [SHIFT, 0.0, 0.0], covariance, [1.0, 0.0, 0.0], **how)
         self._rating = QuantileFunction(quantiles)
 
     def chunks(

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,15 +22,6 @@ STEP = 1.0 / 24.0  # step of the tanh-sinh rule; half of it changes no integral 
 
 ROUNDING = 1e-9
 """Ratings that vary by less than this share of their parts do not vary but by rounding."""
-
-
-class Skills(NamedTuple):
-    """What the integrals over the ratings need of an `ArrivalProcess`, named alike."""
-
-    mean: Floats
-    factor: Floats
-    multipliers: Floats
-    elo_max: float
 
 
 class PlayerSums:
@@ -58,7 +48,7 @@ class PlayerSums:
         size = float(np.abs(multipliers) @ (np.abs(mean) + np.abs(factor).sum(axis=1)))
         if scale <= ROUNDING * size:
             return center, math.inf
-        accepted, first, second, _, _ = _shared_integrals(process, center, scale).tolist()
+        accepted, first, second, _, _ = rating_integrals(process, center, scale).tolist()
         shift = first / accepted
         spread = scale * math.sqrt(second / accepted - shift * shift)
         return float(f"{center + scale * shift:.6g}"), float(f"{spread:.6g}")
@@ -72,7 +62,7 @@ class PlayerSums:
         center, scale = self.standard
         powers = np.zeros(POWERS)
         if scale < math.inf:
-            powers = _shared_integrals(process, center, scale)
+            powers = rating_integrals(process, center, scale)
             powers = players * np.round(powers / powers[0], 10)
         return dict(zip(NAMES, (players, float(hours), *powers[1:].tolist()), strict=True))
 
@@ -106,30 +96,7 @@ def add_players(times: Floats, ratings: Floats, center: float, scale: float, sum
         sums[5] += z2 * z2
 
 
-def _shared_integrals(process: ArrivalProcess, center: float, scale: float) -> Floats:
-    """Return the integrals of `rating_integrals`, made once for all models with the same ratings.
-
-    They take longer than a hundred days to simulate, and a search builds a model at each stage.
-    """
-    mean, multipliers = tuple(process.mean.tolist()), tuple(process.multipliers.tolist())
-    factor = tuple(map(tuple, process.factor.tolist()))
-    return np.array(_integrals(mean, factor, multipliers, process.elo_max, center, scale))
-
-
-@lru_cache(maxsize=64)
-def _integrals(
-    mean: tuple[float, ...],
-    factor: tuple[tuple[float, ...], ...],
-    multipliers: tuple[float, ...],
-    elo_max: float,
-    center: float,
-    scale: float,
-) -> tuple[float, ...]:
-    skills = Skills(np.array(mean), np.array(factor), np.array(multipliers), elo_max)
-    return tuple(rating_integrals(skills, center, scale).tolist())
-
-
-def rating_integrals(process: ArrivalProcess | Skills, center: float, scale: float) -> Floats:
+def rating_integrals(process: ArrivalProcess, center: float, scale: float) -> Floats:
     """Integrate powers of a rating over the skill vectors without a component out of range.
 
     The vector is mean + L x with standard normals x = (a, b, c) and lower triangular L. Each
@@ -138,20 +105,28 @@ def rating_integrals(process: ArrivalProcess | Skills, center: float, scale: flo
 
     Shapes: returns (5,).
     """
-    loads = process.multipliers @ process.factor / scale
-    start = (float(process.multipliers @ process.mean) - center) / scale
-    a, weights_a = _nodes(*_limits(process, (), np.zeros(1)))
+    numbers = process.mean, process.factor.ravel(), process.multipliers
+    return np.array(_integrals(np.concatenate(numbers).tobytes(), process.elo_max, center, scale))
+
+
+@lru_cache(maxsize=64)
+def _integrals(numbers: bytes, elo_max: float, center: float, scale: float) -> list[float]:
+    """Return the integrals, which take longer than a hundred days, once for all models alike."""
+    mean, entries, multipliers = np.split(np.frombuffer(numbers), (3, 12))
+    skills = mean, entries.reshape(3, 3), elo_max
+    loads, start = multipliers @ skills[1] / scale, (float(multipliers @ mean) - center) / scale
+    a, weights_a = _nodes(*_limits(*skills, (), np.zeros(1)))
     a = a[0]
-    b, weights = _nodes(*_limits(process, (a,), a))
+    b, weights = _nodes(*_limits(*skills, (a,), a))
     weights *= weights_a[0, :, np.newaxis]
     a = a[:, np.newaxis]
-    low, _, _ = _limits(process, (a, b), b)
+    low, _, _ = _limits(*skills, (a, b), b)
     powers = _normal_powers(start + loads[0] * a + loads[1] * b, float(loads[2]), low)
-    return np.array([float((weights * power).sum()) for power in powers])
+    return [float((weights * power).sum()) for power in powers]
 
 
 def _limits(
-    process: ArrivalProcess | Skills, known: tuple[Floats, ...], like: Floats
+    means: Floats, factor: Floats, elo_max: float, known: tuple[Floats, ...], like: Floats
 ) -> tuple[Floats, Floats, list[Floats]]:
     """Return the range of the next normal, given those before it, that keeps components in range.
 
@@ -161,9 +136,8 @@ def _limits(
     All have the shape of `like`.
     """
     k = len(known)
-    low, high = np.full_like(like, -FAR), np.full_like(like, FAR)
-    kinks, later = [], []
-    for mean, row in zip(process.mean, process.factor, strict=True):
+    low, high, later = np.full_like(like, -FAR), np.full_like(like, FAR), []
+    for mean, row in zip(means, factor, strict=True):
         level = mean + sum((row[i] * x for i, x in enumerate(known)), np.zeros_like(like))
         if row[k + 1 :].any():
             later.append((level, row))
@@ -171,8 +145,8 @@ def _limits(
             low = np.maximum(low, -level / row[k])
         elif row[k] < 0:
             high = np.minimum(high, -level / row[k])
-    if k == 0 and process.factor[0, 0] > 0:
-        high = np.minimum(high, (process.elo_max - process.mean[0]) / process.factor[0, 0])
+    if k == 0 and factor[0, 0] > 0:
+        high = np.minimum(high, (elo_max - means[0]) / factor[0, 0])
     kinks = [-level / row[k] for level, row in later if row[k]]
     for (level, row), (other, line) in combinations(later, 2):
         slope = row[k] * line[k + 1] - line[k] * row[k + 1]

@@ -13,7 +13,7 @@ import numpy as np
 
 from valmatch.draws.philox import rewind
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
-from valmatch.kernels.compilation import at, inlined, njit, unallocating
+from valmatch.kernels.compilation import inlined, njit
 from valmatch.matching.queue import (
     LINEUP,
     RULE,
@@ -25,125 +25,31 @@ from valmatch.matching.queue import (
     run,
 )
 from valmatch.matching.rules import Rules
-from valmatch.models.model import NOT_NEGATIVE, SHARE, Response, Responses
+from valmatch.models.model import Responses, amount, count, share
 from valmatch.models.valorant.arrivals import Law, draw_players
 from valmatch.models.valorant.controls import add_players
-
-# Waits in order as far as their quantiles go, in less time than it takes to sort them all.
-#
-# Waits are counted in narrow bins of the same width, and those of the few bins that hold a wanted
-# rank are put in order. What is found is exact, whatever the bins.
-
-FEW = 1000  # waits up to which sorting all takes as little time
-_MEANS = 6.0  # what is beyond so many means is in the last bin
-_MOST_BINS = 2**16
-_ROOM = 16  # of so many waits one may be in a bin that holds a wanted rank; else all are sorted
-
-
-def order(waits: Floats, ranks: Ints) -> None:
-    """Put at each rank what is there when the waits are sorted; elsewhere is then whatever.
-
-    Shapes: `waits` (n,); `ranks` (m,).
-    """
-    n = waits.size
-    bins = min(_MOST_BINS, 1 << n.bit_length())
-    means = _MEANS * float(waits.mean()) if n > FEW else 0.0
-    scale = (bins - 1) / means if means > 0.0 else np.inf
-    if scale == np.inf:
-        waits.sort()
-        return
-    few, places = np.empty(n // _ROOM), np.empty(ranks.size, np.int64)
-    size = _gather(waits, scale, ranks, np.zeros(bins, np.int32), few, places)
-    if size > few.size:
-        waits.sort()
-        return
-    few[:size].sort()
-    waits[ranks] = few[places]
-
-
-@unallocating
-def _gather(
-    waits: Floats, scale: float, ranks: Ints, counts: Ints, few: Floats, places: Ints
-) -> int:
-    """Gather the waits of the bins that hold a rank; return how many there are.
-
-    Shapes: `places` (m,).
-    """
-    last = counts.size - 1
-    for k in range(waits.size):
-        counts[at(min(int(waits[at(k)] * scale), last))] += 1
-    bin_, below, gathered = 0, 0, 0
-    for k in range(ranks.size):
-        while below + abs(counts[at(bin_)]) <= ranks[at(k)]:
-            below += abs(counts[at(bin_)])
-            gathered += max(-counts[at(bin_)], 0)
-            bin_ += 1
-        counts[at(bin_)] = -abs(counts[at(bin_)])  # below 0: wanted
-        places[at(k)] = gathered + ranks[at(k)] - below
-    size = 0
-    for k in range(waits.size):
-        if counts[at(min(int(waits[at(k)] * scale), last))] < 0:
-            if size < few.size:
-                few[at(size)] = waits[at(k)]
-            size += 1
-    return size
-
 
 # The responses of a day from its sums and waits, in compiled code.
 
 Struct = Any  # one row of a structured array; the kernels see it as a C struct
 
-QUANTILES = (0.5, 0.9, 0.95, 0.99)  # of the waits of a day
-
 RESPONSES = Responses(
-    Response(
-        "avg_team_diff",
-        "Elo points",
-        "mean over matches of |mean rating - mean rating|",
-        NOT_NEGATIVE,
-    ),
-    Response(
-        "avg_player_diff", "Elo points", "mean over matched teams of max - min rating", NOT_NEGATIVE
-    ),
-    Response("avg_wait_time", "minutes", "mean wait of matched players", NOT_NEGATIVE),
-    Response(
-        "avg_wait_time_all", "minutes", "with unmatched players, up to the horizon", NOT_NEGATIVE
-    ),
-    *(
-        Response(
-            f"wait_p{100.0 * share:.0f}",
-            "minutes",
-            f"{'median' if share == 0.5 else f'{100.0 * share:.0f}th percentile of the'} wait of"
-            " matched players",
-            NOT_NEGATIVE,
-        )
-        for share in QUANTILES
-    ),
-    Response("max_wait_time", "minutes", "longest wait of a matched player", NOT_NEGATIVE),
-    Response(
-        "avg_queue_length", "players", "time average of the number of waiting players", NOT_NEGATIVE
-    ),
-    Response(
-        "matched_fraction", "", "share of players who were matched", SHARE, share_of="n_players"
-    ),
-    Response(
-        "prioritized_fraction",
-        "",
-        "share of players who became prioritized",
-        SHARE,
-        share_of="n_players",
-    ),
-    Response("n_players", "", "players who arrived", NOT_NEGATIVE, whole=True),
-    Response("n_matches", "", "matches", NOT_NEGATIVE, whole=True),
-    Response("unmatched", "", "players still waiting at the horizon", NOT_NEGATIVE, whole=True),
+    amount("avg_team_diff", "Elo points", "mean over matches of |mean rating - mean rating|"),
+    amount("avg_player_diff", "Elo points", "mean over matched teams of max - min rating"),
+    amount("avg_wait_time", "minutes", "mean wait of matched players"),
+    amount("avg_wait_time_all", "minutes", "with unmatched players, up to the horizon"),
+    amount("wait_p50", "minutes", "median wait of matched players"),
+    amount("wait_p90", "minutes", "90th percentile of the wait of matched players"),
+    amount("wait_p95", "minutes", "95th percentile of the wait of matched players"),
+    amount("wait_p99", "minutes", "99th percentile of the wait of matched players"),
+    amount("max_wait_time", "minutes", "longest wait of a matched player"),
+    amount("avg_queue_length", "players", "time average of the number of waiting players"),
+    share("matched_fraction", "share of players who were matched", "n_players"),
+    share("prioritized_fraction", "share of players who became prioritized", "n_players"),
+    count("n_players", "players who arrived"),
+    count("n_matches", "matches"),
+    count("unmatched", "players still waiting at the horizon"),
 )
-
-
-def order_waits(waits: Floats) -> None:
-    """Put the waits of a day in order as far as quantiles read them, in place."""
-    last = waits.size - 1
-    lower = (np.array(QUANTILES) * last).astype(np.int64)
-    order(waits, np.unique(np.concatenate([lower, np.minimum(lower + 1, last)])))
 
 
 @njit
@@ -180,10 +86,10 @@ def fill_sums(sums: Struct, players: int, horizon: float, out: Struct) -> None:
 
 @inlined
 def _fill_quantiles(ordered: Floats, out: Struct) -> None:
-    out["wait_p50"] = _quantile(ordered, QUANTILES[0])
-    out["wait_p90"] = _quantile(ordered, QUANTILES[1])
-    out["wait_p95"] = _quantile(ordered, QUANTILES[2])
-    out["wait_p99"] = _quantile(ordered, QUANTILES[3])
+    out["wait_p50"] = _quantile(ordered, 0.5)
+    out["wait_p90"] = _quantile(ordered, 0.9)
+    out["wait_p95"] = _quantile(ordered, 0.95)
+    out["wait_p99"] = _quantile(ordered, 0.99)
 
 
 @inlined
@@ -219,8 +125,7 @@ class Days(NamedTuple):
     statistics: Records
     lineup: Records
     log: Floats
-    # (days, room): minutes of each matched player, then infinity, so that rows can be sorted
-    waits: Floats
+    waits: Floats  # (days, room): minutes of each matched player
     matched: Ints  # (days,): matched players
 
 
@@ -273,9 +178,7 @@ def make_days(
         counts = Counts(days.statistics, days.lineup, waits, days.log)
         if run(Arrivals(times, ratings, 0, True), None, rules, queue, counts) < count:
             return day
-        matched = days.statistics[0]["matched"]
-        waits[matched:] = np.inf
-        days.matched[day] = matched
+        days.matched[day] = days.statistics[0]["matched"]
         fill_sums(days.statistics[0], count, rules.horizon, out[day])
         if controls.size > 0:
             controls[day] = 0.0

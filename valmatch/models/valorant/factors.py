@@ -56,6 +56,7 @@ else:
 MIN_ACCEPTANCE = 1e-3
 """Least probability that a player's vector has no negative component (else: redraws forever)."""
 
+ROUNDING = 3e-9  # of a singular matrix of correlations whose entries have about nine digits
 MAX_PLAYERS = 1e9  # most expected arrivals in one replication; more is a slip of the pen
 
 MAX_RATING = 1e12
@@ -263,7 +264,7 @@ class ValorantFactors(Factors):
             return horizon
         if info.data["num_players"] is not None:
             _check_counted(horizon, info.data)
-            return horizon
+            return None
         if horizon is None:
             raise refuse("null needs an arrivals file or num_players (allowed: a number > 0)")
         if horizon > len(rates):
@@ -489,34 +490,14 @@ def _check_covariance(matrix: Sequence[Sequence[float]]) -> None:
             raise refuse(f"the variance in row {i + 1} is {plain_number(row[i])} (must be >= 0)")
         if row[i] == 0 and any(row):
             raise refuse(f"row {i + 1} has variance 0 but a covariance that is not (must be 0)")
-    if not _positive_semidefinite(matrix):
+    import numpy as np
+
+    scale = np.array([math.sqrt(row[i]) or 1.0 for i, row in enumerate(matrix)])
+    if np.linalg.eigvalsh(np.array(matrix) / np.outer(scale, scale)).min() < -ROUNDING:
         raise refuse(
             "not positive semi-definite: some combination of the components has a negative"
             " variance (a covariance is at most the square root of the product of both variances)"
         )
-
-
-def _positive_semidefinite(covariance: Sequence[Sequence[float]]) -> bool:
-    """Test by Cholesky elimination with diagonal pivots, on the scale of correlations.
-
-    Elementary operations only, so that every platform gives the same answer; the tolerance lets
-    singular matrices pass whose entries are rounded to about nine digits.
-    """
-    tolerance = 1e-9
-    scale = [math.sqrt(row[i]) or 1.0 for i, row in enumerate(covariance)]
-    n = len(scale)
-    rest = [[covariance[i][j] / scale[i] / scale[j] for j in range(n)] for i in range(n)]
-    left = set(range(n))
-    while left:
-        pivot = max(left, key=lambda i: rest[i][i])
-        if rest[pivot][pivot] <= tolerance:
-            # What remains of a semi-definite matrix is then zero throughout.
-            return all(abs(rest[i][j]) <= 2 * tolerance for i in left for j in left)
-        left.remove(pivot)
-        for i in left:
-            for j in left:
-                rest[i][j] -= rest[i][pivot] * rest[pivot][j] / rest[pivot][pivot]
-    return True
 
 
 def _check_acceptance(
@@ -565,8 +546,7 @@ def _estimated_acceptance(
     """Estimate P(all components >= 0, elo <= elo_max) from 200,000 draws of a fixed stream."""
     import numpy as np
 
-    values, axes = np.linalg.eigh(np.array(covariance))
-    root = axes * np.sqrt(np.maximum(values, 0.0))
-    normals = np.random.default_rng(0).standard_normal((200_000, len(mean)))
-    vectors = normals @ root.T + np.array(mean)
+    vectors = np.random.default_rng(0).multivariate_normal(
+        mean, covariance, 200_000, check_valid="ignore", method="eigh"
+    )
     return float(np.mean((vectors >= 0.0).all(axis=1) & (vectors[:, 0] <= elo_max)))

@@ -14,7 +14,7 @@ import numpy as np
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records
 from valmatch.matching.queue import STATISTICS
 from valmatch.matching.rules import Rules, prioritized
-from valmatch.models.model import NOT_NEGATIVE, SHARE, WIN_GAP, Response, of_part
+from valmatch.models.model import WIN_GAP, Response, amount, count, of_part, share
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.days import summarize
 from valmatch.models.valorant.factors import ValorantFactors
@@ -145,14 +145,9 @@ def fill_counted(day: PlayedDay, out: Records) -> None:
 # values in the same order, NaN where undefined.
 
 DEPARTURES = (
-    Response("abandoned", "", "players who gave up", NOT_NEGATIVE, whole=True),
-    Response("abandoned_fraction", "", "share of players who gave up", SHARE, share_of="n_players"),
-    Response(
-        "avg_wait_abandoned",
-        "minutes",
-        "mean wait of players who gave up, until then",
-        NOT_NEGATIVE,
-    ),
+    count("abandoned", "players who gave up"),
+    share("abandoned_fraction", "share of players who gave up", "n_players"),
+    amount("avg_wait_abandoned", "minutes", "mean wait of players who gave up, until then"),
 )
 
 
@@ -162,7 +157,7 @@ def _departures(day: PlayedDay, factors: ValorantFactors) -> list[float]:
 
 
 DIFFERENCES = tuple(
-    Response(f"{name}_p{percent}", "Elo points", f"{percent}th percentile of {what}", NOT_NEGATIVE)
+    amount(f"{name}_p{percent}", "Elo points", f"{percent}th percentile of {what}")
     for name, what in (
         ("team_diff", "|mean rating - mean rating| over matches"),
         ("player_diff", "max - min rating over matched teams"),
@@ -181,11 +176,10 @@ def _differences(day: PlayedDay, factors: ValorantFactors) -> list[float]:
 
 
 PAIRS = (
-    Response(
+    amount(
         "avg_pair_diff",
         "Elo points",
         "mean over matched teams of the mean |rating - rating| of two of their players",
-        NOT_NEGATIVE,
     ),
 )
 
@@ -211,11 +205,10 @@ def pair_diffs(teams: Floats) -> Floats:
 
 
 ELO = (
-    Response(
+    amount(
         "avg_elo_diff",
         "Elo points",
         "mean over matches of |mean elo - mean elo|, whatever rating the rule looks at",
-        NOT_NEGATIVE,
     ),
 )
 
@@ -229,13 +222,7 @@ FAIRNESS = (
     Response(
         "win_gap", "", "mean over matches of |p - 1/2|, p by Elo with the factor spread", WIN_GAP
     ),
-    Response(
-        "even_fraction",
-        "",
-        "share of matches with p from 45 to 55 %, p by Elo",
-        SHARE,
-        share_of="n_matches",
-    ),
+    share("even_fraction", "share of matches with p from 45 to 55 %, p by Elo", "n_matches"),
 )
 
 
@@ -246,17 +233,12 @@ def _fairness(day: PlayedDay, factors: ValorantFactors) -> list[float]:
 
 
 OF_BANDS = (
-    Response("matched_fraction", "", "share of its players who were matched", SHARE),
-    Response("avg_wait_time", "minutes", "mean wait of its matched players", NOT_NEGATIVE),
-    Response("wait_p50", "minutes", "median wait of its matched players", NOT_NEGATIVE),
-    Response(
-        "wait_p95", "minutes", "95th percentile of the wait of its matched players", NOT_NEGATIVE
-    ),
-    Response(
-        "avg_team_diff",
-        "Elo points",
-        "mean over its matched players of |mean - mean| of the match",
-        NOT_NEGATIVE,
+    share("matched_fraction", "share of its players who were matched"),
+    amount("avg_wait_time", "minutes", "mean wait of its matched players"),
+    amount("wait_p50", "minutes", "median wait of its matched players"),
+    amount("wait_p95", "minutes", "95th percentile of the wait of its matched players"),
+    amount(
+        "avg_team_diff", "Elo points", "mean over its matched players of |mean - mean| of the match"
     ),
 )
 """What is measured of players by their ratings."""
@@ -326,21 +308,9 @@ def _bands(day: PlayedDay, factors: ValorantFactors) -> list[float]:
 
 
 OF_TIME = (
-    Response(
-        "avg_queue_length",
-        "players",
-        "time average of the number of waiting players {}",
-        NOT_NEGATIVE,
-    ),
-    Response(
-        "avg_wait_time", "minutes", "mean wait of matched players who arrived {}", NOT_NEGATIVE
-    ),
-    Response(
-        "prioritized_fraction",
-        "",
-        "share who became prioritized of the players who arrived {}",
-        SHARE,
-    ),
+    amount("avg_queue_length", "players", "time average of the number of waiting players {}"),
+    amount("avg_wait_time", "minutes", "mean wait of matched players who arrived {}"),
+    share("prioritized_fraction", "share who became prioritized of the players who arrived {}"),
 )
 """What is measured of a part of the time, which stands where the braces are."""
 
@@ -364,11 +334,7 @@ def hour_responses(horizon: float | None) -> list[Response]:
 
 
 def _hours(day: PlayedDay, factors: ValorantFactors) -> list[float]:
-    def part_of(hours: Ints) -> Ints:
-        return day.clock(hours) % DAY
-
-    queue = measure_hours(day.players.times, day.left, day.rules.horizon, part_of, day.start)
-    rows = _of_time(day, part_of, queue)
+    rows = _of_time(day, lambda hours: day.clock(hours) % DAY, DAY)
     return rows[:, : len(hour_responses(factors.horizon)) // len(rows)].ravel().tolist()
 
 
@@ -382,21 +348,18 @@ def weekday_responses() -> list[Response]:
 
 
 def _weekdays(day: PlayedDay, factors: ValorantFactors) -> list[float]:
-    def part_of(hours: Ints) -> Ints:
-        return day.clock(hours) // DAY % len(WEEK)
-
-    empty, horizon = np.zeros(len(WEEK)), day.rules.horizon
-    queue = time_averages(day.players.times, day.left, horizon, part_of, int(day.start), empty)
-    return _of_time(day, part_of, queue).ravel().tolist()
+    return _of_time(day, lambda hours: day.clock(hours) // DAY % 7, len(WEEK)).ravel().tolist()
 
 
-def _of_time(day: PlayedDay, part_of: PartOf, queue: Floats) -> Floats:
+def _of_time(day: PlayedDay, part_of: PartOf, parts: int) -> Floats:
     """Return the queue, the waits and the prioritized of parts of the time, a row each."""
+    came, horizon = day.players.times, day.rules.horizon
+    queue = time_averages(came, day.left, horizon, part_of, int(day.start), parts)
     part = part_of(np.floor(day.players.times[day.counted]).astype(np.int64))
 
     def means(which: Bools, values: Floats | Bools) -> Floats:
-        count = np.bincount(part[which], minlength=queue.size)
-        sums = np.bincount(part[which], values[which], minlength=queue.size)
+        count = np.bincount(part[which], minlength=parts)
+        sums = np.bincount(part[which], values[which], minlength=parts)
         return np.asarray(sums / np.where(count > 0, count, math.nan))
 
     matched, waits = day.matched[day.counted], day.waits[day.counted]
@@ -404,28 +367,16 @@ def _of_time(day: PlayedDay, part_of: PartOf, queue: Floats) -> Floats:
     return np.stack([queue, means(matched, waits), means(everybody, day.prioritized[day.counted])])
 
 
-def measure_hours(
-    came: Floats, left: Floats, horizon: float, of_day: PartOf, start: float = 0
-) -> Floats:
-    """Return the time average of the queue in each hour of the day; NaN of hours that never were.
-
-    Shapes: `came`, `left` (n,).
-    """
-    if start:
-        return time_averages(came, left, horizon, of_day, int(start), np.zeros(DAY))
-    # In the days before the first player nobody waits.
-    days = int(min(came.min(initial=horizon), horizon)) // DAY
-    time = np.full(DAY, float(days))
-    return time_averages(came, left, horizon, of_day, DAY * days, time)
-
-
 def time_averages(
-    came: Floats, left: Floats, horizon: float, part_of: PartOf, first: int, time: Floats
+    came: Floats, left: Floats, horizon: float, part_of: PartOf, first: int, parts: int
 ) -> Floats:
-    """Return the time average of the queue in each part of the time, from an hour on."""
+    """Return the time average of the queue in each part of the time, from an hour on.
+
+    NaN of parts that never were.
+    """
     came, left = np.sort(np.maximum(came, first)), np.sort(np.maximum(left, first))
     sums = np.append(0.0, np.cumsum(came)), np.append(0.0, np.cumsum(left))
-    waited, time, last = np.zeros(time.size), time.copy(), math.ceil(horizon)
+    waited, time, last = np.zeros(parts), np.zeros(parts), math.ceil(horizon)
     for start in range(first, last, HOURS_AT_ONCE):
         edges = np.arange(start, min(start + HOURS_AT_ONCE, last) + 1, dtype=np.float64)
         edges[-1] = min(edges[-1], horizon)

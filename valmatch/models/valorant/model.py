@@ -45,7 +45,6 @@ from valmatch.models.valorant.arrivals import (
     VECTORS,
     ArrivalProcess,
     ArrivingPlayers,
-    Law,
     Moved,
     QuantileArrivals,
     impatient,
@@ -53,13 +52,11 @@ from valmatch.models.valorant.arrivals import (
 )
 from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.days import (
-    FEW,
     RESPONSES,
     Days,
     fill_quantiles,
     make_days,
     new_days,
-    order_waits,
     summarize,
 )
 from valmatch.models.valorant.factors import ValorantFactors
@@ -151,18 +148,9 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     measures = tuple(GROUPS)
     drawn_by = frozenset(
         (
-            "poisson_rate",
-            "rate_multiplier",
-            "gaps",
-            "elo_max",
-            "num_players",
-            "horizon",
-            "mean_matrix",
-            "cov_matrix",
-            "multiplier_matrix",
-            "rating_quantiles",
-            "patience_minutes",
-            "log",
+            *("poisson_rate", "rate_multiplier", "gaps", "elo_max", "num_players", "horizon"),
+            *("mean_matrix", "cov_matrix", "multiplier_matrix", "rating_quantiles"),
+            *("patience_minutes", "log"),
         )
     )
 
@@ -303,8 +291,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     ) -> Batch:
         """Run replications, days that fit the memory of one call of compiled code in few calls."""
         self._check = check
-        process = self._process if self._in_one_call else None
-        if process is None or self._open_ended or process.room > CHUNK:
+        if self._days is None:
             return super().run_many(streams, replications, controls, check)
         indices = np.array(replications, np.int64)
         rows = np.empty((indices.size, len(RESPONSES)))
@@ -314,7 +301,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         while done < indices.size:
             check()
             most = done + self._days.matched.size
-            made = self._run_days(streams, process.law, indices[done:most], seen[done:most])
+            made = self._run_days(streams, self._days, indices[done:most], seen[done:most])
             if not len(made):
                 batch = super().run_many(streams, replications[done : done + 1], controls, check)
                 made = batch.responses
@@ -324,29 +311,30 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             done += len(made)
         return Batch(rows, None, seen if controls else None)
 
-    @property
-    def _in_one_call(self) -> bool:
-        """Whether compiled code draws the players and measures all that is asked for."""
-        return not self._factors.is_played_out and self._factors.rating_quantiles is None
-
     @cached_property
-    def _days(self) -> Days:
-        assert self._process is not None
-        return new_days(self._process.room, self._rules.team_num)
+    def _days(self) -> Days | None:
+        """Memory of days that compiled code draws and measures, or None."""
+        process, factors = self._process, self._factors
+        if process is None or self._open_ended or process.room > CHUNK:
+            return None
+        if factors.is_played_out or factors.rating_quantiles is not None:
+            return None
+        return new_days(process.room, factors.team_num)
 
-    def _run_days(self, streams: Streams, law: Law, replications: Ints, seen: Floats) -> Floats:
+    def _run_days(self, streams: Streams, days: Days, replications: Ints, seen: Floats) -> Floats:
         """Return the responses of days up to the first one that does not fit.
 
         A day does not fit if its players are unusually many, or if the queue is to grow.
         """
         announce_compilation(self._make_days)
-        days, out = self._days, RESPONSES.record(replications.size)
+        assert self._process is not None
+        out = RESPONSES.record(replications.size)
         standard = self._sums.standard if self._sums and seen.size else (0.0, 1.0)
         made = self._make_days(
             replications,
             streams.words(0, GAPS),
             streams.words(0, VECTORS),
-            law,
+            self._process.law,
             self._rules,
             self._queue,
             days,
@@ -354,15 +342,11 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             seen,
             out,
         )
-        matched, out = days.matched[:made], out[:made]
-        most = int(matched.max(initial=0))
-        if most > FEW:
-            for waits, n in zip(days.waits, matched.tolist(), strict=False):
-                order_waits(waits[:n])
-        else:  # all days at once
-            days.waits[:made, :most].sort(axis=1)
-        fill_quantiles(days.waits, matched, out)
-        return RESPONSES.rows(out)
+        matched = days.matched[:made]
+        for waits, n in zip(days.waits, matched.tolist(), strict=False):
+            waits[:n].sort()
+        fill_quantiles(days.waits, matched, out[:made])
+        return RESPONSES.rows(out[:made])
 
     def run(self, inputs: Iterable[ArrivingPlayers]) -> Outcome:
         """Return the responses to these arrivals."""
@@ -373,9 +357,11 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     def record(self, inputs: Iterable[ArrivingPlayers]) -> Record:
         """Return the responses with every player and every match."""
         day, responses = self._play(inputs)
-        names = self._names(day.players.times.size)
+        ids, date_times = (self._log.ids, self._log.date_times) if self._log else ((), ())
+        names = self._drawn(ids) if ids else np.arange(day.players.times.size)
+        arrival_times = {"arrival_time": self._drawn(date_times)} if date_times else {}
         waiting = self._rule.waiting_teams(self._queue)
-        players = players_table(day, names, waiting, self._arrival_times())
+        players = players_table(day, names, waiting, arrival_times)
         return Record(responses, (players, matches_table(day, names)))
 
     def _play(self, inputs: Iterable[ArrivingPlayers]) -> tuple[PlayedDay, Values]:
@@ -399,11 +385,6 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         for group in groups:
             values += group.values(day, self._factors)
         return day, dict(zip(self.responses.names, values, strict=True))
-
-    def _names(self, count: int) -> NDArray[Any]:
-        """Return what tables call the players: their ids, or else numbers by arrival."""
-        ids = self._log.ids if self._log else ()
-        return self._drawn(ids) if ids else np.arange(count)
 
     def _drawn(self, texts: Sequence[str]) -> NDArray[Any]:
         """Return what the log says of the players that were drawn of it last, or of all."""
@@ -444,14 +425,9 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         """Return the responses of the replication that has been counted."""
         statistics, out = self._counts.statistics, RESPONSES.record()
         waits = self._counts.waits[: statistics["matched"][0]]
-        order_waits(waits)
+        waits.sort()
         summarize(statistics, waits, players, self._rules.horizon, out)
         return out
-
-    def _arrival_times(self) -> dict[str, NDArray[Any]]:
-        """Return the column of the date-times of arrivals, if they have any."""
-        date_times = self._log.date_times if self._log else ()
-        return {"arrival_time": self._drawn(date_times)} if date_times else {}
 
 
 def _faults_of_log(factors: ValorantFactors, log: QueueLog) -> Iterator[str]:
@@ -483,25 +459,12 @@ def _faults_of_log(factors: ValorantFactors, log: QueueLog) -> Iterator[str]:
 def _process(factors: ValorantFactors) -> ArrivalProcess:
     """Return the random arrivals of some factors."""
     rates = [rate * factors.rate_multiplier for rate in factors.poisson_rate]
-    horizon, whole_gaps = factors.horizon or math.inf, factors.gaps == "poisson"
+    horizon = factors.horizon or math.inf
+    how: dict[str, Any] = {"count": factors.num_players, "whole_gaps": factors.gaps == "poisson"}
     if factors.rating_quantiles is not None:
-        return QuantileArrivals(
-            rates,
-            horizon,
-            factors.rating_quantiles,
-            count=factors.num_players,
-            whole_gaps=whole_gaps,
-        )
-    return ArrivalProcess(
-        rates,
-        horizon,
-        factors.mean_matrix,
-        factors.cov_matrix,
-        factors.multiplier_matrix,
-        elo_max=factors.elo_max or math.inf,
-        count=factors.num_players,
-        whole_gaps=whole_gaps,
-    )
+        return QuantileArrivals(rates, horizon, factors.rating_quantiles, **how)
+    skills = factors.mean_matrix, factors.cov_matrix, factors.multiplier_matrix
+    return ArrivalProcess(rates, horizon, *skills, elo_max=factors.elo_max or math.inf, **how)
 
 
 SPLITS_A_SECOND = 3e6  # that an exponential search tries, about

@@ -577,15 +577,6 @@ def wall_hours(midnight: datetime | None, hours: Ints) -> Ints:
 # days unless told otherwise: of blocks of a day, mean waits vary too little.
 
 
-class _Slot(NamedTuple):
-    """Where a block stands in a resample."""
-
-    # start, hours: where it begins, and how long it is
-    start: int
-    hours: int
-    origins: range  # where the blocks of the log begin that may stand there
-
-
 class BlockResampling:
     """Draws resamples of a log, each as long as the log."""
 
@@ -609,11 +600,13 @@ class BlockResampling:
             block_hours = DAY * block_days(days)
             guess = f"{path}: resampled by blocks of {block_hours} hours"
             self.remarks = (Note(guess, "guessed_blocks"),)
-        self._slots = [
-            _slot(start, min(block_hours, end - start), begin, end)
-            for start in range(begin, end, block_hours)
-        ]
-        pools = {slot.start % DAY: len(slot.origins) for slot in self._slots}
+        # where a block begins, its hours, and where blocks of the log begin that may stand there
+        self._slots: list[tuple[int, int, range]] = []
+        for start in range(begin, end, block_hours):
+            hours = min(block_hours, end - start)
+            origins = range(begin + (start - begin) % DAY, end - hours + 1, DAY)
+            self._slots.append((start, hours, origins))
+        pools = {start % DAY: len(origins) for start, _, origins in self._slots}
         candidates = [float(size) for size in pools.values()]
         degrees = max(1.0, sum(candidates) - len(candidates))
         if block_hours > DAY:
@@ -651,18 +644,12 @@ class BlockResampling:
         """Return the arrivals of a resample, which players of the log they are, and its blocks."""
         uniforms = streams.stream(replication, BLOCKS).random(len(self._slots))
         times, rows, shifts = [], [], []
-        for slot, uniform in zip(self._slots, uniforms.tolist(), strict=True):
-            origin = slot.origins[int(uniform * len(slot.origins))]
-            low, high = np.searchsorted(self._players.times, (origin, origin + slot.hours))
-            times.append(self._players.times[low:high] + float(slot.start - origin))
+        for (start, hours, origins), uniform in zip(self._slots, uniforms.tolist(), strict=True):
+            origin = origins[int(uniform * len(origins))]
+            low, high = np.searchsorted(self._players.times, (origin, origin + hours))
+            times.append(self._players.times[low:high] + float(start - origin))
             rows.append(np.arange(low, high))
-            shifts.append(origin - slot.start)
-        first = self._slots[0]
-        moved = Moved(first.start, first.hours, np.array(shifts, np.int64))
+            shifts.append(origin - start)
+        begin, length, _ = self._slots[0]
+        moved = Moved(begin, length, np.array(shifts, np.int64))
         return np.concatenate(times), np.concatenate(rows), moved
-
-
-def _slot(start: int, hours: int, begin: int, end: int) -> _Slot:
-    """Return a slot with the beginnings of all blocks at the same hour of some day of the log."""
-    first = begin + (start - begin) % DAY
-    return _Slot(start, hours, range(first, end - hours + 1, DAY))

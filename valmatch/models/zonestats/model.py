@@ -13,14 +13,7 @@ from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import announce_compilation, expanded, inlined, unallocating
 from valmatch.models.curves import CurveModel, axes_of
-from valmatch.models.model import (
-    NO_FILES,
-    NOT_NEGATIVE,
-    SHARE,
-    Response,
-    Responses,
-    Table,
-)
+from valmatch.models.model import NO_FILES, Response, Responses, Table, amount, share
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.ratings.zonestats import adjust, score_per_hour
 from valmatch.ratings.zonestats_cap import EVERY_PLAYER
@@ -50,19 +43,15 @@ CONTESTS, LOG_LOSS, SKILL_LOG_LOSS, HITS, RATING_ERROR = range(len(ROUND))
 
 
 class GameRules(NamedTuple):
-    """The factors that the kernel needs, by their names.
+    """The factors that the kernel needs, by their names."""
 
-    `every_player`: whether the cap is every player's own; `per_hour`: whether SPH is compared;
-    `joint`: whether contests count by the time that both players were in the game at once.
-    """
-
-    t: float
-    game_mult: float
-    max_game_length: float
+    every_player: bool  # whether the cap is every player's own
+    per_hour: bool  # whether scores per hour are compared
+    joint: bool  # whether contests count by the time that both players were in the game at once
+    T: float
+    GAME_MULT: float
+    MAX_GAME_LENGTH: float
     initial_rating: float
-    every_player: bool
-    per_hour: bool
-    joint: bool
     true_spread: float
     tie_chance: float
     game_minutes: float
@@ -221,7 +210,7 @@ def _judge(rules: GameRules, skills: Floats, rated: Rated, sums: Floats) -> None
                 continue
             ahead = rated.rates[i] - rated.rates[j]
             outcome = 1.0 if ahead > 0.0 else 0.0 if ahead < 0.0 else 0.5
-            lead = (rated.ratings[i] - rated.ratings[j]) / rules.t
+            lead = (rated.ratings[i] - rated.ratings[j]) / rules.T
             true_lead = (skill - skills[rated.players[j]]) / rules.true_spread
             sums[CONTESTS] += 1.0
             sums[LOG_LOSS] += _log_loss(lead, outcome)
@@ -276,13 +265,8 @@ def play(
     Shapes: `skills` (n_players,); `errors` (n_enabled,); `ratings` (n_enabled,).
     """
     n_games, n_seats, n_players = draws.ties.size, seats.teams.size, skills.size
-    for player in range(n_players):
-        seats.order[player] = player
     squares = _start(rules, skills, errors, ratings)
     limit = ratings.size * rules.error_bound**2
-    for row in range(rounds.shape[0]):
-        for column in range(rounds.shape[1]):
-            rounds[row, column] = 0.0
     settled = 0 if squares <= limit else 1
     for game in range(n_games):
         seat_players(draws.picks[game], seats.order)
@@ -296,9 +280,9 @@ def play(
             rated.minutes,
             rated.joins,
             rated.teams,
-            rules.t,
-            rules.game_mult,
-            rules.max_game_length,
+            rules.T,
+            rules.GAME_MULT,
+            rules.MAX_GAME_LENGTH,
             rules.every_player,
             rated.offsets,
             rated.adjustments,
@@ -342,53 +326,30 @@ SKILLS, PICKS, NOISE, JOINS, LEAVES, TIES = range(6)
 """Sources of randomness."""
 
 RESPONSES = Responses(
-    Response(
-        "rating_error",
-        "points",
-        "root mean square of rating minus latent skill at the end",
-        NOT_NEGATIVE,
-    ),
-    Response(
-        "mean_rating_error", "points", "rating error, mean over the game numbers", NOT_NEGATIVE
-    ),
-    Response(
+    amount("rating_error", "points", "root mean square of rating minus latent skill at the end"),
+    amount("mean_rating_error", "points", "rating error, mean over the game numbers"),
+    amount(
         "games_to_converge",
         "games",
         "games per player until the rating error is within error_bound and stays; undefined if it"
         " is outside at the end",
-        NOT_NEGATIVE,
     ),
     Response(
-        "rank_correlation",
-        "",
-        "Spearman's correlation of ratings and skills at the end",
-        (-1.0, 1.0),
+        "rank_correlation", "", "Spearman's correlation of ratings and skills at the end", (-1, 1)
     ),
     Response(
         "rating_slope", "", "points of rating per point of skill, by least squares at the end"
     ),
-    Response(
-        "log_loss",
-        "",
-        "logarithmic loss of the predictions before each game, per contest",
-        NOT_NEGATIVE,
-    ),
-    Response(
-        "log_loss.late", "", "the same over the second half of the game numbers", NOT_NEGATIVE
-    ),
-    Response(
+    amount("log_loss", "", "logarithmic loss of the predictions before each game, per contest"),
+    amount("log_loss.late", "", "the same over the second half of the game numbers"),
+    amount(
         "skill_log_loss.late",
         "",
         "the same if skills and true_spread were known, as good as it gets without ties",
-        NOT_NEGATIVE,
     ),
-    Response(
-        "accuracy", "", "share of the contests won by the favourite; even ones count half", SHARE
-    ),
-    Response("accuracy.late", "", "the same over the second half of the game numbers", SHARE),
-    Response(
-        "rating_spread", "points", "standard deviation of the ratings at the end", NOT_NEGATIVE
-    ),
+    share("accuracy", "share of the contests won by the favourite; even ones count half"),
+    share("accuracy.late", "the same over the second half of the game numbers"),
+    amount("rating_spread", "points", "standard deviation of the ratings at the end"),
 )
 
 MEASURES = Responses(*(r for r in RESPONSES if r.name in ("rating_error", "log_loss")))
@@ -439,7 +400,7 @@ class Course(NamedTuple):
     log: Floats  # (games, seats, len(LOG)); no games where none was wanted
 
 
-class ZoneStatsModel(CurveModel[RandomNumbers, Course]):
+class ZoneStatsModel(CurveModel[RandomNumbers]):
     """A population with latent skills that plays games between teams drawn at random."""
 
     drawn_by = frozenset(("n_players", "games_per_player", "n_teams", "team_size"))
@@ -449,30 +410,16 @@ class ZoneStatsModel(CurveModel[RandomNumbers, Course]):
         assert not files
         self._factors = factors
         self._rules = GameRules(
-            factors.T,
-            factors.GAME_MULT,
-            factors.MAX_GAME_LENGTH,
-            factors.initial_rating,
             factors.cap == EVERY_PLAYER,
             factors.compare == "score_per_hour",
             factors.contest_time == "joint",
-            factors.true_spread,
-            factors.tie_chance,
-            factors.game_minutes,
-            factors.late_chance,
-            factors.latest_join,
-            factors.early_chance,
-            factors.earliest_leave,
-            factors.error_bound,
+            *(getattr(factors, name) for name in GameRules._fields[3:]),
         )
         self._n_seats = factors.n_teams * factors.team_size
         self._n_games = -(-factors.n_players * factors.games_per_player // self._n_seats)
         points = max(factors.skill_std, factors.GAME_MULT * factors.game_minutes)
         sizes = {"points": points, "": max(1.0, points / factors.T)}
         self.axes = axes_of(("zonestats",), MEASURES, factors.games_per_player, sizes)
-        self._seats, self._room = new_seats(factors.n_players, factors.n_teams, factors.team_size)
-        self._errors, self._ratings = np.empty(factors.n_enabled), np.empty(factors.n_enabled)
-        self._rounds = np.empty((factors.games_per_player, len(ROUND)))
 
     def draw(self, streams: Streams, replication: int) -> RandomNumbers:
         """Return the random numbers; neither ratings nor outcomes enter."""
@@ -490,22 +437,15 @@ class ZoneStatsModel(CurveModel[RandomNumbers, Course]):
         """Play and rate all games."""
         factors = self._factors
         skills = factors.initial_rating + factors.skill_std * inputs.skills
+        seats, room = new_seats(factors.n_players, factors.n_teams, factors.team_size)
+        errors, ratings = np.empty(factors.n_enabled), np.empty(factors.n_enabled)
+        rounds = np.zeros((factors.games_per_player, len(ROUND)))
         log = np.empty((self._n_games if logged else 0, self._n_seats, len(LOG)))
         announce_compilation(play)
-        settled = play(
-            self._rules,
-            inputs,
-            skills,
-            self._seats,
-            self._room,
-            self._errors,
-            self._ratings,
-            self._rounds,
-            log,
-        )
-        contests, loss, _, _, error = self._rounds.T
+        settled = play(self._rules, inputs, skills, seats, room, errors, ratings, rounds, log)
+        contests, loss, _, _, error = rounds.T
         measures = np.array([[error, _per_contest(loss, contests)]])
-        return Course(skills, self._ratings, self._rounds, settled, measures, log)
+        return Course(skills, ratings, rounds, settled, measures, log)
 
     def summary(self, inputs: RandomNumbers, course: Course) -> dict[str, float]:
         """Return the responses by name."""
@@ -533,7 +473,7 @@ class ZoneStatsModel(CurveModel[RandomNumbers, Course]):
         """Return a row for each player, and one for each player in each game, as in game logs."""
         count = self._factors.n_players
         columns = dict(zip(LOG, course.log.reshape(-1, len(LOG)).T, strict=True))
-        columns |= {n: columns[n].astype(np.int64) for n in ("player", "team", "enabled")}
+        columns |= {n: columns[n].astype(np.int64) for n in LOG[:3]}
         players = {
             "player": np.arange(count),
             "skill": course.skills,
