@@ -9,6 +9,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,17 +19,14 @@ from results import capacity, study
 from results.commands import read_commands
 from tests.support.command import python
 from tests.support.folders import rows
-from tests.support.typed_numbers import EXCUSED, typed_numbers
 from valmatch.config.loading import load_config, shipped_configs
 from valmatch.draws.streams import Streams
 from valmatch.execution import chunks
 from valmatch.models.tickets.model import TicketsModel
-from valmatch.optimization.best_known import best_known, shipped_problems
 from valmatch.ratings import registry
 
 RESULTS = Path(__file__).parent.parent / "results"
 STUDIES = sorted(path.parent.name for path in RESULTS.glob("*/make.py"))
-UNSEEN = "ladder-duos", "ladder-pairs", "valorant-fours", "valorant-log"
 
 
 def make(page: Path, *words: object) -> subprocess.CompletedProcess[str]:
@@ -109,6 +107,91 @@ def test_the_index_says_of_each_folder_how_long_its_script_takes() -> None:
     for folder in STUDIES:
         text = (RESULTS / folder / "make.py").read_text("utf-8").split('"""')[1]
         assert told[folder].lower() in re.sub(r"\s+", " ", text).lower(), folder
+
+
+# Numbers that were typed into the templates of results, and not taken from a table.
+
+UNREAD = re.compile(
+    r"\{\{.*?\}\}|\{%.*?%\}|^```.*?^```|(?<=\n\n)(?:    [^\n]*\n)+|`[^`]*`|\]\([^)]*\)", re.S | re.M
+)
+"""What of a template is no sentence: what it computes, code, targets of links."""
+
+NUMBER = re.compile(r"(?<![\w.^/])(?:\d[\d,_]*(?:\.\d+)?|\.\d+)(?!\d|[.,]\d)(?P<percent> ?%)?")
+"""A number by itself: of ``p90`` or ``1/3`` there is none."""
+
+SMALL = 20
+"""Whole numbers up to here may be typed, not percentages: most count what the reader sees."""
+
+LEVEL = "the level of intervals"
+
+EXCUSED: dict[str, dict[str, str]] = {
+    "kg-study": {"30": "comparisons: three ranks, five priors, two rivals"},
+    "living-matchmakers": {
+        "800": "points, of a question that is not answered",
+        "9,999": "the largest radius of a rule, by default",
+    },
+    "next-pair": dict.fromkeys((".85", ".62", ".44", ".65", ".67"), "of a trial before the plan"),
+    "policies": {
+        "99": "0.99 / (1 - 0.99)",
+        "999": "0.999 / (1 - 0.999)",
+        **dict.fromkeys((".03 %", ".12 %", "14.8 %", "16.7 %"), "of trials before the plan"),
+    },
+    "rating-benchmark": {"95 %": LEVEL, **dict.fromkeys(("2019", "2024"), "a year")},
+    "readings": {
+        "95 %": LEVEL,
+        **dict.fromkeys(("21", "22", "26", "29"), "of rows of the page"),
+        "501": "games, of a source",
+        **dict.fromkeys(("0.4", "0.6", "0.67", "1.5"), "arithmetic: shares and their ratios"),
+    },
+    "scale": {"518": "players of a default day", "5 %": "a share that is asked for"},
+    "solver-comparison": {"2015": "a year"},
+    "targeting": {
+        "99.875 %": "95 %, of 40 intervals together",
+        **dict.fromkeys(("0.667", "1.25"), "arithmetic of the model"),
+    },
+    "tickets": {"65": "in a hundred, what a win gap of 0.15 means"},
+    "zonestats": {"40": "points a game: GAME_MULT 2, MAX_GAME_LENGTH 20", "95 %": LEVEL},
+}
+"""Numbers that a template may type though nothing of its study says them, with the reason."""
+
+
+def typed_numbers(folder: Path) -> list[str]:
+    """Return the numbers that a template types and that nothing excuses, each with its line."""
+    text = (folder / study.TEMPLATE).read_text(encoding="utf-8")
+    sentences = UNREAD.sub(lambda part: re.sub("[^\n]", " ", part[0]), text)
+    excused = " ".join(EXCUSED.get(folder.name, ()))
+    allowed = _constants(folder) | {one for _, one in _numbers(excused)} | {*range(SMALL + 1)}
+    return [
+        f"{line}: {found}"
+        for line, sentence in enumerate(sentences.split("\n"), 1)
+        for found, one in _numbers(sentence)
+        if one not in allowed
+    ]
+
+
+def _numbers(text: str) -> Iterator[tuple[str, float]]:
+    """Yield numbers with their values, that of a percentage as a share."""
+    for found in NUMBER.finditer(text):
+        one = float(re.sub("[,_ %]", "", found[0]))
+        yield found[0], round(one / 100, 12) if found["percent"] else one
+
+
+def _constants(folder: Path) -> set[float]:
+    """Return the numbers of a study: of its scripts, its plan, and the configs they name."""
+    names = ("*.py", "*.yaml", "PLAN.md")
+    text = "\n".join(path.read_text("utf-8") for name in names for path in folder.glob(name))
+    root = RESULTS.parent
+    imported = re.findall(r"^from ((?:results|tests)\S*) import \(?\s*(\w+)", text, re.M)
+    paths = [root / f"{'/'.join(names).replace('.', '/')}.py" for names in imported]
+    modules = {path for one in paths for path in (one, one.parent.with_suffix(".py"))}
+    modules -= {root / "results" / "study.py"}
+    named = set(re.findall(r"[\w-]+", text + (folder / study.TEMPLATE).read_text("utf-8")))
+    configs = [path for name, path in shipped_configs().items() if name in named]
+    configs += [path.with_suffix(".json") for path in configs]
+    shared = [path for path in (*modules, *configs) if path.is_file()]
+    text = "\n".join([text, *(path.read_text(encoding="utf-8") for path in shared)])
+    # A comma stands between thousands in a plan, between numbers in a list.
+    return {one for each in (text, text.replace(",", " ")) for _, one in _numbers(each)}
 
 
 @pytest.mark.parametrize("folder", STUDIES)
@@ -256,30 +339,6 @@ def test_the_overview_lists_every_folder() -> None:
     assert {len([cell for cell in cells if cell.strip()]) for cells in told.values()} == {3}
 
 
-@pytest.mark.slow
-def test_worlds_of_pairs_are_written(tmp_path: Path) -> None:
-    page = tmp_path / "next-pair"
-    shutil.copytree(RESULTS / page.name, page)
-    made = make(page, "10-wide", "--cases", 2)
-    assert made.returncode == 0, made.stderr
-    assert {row["worlds"] for row in rows(page / "10-wide.csv")} == {"2"}
-
-
-@pytest.mark.long
-def test_a_gap_that_is_missing_is_made_alone(tmp_path: Path) -> None:
-    page = tmp_path / "solver-comparison"
-    shutil.copytree(RESULTS / page.name, page)
-    before = (page / "gaps.csv").read_text().splitlines(keepends=True)
-    (page / "gaps.csv").write_text("".join(before[:1] + before[2:]))
-    made = make(page, "gaps")
-    assert made.returncode == 0, made.stderr
-    assert made.stderr.startswith("gaps: 1 of 1 after ")
-    after = (page / "gaps.csv").read_text().splitlines(keepends=True)
-    assert after[2:] == before[2:]
-    assert after[1].startswith("valorant-20min,1000,0,")
-    assert after[1].endswith(f",{best_known(load_config('valorant-20min'))!r}\n")
-
-
 @pytest.mark.parametrize("name", ["capacity-3", "capacity-6"])
 def test_the_best_of_a_capacity_problem_is_known(name: str) -> None:
     posed, start = capacity.PROBLEMS[name], np.full(len(capacity.PROBLEMS[name].costs), 20.0)
@@ -295,15 +354,6 @@ def test_the_best_of_a_capacity_problem_is_known(name: str) -> None:
         model = chunks.build(capacity.config_of(name))
     values = chunks.run(model, 1, range(2000)).responses[:, 1]
     assert abs(values.mean() - 1.45) < 4.0 * values.std() / 2000**0.5
-
-
-@pytest.mark.slow
-def test_unseen_problems_are_no_two_alike() -> None:
-    problems = {name: shipped_problems()[name] for name in UNSEEN}
-    variables = {name: len(one.optimize.variables) for name, one in problems.items()}
-    assert variables == dict(zip(UNSEEN, (6, 3, 5, 3), strict=True))
-    assert [one.model for one in problems.values()] == ["ladder"] * 2 + ["valorant"] * 2
-    assert not problems["valorant-log"].one_history  # resampled
 
 
 @pytest.mark.slow

@@ -24,25 +24,6 @@ def toctree(page: Path) -> list[str]:
     return found[1].split()
 
 
-@pytest.mark.parametrize("folder", ["tutorials", "concepts", "notebooks"])
-def test_every_page_is_in_its_index(folder: str) -> None:
-    pages = {page.stem for page in (DOCS / folder).glob("*.md")} - {"index"}
-    index = DOCS / folder / "index.md"
-    listed = {name for name in toctree(index) if ".." not in name} if pages else set()
-    assert listed == pages
-    text = index.read_text(encoding="utf-8")
-    assert [name for name in sorted(pages) if f"]({name}.md)" not in text] == []
-
-
-@pytest.mark.parametrize("folder", ["tutorials", "concepts", "notebooks"])
-def test_pages_link_to_files_that_are_there(folder: str) -> None:
-    link = re.compile(r"\]\(([^)#:]+)\)|literalinclude\} (\S+)|download\}`(?:[^`<]*<)?([^`<>]+)>?`")
-    for page in (DOCS / folder).glob("*.md"):
-        for parts in link.findall(page.read_text(encoding="utf-8")):
-            (target,) = filter(None, parts)
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
-
-
 def test_concepts_have_their_pictures() -> None:
     pages = toctree(DOCS / "concepts" / "index.md")
     pictures = {path.stem for path in (DOCS / "concepts").glob("*.svg")}
@@ -51,19 +32,6 @@ def test_concepts_have_their_pictures() -> None:
         text = (DOCS / "concepts" / f"{name}.md").read_text(encoding="utf-8")
         assert text.count(f"]({name}.svg)") == 1
         assert (DOCS / "concepts" / f"{name}.svg").stat().st_size < MOST
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("folder", ["tutorials", "concepts"])
-def test_scripts_say_what_they_make(folder: str) -> None:
-    script = DOCS / folder / "make_pictures.py"
-    said = python(script, "--help")
-    assert said.returncode == 0, said.stderr
-    names = {"tutorials": "queue-log, league, paper-figure", "concepts": "prioritized, slack"}
-    assert names[folder] in " ".join(said.stdout.split())
-    wrong = python(script, "nothing")
-    assert wrong.returncode == 2
-    assert "'nothing'" in wrong.stderr
 
 
 @pytest.mark.slow

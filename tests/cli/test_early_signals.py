@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import python
-from tests.support.early_signals import commands, ended_badly
+from tests.support.signals import ended_badly, starting
 from valmatch import __main__ as main
 from valmatch.execution import interruption
 
@@ -77,4 +77,4 @@ def test_what_has_begun_is_ended_in_order() -> None:
 def test_a_command_may_end_while_it_starts(
     name: str, seconds: float, wanted: signal.Signals, tmp_path: Path
 ) -> None:
-    assert ended_badly(commands(tmp_path)[name], seconds, wanted) == []
+    assert ended_badly(starting(tmp_path)[name], seconds, wanted) == []

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from tests.support.command import refusal, valmatch
-from tests.support.game_logs import random_rows, table, write
+from tests.support.folders import rows as table
+from tests.support.game_logs import random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import rate_games

@@ -24,7 +24,8 @@ from tests.oracles.rate import (
     read_long,
 )
 from tests.support.command import python
-from tests.support.game_logs import LONG, random_rows, table, write
+from tests.support.folders import rows as table
+from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.rating import RatedLog, rate_games

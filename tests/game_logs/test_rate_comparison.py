@@ -12,7 +12,8 @@ from scipy.stats import t
 
 from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
 from tests.support.command import refusal, success, valmatch
-from tests.support.game_logs import LONG, random_rows, table, write
+from tests.support.folders import rows as table
+from tests.support.game_logs import LONG, random_rows, write
 from tests.support.refusals import defined
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings, compared

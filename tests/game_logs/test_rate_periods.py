@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from tests.support.command import success, valmatch
-from tests.support.game_logs import LONG, random_rows, table, write
+from tests.support.folders import rows as table
+from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs.csv_rows import time_text, times
 from valmatch.game_logs.previous_ratings import PreviousRatings

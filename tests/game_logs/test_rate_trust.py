@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from tests.support.command import refusal, success, valmatch
-from tests.support.game_logs import table, write
+from tests.support.folders import rows as table
+from tests.support.game_logs import write
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.prediction import predict_games

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.early_signals import ended_badly
+from tests.support.signals import ended_badly
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,4 +14,5 @@ from tests.support.report_runs import make_runs
 @pytest.fixture(scope="session")
 def run_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Return what gives the folder of a run of `tests.support.report_runs.RUNS`."""
-    return make_runs(tmp_path_factory.mktemp("report-runs"))
+    base = tmp_path_factory.getbasetemp()
+    return make_runs((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "report-runs")

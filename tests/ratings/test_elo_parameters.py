@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from tests.support.command import refusal, success, valmatch
-from tests.support.game_logs import random_rows, table, write
+from tests.support.folders import rows as table
+from tests.support.game_logs import random_rows, write
 from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import rate_games

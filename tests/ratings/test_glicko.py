@@ -14,7 +14,8 @@ import pytest
 
 from tests.oracles.rate import Game, read_long
 from tests.ratings.test_glicko2 import OPPONENTS, TIMED, crowd, meet, timed
-from tests.support.game_logs import table, write
+from tests.support.folders import rows as table
+from tests.support.game_logs import write
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.ratings import glicko
 from valmatch.ratings.registry import system_named

@@ -17,7 +17,8 @@ import pytest
 
 from tests.oracles.rate import Game, read_long
 from tests.support.command import python
-from tests.support.game_logs import LONG, random_rows, table, write
+from tests.support.folders import rows as table
+from tests.support.game_logs import LONG, random_rows, write
 from tests.support.refusals import defined
 from valmatch.game_logs import games as games_module
 from valmatch.game_logs.rating import RatedLog, rate_games

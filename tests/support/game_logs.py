@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -44,9 +43,3 @@ def write(path: Path, games: list[Rows], header: str = LONG) -> Path:
     lines = [header, *(",".join(row) for game in games for row in game)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))

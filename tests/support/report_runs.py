@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from filelock import FileLock
+
 from tests.support.command import valmatch
 
 SMALL = ("valorant", "--set", "team_num=2", "--set", "horizon=6")
@@ -73,29 +75,34 @@ RUNS = {
 
 
 def make_runs(folder: Path) -> Callable[[str], Path]:
-    """Return what makes a run of `RUNS` in a folder when it is first asked for."""
-    names = ["ann", "bob", *HOSTILE]
-    rows = [
-        f"{k},{_quoted(names[k % len(names)])},{_quoted(names[(3 * k + 1) % len(names)])}"
-        for k in range(60)
-        if k % len(names) != (3 * k + 1) % len(names)
-    ]
-    (folder / LOG).write_text("\n".join(["game,winner,loser", *rows]) + "\n", encoding="utf-8")
-
-    (folder / RULES).write_text("{teams: {duel: {size: 2, fewer: [[30, 1]]}}, latency: {max: 9}}")
-    (folder / EVENTS).write_text("".join(map(_event, range(40))), encoding="utf-8")
+    """Return what makes a run of `RUNS` in a folder when any process first asks for it."""
+    folder.mkdir(exist_ok=True)
+    with FileLock(folder / "inputs.lock"):
+        if not (folder / LOG).exists():
+            _write_inputs(folder)
 
     def run(name: str) -> Path:
-        if not (folder / name).exists():
-            command, *options = RUNS[name]
-            if command in ("predict", "next", "plan"):
-                run(options[0])
-            given = [str(folder / one) if (folder / one).exists() else one for one in options]
-            ended = valmatch(*command.split(), *given, "--out", folder / name, "--quiet")
-            assert ended.code in (0, 3), ended.err
+        command, *options = RUNS[name]
+        if command in ("predict", "next", "plan"):
+            run(options[0])
+        with FileLock(folder / f"{name}.lock"):
+            if not (folder / name).exists():
+                given = [str(folder / one) if (folder / one).exists() else one for one in options]
+                ended = valmatch(*command.split(), *given, "--out", folder / name, "--quiet")
+                assert ended.code in (0, 3), ended.err
         return folder / name
 
     return run
+
+
+def _write_inputs(folder: Path) -> None:
+    """Write what commands of `RUNS` read."""
+    names = ["ann", "bob", *HOSTILE]
+    pairs = [(k, k % len(names), (3 * k + 1) % len(names)) for k in range(60)]
+    rows = [f"{k},{_quoted(names[i])},{_quoted(names[j])}" for k, i, j in pairs if i != j]
+    (folder / RULES).write_text("{teams: {duel: {size: 2, fewer: [[30, 1]]}}, latency: {max: 9}}")
+    (folder / EVENTS).write_text("".join(map(_event, range(40))), encoding="utf-8")
+    (folder / LOG).write_text("\n".join(["game,winner,loser", *rows]) + "\n", encoding="utf-8")
 
 
 def _event(number: int) -> str:

@@ -1,17 +1,16 @@
-"""Commands stopped by signals: ``python -m tests.support.signals --first 0 --count 100``."""
+"""Commands stopped by signals: while they start, in the middle, near their end."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import shlex
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -72,13 +71,31 @@ COMMANDS: Mapping[str, Sequence[str]] = {
 RESUMABLE = ("replicate", "compare", "optimize")
 
 
+STARTING: Mapping[str, Sequence[str]] = {
+    "version": ("--version",),
+    "help": ("--help",),
+    "factors": ("factors", "valorant"),
+    "bad input": ("replicate", "nowhere"),
+    "simulate": ("simulate", "valorant"),
+    "joint": ("simulate", "valorant-x2"),
+    "replicate": ("replicate", "valorant", "-n", "300"),
+    "processes": ("replicate", "valorant", "-n", "300", "--executor", "processes"),
+    "optimize": ("optimize", "valorant-20min", "--budget", "100"),
+    "rate": ("rate", "LOG", "--system", "elo"),
+}
+"""Commands that are told to end while they start; `starting` makes the log."""
+
+SAID = re.compile(r"(warning: )?interrupted( after \d+ of 300 replications)?")
+"""What a command may say that has begun its work; nothing before."""
+
+
 class Undisturbed(NamedTuple):
     """A command that ended by itself."""
 
     argv: Sequence[str]  # the command, without its folder of results
     files: Mapping[str, bytes]  # what it wrote
     code: int
-    ready: float  # when its folder was there, in seconds
+    ready: float  # when its folder was there, in seconds after its first line
     seconds: float  # when it ended
 
     def at(self, out: Path, *further: str) -> list[str]:
@@ -89,7 +106,7 @@ class Undisturbed(NamedTuple):
 
 
 class Interruption(NamedTuple):
-    """Signals to a command: which, when after its start, and to whom."""
+    """Signals to a command: which, when after its first line, and to whom."""
 
     command: str
     signals: str
@@ -119,10 +136,12 @@ def undisturbed(command: str, folder: Path) -> Undisturbed:
         argv.append(str(folder / "parts"))
     elif argv == ["rate"]:
         argv.append(str(write(folder / "log.csv", random_rows(1, games=10_000, players=500))))
-    out, started, ready = folder / "out", time.monotonic(), 0.0
+    out, ready = folder / "out", 0.0
     run = Undisturbed(argv, {}, 0, 0.0, 0.0)
     with (folder / "err").open("w") as err:
         process = _start(run.at(out), err.fileno())
+        wait_for_first_line(process)
+        started = time.monotonic()
         while process.poll() is None:
             if not ready and out.exists():
                 ready = time.monotonic() - started
@@ -155,7 +174,8 @@ def interruption(number: int, run: Mapping[str, Undisturbed]) -> Interruption:
 def broken_promises(one: Interruption, run: Undisturbed, folder: Path) -> list[str]:
     """Interrupt a command in an empty folder and finish it; return what is wrong."""
     out = folder / "out"
-    stopped = _interrupt(run.at(out), one, folder / "err")
+    wanted = SIGNALS[one.signals]
+    stopped = stop(run.at(out), wanted, one.seconds, one.between, one.to_group)
     problems = [*_judge(one, stopped), *_left_behind(one, run, out)]
     further = ["--resume"] if run.argv[0] in RESUMABLE else []
     again = valmatch(*run.at(out, *further, "--quiet"), *_one_worker(run))
@@ -184,29 +204,59 @@ def _start(argv: Sequence[str], err: int) -> subprocess.Popen[bytes]:
     )
 
 
-def _interrupt(argv: Sequence[str], one: Interruption, log: Path) -> Stopped:
-    """Start a command, send it signals, and wait until it and all its workers are gone."""
-    with log.open("w") as err:
+def stop(
+    argv: Sequence[str],
+    wanted: Sequence[signal.Signals],
+    seconds: float,
+    between: float = 0.0,
+    to_group: bool = False,
+) -> Stopped:
+    """Send a command signals after its first line, and wait until it and its workers are gone."""
+    with tempfile.TemporaryFile("w+", errors="replace") as err:
         process = _start(argv, err.fileno())
-        send = os.killpg if one.to_group else os.kill
-        time.sleep(one.seconds)
         wait_for_first_line(process)
-        for number, wanted in enumerate(SIGNALS[one.signals]):
-            time.sleep(one.between * (number > 0))
+        time.sleep(seconds)
+        send = os.killpg if to_group else os.kill
+        for number, one in enumerate(wanted):
+            time.sleep(between * (number > 0))
             if process.poll() is None:
-                send(process.pid, wanted)
+                send(process.pid, one)
         sent, then = time.monotonic(), times()
         try:
             code: int | None = process.wait(GIVEN_UP)
         except subprocess.TimeoutExpired:
             code = None
         ended, allowed = time.monotonic(), SECONDS * slowness(then)
+        # The server of workers ends with its imports.
         while (orphans := living(process.pid)) and time.monotonic() < ended + GIVEN_UP:
             time.sleep(0.05)
         if orphans:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    return Stopped(code, ended - sent, allowed, orphans, log.read_text(errors="replace"))
+        err.seek(0)
+        return Stopped(code, ended - sent, allowed, orphans, err.read())
+
+
+def starting(folder: Path) -> Mapping[str, Sequence[str]]:
+    """Return the commands of `STARTING`, and make what they read."""
+    log = str(write(folder / "log.csv", random_rows(1, games=3000, players=300)))
+    return {name: [log if w == "LOG" else w for w in words] for name, words in STARTING.items()}
+
+
+def moments(step: float, last: float = 1.5) -> Iterator[tuple[float, signal.Signals]]:
+    """Yield each moment in seconds with each signal."""
+    for number in range(int(last / step) + 1):
+        for wanted in (signal.SIGINT, signal.SIGTERM):
+            yield number * step, wanted
+
+
+def ended_badly(command: Sequence[str], seconds: float, wanted: signal.Signals) -> list[str]:
+    """Send a command a signal while it starts; return what is wrong with its end."""
+    stopped = stop(command, [wanted], seconds)
+    problems = _wrong_end(stopped, (130, 0, 2, 3))
+    if stopped.code == 130 and not all(map(SAID.fullmatch, stopped.err.splitlines())):
+        problems.append(f"says {stopped.err[-300:]!r}")
+    return problems
 
 
 def wait_for_first_line(process: subprocess.Popen[Any]) -> None:
@@ -233,24 +283,30 @@ def living(session: int) -> list[str]:
     return found
 
 
-def _judge(one: Interruption, stopped: Stopped) -> list[str]:
-    """Return what is wrong with how a command ended."""
-    shown = " / ".join(stopped.err.splitlines()[-3:])[-300:]
-    # Shells show the end by SIGINT as 130, too.
-    by_interrupt = (130, -signal.SIGINT) if "SIGINT" in one.signals else (130,)
-    allowed = (-signal.SIGKILL,) if one.signals == "SIGKILL" else by_interrupt
+def _wrong_end(stopped: Stopped, allowed: Sequence[int]) -> list[str]:
+    """Return what is wrong with the exit code, the time and the workers of a command."""
     problems = []
-    if stopped.code not in (*allowed, 0, 3):
+    if stopped.code not in allowed:
+        shown = " / ".join(stopped.err.splitlines()[-3:])[-300:]
         problems.append(f"exit code {stopped.code}: {shown}")
     if stopped.late > stopped.allowed:
         problems.append(f"ended {stopped.late:.1f} s after the signal")
-    # Of a process that is killed Python itself says what it has left.
-    if "UserWarning" in stopped.err and one.signals != "SIGKILL":
-        problems.append(f"warning of a library: {shown}")
-    if "Traceback" in stopped.err:
-        problems.append(f"traceback: {shown}")
     if stopped.orphans:
         problems.append(f"orphans: {'; '.join(stopped.orphans)}")
+    return problems
+
+
+def _judge(one: Interruption, stopped: Stopped) -> list[str]:
+    """Return what is wrong with how a command ended."""
+    # Shells show the end by SIGINT as 130, too.
+    by_interrupt = (130, -signal.SIGINT) if "SIGINT" in one.signals else (130,)
+    allowed = (-signal.SIGKILL,) if one.signals == "SIGKILL" else by_interrupt
+    problems = _wrong_end(stopped, (*allowed, 0, 3))
+    # Of a process that is killed Python itself says what it has left.
+    if "UserWarning" in stopped.err and one.signals != "SIGKILL":
+        problems.append(f"warning of a library: {stopped.err[-300:]}")
+    if "Traceback" in stopped.err:
+        problems.append(f"traceback: {stopped.err[-300:]}")
     return problems
 
 
@@ -276,34 +332,3 @@ def _complete(out: Path) -> bool:
     """Return whether a folder says that it holds all of a run."""
     manifest = out / "manifest.json"
     return manifest.exists() and json.loads(manifest.read_text())["status"] == "complete"
-
-
-def main() -> None:
-    """Interrupt commands and print what is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--command", choices=list(COMMANDS), action="append")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="signals-") as name:
-        runs = {}
-        for number, command in enumerate(given.command or COMMANDS):
-            folder = Path(name, f"undisturbed-{number}")
-            folder.mkdir()
-            runs[command] = run = undisturbed(command, folder)
-            print(f"{command}: ready after {run.ready:.1f} s, ended after {run.seconds:.1f} s")
-        for number in range(given.first, given.first + given.count):
-            one = interruption(number, runs)
-            folder = Path(name, str(number))
-            folder.mkdir()
-            problems = broken_promises(one, runs[one.command], folder)
-            if problems:
-                to = "group" if one.to_group else "process"
-                when = f"after {one.seconds:.2f} s"
-                print(f"{number}: {one.command}: {one.signals} to the {to} {when}", flush=True)
-                print(f"    {shlex.join(runs[one.command].argv)}")
-                print("".join(f"    {problem!a}\n" for problem in problems), end="", flush=True)
-
-
-if __name__ == "__main__":
-    main()

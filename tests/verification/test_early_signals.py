@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.early_signals import COMMANDS, commands, ended_badly, moments
+from tests.support.signals import STARTING, ended_badly, moments, starting
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", STARTING)
 def test_a_command_may_end_at_any_moment_of_its_start(name: str, tmp_path: Path) -> None:
-    command = commands(tmp_path)[name]
+    command = starting(tmp_path)[name]
     wrong = {
         f"{wanted.name} after {seconds:.3f} s": problems
         for seconds, wanted in moments(0.03)
