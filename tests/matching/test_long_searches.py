@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.machine import slowness
 from tests.support.signals import ended_badly
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
@@ -40,7 +41,8 @@ def test_a_command_in_a_long_search_ends_when_it_is_told_to(
     command: tuple[str, ...], status: str | None, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    assert ended_badly([*command, *LONG, "-q", "--out", str(out)], 8.0, signal.SIGTERM) == []
+    seconds = 6.0 * slowness()
+    assert ended_badly([*command, *LONG, "-q", "--out", str(out)], seconds, signal.SIGTERM) == []
     if status is None:  # nothing could go on with it
         assert not out.exists()
     else:
