@@ -105,8 +105,8 @@ def _request_of(manifests: Sequence[OptimizeManifest]) -> StudyRequest:
     """Return what the runs of folders were asked for, together."""
     first = manifests[0]
     return StudyRequest(
-        first.budget,
         (first.solver or "").split(","),
+        first.budget,
         first.seed,
         max(manifest.macroreps or 1 for manifest in manifests),
         first.confidence,

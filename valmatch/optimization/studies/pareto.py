@@ -275,7 +275,7 @@ def pareto_front(
     names = arguments.names("pareto", objectives)
     config = load_config(config)
     given = SearchArguments(budget=budget, seed=seed, **options).in_config(config.optimize)
-    spec = FrontSpec.requested(config, request_of(config, given, pareto=names))
+    spec = FrontSpec.requested(config, request_of(config, given, solvers=(), pareto=names))
     assert spec
     return execute(spec, given)
 

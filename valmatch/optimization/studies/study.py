@@ -47,8 +47,8 @@ TABLES = {"candidates": ("stage",), "progress": ("solver",)}
 class StudyRequest:
     """What `optimize` is asked for, of whatever kind."""
 
+    solvers: Sequence[Any]  # names of the solvers, or functions
     budget: int  # replications of a run
-    solvers: Sequence[Any] = ()  # names of the solvers, or functions
     seed: int = 1  # of all random numbers
     macroreps: int = 1  # runs of each solver
     confidence: float = 0.95  # level of the intervals
