@@ -10,16 +10,18 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from tests.support.matchmaker_case import LichessPool, Steps
 from valmatch.matching.living import bar, lichess
 from valmatch.matching.living.pairing import pair
+from valmatch.matching.living.registry import kernel_numbers
 
 
 def test_a_wave_of_300_of_lichess(benchmark: BenchmarkFixture) -> None:
     rng, everybody = random.Random(3), np.arange(300)
     ratings = [{"user": str(k), "rating": round(rng.gauss(1500, 250))} for k in range(300)]
-    scratch = LichessPool(ratings, lichess.Numbers()).scratch
+    state = LichessPool(ratings, lichess.Numbers()).state
+    numbers = kernel_numbers("lichess", lichess.Numbers())
 
     def wave() -> int:
-        lichess.score_pairs(everybody, 300, scratch)
-        return pair(scratch.forest, scratch.points, 300, scratch.partners)
+        partners = pair(lichess.score_pairs(everybody, state, numbers))
+        return int((partners >= 0).sum()) // 2
 
     wave()
     assert benchmark(wave) > 140
@@ -32,7 +34,7 @@ def test_a_tick_of_bar_with_20_waiting_where_nothing_fits(benchmark: BenchmarkFi
     steps = Steps("bar", bar.Numbers(team_size=5), {"tickets": tickets, "constants": {}})
 
     def tick() -> int:
-        steps.line.state["fresh"] = 20
+        steps.state.counters["fresh"] = 20
         return len(steps.until(5.0, 5.0))
 
     tick()

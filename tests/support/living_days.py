@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.draws.streams import Streams
-from valmatch.matching.living.queue import ANY, People, PresetInput, PresetReport, play_preset
+from valmatch.matching.living.queue import ANY, Parties, PresetInput, PresetReport, play_preset
 from valmatch.matching.living.registry import numbers_of
 from valmatch.matching.tickets.columns import Played
 
@@ -64,7 +64,7 @@ def drawn(day: Day, hours: float, seed: int, crowded: bool = False) -> PresetInp
     ratings = rng.normal(mean, spread, USERS)[users] if again else rng.normal(mean, spread, players)
     middle = np.rint(ratings[np.cumsum(sizes) - sizes]).astype(np.int64)
     ranged = rng.random(USERS)[users] < 0.3 if again else np.zeros(n, np.bool_)
-    people = People(
+    parties = Parties(
         sizes,
         np.cumsum(sizes) - sizes,
         ratings,
@@ -78,10 +78,11 @@ def drawn(day: Day, hours: float, seed: int, crowded: bool = False) -> PresetInp
         np.where(ranged, middle - 200, -ANY),
         np.where(ranged, middle + 200, ANY),
         ranged,
+        np.zeros(n, np.int64),
     )
     patience = rng.integers(8, 8 * 900, n) / 8.0
     cancels = np.where(rng.random(n) < 0.3, times + patience, np.inf)
-    return PresetInput(times, cancels, users, people, Streams(7).place(0))
+    return PresetInput(times, cancels, users, parties, Streams(7).place(0))
 
 
 def played(day: Day, tickets: PresetInput, hours: float) -> tuple[Played, PresetReport]:

@@ -22,12 +22,12 @@ if __name__ == "__main__":
         interpret()
 
 from valmatch.draws.streams import Streams
-from valmatch.kernels.arrays import Floats
+from valmatch.kernels.arrays import Ints
 from valmatch.kernels.compilation import variant
-from valmatch.matching.living import bar, faf_duels, lichess, osu, queue, shieldbattery
+from valmatch.matching.living import bar, faf, faf_duels, lichess, osu, queue, shieldbattery
 from valmatch.matching.living.pairing import pair
-from valmatch.matching.living.queue import ANY, People, make_line, terms_of
-from valmatch.matching.living.registry import Numbers, module_of, numbers_of
+from valmatch.matching.living.queue import ANY, Parties, PresetInput, new_state
+from valmatch.matching.living.registry import Numbers, kernel_numbers, module_of, numbers_of
 from valmatch.matching.queue import kernel_of
 
 Case = Mapping[str, Any]
@@ -86,7 +86,7 @@ def numbers_of_case(case: Case) -> Any:  # noqa: ANN401 - of the preset
 # ---------------------------------------------------------------- queues of the package
 
 
-def people_of(tickets: Sequence[Case], backbone: Mapping[str, float]) -> People:
+def parties_of(tickets: Sequence[Case], constants: Case) -> Parties:
     """Return tickets of a case as a rule knows them."""
     parties = [ticket.get("players", [ticket]) for ticket in tickets]
     sizes = np.array([len(players) for players in parties], np.int64)
@@ -94,7 +94,7 @@ def people_of(tickets: Sequence[Case], backbone: Mapping[str, float]) -> People:
     regions = sorted({one["region"] for one in tickets if one.get("region") is not None})
     between = np.full((len(regions), len(regions)), np.nan)
     np.fill_diagonal(between, 0.0)
-    for key, milliseconds in backbone.items():
+    for key, milliseconds in constants.get("backbone", {}).items():
         first, _, second = key.partition("|")
         if {first, second} <= set(regions):
             i, j = regions.index(first), regions.index(second)
@@ -106,7 +106,7 @@ def people_of(tickets: Sequence[Case], backbone: Mapping[str, float]) -> People:
     def column(name: str, kind: type) -> Any:  # noqa: ANN401
         return np.array([one.get(name) or 0 for one in every], kind)
 
-    return People(
+    return Parties(
         sizes,
         np.cumsum(sizes) - sizes,
         column("rating", np.float64),
@@ -125,6 +125,7 @@ def people_of(tickets: Sequence[Case], backbone: Mapping[str, float]) -> People:
         np.array([one[0] if one else -ANY for one in ranges], np.int64),
         np.array([one[1] if one else ANY for one in ranges], np.int64),
         np.array([one is not None for one in ranges], np.bool_),
+        np.array([one.get("sit") or 0 for one in tickets], np.int64),
     )
 
 
@@ -136,36 +137,29 @@ class Steps:
     """The queue of a rule, one review after another."""
 
     def __init__(self, preset: str, numbers: Numbers, case: Case) -> None:
-        tickets = sorted(case["tickets"], key=lambda one: one.get("time", 0.0))
-        self.tickets, n = tickets, len(tickets)
-        self.people = people_of(tickets, case["constants"].get("backbone", {}))
-        rule, terms, self.room = module_of(preset), terms_of(preset, numbers), n + 1
-        cancels = [one.get("cancel") for one in tickets]
-        self.line = make_line(
-            np.array([one.get("time", 0.0) for one in tickets], np.float64),
-            np.array([math.inf if one is None else one for one in cancels], np.float64),
-            self.people.sizes,
-            np.arange(n),
-            math.inf,
-            0.0,
-            rule.memory_of(terms),
-            Streams(0).place(0),
-        )
-        self.line.missed[:] = [one.get("attempts", 0) for one in tickets]
-        self.scratch = rule.scratch_of(terms, self.people, self.room)
+        self.tickets = sorted(case["tickets"], key=lambda one: one.get("time", 0.0))
+        n, parties = len(self.tickets), parties_of(self.tickets, case["constants"])
+        rule, self.numbers = module_of(preset), kernel_numbers(preset, numbers)
+        times = np.array([one.get("time", 0.0) for one in self.tickets], np.float64)
+        cancels = [one.get("cancel") for one in self.tickets]
+        until = np.array([math.inf if one is None else one for one in cancels], np.float64)
+        tickets = PresetInput(times, until, np.arange(n), parties, Streams(0).place(0))
+        self.state = new_state(tickets, rule.memory_of(self.numbers), math.inf, 0.0)
+        self.state.missed[:] = [one.get("attempts", 0) for one in self.tickets]
         self._play = kernel_of(queue.play, rule)
 
     def until(self, horizon: float, due: float) -> list[tuple[Any, list[list[int]]]]:
         """Go on with a review when it is due; return matches and the tickets of their teams."""
-        line, before = self.line, int(self.line.state["matches"][0])
-        line.state["horizon"], line.state["due"] = horizon, due
-        assert self._play(line, self.people, self.scratch, self.room)
+        state, counters = self.state, self.state.counters[0]
+        before = int(counters["matches"])
+        counters["horizon"], counters["due"] = horizon, due
+        self._play(state, self.numbers)
         matches = []
-        for match in line.matches[before : line.state["matches"][0]]:
+        for match in state.matches[before : counters["matches"]]:
             seats = range(match["first"], match["first"] + match["tickets"])
             teams = [
-                [int(line.members[0, k]) for k in seats if line.members[1, k] == team]
-                for team in range(line.members[1, seats[-1]] + 1)
+                [int(state.members[0, k]) for k in seats if state.members[1, k] == team]
+                for team in range(state.members[1, seats[-1]] + 1)
             ]
             matches.append((match, teams))
         return matches
@@ -173,7 +167,7 @@ class Steps:
     @property
     def waiting(self) -> list[int]:
         """Return who waits, in order of joining."""
-        return [int(k) for k in self.line.waiting[: self.line.state["waiting"][0]]]
+        return [int(k) for k in self.state.waiting[: self.state.counters["waiting"][0]]]
 
     def named(self, teams: Sequence[Sequence[int]]) -> list[list[Any]]:
         """Return the ids of tickets."""
@@ -196,7 +190,10 @@ def play_faf(case: Case) -> Match:
         ]
         waiting = steps.waiting
         if preset == "faf":
-            waiting.sort(key=lambda k: steps.scratch.tickets.average[k])
+            shown = np.empty(len(steps.tickets), faf.SHOWN)
+            for k in waiting:
+                faf.show(k, shown[k], steps.state, steps.numbers)
+            waiting.sort(key=lambda k: shown[k]["average"])
         return steps.answer(found, waiting)
     matches, pops, due = [], list[Match](), numbers.pop_first
     while due <= case["horizon"]:
@@ -204,8 +201,8 @@ def play_faf(case: Case) -> Match:
         for _, teams in steps.until(due, due):
             quality = draw_quality(steps, teams, case["constants"])
             matches.append({"time": due, "teams": steps.named(teams), "trueskill_quality": quality})
-        pops.append({"time": due, "players": int(steps.line.memory[slot])})
-        due = float(steps.line.state["due"][0])
+        pops.append({"time": due, "players": int(steps.state.memory[slot])})
+        due = float(steps.state.counters["due"][0])
     steps.until(case["horizon"], due)
     return steps.answer(matches, steps.waiting, pops=pops)
 
@@ -256,25 +253,20 @@ def play_bar(case: Case) -> Match:
 
 def win_chances(steps: Steps, teams: Sequence[Sequence[int]], numbers: Any) -> list[float]:  # noqa: ANN401
     """Return the believed win chance of each team."""
-    skill, variance = steps.scratch.skill, steps.scratch.variance
-    sums = [(sum(skill[k] for k in team), sum(variance[k] for k in team)) for team in teams]
-    play, pairs = len(teams) * numbers.beta**2, len(teams) * (len(teams) - 1) / 2
-    return [
-        sum(
-            float(bar.normal((own[0] - other[0]) / math.sqrt(play + own[1] + other[1])))
-            for j, other in enumerate(sums)
-            if j != i
-        )
-        / pairs
-        for i, own in enumerate(sums)
-    ]
+    entries = np.empty(len(steps.tickets), bar.TICKET)
+    for ticket in (k for team in teams for k in team):
+        bar.assess(ticket, entries[ticket], steps.state, steps.numbers)
+    sums = [[entries[team][name].sum() for name in ("skill", "variance")] for team in teams]
+    chances = np.empty(len(teams))
+    bar.within_band(np.array(sums), 0.0, steps.numbers, chances)
+    return [float(chance) for chance in chances]
 
 
 def play_shieldbattery(case: Case) -> Match:
     """Play a queue of ShieldBattery."""
     numbers = numbers_of_case(case)
     steps, ticks = Steps("shieldbattery", numbers, case), ticks_of(case, numbers.tick)
-    matches, states, line = list[Match](), list[Match](), steps.line
+    matches, states, state = list[Match](), list[Match](), steps.state
     for now in ticks:
         for match, teams in steps.until(now, now):
             variance, latency = _roster(steps, teams, now)
@@ -288,12 +280,12 @@ def play_shieldbattery(case: Case) -> Match:
                     "max_latency": latency,
                 }
             )
-        folded = line.memory[shieldbattery.IS_FOLDED] != 0.0
+        folded = state.memory[shieldbattery.IS_FOLDED] != 0.0
         states.append(
             {
                 "time": now,
-                "population": float(line.memory[shieldbattery.FOLDED]) if folded else None,
-                "threshold": float(shieldbattery.least_quality(line, steps.scratch)),
+                "population": float(state.memory[shieldbattery.FOLDED]) if folded else None,
+                "threshold": float(shieldbattery.least_quality(state, steps.numbers)),
             }
         )
     steps.until(case.get("horizon", max(ticks, default=0.0)), math.inf)
@@ -302,13 +294,12 @@ def play_shieldbattery(case: Case) -> Match:
 
 def _roster(steps: Steps, teams: Sequence[Sequence[int]], now: float) -> tuple[float, float]:
     """Return the variance and the latency of a match."""
-    scratch = steps.scratch
-    for seat, ticket in enumerate(sorted(k for team in teams for k in team)):
-        scratch.pool.tickets[seat], scratch.roster[seat] = ticket, seat
-        shieldbattery.look_at(seat, now, steps.line, scratch)
-    shieldbattery.value_roster(np.float32(-np.inf), scratch, scratch.single, 0)
-    numbers = scratch.single.numbers[0]
-    return float(numbers[shieldbattery.VARIANCE]), float(numbers[shieldbattery.LATENCY])
+    tickets = np.array(sorted(k for team in teams for k in team))
+    pool = shieldbattery.pool_of(tickets, now, steps.state, steps.numbers)
+    valued, places = np.zeros(1, shieldbattery.ROSTER), np.arange(tickets.size)
+    least = np.float32(-np.inf)
+    shieldbattery.value_roster(places, least, pool, steps.numbers, valued[0], places.copy())
+    return float(valued["variance"][0]), float(valued["latency"][0])
 
 
 # ---------------------------------------------------------------- osu!
@@ -322,7 +313,7 @@ class Lobby(NamedTuple):
     accepted: set[int]
 
 
-Form = Callable[..., int]  # as `valmatch.matching.living.osu.form_lobbies`
+Form = Callable[..., Ints]  # as `valmatch.matching.living.osu.form_lobbies`
 
 
 def by_congruences(seed: int) -> Form:
@@ -423,18 +414,21 @@ class OsuQueue:
         """Return the lobbies of an update, pivots first."""
         users = [k for k in self.free() if self.banned.get(k, -math.inf) < self.now]
         users.sort(key=self.ratings.__getitem__)
-        count = len(users)
-        if count < self.numbers.lobby_size:
+        if len(users) < self.numbers.lobby_size:
             return []
-        scratch = osu.scratch_of(terms_of("osu", self.numbers), people_of([{}], {}), count)
-        for k, user in enumerate(users):
-            scratch.users.number[k] = self.ids[user]
-            scratch.users.rating[k] = self.ratings[user]
-            scratch.users.waited[k] = self.now - self.present[user]
-            scratch.users.met[k] = [self._met(user, other) for other in users]
-        address = self.rng_key, self.updates
-        formed = self.form(scratch.users, count, scratch.terms, scratch.lobbies, *address)
-        return [[users[k] for k in row] for row in scratch.lobbies.members[:formed]]
+        met = np.array([[self._met(user, other) for other in users] for user in users])
+        lobbies = self.form(
+            osu.Users(
+                np.array([self.ids[user] for user in users]),
+                np.array([self.ratings[user] for user in users]),
+                np.array([self.now - self.present[user] for user in users]),
+                met,
+            ),
+            kernel_numbers("osu", self.numbers),
+            self.rng_key,
+            self.updates,
+        )
+        return [[users[k] for k in row] for row in lobbies]
 
     def _met(self, first: int, second: int) -> bool:
         last = self.last.get(frozenset((first, second)))
@@ -487,13 +481,12 @@ class LichessPool:
     """A pool of lichess while members come and go."""
 
     def __init__(self, tickets: Sequence[Case], numbers: lichess.Numbers) -> None:
-        self.tickets, self.numbers = tickets, numbers
-        people = people_of(tickets, {})
-        self.scratch = lichess.scratch_of(terms_of("lichess", numbers), people, len(tickets) + 1)
-        for k, one in enumerate(tickets):
-            lichess.enter(k, people, self.scratch)
-            self.scratch.pool.sit[k] = one.get("sit") or 0
-        self.missed = [one.get("misses") or 0 for one in tickets]
+        self.tickets, self.numbers, n = tickets, numbers, len(tickets)
+        given = PresetInput(
+            np.zeros(n), np.zeros(n), np.arange(n), parties_of(tickets, {}), Streams(0).place(0)
+        )
+        self.state = new_state(given, np.zeros(1), 0.0, 0.0)
+        self.state.missed[:] = [one.get("misses") or 0 for one in tickets]
         self.ranges = [one.get("range") for one in tickets]
         self.members: list[int] = []
         self.paired: set[str] = set()
@@ -527,7 +520,7 @@ class LichessPool:
         self.paired = {self.tickets[k]["user"] for k in gone}
         self.members = [k for k in self.members if k not in gone]
         for k in self.members:
-            self.missed[k] += 1
+            self.state.missed[k] += 1
         return now + self.numbers.wave_seconds + self.jitter(len(self.waves))
 
     def _seats(self, members: tuple[int, int]) -> list[int]:
@@ -543,17 +536,14 @@ class LichessPool:
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
         """Yield the pairs of all others."""
-        scratch = self.scratch
         others = [k for k in self.members if not self.tickets[k].get("lame")]
-        for k in others:
-            lichess.give_credit(k, self.missed[k], scratch)
-        lichess.score_pairs(np.array(others, np.int64), len(others), scratch)
+        numbers = kernel_numbers("lichess", self.numbers)
+        points = lichess.score_pairs(np.array(others, np.int64), self.state, numbers)
         for i, first in enumerate(others):
             for j, second in enumerate(others):
                 if self.tickets[first]["user"] in (self.tickets[second].get("blocks") or ()):
-                    scratch.points[i, j] = scratch.points[j, i] = np.nan
-        pair(scratch.forest, scratch.points, len(others), scratch.partners)
-        for i, j in enumerate(scratch.partners[: len(others)].tolist()):
+                    points[i, j] = points[j, i] = np.nan
+        for i, j in enumerate(pair(points).tolist()):
             if j > i:
                 yield others[i], others[j]
 
@@ -571,9 +561,9 @@ class LichessPool:
         for k in self.members:
             if self.tickets[k]["user"] == user:
                 if self.ranges[k] != wanted:
-                    self.ranges[k], self.missed[k] = wanted, 0
+                    self.ranges[k], self.state.missed[k] = wanted, 0
                     for column in ("low", "high", "ranged"):
-                        values: Floats = getattr(self.scratch.pool, column)
+                        values: Ints = getattr(self.state.parties, column)
                         values[k] = values[number]
                 return False
         self.members.append(number)

@@ -42,9 +42,10 @@ _announcing = threading.Lock()
 def njit(function: F) -> F:
     """Compile `function` in nopython mode, cached and without the GIL; `.py_func` is its twin.
 
-    Floating-point arithmetic stays strict (no fastmath), because results must be reproducible.
+    Floating-point arithmetic stays strict (no fastmath), because results must be reproducible. It
+    may make arrays, also where a kernel calls it that makes none.
     """
-    return _compiled(function)
+    return _compiled(function, _nrt=True)
 
 
 def unallocating(function: F) -> F:

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from valmatch.matching.living.pairing import make_forest, pair
+from valmatch.matching.living.pairing import pair
 
 Scores = list[list[float | None]]
 
@@ -15,10 +15,7 @@ Scores = list[list[float | None]]
 def choose(scores: Scores) -> list[int]:
     """Return whose partner each is, -1 for none; None stands for a pair that is not allowed."""
     count = len(scores)
-    points = np.array(scores, np.float64).reshape(count, count)
-    partners = np.full(count, -1, np.int64)
-    pair(make_forest(count), points, count, partners)
-    return [int(one) for one in partners]
+    return [int(one) for one in pair(np.array(scores, np.float64).reshape(count, count))]
 
 
 def best(scores: Scores) -> tuple[int, float]:
@@ -85,16 +82,3 @@ def test_one_pair_more_outweighs_any_points() -> None:
     for i, j, points in ((0, 1, 500.0), (1, 2, -9000.0), (2, 3, 500.0)):
         scores[i][j] = scores[j][i] = points
     assert choose(scores) == [1, 0, 3, 2]
-
-
-def test_room_is_used_again() -> None:
-    rng = random.Random(7)
-    forest = make_forest(12)
-    for _ in range(50):
-        scores = world(rng, rng.randint(2, 12))
-        points = np.array(
-            [[np.nan if one is None else one for one in row] for row in scores], np.float64
-        )
-        partners = np.full(len(scores), -1, np.int64)
-        pair(forest, points, len(scores), partners)
-        assert partners.tolist() == choose(scores)

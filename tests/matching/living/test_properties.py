@@ -44,20 +44,20 @@ class World(NamedTuple):
 
     def players(self, ticket: int) -> range:
         """Return the players of a ticket."""
-        first = int(self.tickets.people.firsts[ticket])
-        return range(first, first + int(self.tickets.people.sizes[ticket]))
+        first = int(self.tickets.parties.firsts[ticket])
+        return range(first, first + int(self.tickets.parties.sizes[ticket]))
 
 
 def chances(world: World, teams: Teams) -> Floats:
     """Return the win chance of each team that Beyond All Reason believes in."""
-    numbers, people = world.numbers, world.tickets.people
+    numbers, parties = world.numbers, world.tickets.parties
     sums = np.zeros((len(teams), 2))
     for team, tickets in enumerate(teams):
         for ticket in tickets:
-            rated = [k for k in world.players(ticket) if not people.unrated[k]]
+            rated = [k for k in world.players(ticket) if not parties.unrated[k]]
             pair = [numbers.newcomer_mean, numbers.newcomer_deviation]
             if rated:
-                pair = [people.ratings[rated].mean(), people.deviations[rated].mean()]
+                pair = [parties.ratings[rated].mean(), parties.deviations[rated].mean()]
             counts = len(world.players(ticket)) if numbers.each_player else 1
             sums[team] += counts * pair[0], counts * pair[1] ** 2
     n = len(teams)
@@ -82,8 +82,8 @@ def bar(world: World, teams: Teams, now: float) -> bool:
 
 def faf(world: World, teams: Teams, attempts: Callable[[int], int]) -> float:
     """Return the quality of a match of teams of FAForever."""
-    n, people = world.numbers, world.tickets.people
-    shown = people.ratings - n.less_deviations * people.deviations
+    n, parties = world.numbers, world.tickets.parties
+    shown = parties.ratings - n.less_deviations * parties.deviations
     tickets = [k for team in teams for k in team]
     averages = [shown[list(world.players(k))].mean() for k in tickets]
     totals = [sum(shown[p] for k in team for p in world.players(k)) for team in teams]
@@ -94,7 +94,7 @@ def faf(world: World, teams: Teams, attempts: Callable[[int], int]) -> float:
     for ticket, average in zip(tickets, averages, strict=True):
         size, tries = len(world.players(ticket)), attempts(ticket)
         quality += min(tries * n.time_bonus, n.time_bonus_cap) * size / n.team_size
-        new = sum(people.games[p] <= n.newcomer_games for p in world.players(ticket))
+        new = sum(parties.games[p] <= n.newcomer_games for p in world.players(ticket))
         newbies += min(tries * n.newbie_bonus, n.newbie_bonus_cap) * new / n.team_size
         minority += ((average - n.rating_peak) / n.minority_range) ** 4 * size / n.team_size
     if max(shown[everybody]) < n.newbie_unless_over:
@@ -105,7 +105,7 @@ def faf(world: World, teams: Teams, attempts: Callable[[int], int]) -> float:
 def osu(world: World, number: int, ticket: int) -> bool:
     """Return whether a ticket could be in a lobby but for its pivot."""
     now, ((pivot,), *_) = world.matches[number]
-    n, ratings, users = world.numbers, world.tickets.people.ratings, world.tickets.users
+    n, ratings, users = world.numbers, world.tickets.parties.ratings, world.tickets.users
     wide = math.exp(((ratings[pivot] - n.centre) / n.scale) ** 2)
     wait = now - world.tickets.times[pivot]
     if abs(ratings[ticket] - ratings[pivot]) > n.radius * wide * 2 ** (wait / n.doubling):
@@ -121,15 +121,15 @@ def osu(world: World, number: int, ticket: int) -> bool:
 
 def lichess(world: World, teams: Teams) -> bool:
     """Return whether a pair of lichess may meet, whatever both have missed."""
-    people, ((first,), (second,)) = world.tickets.people, teams
-    one, other = round(people.ratings[first]), round(people.ratings[second])
-    inside = people.low[first] <= other <= people.high[first]
+    parties, ((first,), (second,)) = world.tickets.parties, teams
+    one, other = round(parties.ratings[first]), round(parties.ratings[second])
+    inside = parties.low[first] <= other <= parties.high[first]
     gap = abs(one - other) - 400 - 30
-    gap -= 200 * (people.ranged[first] and people.ranged[second])
-    gap -= 30 * (people.unrated[first] and people.unrated[second])
+    gap -= 200 * (parties.ranged[first] and parties.ranged[second])
+    gap -= 30 * (parties.unrated[first] and parties.unrated[second])
     lower = min(one, other)
     limit = 130 if lower < 1000 else 100 if lower < 1500 else lower // 15
-    return bool(inside and people.low[second] <= one <= people.high[second] and gap <= limit)
+    return bool(inside and parties.low[second] <= one <= parties.high[second] and gap <= limit)
 
 
 def day(name: str, seed: int = 1) -> World:
@@ -150,7 +150,7 @@ def test_tickets_are_in_one_match_and_leave_in_time(name: str) -> None:
     assert np.unique(found.tickets).size == found.tickets.size
     assert np.array_equal(np.flatnonzero(found.statuses == COMPLETED), np.sort(found.tickets))
     for now, teams in world.matches:
-        assert [sum(tickets.people.sizes[team]) for team in teams] == [size] * count
+        assert [sum(tickets.parties.sizes[team]) for team in teams] == [size] * count
         for ticket in (k for team in teams for k in team):
             assert tickets.times[ticket] <= now <= tickets.cancels[ticket]
     gone = (found.statuses == CANCELLED) & (found.ends > tickets.times)
@@ -168,7 +168,7 @@ def test_tickets_are_in_one_match_and_leave_in_time(name: str) -> None:
 @pytest.mark.parametrize("name", ["bar", "bar_twos", "bar_trios", "bar_three_teams", "bar_grows"])
 def test_bar_believes_in_its_matches_and_skips_who_would_not_do(name: str) -> None:
     world = day(name)
-    sizes = world.tickets.people.sizes
+    sizes = world.tickets.parties.sizes
     for (now, teams), value, skipped in zip(
         world.matches, world.report.values, world.report.skipped, strict=True
     ):
@@ -215,13 +215,13 @@ def test_pairs_of_lichess_may_meet() -> None:
 @pytest.mark.parametrize("name", ["shieldbattery", "shieldbattery_twos"])
 def test_rosters_of_shieldbattery_share_a_map_and_are_balanced(name: str) -> None:
     world = day(name)
-    n, people = world.numbers, world.tickets.people
-    eff = people.ratings - n.less_deviations * people.deviations
+    n, parties = world.numbers, world.tickets.parties
+    eff = parties.ratings - n.less_deviations * parties.deviations
     for (now, teams), value, chance in zip(
         world.matches, world.report.values, world.report.chances, strict=True
     ):
         tickets = sorted(k for team in teams for k in team)
-        picks = people.maps[tickets]
+        picks = parties.maps[tickets]
         assert (picks < 0).any() or np.bitwise_and.reduce(picks) != 0
         one, two = (math.sqrt((eff[team] ** 2).mean()) for team in teams)
         assert chance == pytest.approx(1 / (1 + 10 ** ((two - one) / n.logistic)), abs=1e-5)

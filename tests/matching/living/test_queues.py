@@ -34,7 +34,7 @@ def spans_of(tickets: PresetInput) -> list[tuple[float, float]]:
 def by_osu(numbers: Any, tickets: PresetInput, horizon: float) -> Found:  # noqa: ANN401
     """Let users join and leave; of a user who waits the ticket does not count."""
     ratings = np.zeros(tickets.users.max() + 1)
-    ratings[tickets.users] = tickets.people.ratings
+    ratings[tickets.users] = tickets.parties.ratings
     queue = OsuQueue(ratings.tolist(), numbers)
     queue.rng_key = tickets.rng_key
     events = [(time, 0, k) for k, (time, _) in enumerate(spans_of(tickets))]
@@ -58,15 +58,15 @@ def by_osu(numbers: Any, tickets: PresetInput, horizon: float) -> Found:  # noqa
 
 def by_lichess(numbers: Any, tickets: PresetInput, horizon: float) -> Found:  # noqa: ANN401
     """Let the pool of the cases play."""
-    people = tickets.people
+    parties = tickets.parties
     members = [
         {
             "time": time,
             "cancel": end,
             "user": str(tickets.users[k]),
-            "rating": float(people.ratings[k]),
-            "range": [int(people.low[k]), int(people.high[k])] if people.ranged[k] else None,
-            "provisional": bool(people.unrated[k]),
+            "rating": float(parties.ratings[k]),
+            "range": [int(parties.low[k]), int(parties.high[k])] if parties.ranged[k] else None,
+            "provisional": bool(parties.unrated[k]),
         }
         for k, (time, end) in enumerate(spans_of(tickets))
     ]

@@ -11,7 +11,7 @@ from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.kernels.arrays import Ints
-from valmatch.matching.living.queue import ANY, People, PresetInput, play_preset
+from valmatch.matching.living.queue import ANY, Parties, PresetInput, play_preset
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.model import LadderModel, Run
 from valmatch.models.ladder.state import new_log
@@ -101,7 +101,7 @@ def tickets_of(model: LadderModel, run: Run, place: Any) -> Tickets:  # noqa: AN
     tickets = len(sizes)
     leaders = log[firsts]
     gone = (leaders["match"] < 0) & ~np.isnan(leaders["ended"])
-    people = People(
+    parties = Parties(
         np.array(sizes),
         np.array(firsts),
         means,
@@ -115,9 +115,10 @@ def tickets_of(model: LadderModel, run: Run, place: Any) -> Tickets:  # noqa: AN
         np.full(tickets, -ANY),
         np.full(tickets, ANY),
         np.zeros(tickets, np.bool_),
+        np.zeros(tickets, np.int64),
     )
     cancels = np.where(gone, leaders["ended"] * HOUR, np.inf)
-    found = PresetInput(leaders["time"] * HOUR, cancels, leaders["player"].copy(), people, place)
+    found = PresetInput(leaders["time"] * HOUR, cancels, leaders["player"].copy(), parties, place)
     return Tickets(found, np.repeat(np.arange(tickets), sizes))
 
 
@@ -169,10 +170,11 @@ def _check_conservation(run: Run) -> None:
 def test_nothing_depends_on_the_room(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = LadderModel(factors_of(name))
     wide = played(model, 1)
-    monkeypatch.setitem(model._rule.new.__globals__, "LEAST_ROOM", 4)
+    for_players = model._rule.new.__globals__["_for_players"]
+    monkeypatch.setitem(for_players.__globals__, "LEAST_ROOM", 1)
     model._queue = model._rule.new(1, model._rules.queue)
     narrow = played(model, 1)
-    assert model._queue.line.times.size < 1024
+    assert model._queue.tickets.matches.size < 1024
     assert narrow.loop.players.tobytes() == wide.loop.players.tobytes()
     assert narrow.log.tickets.tobytes() == wide.log.tickets.tobytes()
     assert narrow.log.teams.tobytes() == wide.log.teams.tobytes()

@@ -15,20 +15,19 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from valmatch.inputs.fields import Flag, Number, Positive, Whole, refuse
-from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints, Records
 from valmatch.kernels.compilation import at, inlined, internal, njit
 from valmatch.matching.living import registry
 from valmatch.matching.living.queue import (
-    Line,
-    People,
+    MatchmakerState,
     add_member,
     begin_match,
     by_the_clock,
-    everybody_joins,
+    first_tick,
     no_memory,
-    terms_type,
+    nobody_refused,
 )
-from valmatch.matching.living.registry import Share, TeamSize, Tick, number
+from valmatch.matching.living.registry import Share, TeamSize, Tick, kernel_type, number
 from valmatch.matching.tickets.layout import COMPLETED
 
 
@@ -37,6 +36,7 @@ class Numbers(registry.Numbers):
 
     source = "teiserver 14e15e4, 2026-08-08: lib/teiserver/matchmaking, openskill.ex 147f67b"
     value: ClassVar = ("", "believed win chance of the first team")
+    clock: ClassVar = "tick"
     takes_parties: ClassVar = True
     believes: ClassVar = True
 
@@ -78,199 +78,188 @@ class Numbers(registry.Numbers):
         return self.team_count, self.team_size
 
     @property
-    def clock(self) -> str:
-        """The number that says how many seconds reviews are apart at most."""
-        return "tick"
-
-    @property
     def newcomers(self) -> tuple[float, float]:
         """Rating and deviation that newcomers are taken to have."""
         return self.newcomer_mean, self.newcomer_deviation
 
 
-Terms = terms_type(Numbers, __name__)
+KernelNumbers = kernel_type(Numbers, __name__)
+
+memory_of, first_review, joined, refuses = no_memory, first_tick, by_the_clock, nobody_refused
+
+TICKET = np.dtype(
+    [
+        ("ticket", "i8"),
+        ("size", "i8"),  # players
+        ("skill", "f8"),  # what it adds to the skill of its team
+        ("variance", "f8"),  # and to its variance
+        ("missed", "i8"),  # reviews that it has been through
+    ]
+)
+
+
+@internal
+def assess(ticket: int, entry: Any, state: MatchmakerState, numbers: Any) -> None:  # noqa: ANN401
+    """Note what a ticket adds to its team: the mean of its rated players, or a newcomer's."""
+    parties = state.parties
+    first, size = parties.firsts[ticket], parties.sizes[ticket]
+    rated, skill, deviation = 0, 0.0, 0.0
+    for player in range(first, first + size):
+        if not parties.unrated[player]:
+            rated += 1
+            skill += parties.ratings[player]
+            deviation += parties.deviations[player]
+    if rated > 0:
+        skill /= rated
+        deviation /= rated
+    else:
+        skill, deviation = numbers.newcomer_mean, numbers.newcomer_deviation
+    entry["ticket"], entry["size"], entry["missed"] = ticket, size, state.missed[ticket]
+    entry["skill"], entry["variance"] = skill, deviation * deviation
+    if numbers.each_player:
+        entry["skill"] *= size
+        entry["variance"] *= size
+
+
+@njit
+def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+    """Form matches; return when the next tick is."""
+    counters, size = state.counters[0], numbers.team_size
+    following = (counters["reviews"] + 2) * numbers.tick
+    fresh, count = counters["fresh"], counters["waiting"]
+    if fresh == 0 and numbers.band_grows == 0.0:
+        return following
+    tickets = np.empty(count, TICKET)
+    for k in range(count):
+        place = count - 1 - k if numbers.newest_first else k
+        assess(state.waiting[place], tickets[k], state, numbers)
+    with_fresh = numbers.newest_first and numbers.band_grows == 0.0 and numbers.team_count == 2
+    calls = np.zeros(1, np.int64)
+    while tickets["size"].sum() >= numbers.team_count * size:
+        starters = fresh if with_fresh else tickets.size
+        search = _new_search(tickets, numbers)
+        steps = first_line_up(search, tickets, starters, numbers, calls)
+        if steps == 0:
+            break
+        begin_match(now, search.chances[0], search.chances[0], state)
+        for k in range(steps):
+            if search.chosen[k] >= 0:
+                ticket = tickets[search.chosen[k]]["ticket"]
+                add_member(ticket, search.steps[k]["team"], now, state)
+        left = np.empty(tickets.size, np.bool_)
+        for k in range(tickets.size):
+            left[k] = state.status[tickets[k]["ticket"]] != COMPLETED
+        fresh, tickets = left[:fresh].sum(), tickets[left]
+    counters["examined"] += calls[0]
+    return following
+
+
+@njit
+def could_replace(
+    match: int,
+    member: int,
+    ticket: int,
+    now: float,
+    state: MatchmakerState,
+    numbers: Any,  # noqa: ANN401
+) -> bool:
+    """Return whether a match could have a ticket in place of a member: if all chances allow it."""
+    first, entry, longest = state.matches[match]["first"], np.empty(1, TICKET), 0
+    sums, chances = np.zeros((numbers.team_count, 2)), np.empty(numbers.team_count)
+    for k in range(first, first + state.matches[match]["tickets"]):
+        assess(ticket if k == member else state.members[0, k], entry[0], state, numbers)
+        longest = max(longest, entry[0]["missed"])
+        sums[state.members[1, k], 0] += entry[0]["skill"]
+        sums[state.members[1, k], 1] += entry[0]["variance"]
+    return within_band(sums, numbers.band_grows * longest, numbers, chances)
+
+
+# Win chances.
 
 # The error function by Abramowitz and Stegun, 7.1.26, as the source has it.
 A1, A2, A3, A4, A5 = 0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429
 SLOWNESS = 0.3275911
 ROOT_2 = math.sqrt(2.0)
 
+
+@internal
+def normal(value: float) -> float:
+    """Return the normal distribution function by Abramowitz and Stegun, 7.1.26."""
+    x = abs(value) / ROOT_2
+    t = 1.0 / (1.0 + SLOWNESS * x)
+    error = 1.0 - ((((A5 * t + A4) * t + A3) * t + A2) * t + A1) * t * math.exp(-x * x)
+    return 0.5 * (1.0 + (error if value >= 0 else -error))
+
+
+@internal
+def within_band(sums: Floats, grown: float, numbers: Any, chances: Floats) -> bool:  # noqa: ANN401
+    """Return whether the win chance of every team is within the band; write these chances.
+
+    Shapes: `sums` (teams, 2): of skills and of variances.
+    """
+    teams, within = len(sums), True
+    play, pairs = teams * numbers.beta * numbers.beta, teams * (teams - 1) / 2
+    for i in range(teams):
+        total = 0.0
+        for j in range(teams):
+            if j != i:
+                spread = math.sqrt(play + sums[i, 1] + sums[j, 1])
+                total += normal((sums[i, 0] - sums[j, 0]) / spread)
+        chances[i] = total / pairs
+        low, high = numbers.chance_low - grown, numbers.chance_high + grown
+        within &= low <= chances[i] <= high
+    return within
+
+
+# The search: depth first, from team to team and from ticket to ticket.
+
 MARGIN = 1e-6  # by how much a band is wider where it only says what need not be looked at
 FARTHEST = 40.0  # beyond so many deviations no win chance is told from 0 or 1
+NEXT_TEAM = -1  # stands for a ticket where the next team begins
 
-CALLS, STARTERS, COUNT = range(3)  # places of `Search.counts`
-LEAST, MOST = range(2)  # places of `Search.window`
+STEP = np.dtype(
+    [
+        ("place", "i8"),  # where to look for the next ticket
+        ("team", "i8"),
+        ("need", "i8"),  # players that the team lacks
+        ("skill", "f8"),  # sums of its tickets so far
+        ("variance", "f8"),
+    ]
+)
 
 
 class Search(NamedTuple):
     """The state of a search."""
 
-    order: Ints  # (room,); tickets in the order in which they are looked at
-    size: Ints  # (room,); players of each of them
-    skill: Floats  # (room,); what each adds to the skill of its team
-    variance: Floats  # (room,); and to its variance
-    ticks: Floats  # (room,); reviews that it has been through
-    used: Ints  # (room,); whether it is in a team
-    chosen: Ints  # (teams, players + 1); tickets of each team in order
-    cursor: Ints  # (teams, players + 1); where to look for the next
-    need: Ints  # (teams, players + 1); players that are missing
-    skills: Floats  # (teams, players + 1); sums of the first tickets of each team
-    variances: Floats  # (teams, players + 1)
-    depth: Ints  # (teams,); tickets of each team
-    low: Floats  # (room + 1, players + 1); least sum of tickets from one on with so many players
-    high: Floats  # (room + 1, players + 1); and the greatest
+    steps: Records  # (depth,)
+    chosen: Ints  # (depth,); the ticket that each step takes, or `NEXT_TEAM`
+    used: Bools  # (tickets,); whether they are in a team
+    sums: Floats  # (teams, 2); skills and variances of the teams that are full
+    low: Floats  # (tickets + 1, players + 1); least sum of tickets from one on with so many players
+    high: Floats  # (tickets + 1, players + 1); and the greatest
     window: Floats  # (2,); between what the sum of a second team has to be beside the first
+    off: Floats  # (2,); deviations between which the difference of two teams has to be
     chances: Floats  # (teams,); win chances of the line-up that was looked at last
-    # (3,); line-ups looked at; of how many tickets, the first ones, one has to be the first of the
-    # first team; tickets in all
-    counts: Ints
-
-
-class Limits(NamedTuple):
-    """What a line-up has to keep to."""
-
-    play: float  # variance of the play of one game, of all teams
-    low: float  # least win chance
-    high: float  # and the greatest
-    grows: float  # by how much they move outwards with a tick
-    most: float  # greatest variance of a ticket
-    least_off: float  # deviations between which the difference of two teams has to be
-    most_off: float
-
-
-class Scratch(NamedTuple):
-    """What the rule works with."""
-
-    terms: Any
-    skill: Floats  # (n,); what each ticket adds to its team
-    variance: Floats  # (n,)
-    search: Search
-
-
-def scratch_of(terms: Any, people: People, room: int) -> Scratch:  # noqa: ANN401
-    """Return the arrays that the rule works with."""
-    n, teams, players = people.sizes.size, terms.team_count, terms.team_size
-    order, size, used = np.zeros((3, room), np.int64)
-    skill, variance, ticks = np.zeros((3, room))
-    chosen, cursor, need = np.zeros((3, teams, players + 1), np.int64)
-    skills, variances = np.zeros((2, teams, players + 1))
-    low, high = np.zeros((2, room + 1, players + 1))
-    search = Search(
-        order,
-        size,
-        skill,
-        variance,
-        ticks,
-        used,
-        chosen,
-        cursor,
-        need,
-        skills,
-        variances,
-        np.zeros(teams, np.int64),
-        low,
-        high,
-        np.zeros(2),
-        np.zeros(teams),
-        np.zeros(3, np.int64),
-    )
-    return Scratch(terms, np.zeros(n), np.zeros(n), search)
-
-
-memory_of, joined, refuses = no_memory, by_the_clock, everybody_joins
-
-
-@internal
-def first_review(line: Line, scratch: Scratch) -> float:
-    """Return when the first tick is."""
-    return scratch.terms.tick
-
-
-@internal
-def enter(ticket: int, people: People, scratch: Scratch) -> None:
-    """Work out what a ticket adds to its team: the mean of its rated players, or a newcomer's."""
-    terms, first, size = scratch.terms, people.firsts[ticket], people.sizes[ticket]
-    rated, skill, deviation = 0, 0.0, 0.0
-    for player in range(first, first + size):
-        if not people.unrated[player]:
-            rated += 1
-            skill += people.ratings[player]
-            deviation += people.deviations[player]
-    if rated > 0:
-        skill /= rated
-        deviation /= rated
-    else:
-        skill, deviation = terms.newcomer_mean, terms.newcomer_deviation
-    scratch.skill[ticket], scratch.variance[ticket] = skill, deviation * deviation
-    if terms.each_player:
-        scratch.skill[ticket] *= size
-        scratch.variance[ticket] *= size
 
 
 @njit
-def review(now: float, line: Line, scratch: Scratch) -> float:
-    """Form matches; return when the next tick is."""
-    state, terms, search = line.state[0], scratch.terms, scratch.search
-    following = (state["reviews"] + 2) * terms.tick
-    fresh, count = state["fresh"], state["waiting"]
-    if fresh == 0 and terms.band_grows == 0.0:
-        return following
-    for k in range(count):
-        search.order[k] = line.waiting[count - 1 - k if terms.newest_first else k]
-    search.counts[CALLS] = 0
-    with_fresh = terms.newest_first and terms.band_grows == 0.0 and terms.team_count == 2
-    while True:
-        players, most, longest = _take_over(count, line, scratch)
-        if players < terms.team_count * terms.team_size:
-            break
-        search.counts[STARTERS] = fresh if with_fresh else count
-        if not first_line_up(search, _limits(terms, most, longest), terms.team_size):
-            break
-        begin_match(now, search.chances[0], search.chances[0], line)
-        for team in range(terms.team_count):
-            for k in range(search.depth[team]):
-                add_member(search.order[search.chosen[team, k]], team, now, line)
-        left, new = 0, 0
-        for k in range(count):
-            if line.status[search.order[k]] != COMPLETED:
-                new += k < fresh
-                search.order[left] = search.order[k]
-                left += 1
-        count, fresh = left, new
-    state["examined"] += search.counts[CALLS]
-    return following
-
-
-@internal
-def _take_over(count: int, line: Line, scratch: Scratch) -> tuple[int, float, int]:
-    """Let a search know its tickets; return their players, greatest variance, longest wait."""
-    search, players, most, longest = scratch.search, 0, 0.0, 0
-    search.counts[COUNT] = count
-    for k in range(count):
-        ticket = search.order[k]
-        search.size[k] = line.sizes[ticket]
-        search.skill[k] = scratch.skill[ticket]
-        search.variance[k] = scratch.variance[ticket]
-        search.ticks[k] = line.missed[ticket]
-        players += line.sizes[ticket]
-        most = max(most, scratch.variance[ticket])
-        longest = max(longest, line.missed[ticket])
-    return players, most, longest
-
-
-@internal
-def _limits(terms: Any, most: float, longest: int) -> Limits:  # noqa: ANN401
-    """Return what line-ups have to keep to."""
-    grown = terms.band_grows * longest + MARGIN
-    low, high = _off_at(terms.chance_low - grown), _off_at(terms.chance_high + grown)
-    return Limits(
-        terms.team_count * terms.beta * terms.beta,
-        terms.chance_low,
-        terms.chance_high,
-        terms.band_grows,
-        most,
-        min(0.0, max(low, -high)),
-        max(0.0, min(high, -low)),
+def _new_search(tickets: Records, numbers: Any) -> Search:  # noqa: ANN401
+    """Return a search among some tickets."""
+    teams, players, n = numbers.team_count, numbers.team_size, tickets.size
+    grown = numbers.band_grows * tickets["missed"].max() + MARGIN
+    low, high = _off_at(numbers.chance_low - grown), _off_at(numbers.chance_high + grown)
+    off = np.array([min(0.0, max(low, -high)), max(0.0, min(high, -low))])
+    depth = teams * (players + 1) + 1
+    return Search(
+        np.empty(depth, STEP),
+        np.empty(depth, np.int64),
+        np.zeros(n, np.bool_),
+        np.zeros((teams, 2)),
+        np.empty((n + 1, players + 1)),
+        np.empty((n + 1, players + 1)),
+        np.empty(2),
+        off,
+        np.empty(teams),
     )
 
 
@@ -291,191 +280,140 @@ def _off_at(chance: float) -> float:
     return high
 
 
-@internal
-def normal(value: float) -> float:
-    """Return the normal distribution function by Abramowitz and Stegun, 7.1.26."""
-    x = abs(value) / ROOT_2
-    t = 1.0 / (1.0 + SLOWNESS * x)
-    error = 1.0 - ((((A5 * t + A4) * t + A3) * t + A2) * t + A1) * t * math.exp(-x * x)
-    return 0.5 * (1.0 + (error if value >= 0 else -error))
-
-
-@internal
-def would_do(
-    match: int, member: int, ticket: int, now: float, line: Line, scratch: Scratch
-) -> bool:
-    """Return whether a match could have a ticket in place of a member: if all chances allow it."""
-    matched, search, terms = line.matches[match], scratch.search, scratch.terms
-    longest = 0
-    for team in range(terms.team_count):
-        skills, variances = 0.0, 0.0
-        for k in range(matched["first"], matched["first"] + matched["tickets"]):
-            other = ticket if k == member else line.members[0, k]
-            # Who is left over has missed this review by now.
-            longest = max(longest, line.missed[other] - int(k == member))
-            if line.members[1, k] == team:
-                skills += scratch.skill[other]
-                variances += scratch.variance[other]
-        search.skills[team, 1], search.variances[team, 1] = skills, variances
-        search.depth[team] = 1
-    grown = terms.band_grows * longest
-    play = terms.team_count * terms.beta * terms.beta
-    return within_band(search, play, terms.chance_low - grown, terms.chance_high + grown)
-
-
-@internal
-def within_band(search: Search, play: float, low: float, high: float) -> bool:
-    """Return whether the win chance of every team is within the band; write these chances."""
-    teams = search.depth.size
-    pairs = teams * (teams - 1) / 2
-    within = True
-    for i in range(teams):
-        total = 0.0
-        for j in range(teams):
-            if j != i:
-                one, other = search.depth[i], search.depth[j]
-                spread = math.sqrt(play + search.variances[i, one] + search.variances[j, other])
-                total += normal((search.skills[i, one] - search.skills[j, other]) / spread)
-        search.chances[i] = total / pairs
-        within &= low <= search.chances[i] <= high
-    return within
-
-
-# ---------------------------------------------------------------- the search
-
-
 @njit
-def first_line_up(search: Search, limits: Limits, players: int) -> bool:
-    """Look for the first line-up that may start; its tickets are then in `search.chosen`."""
-    teams, count = search.depth.size, search.counts[COUNT]
-    for k in range(count):
-        search.used[k] = 0
-    team = 0
-    _begin(search, 0, 0, players)
-    while team >= 0:
-        depth = search.depth[at(team)]
-        if search.need[at(team), at(depth)] == 0:
-            if team < teams - 1:
-                team += 1
-                _begin(search, team, search.chosen[0, 0] + 1 if teams == 2 else 0, players)
-                if teams == 2:
-                    _bound(search, limits, players)
-            elif _may_start(search, limits):
-                return True
+def first_line_up(
+    search: Search,
+    tickets: Records,
+    starters: int,
+    numbers: Any,  # noqa: ANN401
+    calls: Ints,
+) -> int:
+    """Look for the first line-up that may start, from one of the first tickets on.
+
+    Return the steps to it, 0 where there is none; count the line-ups looked at in `calls`.
+    """
+    teams, steps = numbers.team_count, search.steps
+    depth = 0
+    _begin(steps[0], 0, 0, numbers.team_size)
+    while depth >= 0:
+        step = steps[at(depth)]
+        team = step["team"]
+        if step["need"] == 0:
+            search.sums[team, 0], search.sums[team, 1] = step["skill"], step["variance"]
+            if team == teams - 1:
+                calls[0] += 1
+                grown = numbers.band_grows * _longest(search, tickets, depth)
+                if within_band(search.sums, grown, numbers, search.chances):
+                    return depth
+                depth = _give_back(search, depth)
             else:
-                _give_back(search, team)
+                search.chosen[at(depth)] = NEXT_TEAM
+                depth += 1
+                first = search.chosen[0] + 1 if teams == 2 else 0
+                _begin(steps[at(depth)], team + 1, first, numbers.team_size)
+                if teams == 2:
+                    _bound(search, tickets, numbers)
             continue
-        place = search.cursor[at(team), at(depth)]
-        last = search.counts[STARTERS] if team == 0 and depth == 0 else count
-        while place < last and not _fits(search, team, place):
-            place = place + 1 if _reaches(search, team, place + 1) else count
+        place, last = step["place"], starters if depth == 0 else tickets.size
+        bounded = teams == 2 and team == 1
+        while place < last and not _fits(search, tickets, step, place, bounded):
+            place += 1
+            if bounded and not _may_reach(search, step["skill"], step["need"], place):
+                place = last
         if place < last:
-            _take(search, team, place)
-        elif depth > 0:
-            _give_back(search, team)
+            _take(search, tickets, depth, place)
+            depth += 1
         else:
-            team -= 1
-            if team >= 0:
-                _give_back(search, team)
-    return False
-
-
-@internal
-def _begin(search: Search, team: int, first: int, players: int) -> None:
-    search.depth[team] = 0
-    search.need[team, 0] = players
-    search.cursor[team, 0] = first
-    search.skills[team, 0] = 0.0
-    search.variances[team, 0] = 0.0
+            depth = _give_back(search, depth)
+    return 0
 
 
 @inlined
-def _take(search: Search, team: int, place: int) -> None:
+def _begin(step: Any, team: int, place: int, players: int) -> None:  # noqa: ANN401
+    """Begin a team that looks for tickets from a place on."""
+    step["place"], step["team"], step["need"] = place, team, players
+    step["skill"], step["variance"] = 0.0, 0.0
+
+
+@inlined
+def _take(search: Search, tickets: Records, depth: int, place: int) -> None:
     """Put a ticket into a team."""
-    row, depth, ticket = at(team), search.depth[at(team)], at(place)
-    here, following = at(depth), at(depth + 1)
-    search.chosen[row, here] = place
-    search.used[ticket] = 1
-    search.cursor[row, here] = place + 1
-    search.depth[row] = depth + 1
-    search.cursor[row, following] = place + 1
-    search.need[row, following] = search.need[row, here] - search.size[ticket]
-    search.skills[row, following] = search.skills[row, here] + search.skill[ticket]
-    search.variances[row, following] = search.variances[row, here] + search.variance[ticket]
+    step, following, ticket = (
+        search.steps[at(depth)],
+        search.steps[at(depth + 1)],
+        tickets[at(place)],
+    )
+    search.chosen[at(depth)] = place
+    search.used[at(place)] = True
+    step["place"] = following["place"] = place + 1
+    following["team"] = step["team"]
+    following["need"] = step["need"] - ticket["size"]
+    following["skill"] = step["skill"] + ticket["skill"]
+    following["variance"] = step["variance"] + ticket["variance"]
 
 
 @inlined
-def _give_back(search: Search, team: int) -> None:
-    """Take the last ticket out of a team."""
-    depth = search.depth[at(team)] - 1
-    search.depth[at(team)] = depth
-    search.used[at(search.chosen[at(team), at(depth)])] = 0
+def _give_back(search: Search, depth: int) -> int:
+    """Take the last ticket out of its team; return the step that took it, -1 for none."""
+    depth -= 1
+    if depth >= 0 and search.chosen[at(depth)] == NEXT_TEAM:
+        depth -= 1
+    if depth >= 0:
+        search.used[at(search.chosen[at(depth)])] = False
+    return depth
 
 
 @internal
-def _bound(search: Search, limits: Limits, players: int) -> None:
+def _longest(search: Search, tickets: Records, depth: int) -> int:
+    """Return the most reviews that a ticket of the line-up has been through."""
+    longest = 0
+    for k in search.chosen[:depth]:
+        if k >= 0:
+            longest = max(longest, tickets[k]["missed"])
+    return longest
+
+
+@internal
+def _bound(search: Search, tickets: Records, numbers: Any) -> None:  # noqa: ANN401
     """Say between what the sums of tickets are that are not in the first team, and have to be."""
-    count, first = search.counts[COUNT], search.depth[0]
-    skill = search.skills[0, first]
-    spread = math.sqrt(limits.play + search.variances[0, first] + players * limits.most)
+    players, skill, variance = numbers.team_size, search.sums[0, 0], search.sums[0, 1]
+    most = 0.0
+    for k in range(tickets.size):
+        most = max(most, tickets[k]["variance"])
+    spread = math.sqrt(2 * numbers.beta * numbers.beta + variance + players * most)
     slack = MARGIN * (1.0 + abs(skill))
-    search.window[LEAST] = skill - limits.most_off * spread - slack
-    search.window[MOST] = skill - limits.least_off * spread + slack
+    search.window[0] = skill - search.off[1] * spread - slack
+    search.window[1] = skill - search.off[0] * spread + slack
     for left in range(players + 1):
-        search.low[count, left] = 0.0 if left == 0 else np.inf
-        search.high[count, left] = 0.0 if left == 0 else -np.inf
-    for place in range(count - 1, search.chosen[0, 0], -1):
-        size = search.size[at(place)] if search.used[at(place)] == 0 else players + 1
-        skill = search.skill[at(place)]
+        search.low[tickets.size, left] = 0.0 if left == 0 else np.inf
+        search.high[tickets.size, left] = 0.0 if left == 0 else -np.inf
+    for place in range(tickets.size - 1, search.chosen[0], -1):
+        size = tickets[at(place)]["size"] if not search.used[at(place)] else players + 1
+        skill = tickets[at(place)]["skill"]
         for left in range(players + 1):
             low, high = search.low[at(place + 1), at(left)], search.high[at(place + 1), at(left)]
             if size <= left:
                 rest = left - size
                 low = min(low, search.low[at(place + 1), at(rest)] + skill)
                 high = max(high, search.high[at(place + 1), at(rest)] + skill)
-            search.low[at(place), at(left)] = low
-            search.high[at(place), at(left)] = high
+            search.low[at(place), at(left)], search.high[at(place), at(left)] = low, high
 
 
 @inlined
-def _fits(search: Search, team: int, place: int) -> bool:
+def _fits(search: Search, tickets: Records, step: Any, place: int, bounded: bool) -> bool:  # noqa: ANN401
     """Return whether a ticket has room in a team that may yet start."""
-    depth = search.depth[team]
-    left = search.need[at(team), at(depth)] - search.size[at(place)]
-    if search.used[at(place)] != 0 or left < 0:
+    left = step["need"] - tickets[at(place)]["size"]
+    if search.used[at(place)] or left < 0:
         return False
-    if search.depth.size != 2 or team == 0:
-        return True
-    total = search.skills[at(1), at(depth)] + search.skill[at(place)]
-    return _may_reach(search, total, left, place + 1)
-
-
-@inlined
-def _reaches(search: Search, team: int, place: int) -> bool:
-    """Return whether a team may yet start with tickets from one on."""
-    if search.depth.size != 2 or team == 0:
-        return True
-    depth = search.depth[1]
-    total, left = search.skills[at(1), at(depth)], search.need[at(1), at(depth)]
-    return _may_reach(search, total, left, place)
+    return not bounded or _may_reach(
+        search, step["skill"] + tickets[at(place)]["skill"], left, place + 1
+    )
 
 
 @inlined
 def _may_reach(search: Search, total: float, left: int, place: int) -> bool:
     """Return whether a sum can come into the window with so many players from a ticket on."""
     return (
-        total + search.high[at(place), at(left)] >= search.window[LEAST]
-        and total + search.low[at(place), at(left)] <= search.window[MOST]
+        total + search.high[at(place), at(left)] >= search.window[0]
+        and total + search.low[at(place), at(left)] <= search.window[1]
     )
-
-
-@internal
-def _may_start(search: Search, limits: Limits) -> bool:
-    """Return whether the line-up at hand may start."""
-    search.counts[CALLS] += 1
-    longest = 0.0
-    for team in range(search.depth.size):
-        for k in range(search.depth[team]):
-            longest = max(longest, search.ticks[search.chosen[team, k]])
-    grown = limits.grows * longest
-    return within_band(search, limits.play, limits.low - grown, limits.high + grown)

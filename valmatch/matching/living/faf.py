@@ -12,19 +12,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from valmatch.inputs.fields import Flag, NonNegative, Number, Positive
-from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import internal, njit
 from valmatch.matching.living import registry
 from valmatch.matching.living.queue import (
-    Line,
-    People,
+    MatchmakerState,
     add_member,
     begin_match,
     by_the_clock,
-    everybody_joins,
-    terms_type,
+    nobody_refused,
 )
-from valmatch.matching.living.registry import Count, TeamSize, number
+from valmatch.matching.living.registry import Count, TeamSize, kernel_type, number
 from valmatch.matching.tickets.layout import COMPLETED
 
 PLAYER = 5000.0  # what a player counts where tickets are split by players and ratings at once
@@ -87,19 +85,212 @@ class Numbers(Pops):
     min_quality: Number = number(0.4, "", "Least quality of a match.")
 
 
-Terms = terms_type(Numbers, __name__)
+KernelNumbers = kernel_type(Numbers, __name__)
 
 
-class Tickets(NamedTuple):
-    """What a search looks at of tickets."""
+# When there is a pop, also of duels.
 
-    size: Ints  # (n,); players
-    newcomers: Ints  # (n,)
-    attempts: Ints  # (n,); pops missed
-    total: Floats  # (n,); sum of what the players show
-    average: Floats  # (n,)
-    most: Floats  # (n,); the most that one of them shows
-    ratings: Floats  # (n, players of a team); what each shows
+
+def memory_of(numbers: Any) -> Floats:  # noqa: ANN401
+    """Return what is remembered: spans and sizes of the last pops, each in its turn."""
+    memory = np.zeros(2 * numbers.pop_average)
+    memory[0] = numbers.pop_first
+    return memory
+
+
+@internal
+def first_review(state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+    """Return when the first pop is."""
+    return numbers.pop_first
+
+
+joined, refuses = by_the_clock, nobody_refused
+
+
+@internal
+def next_pop(
+    now: float,
+    players: int,
+    team_size: int,
+    state: MatchmakerState,
+    numbers: Any,  # noqa: ANN401
+) -> float:
+    """Return when the next pop is, after one with so many players."""
+    pop, average = state.counters[0]["reviews"], numbers.pop_average
+    state.memory[average + pop % average] = players
+    spans, sizes = 0.0, 0.0
+    for k in range(max(0, pop + 1 - average), pop + 1):
+        spans += state.memory[k % average]
+        sizes += state.memory[average + k % average]
+    span = numbers.pop_max
+    if sizes > 0.0:
+        wanted = numbers.pop_matches * 2 * team_size
+        span = max(numbers.pop_least, min(numbers.pop_max, wanted * spans / sizes))
+    state.memory[(pop + 1) % average] = span
+    return now + span
+
+
+# What a ticket shows.
+
+SHOWN = np.dtype(
+    [
+        ("ticket", "i8"),
+        ("size", "i8"),  # players
+        ("newcomers", "i8"),
+        ("attempts", "i8"),  # pops missed
+        ("total", "f8"),  # of what the players show
+        ("average", "f8"),
+        ("most", "f8"),  # that one of them shows
+    ]
+)
+
+
+@internal
+def shown_by(player: int, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+    """Return what a player shows."""
+    parties = state.parties
+    return parties.ratings[player] - numbers.less_deviations * parties.deviations[player]
+
+
+@internal
+def show(ticket: int, shown: Any, state: MatchmakerState, numbers: Any) -> None:  # noqa: ANN401
+    """Note what a ticket shows."""
+    first, size = state.parties.firsts[ticket], state.parties.sizes[ticket]
+    shown["ticket"], shown["size"], shown["attempts"] = ticket, size, state.missed[ticket]
+    newcomers, total, most = 0, 0.0, -np.inf
+    for player in range(first, first + size):
+        rating = shown_by(player, state, numbers)
+        newcomers += state.parties.games[player] <= numbers.newcomer_games
+        total += rating
+        most = max(most, rating)
+    shown["newcomers"], shown["total"], shown["most"] = newcomers, total, most
+    shown["average"] = total / size
+
+
+# A match around each ticket.
+
+
+@njit
+def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+    """Form matches; return when the next pop is."""
+    waiting, team_size = state.waiting[: state.counters[0]["waiting"]], numbers.team_size
+    players, count, tickets = 0, 0, np.empty(waiting.size, SHOWN)
+    for ticket in waiting:
+        players += state.parties.sizes[ticket]
+        if state.parties.sizes[ticket] <= team_size:
+            show(ticket, tickets[count], state, numbers)
+            count += 1
+    if players >= 2 * team_size:
+        # By average; of equals, who joined first.
+        tickets = tickets[np.argsort(tickets["average"][:count], kind="mergesort")]
+        piles, matches = new_piles(2 * team_size), np.empty((count, 2 * team_size), np.int64)
+        firsts, quality = np.empty(count, np.int64), np.full(count, np.nan)
+        for place in range(count):
+            members = _gather(place, tickets, team_size, piles)
+            matches[place] = -1
+            firsts[place] = _split(members, tickets, team_size, piles, matches[place])
+            if firsts[place] > 0:
+                match = matches[place, :members]
+                quality[place] = quality_of(match, firsts[place], tickets, state, numbers)
+        state.counters[0]["examined"] += count
+        # The best match whose tickets all wait, of equals the later.
+        for place in np.argsort(quality, kind="mergesort")[::-1]:
+            if quality[place] >= numbers.min_quality:
+                _play(matches[place], firsts[place], quality[place], now, tickets, state)
+    return next_pop(now, players, team_size, state, numbers)
+
+
+@internal
+def _play(
+    match: Ints, first: int, quality: float, now: float, tickets: Records, state: MatchmakerState
+) -> None:
+    """Form a match if all its tickets still wait."""
+    for k in match:
+        if k >= 0 and state.status[tickets[k]["ticket"]] == COMPLETED:
+            return
+    begin_match(now, quality, np.nan, state)
+    for place in range(match.size):
+        if match[place] >= 0:
+            add_member(tickets[match[place]]["ticket"], int(place >= first), now, state)
+
+
+@njit
+def could_replace(
+    match: int,
+    member: int,
+    ticket: int,
+    now: float,
+    state: MatchmakerState,
+    numbers: Any,  # noqa: ANN401
+) -> bool:
+    """Return whether a match could have a ticket in place of a member, with the same teams."""
+    start, size = state.matches[match]["first"], state.matches[match]["tickets"]
+    tickets, first = np.empty(size, SHOWN), 0
+    for k in range(size):
+        other = ticket if start + k == member else state.members[0, start + k]
+        show(other, tickets[k], state, numbers)
+        if state.members[1, start + k] == 0:
+            first = k + 1
+    return quality_of(np.arange(size), first, tickets, state, numbers) >= numbers.min_quality
+
+
+@internal
+def quality_of(
+    match: Ints,
+    first: int,
+    tickets: Records,
+    state: MatchmakerState,
+    numbers: Any,  # noqa: ANN401
+) -> float:
+    """Return the quality of a match, of whose tickets the first ones are a team."""
+    one, other, waited, newcomers, minority = 0.0, 0.0, 0.0, 0.0, 0.0
+    most = -np.inf
+    for k in range(match.size):
+        ticket = tickets[match[k]]
+        if k < first:
+            one += ticket["total"]
+        else:
+            other += ticket["total"]
+        share = ticket["size"] / numbers.team_size
+        waited += min(ticket["attempts"] * numbers.time_bonus, numbers.time_bonus_cap) * share
+        bonus = min(ticket["attempts"] * numbers.newbie_bonus, numbers.newbie_bonus_cap)
+        newcomers += bonus * ticket["newcomers"] / numbers.team_size
+        off = (ticket["average"] - numbers.rating_peak) / numbers.minority_range
+        minority += off * off * off * off * share
+        most = max(most, ticket["most"])
+    if most >= numbers.newbie_unless_over:
+        newcomers = 0.0
+    gap = abs(one - other) / numbers.max_imbalance
+    spread = _spread(match, tickets, state, numbers) / numbers.max_deviation
+    fairness = 1 - math.sqrt(gap * gap + spread * spread)
+    return fairness + waited + newcomers + min(minority, numbers.minority_cap)
+
+
+@internal
+def _spread(match: Ints, tickets: Records, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+    """Return the standard deviation of averages, or of what players show."""
+    mean = squares = 0.0
+    for centred in range(2):
+        count, total = 0, 0.0
+        for k in match:
+            ticket = tickets[k]
+            first = state.parties.firsts[ticket["ticket"]]
+            for player in range(first, first + ticket["size"]):
+                rating = ticket["average"]
+                if numbers.spread_of_players:
+                    rating = shown_by(player, state, numbers)
+                elif player > first:
+                    break
+                count += 1
+                total += (rating - mean) * (rating - mean) if centred else rating
+        if centred:
+            squares = total / count
+        else:
+            mean = total / count
+    return math.sqrt(squares)
+
+
+# Two teams of the tickets around one.
 
 
 class Piles(NamedTuple):
@@ -114,267 +305,101 @@ class Piles(NamedTuple):
     rights: Ints  # (m,)
 
 
-class Scratch(NamedTuple):
-    """What the rule works with."""
-
-    terms: Any
-    tickets: Tickets
-    order: Ints  # (room,); who waits, by average
-    piles: Piles
-    lines: Ints  # (room, m); tickets of the match around each, -1 for none
-    first: Ints  # (room,); how many of these are in the first team
-    quality: Floats  # (room,); NaN where there is no match
-
-
-def scratch_of(terms: Any, people: People, room: int) -> Scratch:  # noqa: ANN401
-    """Return the arrays that the rule works with."""
-    n, most = people.sizes.size, 2 * terms.team_size
-    size, newcomers, attempts = np.zeros((3, n), np.int64)
-    total, average, highest = np.zeros((3, n))
-    ratings = np.zeros((n, terms.team_size))
-    gathered, inserted, lefts, rights = np.zeros((4, most), np.int64)
-    left, right = np.zeros((2, most, most), np.int64)
-    return Scratch(
-        terms,
-        Tickets(size, newcomers, attempts, total, average, highest, ratings),
-        np.zeros(room, np.int64),
-        Piles(gathered, np.zeros(most), inserted, left, right, lefts, rights),
-        np.zeros((room, most), np.int64),
-        np.zeros(room, np.int64),
-        np.zeros(room),
-    )
-
-
-# ---------------------------------------------------------------- pops, also of duels
-
-
-def memory_of(terms: Any) -> Floats:  # noqa: ANN401
-    """Return what is remembered: spans and sizes of the last pops, each in its turn."""
-    memory = np.zeros(2 * terms.pop_average)
-    memory[0] = terms.pop_first
-    return memory
-
-
-@internal
-def first_review(line: Line, scratch: Any) -> float:  # noqa: ANN401
-    """Return when the first pop is."""
-    return scratch.terms.pop_first
-
-
-joined, refuses = by_the_clock, everybody_joins
-
-
-@internal
-def next_pop(now: float, players: int, team_size: int, line: Line, terms: Any) -> float:  # noqa: ANN401
-    """Return when the next pop is, after one with so many players."""
-    number, average = line.state[0]["reviews"], terms.pop_average
-    line.memory[average + number % average] = players
-    spans, sizes = 0.0, 0.0
-    for k in range(max(0, number + 1 - average), number + 1):
-        spans += line.memory[k % average]
-        sizes += line.memory[average + k % average]
-    span = terms.pop_max
-    if sizes > 0.0:
-        wanted = terms.pop_matches * 2 * team_size
-        span = max(terms.pop_least, min(terms.pop_max, wanted * spans / sizes))
-    line.memory[(number + 1) % average] = span
-    return now + span
-
-
-# ---------------------------------------------------------------- a match around each ticket
-
-
-@internal
-def enter(ticket: int, people: People, scratch: Scratch) -> None:
-    """Work out what a ticket shows: lowered ratings and newcomers."""
-    tickets, terms = scratch.tickets, scratch.terms
-    first, size = people.firsts[ticket], people.sizes[ticket]
-    tickets.size[ticket], tickets.newcomers[ticket] = size, 0
-    tickets.total[ticket], tickets.most[ticket] = 0.0, -np.inf
-    for k in range(size):
-        player = first + k
-        shown = people.ratings[player] - terms.less_deviations * people.deviations[player]
-        tickets.newcomers[ticket] += people.games[player] <= terms.newcomer_games
-        tickets.total[ticket] += shown
-        tickets.most[ticket] = max(tickets.most[ticket], shown)
-        if k < terms.team_size:
-            tickets.ratings[ticket, k] = shown
-    tickets.average[ticket] = tickets.total[ticket] / size
-
-
 @njit
-def review(now: float, line: Line, scratch: Scratch) -> float:
-    """Form matches; return when the next pop is."""
-    tickets, order, team_size = scratch.tickets, scratch.order, scratch.terms.team_size
-    players, count = 0, 0
-    for k in range(line.state[0]["waiting"]):
-        ticket = line.waiting[k]
-        players += line.sizes[ticket]
-        tickets.attempts[ticket] = line.missed[ticket]
-        if line.sizes[ticket] > team_size:
-            continue
-        # By average; of equals, who joined first.
-        place = count
-        while place > 0 and tickets.average[order[place - 1]] > tickets.average[ticket]:
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = ticket
-        count += 1
-    if players >= 2 * team_size:
-        for place in range(count):
-            _value_around(place, count, scratch)
-        line.state[0]["examined"] += count
-        best = _best(count, line, scratch)
-        while best >= 0:
-            begin_match(now, scratch.quality[best], np.nan, line)
-            for k in range(2 * team_size):
-                if scratch.lines[best, k] >= 0:
-                    add_member(scratch.lines[best, k], int(k >= scratch.first[best]), now, line)
-            best = _best(count, line, scratch)
-    return next_pop(now, players, team_size, line, scratch.terms)
+def new_piles(players: int) -> Piles:
+    """Return room for a match of so many players."""
+    left, right = np.empty((players, players), np.int64), np.empty((players, players), np.int64)
+    row = np.empty((4, players), np.int64)
+    return Piles(row[0], np.empty(players), row[1], left, right, row[2], row[3])
 
 
 @internal
-def _best(count: int, line: Line, scratch: Scratch) -> int:
-    """Return the best match whose tickets all wait, of equals the later; -1 for none."""
-    best = -1
-    for place in range(count):
-        value = scratch.quality[place]
-        if not value >= scratch.terms.min_quality or (best >= 0 and value < scratch.quality[best]):
-            continue
-        free = True
-        for k in range(scratch.lines.shape[1]):
-            member = scratch.lines[place, k]
-            free = free and (member < 0 or line.status[member] != COMPLETED)
-        if free:
-            best = place
-    return best
-
-
-@internal
-def would_do(
-    match: int, member: int, ticket: int, now: float, line: Line, scratch: Scratch
-) -> bool:
-    """Return whether a match could have a ticket in place of a member, with the same teams."""
-    matched, size, first = line.matches[match], 0, 0
-    for k in range(matched["first"], matched["first"] + matched["tickets"]):
-        scratch.lines[0, size] = ticket if k == member else line.members[0, k]
-        size += 1
-        if line.members[1, k] == 0:
-            first = size
-    quality = quality_of(scratch.tickets, scratch.terms, scratch.lines[0], first, size)
-    return quality >= scratch.terms.min_quality
-
-
-@internal
-def _value_around(place: int, count: int, scratch: Scratch) -> None:
-    """Make and value the match around a ticket."""
-    line = scratch.lines[place]
-    line[:] = -1
-    scratch.quality[place] = np.nan
-    members = _gather(place, count, scratch)
-    if members > 0:
-        first = _split(scratch.tickets, scratch.terms.team_size, scratch.piles, members, line)
-        if first > 0:
-            scratch.first[place] = first
-            scratch.quality[place] = quality_of(
-                scratch.tickets, scratch.terms, line, first, members
-            )
-
-
-@internal
-def _gather(place: int, among: int, scratch: Scratch) -> int:
+def _gather(place: int, tickets: Records, team_size: int, piles: Piles) -> int:
     """Gather tickets around one; return how many, 0 where they do not fill two teams."""
-    size, order, gathered = scratch.tickets.size, scratch.order, scratch.piles.gathered
-    gathered[0] = order[place]
-    count, free = 1, 2 * scratch.terms.team_size - size[order[place]]
-    for distance in range(1, among):
+    piles.gathered[0] = place
+    count, free = 1, 2 * team_size - tickets[place]["size"]
+    for distance in range(1, tickets.size):
         for sign in (-1, 1):
             other = place + sign * distance
-            if 0 <= other < among and size[order[other]] <= free:
-                gathered[count] = order[other]
+            if 0 <= other < tickets.size and tickets[other]["size"] <= free:
+                piles.gathered[count] = other
                 count += 1
-                free -= size[order[other]]
+                free -= tickets[other]["size"]
                 if free == 0:
                     return count
-    return count if free == 0 else 0
+    return 0
 
 
 @internal
-def _split(tickets: Tickets, team_size: int, piles: Piles, count: int, line: Ints) -> int:
+def _split(count: int, tickets: Records, team_size: int, piles: Piles, match: Ints) -> int:
     """Write two teams; return how many tickets are in the first, 0 where sizes differ."""
-    full, nearly = -1, -1
+    gathered, full, nearly = piles.gathered[:count], -1, -1
     for k in range(count):
-        if tickets.size[piles.gathered[k]] == team_size:
+        if tickets[gathered[k]]["size"] == team_size:
             full = k
-        elif tickets.size[piles.gathered[k]] == team_size - 1:
+        elif tickets[gathered[k]]["size"] == team_size - 1:
             nearly = k
-    first = 1
+    first = 0
     if full >= 0:
-        line[0] = piles.gathered[full]
+        match[0], first = gathered[full], 1
     elif nearly >= 0:
-        filler = _filler(tickets, team_size, piles, count, nearly)
-        if filler < 0:
-            return 0
-        line[0] = piles.gathered[nearly]
-        line[1] = piles.gathered[filler]
-        first = 2
-    else:
-        first = _largest_difference(tickets, piles, count, line)
+        filler = _filler(nearly, gathered, tickets, team_size)
+        if filler >= 0:
+            match[0], match[1], first = gathered[nearly], gathered[filler], 2
+    elif count > 0:
+        first = _largest_difference(count, tickets, piles, match)
     players = 0
-    for k in range(first):
-        players += tickets.size[line[k]]
+    for k in match[:first]:
+        players += tickets[k]["size"]
     if players != team_size:
         return 0
     written = first
-    for k in range(count):
+    for k in gathered:
         taken = False
-        for other in range(first):
-            taken |= line[other] == piles.gathered[k]
+        for other in match[:first]:
+            taken |= other == k
         if not taken:
-            line[written] = piles.gathered[k]
+            match[written] = k
             written += 1
     return first
 
 
 @internal
-def _filler(tickets: Tickets, team_size: int, piles: Piles, count: int, party: int) -> int:
+def _filler(party: int, gathered: Ints, tickets: Records, team_size: int) -> int:
     """Return the single player with whom the mean of a party is nearest to that of all."""
     total = 0.0
-    for k in range(count):
-        total += tickets.total[piles.gathered[k]]
+    for k in gathered:
+        total += tickets[k]["total"]
     mean = total / (2 * team_size)
-    of_party = tickets.total[piles.gathered[party]]
     best, nearest = -1, np.inf
-    for k in range(count):
-        ticket = piles.gathered[k]
-        if tickets.size[ticket] == 1 and k != party:
-            distance = abs((of_party + tickets.total[ticket]) / team_size - mean)
+    for k in range(gathered.size):
+        ticket = tickets[gathered[k]]
+        if ticket["size"] == 1 and k != party:
+            pair = tickets[gathered[party]]["total"] + ticket["total"]
+            distance = abs(pair / team_size - mean)
             if distance < nearest:
                 best, nearest = k, distance
     return best
 
 
 @internal
-def _largest_difference(tickets: Tickets, piles: Piles, count: int, line: Ints) -> int:
+def _largest_difference(count: int, tickets: Records, piles: Piles, match: Ints) -> int:
     """Write one of two teams by the largest-difference method; return its tickets.
 
     The two largest piles are put on different sides, as their difference, again and again.
     """
     for k in range(count):
-        ticket = piles.gathered[k]
-        piles.key[k] = PLAYER * tickets.size[ticket] + tickets.total[ticket]
+        ticket = tickets[piles.gathered[k]]
+        piles.key[k] = PLAYER * ticket["size"] + ticket["total"]
         piles.inserted[k] = k
-        piles.left[k, 0] = ticket
-        piles.lefts[k] = 1
-        piles.rights[k] = 0
+        piles.left[k, 0] = piles.gathered[k]
+        piles.lefts[k], piles.rights[k] = 1, 0
     large = 0
     for made in range(count, 2 * count - 1):
         large = _largest(piles, count, -1)
         small = _largest(piles, count, large)
         piles.key[large] -= piles.key[small]
-        piles.inserted[large] = made
-        piles.inserted[small] = -1
+        piles.inserted[large], piles.inserted[small] = made, -1
         for k in range(piles.rights[small]):
             piles.left[large, piles.lefts[large]] = piles.right[small, k]
             piles.lefts[large] += 1
@@ -382,7 +407,7 @@ def _largest_difference(tickets: Tickets, piles: Piles, count: int, line: Ints) 
             piles.right[large, piles.rights[large]] = piles.left[small, k]
             piles.rights[large] += 1
     for k in range(piles.lefts[large]):
-        line[k] = piles.left[large, k]
+        match[k] = piles.left[large, k]
     return piles.lefts[large]
 
 
@@ -400,45 +425,3 @@ def _largest(piles: Piles, count: int, but: int) -> int:
         ):
             best = k
     return best
-
-
-@internal
-def quality_of(tickets: Tickets, terms: Any, line: Ints, first: int, count: int) -> float:  # noqa: ANN401
-    """Return the quality of a match."""
-    one, other, waited, newcomers, minority = 0.0, 0.0, 0.0, 0.0, 0.0
-    most = -np.inf
-    for k in range(count):
-        ticket = line[k]
-        if k < first:
-            one += tickets.total[ticket]
-        else:
-            other += tickets.total[ticket]
-        share = tickets.size[ticket] / terms.team_size
-        waited += min(tickets.attempts[ticket] * terms.time_bonus, terms.time_bonus_cap) * share
-        bonus = min(tickets.attempts[ticket] * terms.newbie_bonus, terms.newbie_bonus_cap)
-        newcomers += bonus * tickets.newcomers[ticket] / terms.team_size
-        off = (tickets.average[ticket] - terms.rating_peak) / terms.minority_range
-        minority += off * off * off * off * share
-        most = max(most, tickets.most[ticket])
-    if most >= terms.newbie_unless_over:
-        newcomers = 0.0
-    gap = abs(one - other) / terms.max_imbalance
-    spread = _spread(tickets, terms.spread_of_players, line, count) / terms.max_deviation
-    fairness = 1 - math.sqrt(gap * gap + spread * spread)
-    return fairness + waited + newcomers + min(minority, terms.minority_cap)
-
-
-@internal
-def _spread(tickets: Tickets, of_players: bool, line: Ints, count: int) -> float:
-    """Return the standard deviation of averages, or of what players show."""
-    number, total, squares = 0, 0.0, 0.0
-    for k in range(count):
-        for player in range(tickets.size[line[k]] if of_players else 1):
-            number += 1
-            total += tickets.ratings[line[k], player] if of_players else tickets.average[line[k]]
-    mean = total / number
-    for k in range(count):
-        for player in range(tickets.size[line[k]] if of_players else 1):
-            one = tickets.ratings[line[k], player] if of_players else tickets.average[line[k]]
-            squares += (one - mean) * (one - mean)
-    return math.sqrt(squares / number)

@@ -12,19 +12,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from valmatch.inputs.fields import NonNegative, Number, Positive
-from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import internal, njit
 from valmatch.matching.living import faf
-from valmatch.matching.living.faf import Pops, next_pop
+from valmatch.matching.living.faf import Pops, next_pop, shown_by
 from valmatch.matching.living.queue import (
-    Line,
-    People,
+    MatchmakerState,
     add_member,
     begin_match,
     other_member,
-    terms_type,
 )
-from valmatch.matching.living.registry import Count, Share, number
+from valmatch.matching.living.registry import Count, Share, kernel_type, number
 
 
 class Numbers(Pops):
@@ -63,201 +61,149 @@ class Numbers(Pops):
         return 2, 1
 
 
-Terms = terms_type(Numbers, __name__)
-
-
-class Scratch(NamedTuple):
-    """What the rule works with."""
-
-    terms: Any
-    mean: Floats  # (n,); rating by which a ticket is matched
-    deviation: Floats  # (n,)
-    asked: Floats  # (n,); least quality that a ticket takes at first
-    step: Floats  # (n,); how much lower that is after a pop
-    cap: Floats  # (n,); and at most
-    least: Floats  # (n,); least quality that it takes at this pop
-    order: Ints  # (room,); who waits: those few enough places apart are compared
-    other: Ints  # (room, width); whom a ticket may ask, in the order in which they are found
-    quality: Floats  # (room, width); of these, -1 of who has been asked
-    size: Ints  # (room,); how many there are
-    partner: Ints  # (room,); with whom each is paired, -1 for none
-    held: Floats  # (room,); the quality of that
-
-
-def scratch_of(terms: Any, people: People, room: int) -> Scratch:  # noqa: ANN401
-    """Return the arrays that the rule works with."""
-    near = max(terms.near_from, int(np.log2(max(16, room))) // 2 + 1)
-    width = min(room, 2 * near)
-    mean, deviation, asked, step, cap, least = np.zeros((6, people.sizes.size))
-    order, size, partner = np.zeros((3, room), np.int64)
-    other, quality = np.zeros((room, width), np.int64), np.zeros((room, width))
-    return Scratch(
-        terms,
-        mean,
-        deviation,
-        asked,
-        step,
-        cap,
-        least,
-        order,
-        other,
-        quality,
-        size,
-        partner,
-        np.zeros(room),
-    )
-
+KernelNumbers = kernel_type(Numbers, __name__)
 
 memory_of, first_review = faf.memory_of, faf.first_review
 joined, refuses = faf.joined, faf.refuses
 
+DUELLIST = np.dtype(
+    [
+        ("mean", "f8"),  # of the rating by which a ticket is matched
+        ("deviation", "f8"),
+        ("least", "f8"),  # quality that it takes
+    ]
+)
+
+
+class Proposals(NamedTuple):
+    """Who may ask whom of those who wait."""
+
+    other: Ints  # (n, width); whom each may ask, in the order in which they are compared
+    quality: Floats  # (n, width); of these, -1 of who has been asked
+    size: Ints  # (n,); how many there are
+    partner: Ints  # (n,); with whom each is paired, -1 for none
+    reached: Floats  # (n,); the quality of that
+
 
 @internal
-def enter(ticket: int, people: People, scratch: Scratch) -> None:
-    """Work out how a ticket is matched: its rating, blended for a newcomer, and what it takes."""
-    terms, player = scratch.terms, people.firsts[ticket]
-    rating, deviation = people.ratings[player], people.deviations[player]
-    games, most = people.games[player], terms.newcomer_games
-    scratch.mean[ticket], scratch.deviation[ticket] = rating, deviation
-    scratch.step[ticket], scratch.cap[ticket] = terms.other_step, terms.other_cap
+def show(ticket: int, duellist: Any, state: MatchmakerState, numbers: Any) -> None:  # noqa: ANN401
+    """Note how a ticket is matched: by its rating, blended for a newcomer, and what it takes."""
+    parties, player = state.parties, state.parties.firsts[ticket]
+    rating, games, most = parties.ratings[player], parties.games[player], numbers.newcomer_games
+    step, cap = numbers.other_step, numbers.other_cap
+    duellist["mean"], duellist["deviation"] = rating, parties.deviations[player]
     if games <= most:
-        blended = ((most - games) * terms.newcomer_mean + games * rating) / most
-        scratch.mean[ticket] = blended
-        scratch.step[ticket], scratch.cap[ticket] = terms.newcomer_step, terms.newcomer_cap
-    if rating - terms.less_deviations * deviation >= terms.top_rating:
-        scratch.step[ticket], scratch.cap[ticket] = terms.top_step, terms.top_cap
-    scratch.asked[ticket] = terms.own_share * draw_quality(ticket, ticket, scratch)
+        duellist["mean"] = ((most - games) * numbers.newcomer_mean + games * rating) / most
+        step, cap = numbers.newcomer_step, numbers.newcomer_cap
+    if shown_by(player, state, numbers) >= numbers.top_rating:
+        step, cap = numbers.top_step, numbers.top_cap
+    at_first = numbers.own_share * draw_quality(duellist, duellist, numbers.beta)
+    duellist["least"] = max(0.0, at_first - min(state.missed[ticket] * step, cap))
 
 
 @internal
-def draw_quality(first: int, second: int, scratch: Scratch) -> float:
+def draw_quality(first: Any, second: Any, beta: float) -> float:  # noqa: ANN401
     """Return the chance of a draw of two, as a share of that of two known equals."""
-    known = 2 * scratch.terms.beta * scratch.terms.beta
-    one, other = scratch.deviation[first], scratch.deviation[second]
+    known, gap = 2 * beta * beta, first["mean"] - second["mean"]
+    one, other = first["deviation"], second["deviation"]
     total = known + (one * one + other * other)
-    gap = scratch.mean[first] - scratch.mean[second]
     return math.sqrt(known / total) * math.exp(-gap * gap / (2 * total))
 
 
 @njit
-def review(now: float, line: Line, scratch: Scratch) -> float:
+def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
     """Form matches; return when the next pop is."""
-    state, count = line.state[0], line.state[0]["waiting"]
-    players = 0
-    for k in range(count):
-        ticket = line.waiting[k]
-        players += line.sizes[ticket]
-        fallen = min(line.missed[ticket] * scratch.step[ticket], scratch.cap[ticket])
-        scratch.least[ticket] = max(0.0, scratch.asked[ticket] - fallen)
-    if players >= 2:
-        near = _sort(count, line, scratch)
-        _list(count, near, line, scratch)
-        _propose(count, scratch)
-        for place in range(count):
-            state["examined"] += min(count - 1 - place, near)
+    waiting = state.waiting[: state.counters[0]["waiting"]]
+    count, near = waiting.size, waiting.size
+    if count >= 2:
+        duellists, order = np.empty(count, DUELLIST), np.arange(count)
         for k in range(count):
-            other = scratch.partner[k]
-            if other > k:
-                begin_match(now, scratch.held[k], np.nan, line)
-                add_member(line.waiting[k], 0, now, line)
-                add_member(line.waiting[other], 1, now, line)
-    return next_pop(now, players, 1, line, scratch.terms)
+            show(waiting[k], duellists[k], state, numbers)
+        if count >= numbers.near_from:  # then only neighbours by rating are compared
+            sure = duellists["deviation"] < numbers.uncertain
+            keys = np.where(sure, duellists["mean"], 0.0)
+            order, near = np.argsort(keys, kind="mergesort"), _doublings(max(16, count)) // 2
+        width = min(count, 2 * near)
+        other, quality = np.empty((count, width), np.int64), np.empty((count, width))
+        size, partner = np.zeros(count, np.int64), np.full(count, -1)
+        proposals = Proposals(other, quality, size, partner, np.zeros(count))
+        _list(order, near, duellists, proposals, numbers.beta)
+        for _ in range(size.max()):  # as many rounds as the longest list has entries
+            for k in range(count):
+                if partner[k] < 0:
+                    _ask(k, proposals)
+        for place in range(count):
+            state.counters[0]["examined"] += min(count - 1 - place, near)
+        for k in range(count):
+            if partner[k] > k:
+                begin_match(now, proposals.reached[k], np.nan, state)
+                add_member(waiting[k], 0, now, state)
+                add_member(waiting[partner[k]], 1, now, state)
+    return next_pop(now, count, 1, state, numbers)
 
 
 @internal
-def would_do(
-    match: int, member: int, ticket: int, now: float, line: Line, scratch: Scratch
+def _doublings(count: int) -> int:
+    """Return how often 1 can be doubled up to a number."""
+    doublings = 0
+    while count > 1:
+        count //= 2
+        doublings += 1
+    return doublings
+
+
+@njit
+def could_replace(
+    match: int,
+    member: int,
+    ticket: int,
+    now: float,
+    state: MatchmakerState,
+    numbers: Any,  # noqa: ANN401
 ) -> bool:
     """Return whether a duel could have a ticket in place of a member."""
-    other = other_member(match, member, line)
-    quality = draw_quality(other, ticket, scratch)
-    return quality >= max(scratch.least[other], scratch.least[ticket])
+    pair = np.empty(2, DUELLIST)
+    show(other_member(match, member, state), pair[0], state, numbers)
+    show(ticket, pair[1], state, numbers)
+    quality = draw_quality(pair[0], pair[1], numbers.beta)
+    return quality >= max(pair[0]["least"], pair[1]["least"])
 
 
 @internal
-def _sort(count: int, line: Line, scratch: Scratch) -> int:
-    """Sort tickets where they are many; return how many places apart two may be."""
-    order = scratch.order
-    for k in range(count):
-        place = k
-        if count >= scratch.terms.near_from:
-            key = _key(line.waiting[k], scratch)
-            while place > 0 and _key(line.waiting[order[place - 1]], scratch) > key:
-                order[place] = order[place - 1]
-                place -= 1
-        order[place] = k
-    if count < scratch.terms.near_from:
-        return count
-    doublings, rest = 0, max(16, count)
-    while rest > 1:
-        rest //= 2
-        doublings += 1
-    return doublings // 2
-
-
-@internal
-def _key(ticket: int, scratch: Scratch) -> float:
-    """Return by what tickets are sorted where they are many."""
-    uncertain = scratch.deviation[ticket] >= scratch.terms.uncertain
-    return 0.0 if uncertain else scratch.mean[ticket]
-
-
-@internal
-def _list(count: int, near: int, line: Line, scratch: Scratch) -> None:
+def _list(order: Ints, near: int, duellists: Records, proposals: Proposals, beta: float) -> None:
     """List whom each ticket may ask."""
-    for k in range(count):
-        scratch.size[k] = 0
-        scratch.partner[k] = -1
-        scratch.held[k] = 0.0
-    for place in range(count):
-        first = scratch.order[place]
-        one = line.waiting[first]
-        for later in range(place + 1, min(count, place + 1 + near)):
-            second = scratch.order[later]
-            other = line.waiting[second]
-            quality = draw_quality(one, other, scratch)
-            if quality >= scratch.least[one] and quality >= scratch.least[other]:
-                _add(first, second, quality, scratch)
-                _add(second, first, quality, scratch)
+    for place in range(order.size):
+        first = order[place]
+        for second in order[place + 1 : place + 1 + near]:
+            one, other = duellists[first], duellists[second]
+            quality = draw_quality(one, other, beta)
+            if quality >= one["least"] and quality >= other["least"]:
+                _add(first, second, quality, proposals)
+                _add(second, first, quality, proposals)
 
 
 @internal
-def _add(ticket: int, other: int, quality: float, scratch: Scratch) -> None:
-    size = scratch.size[ticket]
-    scratch.other[ticket, size] = other
-    scratch.quality[ticket, size] = quality
-    scratch.size[ticket] = size + 1
+def _add(ticket: int, other: int, quality: float, proposals: Proposals) -> None:
+    size = proposals.size[ticket]
+    proposals.other[ticket, size], proposals.quality[ticket, size] = other, quality
+    proposals.size[ticket] = size + 1
 
 
 @internal
-def _propose(count: int, scratch: Scratch) -> None:
-    """Pair tickets in as many rounds as the longest list has entries."""
-    rounds = 0
-    for k in range(count):
-        rounds = max(rounds, scratch.size[k])
-    for _ in range(rounds):
-        for k in range(count):
-            if scratch.partner[k] < 0:
-                _ask(k, scratch)
-
-
-@internal
-def _ask(ticket: int, scratch: Scratch) -> None:
-    """Let a ticket ask its best that it has not asked; of equals, the last found."""
+def _ask(ticket: int, proposals: Proposals) -> None:
+    """Let a ticket ask its best that it has not asked; of equals, the last one listed."""
     best, quality = -1, -1.0
-    for place in range(scratch.size[ticket]):
-        if scratch.quality[ticket, place] >= max(quality, 0.0):
-            best, quality = place, scratch.quality[ticket, place]
+    for place in range(proposals.size[ticket]):
+        if proposals.quality[ticket, place] >= max(quality, 0.0):
+            best, quality = place, proposals.quality[ticket, place]
     if best < 0:
         return
-    scratch.quality[ticket, best] = -1.0
-    other = scratch.other[ticket, best]
-    old = scratch.partner[other]
-    if old >= 0 and not quality > scratch.held[other]:
+    proposals.quality[ticket, best] = -1.0
+    other = proposals.other[ticket, best]
+    old = proposals.partner[other]
+    if old >= 0 and not quality > proposals.reached[other]:
         return
     if old >= 0:
-        scratch.partner[old] = -1
-    scratch.partner[ticket] = other
-    scratch.partner[other] = ticket
-    scratch.held[ticket] = quality
-    scratch.held[other] = quality
+        proposals.partner[old] = -1
+    proposals.partner[ticket], proposals.partner[other] = other, ticket
+    proposals.reached[ticket] = proposals.reached[other] = quality

@@ -1,11 +1,8 @@
 """Living matchmakers for players who come back, with ratings that change.
 
 The rules by which tickets are matched that are all known beforehand (`queue`), as rules of the
-queue (`valmatch.matching.queue.QueueRule`). A ticket is a leader with those who come along. It has
-an index, which is given anew when there is no more room, and a running number by which draws are
-addressed, so that nothing depends on the room.
-
-The queue works in seconds. It has nothing of `LACKS`.
+queue (`valmatch.matching.queue.QueueRule`). A ticket is a leader with those who come along, and has
+the leader's number: nobody waits twice. The rule works in seconds. It has nothing of `LACKS`.
 """
 
 from __future__ import annotations
@@ -19,16 +16,16 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import inlined, internal
+from valmatch.matching.living import queue as living
 from valmatch.matching.living.queue import (
     ANY,
+    MATCH,
     RULE,
-    Line,
-    People,
-    drop_matched,
-    make_line,
-)
-from valmatch.matching.living.queue import (
-    enqueue as let_wait,
+    MatchmakerState,
+    Parties,
+    PresetInput,
+    end_review,
+    new_state,
 )
 from valmatch.matching.living.registry import module_of
 from valmatch.matching.queue import driver, kernel_of, no_waiting_teams
@@ -41,16 +38,15 @@ HOUR = 3600.0
 LACKS = ("latencies", "maps", "ranges", "requeuing", "timeouts")
 """What numbers may need (`valmatch.matching.living.registry.NEEDS`) that a ladder has not."""
 
-LEAST_ROOM = 1024  # tickets that there are indices for at least, so that they are seldom given anew
+LEAST_ROOM = 1024  # matches that there is room for at first
 
 STATE = np.dtype(
     [
         ("waiting", "i8"),  # players
         ("tickets", "i8"),  # that have joined
         ("formed", "i8"),  # teams so far
-        ("found", "i8"),  # matches of the last review
         ("at_once", "i8"),  # whether the newcomer makes the rule look
-        ("entered", "i8"),  # whether the rule knows who waits, and when it looks
+        ("first", "i8"),  # match of the last review
     ]
 )
 
@@ -77,7 +73,7 @@ class Parameters(NamedTuple):
     team_num: int  # players on each of its two teams
     horizon: float  # hours; no review happens at or after it
     largest: int  # most players of a ticket
-    numbers: Any  # of the rule, its `Terms`
+    numbers: Any  # of the rule, its `KernelNumbers`
     remembers: float  # for how many seconds matches are looked back at
 
 
@@ -87,11 +83,8 @@ class QueueState(NamedTuple):
     state: Records  # (1,)
     people: Records  # (n,); of everybody what `KNOWN` says
     place: Words  # (3,); where the draws lie; `with_people` sets it
-    room: int  # how many tickets may wait
-    line: Line
-    seen: People  # players of tickets as the rule sees them
-    members: Ints  # (tickets * largest,); who these are; the first of a ticket is the leader
-    scratch: Any  # what the rule works with
+    tickets: MatchmakerState
+    members: Ints  # (n * largest,); who the players of tickets are; the first one is the leader
     start: Floats  # what the rule remembers at first
 
 
@@ -102,237 +95,193 @@ def as_it_is(function: F) -> F:
 
 @driver(as_it_is)
 def new(capacity: int, rules: Parameters) -> QueueState:
-    """Return an empty queue in which so many tickets can wait."""
-    return _with_room(max(capacity, LEAST_ROOM), capacity, 0, rules)
+    """Return an empty queue, as yet for nobody."""
+    return _for_players(0, rules)
 
 
 @driver(as_it_is)
-def _with_room(tickets: int, room: int, players: int, rules: Parameters) -> QueueState:
-    """Return an empty queue with so many indices, for so many who wait, of so many players."""
-    sizes, largest = np.zeros(tickets, np.int64), rules.largest
-    n = tickets * largest
-    seen = People(
-        sizes,
-        largest * np.arange(tickets),
-        np.zeros(n),
-        np.zeros(n),
+def _for_players(n: int, rules: Parameters) -> QueueState:
+    """Return an empty queue for so many players."""
+    largest, start = rules.largest, RULE.memory_of(rules.numbers)
+    parties = Parties(
         np.zeros(n, np.int64),
-        np.zeros(n, np.bool_),
-        np.full(tickets, -1),
-        np.zeros(tickets),
-        np.full((1, 1), np.nan),
-        np.full(tickets, -1),
-        np.full(tickets, -ANY),
-        np.full(tickets, ANY),
-        np.zeros(tickets, np.bool_),
+        largest * np.arange(n),
+        ratings=np.zeros(n * largest),
+        deviations=np.zeros(n * largest),
+        games=np.zeros(n * largest, np.int64),
+        unrated=np.zeros(n * largest, np.bool_),
+        regions=np.full(n, -1),
+        round_trips=np.zeros(n),
+        between=np.full((1, 1), np.nan),
+        maps=np.full(n, -1),
+        low=np.full(n, -ANY),
+        high=np.full(n, ANY),
+        ranged=np.zeros(n, np.bool_),
+        sits=np.zeros(n, np.int64),
     )
-    start: Floats = RULE.memory_of(rules.numbers)
-    line = make_line(
-        np.zeros(tickets),
-        np.full(tickets, np.inf),
-        sizes,
-        np.zeros(tickets, np.int64),
-        np.inf,
-        np.inf,
-        start.copy(),
-        np.zeros(3, np.uint64),
-    )
+    never = np.full(n, np.inf)
+    tickets = PresetInput(np.zeros(n), never, np.arange(n), parties, np.zeros(3, np.uint64))
     return QueueState(
         np.zeros(1, STATE),
         np.zeros(0, KNOWN),
         np.zeros(3, np.uint64),
-        room,
-        line._replace(last=np.zeros(players, np.int64), present=np.zeros(players, np.int64)),
-        seen,
-        np.zeros(n, np.int64),
-        RULE.scratch_of(rules.numbers, seen, room),
+        _with_matches(LEAST_ROOM, rules, new_state(tickets, start.copy(), np.inf, np.inf)),
+        np.zeros(n * largest, np.int64),
         start,
+    )
+
+
+def _with_matches(room: int, rules: Parameters, tickets: MatchmakerState) -> MatchmakerState:
+    """Return tickets with room for matches, of which there are none."""
+    members = 2 * rules.team_num * room
+    return tickets._replace(
+        matches=np.zeros(room, MATCH),
+        members=np.zeros((2, members), np.int64),
+        before=np.zeros(members, np.int64),
     )
 
 
 def reset(queue: QueueState) -> None:
     """Empty the queue for the next replication, whose draws lie at its place."""
-    line = queue.line
-    for state in (queue.state, line.state):
+    tickets = queue.tickets
+    for state in (queue.state, tickets.counters):
         state.view(np.uint8)[:] = 0
-    line.state["due"], line.state["next_end"] = np.nan, np.inf
-    line.memory[:], line.last[:], line.present[:] = queue.start, 0, 0
-    line.rng_key[:] = queue.place
+    tickets.counters["due"], tickets.counters["next_end"] = np.nan, np.inf
+    tickets.memory[:], tickets.last[:] = queue.start, 0
+    tickets.rng_key[:] = queue.place
 
 
 @driver(as_it_is)
 def grown(queue: QueueState, rules: Parameters) -> QueueState:
-    """Return a copy of a queue in which the indices of those who wait are given anew.
+    """Return a queue with room for everybody, which is empty before anybody comes, or for matches.
 
-    It has twice the room if they would fill the half of it. Matches go but for those that the rule
-    looks back at.
+    Matches go but for those that the rule looks back at.
     """
-    line, state = queue.line, queue.line.state[0]
-    first, start = _first_remembered(line, rules.remembers)
-    waiting, members = line.waiting[: state["waiting"]], line.members[:, start : state["members"]]
-    kept = np.union1d(waiting, members[0])
-    tickets, room = line.times.size, queue.room
-    large = _with_room(
-        2 * tickets if 2 * kept.size >= tickets else tickets,
-        2 * room if 2 * waiting.size >= room else room,
-        max(line.last.size, queue.people.size),
-        rules,
-    )
-    there = large.line
-    for name in ("times", "users", "numbers", "status", "ends", "missed", "sizes"):
-        getattr(there, name)[: kept.size] = getattr(line, name)[kept]
-    players = (rules.largest * kept[:, np.newaxis] + np.arange(rules.largest)).ravel()
-    for name in ("ratings", "deviations", "games", "unrated"):
-        getattr(large.seen, name)[: players.size] = getattr(queue.seen, name)[players]
-    large.members[: players.size] = queue.members[players]
-    there.waiting[: waiting.size] = np.searchsorted(kept, waiting)
-    number, matches = members.shape[1], line.matches[first : state["matches"]]
-    there.members[0, :number] = np.searchsorted(kept, members[0])
-    there.members[1, :number] = members[1]
-    there.before[:number] = np.maximum(line.before[start : state["members"]] - start, 0)
+    old, counters = queue.tickets, queue.tickets.counters[0]
+    if old.times.size < queue.people.size:
+        large = _for_players(queue.people.size, rules)
+        large = large._replace(people=queue.people, place=queue.place)
+        reset(large)
+        return large
+    matches = old.matches[: counters["matches"]]
+    matches = matches[counters["due"] - matches["time"] <= rules.remembers]
+    first = int(matches["first"][0]) if matches.size else int(counters["members"])
+    n = int(counters["members"]) - first
+    room = max(old.matches.size, 2 * (matches.size + int(counters["waiting"])))
+    there = _with_matches(room, rules, old)
     there.matches[: matches.size] = matches
-    there.matches["first"][: matches.size] -= start
-    there.last[: line.last.size] = np.maximum(line.last - start, 0)
-    there.present[: line.present.size] = line.present
-    there.memory[:], there.rng_key[:] = line.memory, line.rng_key
-    there.state[:], large.state[:], large.state["entered"] = line.state, queue.state, 0
-    there.state["joined"] = kept.size
-    there.state["matches"], there.state["members"] = matches.size, number
-    return large._replace(people=queue.people, place=queue.place)
-
-
-def _first_remembered(line: Line, seconds: float) -> tuple[int, int]:
-    """Return the first match that the rule will look back at, and its first member."""
-    state = line.state[0]
-    matches = line.matches[: state["matches"]]
-    over = np.flatnonzero(state["due"] - matches["time"] <= seconds)
-    if not over.size:
-        return int(state["matches"]), int(state["members"])
-    return int(over[0]), int(matches["first"][over[0]])
+    there.matches["first"][: matches.size] -= first
+    there.members[:, :n] = old.members[:, first : first + n]
+    there.before[:n] = np.maximum(old.before[first : first + n] - first, 0)
+    there.last[:] = np.maximum(old.last - first, 0)
+    counters["matches"], counters["members"] = matches.size, n
+    return queue._replace(tickets=there)
 
 
 @inlined
 def has_room(rules: Parameters, queue: QueueState) -> bool:
-    """Return whether there is room for another ticket, of whatever player; see `grown`."""
-    line, state = queue.line, queue.line.state[0]
-    free = state["joined"] < line.times.size and state["waiting"] < queue.room
-    return bool(free and queue.people.size <= line.last.size)
+    """Return whether there is room for a ticket, and for the matches of a review; see `grown`."""
+    tickets, counters = queue.tickets, queue.tickets.counters[0]
+    most = counters["matches"] + counters["waiting"] // 2 + 1
+    return bool(queue.people.size <= tickets.times.size and most <= tickets.matches.size)
 
 
 @driver(inlined)
 def next_review(rules: Parameters, queue: QueueState) -> float:
     """Return when the rule looks next."""
-    if queue.state[0]["entered"] == 0:
-        _enter(queue)
-    due = queue.line.state[0]["due"] / HOUR
+    counters = queue.tickets.counters[0]
+    if np.isnan(counters["due"]):
+        counters["due"] = RULE.first_review(queue.tickets, rules.numbers)
+    due = counters["due"] / HOUR
     return due if due < rules.horizon else np.inf
 
 
 @driver(internal)
-def _enter(queue: QueueState) -> None:
-    """Let the rule know who waits, and begin if nothing has happened yet."""
-    state = queue.line.state[0]
-    if np.isnan(state["due"]):
-        state["due"] = RULE.first_review(queue.line, queue.scratch)
-    for k in range(state["waiting"]):
-        RULE.enter(queue.line.waiting[k], queue.seen, queue.scratch)
-    queue.state[0]["entered"] = 1
-
-
-@driver(internal)
 def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: QueueState) -> int:
-    """Let a leader wait with those who come along; return the index of the ticket."""
-    line, seen, state = queue.line, queue.seen, queue.state[0]
-    ticket = line.state[0]["joined"]
-    first, size = seen.firsts[ticket], 0
+    """Let a leader wait with those who come along; return the number of the ticket."""
+    tickets, parties, state = queue.tickets, queue.tickets.parties, queue.state[0]
+    first, size = parties.firsts[player], 0
     for member in range(player, player + queue.people[player]["friends"]):
         known = queue.people[member]
         if known["leader"] == player:
             queue.members[first + size] = member
-            seen.ratings[first + size] = known["seen"]
-            seen.deviations[first + size] = known["sigma"]
-            seen.games[first + size] = known["finished"]
-            seen.unrated[first + size] = known["finished"] == 0
+            parties.ratings[first + size] = known["seen"]
+            parties.deviations[first + size] = known["sigma"]
+            parties.games[first + size] = known["finished"]
+            parties.unrated[first + size] = known["finished"] == 0
             size += 1
     # A moment in hours is not that in seconds to the last digit.
-    moment = min(now * HOUR, line.state[0]["due"])
-    line.times[ticket], line.users[ticket], line.sizes[ticket] = moment, player, size
-    line.numbers[ticket], line.missed[ticket] = state["tickets"], 0
-    line.state[0]["joined"] += 1
+    tickets.times[player] = min(now * HOUR, tickets.counters[0]["due"])
+    parties.sizes[player], tickets.missed[player] = size, 0
+    tickets.serials[player] = state["tickets"]
     state["tickets"] += 1
     state["waiting"] += size
-    let_wait(ticket, line)
-    RULE.enter(ticket, seen, queue.scratch)
-    state["at_once"] = int(RULE.joined(ticket, line, queue.scratch))
-    return int(ticket)
+    living.enqueue(player, tickets)
+    state["at_once"] = int(RULE.joined(tickets, rules.numbers))
+    return player
 
 
 @internal
 def leave(arrival: float, player: int, rules: Parameters, queue: QueueState) -> bool:
     """Let a leader and all on the ticket leave; no review is due by it."""
-    line, state = queue.line, queue.line.state[0]
-    place = 0
-    while line.users[line.waiting[place]] != player:
+    tickets, counters, place = queue.tickets, queue.tickets.counters[0], 0
+    while tickets.waiting[place] != player:
         place += 1
-    ticket = line.waiting[place]
-    line.status[ticket] = CANCELLED
-    line.present[player] = 0
-    queue.state[0]["waiting"] -= line.sizes[ticket]
-    state["waiting"] -= 1
-    for k in range(place, state["waiting"]):
-        line.waiting[k] = line.waiting[k + 1]
+    tickets.status[player] = CANCELLED
+    queue.state[0]["waiting"] -= tickets.parties.sizes[player]
+    counters["waiting"] -= 1
+    for k in range(place, counters["waiting"]):
+        tickets.waiting[k] = tickets.waiting[k + 1]
     return False
 
 
 @driver(internal)
 def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> int:
     """Form matches by the clock, or at once where the rule does so; return their number."""
-    line, state, inner = queue.line, queue.state[0], queue.line.state[0]
-    moment = inner["due"]
+    tickets, state, counters = queue.tickets, queue.state[0], queue.tickets.counters[0]
+    moment = counters["due"]
     if newcomer >= 0:
         if state["at_once"] == 0:
             return 0
-        moment = line.times[newcomer]
-    before = inner["matches"]
-    inner["due"] = RULE.review(moment, line, queue.scratch)
-    drop_matched(line)
-    inner["reviews"] += 1
-    found = inner["matches"] - before
-    state["found"] = found
-    state["formed"] += 2 * found
-    state["waiting"] -= 2 * rules.team_num * found
-    return int(found)
+        moment = tickets.times[newcomer]
+    state["first"] = counters["matches"]
+    counters["due"] = RULE.review(moment, tickets, rules.numbers)
+    end_review(tickets)
+    formed = counters["matches"] - state["first"]
+    state["formed"] += 2 * formed
+    state["waiting"] -= 2 * rules.team_num * formed
+    return int(formed)
 
 
 @internal
 def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match, those of its first team first."""
-    line, state = queue.line, queue.state[0]
-    found = line.matches[line.state[0]["matches"] - state["found"] + match]
-    number = state["formed"] + 2 * (match - state["found"])
+    tickets, state = queue.tickets, queue.state[0]
+    formed = tickets.matches[state["first"] + match]
+    last = tickets.counters[0]["matches"] - state["first"]
     for team in range(2):
-        seat = team * rules.team_num
-        for k in range(found["first"], found["first"] + found["tickets"]):
-            if line.members[1, k] != team:
+        seat, number = team * rules.team_num, state["formed"] + 2 * (match - last) + team
+        for k in range(formed["first"], formed["first"] + formed["tickets"]):
+            if tickets.members[1, k] != team:
                 continue
-            ticket = line.members[0, k]
-            first = queue.seen.firsts[ticket]
-            for player in range(first, first + line.sizes[ticket]):
+            ticket = tickets.members[0, k]
+            first = tickets.parties.firsts[ticket]
+            for player in range(first, first + tickets.parties.sizes[ticket]):
                 place, member = lineup[seat], queue.members[player]
-                place["player"], place["team"] = member, number + team
+                place["player"], place["team"] = member, number
                 place["arrival"] = queue.people[member]["queued"]
-                place["rating"] = queue.seen.ratings[player]
+                place["rating"] = tickets.parties.ratings[player]
                 seat += 1
 
 
 @inlined
 def still_waiting(rules: Parameters, queue: QueueState, arrivals: Floats) -> None:
     """Give the arrivals of all who wait, in order."""
-    line, count = queue.line, 0
-    for k in range(line.state[0]["waiting"]):
-        ticket = line.waiting[k]
-        for _ in range(line.sizes[ticket]):
-            arrivals[count] = queue.people[line.users[ticket]]["queued"]
+    tickets, count = queue.tickets, 0
+    for k in range(tickets.counters[0]["waiting"]):
+        ticket = tickets.waiting[k]
+        for _ in range(tickets.parties.sizes[ticket]):
+            arrivals[count] = queue.people[ticket]["queued"]
             count += 1
 
 

@@ -7,7 +7,7 @@ many pairs as can be are made, with the least total of points.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -17,19 +17,16 @@ from valmatch.inputs.fields import Flag, NonNegative, Number, Whole
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import internal, njit
 from valmatch.matching.living import registry
-from valmatch.matching.living.pairing import Forest, make_forest, pair
+from valmatch.matching.living.pairing import pair
 from valmatch.matching.living.queue import (
-    ANY,
     SOURCE,
-    Line,
-    People,
+    MatchmakerState,
     add_member,
     begin_match,
     no_memory,
     other_member,
-    terms_type,
 )
-from valmatch.matching.living.registry import Count, Tick, number
+from valmatch.matching.living.registry import Count, Tick, kernel_type, number
 
 THOUSANDTHS = 1000  # the time up to a wave is longer by a whole number of them
 LOW, MIDDLE = 1000, 1500  # ratings from which other limits hold
@@ -42,6 +39,7 @@ class Numbers(registry.Numbers):
 
     source = "lila d99cb8d: MatchMaking, PoolActor, PoolList; scalalib 3151c43: WMMatching"
     value: ClassVar = ("points", "points against the pair")
+    clock: ClassVar = "wave_seconds"
 
     wave_seconds: Tick = number(12.0, "seconds", "Time between two waves.")
     wave_jitter: NonNegative = number(1.0, "seconds", "Most by which it is longer, at random.")
@@ -81,166 +79,128 @@ class Numbers(registry.Numbers):
         """How many teams a match has, and of how many players."""
         return 2, 1
 
-    @property
-    def clock(self) -> str:
-        """The number that says how many seconds reviews are apart at most."""
-        return "wave_seconds"
+
+KernelNumbers = kernel_type(Numbers, __name__)
 
 
-Terms = terms_type(Numbers, __name__)
-
-
-class Pool(NamedTuple):
-    """What a wave looks at of tickets."""
-
-    rating: Ints  # (n,)
-    sit: Ints  # (n,); how often they let games sit, at most 0
-    low: Ints  # (n,); lowest rating that they want to meet
-    high: Ints  # (n,); and the highest
-    ranged: Ints  # (n,); whether they gave a range
-    provisional: Ints  # (n,); whether the rating is provisional
-    credit: Floats  # (n,); points for the waves missed
-
-
-class Scratch(NamedTuple):
-    """What the rule works with."""
-
-    terms: Any
-    pool: Pool
-    points: Floats  # (room, room); against pairs; NaN: not allowed
-    partners: Ints  # (room,)
-    forest: Forest
-
-
-def scratch_of(terms: Any, people: People, room: int) -> Scratch:  # noqa: ANN401
-    """Return the arrays that the rule works with."""
-    rating, sit, low, high, ranged, provisional = np.zeros((6, people.sizes.size), np.int64)
-    return Scratch(
-        terms,
-        Pool(rating, sit, low, high, ranged, provisional, np.zeros(rating.size)),
-        np.zeros((room, room)),
-        np.zeros(room, np.int64),
-        make_forest(room),
-    )
-
+# Waves.
 
 memory_of = no_memory
 
 
 @internal
-def first_review(line: Line, scratch: Scratch) -> float:
+def first_review(state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
     """Return when the first wave is."""
-    return _next_wave(0.0, 0, line, scratch)
+    return _next_wave(0.0, 0, state, numbers)
 
 
 @internal
-def _next_wave(now: float, wave: int, line: Line, scratch: Scratch) -> float:
+def _next_wave(now: float, wave: int, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
     """Return when the wave of a number is."""
-    drawn = math.floor(THOUSANDTHS * uniform_at(line.rng_key, SOURCE, 0, wave))
-    jitter = scratch.terms.wave_jitter * drawn / THOUSANDTHS
-    return now + scratch.terms.wave_seconds + jitter
+    drawn = math.floor(THOUSANDTHS * uniform_at(state.rng_key, SOURCE, 0, wave))
+    return now + numbers.wave_seconds + numbers.wave_jitter * drawn / THOUSANDTHS
 
 
 @internal
-def enter(ticket: int, people: People, scratch: Scratch) -> None:
-    """Note what a ticket is in a wave: its rating, and whom it wants to meet."""
-    pool, player = scratch.pool, people.firsts[ticket]
-    pool.rating[ticket] = int(np.rint(people.ratings[player]))
-    pool.low[ticket] = people.low[ticket] if scratch.terms.ranges else -ANY
-    pool.high[ticket] = people.high[ticket] if scratch.terms.ranges else ANY
-    pool.ranged[ticket] = people.ranged[ticket]
-    pool.provisional[ticket] = people.unrated[player]
-
-
-@internal
-def joined(ticket: int, line: Line, scratch: Scratch) -> bool:
+def joined(state: MatchmakerState, numbers: Any) -> bool:  # noqa: ANN401
     """Return whether there are enough for a wave at once."""
-    return line.state[0]["waiting"] >= scratch.terms.wave_players
+    return state.counters[0]["waiting"] >= numbers.wave_players
 
 
 @internal
-def refuses(ticket: int, line: Line, scratch: Scratch) -> bool:
+def refuses(ticket: int, state: MatchmakerState, numbers: Any) -> bool:  # noqa: ANN401
     """Return whether the user has just been paired."""
-    last = line.last[line.users[ticket]]
-    return scratch.terms.just_paired and last > 0 and last == line.state[0]["reviews"]
+    last = state.last[state.users[ticket]]
+    return numbers.just_paired and last > 0 and last == state.counters[0]["reviews"]
 
 
 @njit
-def review(now: float, line: Line, scratch: Scratch) -> float:
+def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
     """Pair as many as can be; return when the next wave is."""
-    state, count = line.state[0], line.state[0]["waiting"]
-    for k in range(count):
-        give_credit(line.waiting[k], line.missed[line.waiting[k]], scratch)
-    score_pairs(line.waiting, count, scratch)
-    pair(scratch.forest, scratch.points, count, scratch.partners)
-    for k in range(count):
-        other = scratch.partners[k]
+    counters = state.counters[0]
+    waiting, wave = state.waiting[: counters["waiting"]], counters["reviews"] + 1
+    points = score_pairs(waiting, state, numbers)
+    partners = pair(points)
+    for k in range(waiting.size):
+        other = partners[k]
         if other > k:
-            begin_match(now, scratch.points[k, other], np.nan, line)
+            begin_match(now, points[k, other], np.nan, state)
             for team in range(2):
-                ticket = line.waiting[other if team else k]
-                add_member(ticket, team, now, line)
-                line.last[line.users[ticket]] = state["reviews"] + 1
-    state["examined"] += count * (count - 1) / 2
-    return _next_wave(now, state["reviews"] + 1, line, scratch)
+                ticket = waiting[other if team else k]
+                add_member(ticket, team, now, state)
+                state.last[state.users[ticket]] = wave
+    counters["examined"] += waiting.size * (waiting.size - 1) / 2
+    return _next_wave(now, wave, state, numbers)
 
 
 @internal
-def would_do(
-    match: int, member: int, ticket: int, now: float, line: Line, scratch: Scratch
+def could_replace(
+    match: int,
+    member: int,
+    ticket: int,
+    now: float,
+    state: MatchmakerState,
+    numbers: Any,  # noqa: ANN401
 ) -> bool:
     """Return whether a pair could have a ticket in place of a member."""
-    return not np.isnan(score(other_member(match, member, line), ticket, scratch))
+    return not np.isnan(score(other_member(match, member, state), ticket, state, numbers))
 
 
-# ---------------------------------------------------------------- points
-
-
-@internal
-def give_credit(ticket: int, missed: int, scratch: Scratch) -> None:
-    """Give a ticket the points for the waves that it missed."""
-    sits = min(scratch.pool.sit[ticket], FREE_SITS) - FREE_SITS
-    most = scratch.terms.credit_cap + SIT_COST * sits
-    scratch.pool.credit[ticket] = max(0.0, min(scratch.terms.credit * missed, most))
+# Points.
 
 
 @njit
-def score_pairs(tickets: Ints, count: int, scratch: Scratch) -> None:
-    """Write the points against each pair of the first tickets; NaN: it is not allowed."""
-    for i in range(count):
-        scratch.points[i, i] = np.nan
+def score_pairs(tickets: Ints, state: MatchmakerState, numbers: Any) -> Floats:  # noqa: ANN401
+    """Return the points against each pair; NaN: it is not allowed."""
+    points = np.full((tickets.size, tickets.size), np.nan)
+    for i in range(tickets.size):
         for j in range(i):
-            points = score(tickets[i], tickets[j], scratch)
-            scratch.points[i, j] = points
-            scratch.points[j, i] = points
+            points[i, j] = points[j, i] = score(tickets[i], tickets[j], state, numbers)
+    return points
 
 
 @internal
-def score(i: int, j: int, scratch: Scratch) -> float:
-    """Return the points against a pair, NaN where it is not allowed."""
-    pool, terms = scratch.pool, scratch.terms
-    first, second = pool.rating[i], pool.rating[j]
-    if not (pool.low[i] <= second <= pool.high[i] and pool.low[j] <= first <= pool.high[j]):
+def score(i: int, j: int, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+    """Return the points against a pair of tickets, NaN where it is not allowed."""
+    parties = state.parties
+    first, second = _rating(i, state), _rating(j, state)
+    if numbers.ranges and not (
+        parties.low[i] <= second <= parties.high[i] and parties.low[j] <= first <= parties.high[j]
+    ):
         return np.nan
-    points = terms.gap * abs(first - second)
-    points -= min(pool.credit[i], pool.credit[j])
-    if pool.ranged[i] != 0 and pool.ranged[j] != 0:
-        points += terms.shared_range
-    if terms.manners:
-        points -= _manners(pool.sit[i], pool.sit[j])
-    if pool.provisional[i] != 0 and pool.provisional[j] != 0:
-        points += terms.provisional
-    return points if points <= _limit(min(first, second), terms) else np.nan
+    points = numbers.gap * abs(first - second)
+    points -= min(_credit(i, state, numbers), _credit(j, state, numbers))
+    if parties.ranged[i] and parties.ranged[j]:
+        points += numbers.shared_range
+    if numbers.manners:
+        points -= _manners(parties.sits[i], parties.sits[j])
+    if parties.unrated[parties.firsts[i]] and parties.unrated[parties.firsts[j]]:
+        points += numbers.provisional
+    return points if points <= _limit(min(first, second), numbers) else np.nan
 
 
 @internal
-def _limit(lower: int, terms: Any) -> float:  # noqa: ANN401
+def _rating(ticket: int, state: MatchmakerState) -> int:
+    """Return the rating of a ticket, which is a whole number."""
+    return int(np.rint(state.parties.ratings[state.parties.firsts[ticket]]))
+
+
+@internal
+def _credit(ticket: int, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+    """Return the points for the waves that a ticket missed."""
+    sits = min(state.parties.sits[ticket], FREE_SITS) - FREE_SITS
+    most = numbers.credit_cap + SIT_COST * sits
+    return max(0.0, min(numbers.credit * state.missed[ticket], most))
+
+
+@internal
+def _limit(lower: int, numbers: Any) -> float:  # noqa: ANN401
     """Return the most points of a pair by its lower rating; 0 below a rating of 0."""
     if lower < 0:
         return 0.0
     if lower < LOW:
-        return terms.limit_low
-    return terms.limit_middle if lower < MIDDLE else float(lower // terms.limit_divisor)
+        return numbers.limit_low
+    return numbers.limit_middle if lower < MIDDLE else float(lower // numbers.limit_divisor)
 
 
 @internal

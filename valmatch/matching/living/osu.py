@@ -10,21 +10,20 @@ from pydantic import Field, model_validator
 
 from valmatch.draws.streams import uniform_at
 from valmatch.inputs.fields import Flag, NonNegative, Number, Positive, Whole
-from valmatch.kernels.arrays import Floats, Ints, Words
+from valmatch.kernels.arrays import Bools, Floats, Ints, Words
 from valmatch.kernels.compilation import internal, njit
 from valmatch.matching.living import registry
 from valmatch.matching.living.queue import (
     SOURCE,
-    Line,
-    People,
+    MatchmakerState,
     add_member,
     begin_match,
     by_the_clock,
-    everybody_joins,
+    first_tick,
     no_memory,
-    terms_type,
+    nobody_refused,
 )
-from valmatch.matching.living.registry import Tick, number
+from valmatch.matching.living.registry import Tick, kernel_type, number
 from valmatch.matching.tickets.layout import COMPLETED
 
 RANKED = 2  # users of a lobby of ranked play, which alone keeps opponents apart
@@ -37,6 +36,7 @@ class Numbers(registry.Numbers):
 
     source = "osu-server-spectator 6b142c7, 2026-07-16: MatchmakingQueue.cs, matchmaking_pool.cs"
     value: ClassVar = ("points", "largest difference between the pivot and a member")
+    clock: ClassVar = "tick"
 
     lobby_size: Annotated[int, Field(ge=2, le=1000), *Whole] = number(
         2, "users", "Users of a lobby."
@@ -82,266 +82,166 @@ class Numbers(registry.Numbers):
         return self.lobby_size, 1
 
     @property
-    def clock(self) -> str:
-        """The number that says how many seconds reviews are apart at most."""
-        return "tick"
-
-    @property
     def remembers(self) -> float:
         """For how many seconds matches are looked back at."""
         return self.recent
 
 
-Terms = terms_type(Numbers, __name__)
+KernelNumbers = kernel_type(Numbers, __name__)
+
+memory_of, first_review, joined, refuses = no_memory, first_tick, by_the_clock, nobody_refused
 
 
 class Users(NamedTuple):
     """Free users in order of rating."""
 
-    number: Ints  # (room,); of their tickets
-    rating: Floats  # (room,)
-    waited: Floats  # (room,); seconds
-    met: Ints  # (room, room); whether two have met recently
-
-
-class Lobbies(NamedTuple):
-    """Room for the lobbies of an update."""
-
-    gone: Ints  # (room,); whether a user is in a lobby
-    draw: Floats  # (room,); numbers drawn for the candidates of a pivot; infinite of all others
-    members: Ints  # (room, lobby_size); members by place, the pivot first
-
-
-class Scratch(NamedTuple):
-    """What the rule works with."""
-
-    terms: Any
-    rating: Floats  # (n,)
-    order: Ints  # (room,); who waits, by rating
-    users: Users
-    lobbies: Lobbies
-
-
-def scratch_of(terms: Any, people: People, room: int) -> Scratch:  # noqa: ANN401
-    """Return the arrays that the rule works with."""
-    order, number, gone = np.zeros((3, room), np.int64)
-    rating, waited, draw = np.zeros((3, room))
-    return Scratch(
-        terms,
-        np.zeros(people.sizes.size),
-        order,
-        Users(number, rating, waited, np.zeros((room, room), np.int64)),
-        Lobbies(gone, draw, np.zeros((room, terms.lobby_size), np.int64)),
-    )
-
-
-memory_of, joined, refuses = no_memory, by_the_clock, everybody_joins
+    serials: Ints  # (n,); of their tickets
+    ratings: Floats  # (n,)
+    waited: Floats  # (n,); seconds
+    met: Bools  # (n, n); whether two have met recently
 
 
 @internal
-def first_review(line: Line, scratch: Scratch) -> float:
-    """Return when the first update is."""
-    return scratch.terms.tick
-
-
-@internal
-def enter(ticket: int, people: People, scratch: Scratch) -> None:
-    """Note the rating of a user."""
-    scratch.rating[ticket] = people.ratings[people.firsts[ticket]]
+def rating_of(ticket: int, state: MatchmakerState) -> float:
+    """Return the rating of a user."""
+    return state.parties.ratings[state.parties.firsts[ticket]]
 
 
 @njit
-def review(now: float, line: Line, scratch: Scratch) -> float:
+def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
     """Form lobbies, let leave who has waited too long; return when the next update is."""
-    state, terms = line.state[0], scratch.terms
-    if state["waiting"] >= terms.lobby_size:
-        _sort(now, line, scratch)
-        _form(now, line, scratch)
-    if terms.search_timeout > 0.0:
-        for k in range(state["waiting"]):
-            ticket = line.waiting[k]
-            late = now - line.times[ticket] > terms.search_timeout
-            if late and line.status[ticket] != COMPLETED:
-                line.until[ticket], line.cancelled[ticket] = now, 0
-                state["next_end"] = now
-    return (state["reviews"] + 2) * terms.tick
+    counters = state.counters[0]
+    waiting = state.waiting[: counters["waiting"]]
+    if waiting.size >= numbers.lobby_size:
+        _form(waiting, now, state, numbers)
+    if numbers.search_timeout > 0.0:
+        for ticket in waiting:
+            late = now - state.times[ticket] > numbers.search_timeout
+            if late and state.status[ticket] != COMPLETED:
+                state.until[ticket], state.cancelled[ticket] = now, 0
+                counters["next_end"] = now
+    return (counters["reviews"] + 2) * numbers.tick
 
 
-@internal
-def _sort(now: float, line: Line, scratch: Scratch) -> None:
-    """Note who waits in order of rating; of equals, who joined first."""
-    order, users = scratch.order, scratch.users
-    for k in range(line.state[0]["waiting"]):
-        ticket = line.waiting[k]
-        place = k
-        while place > 0 and scratch.rating[order[place - 1]] > scratch.rating[ticket]:
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = ticket
-    for k in range(line.state[0]["waiting"]):
-        users.number[k] = line.numbers[order[k]]
-        users.rating[k] = scratch.rating[order[k]]
-        users.waited[k] = now - line.times[order[k]]
-        if scratch.terms.recent > 0.0:
-            for other in range(k):
-                met = int(_met(order[k], order[other], now, line, scratch))
-                users.met[k, other] = met
-                users.met[other, k] = met
-
-
-@internal
-def _form(now: float, line: Line, scratch: Scratch) -> None:
+@njit
+def _form(waiting: Ints, now: float, state: MatchmakerState, numbers: Any) -> None:  # noqa: ANN401
     """Form the lobbies of an update."""
-    state, users, members = line.state[0], scratch.users, scratch.lobbies.members
-    count, size = state["waiting"], members.shape[1]
-    formed = form_lobbies(
-        users, count, scratch.terms, scratch.lobbies, line.rng_key, state["reviews"]
-    )
-    for lobby in range(formed):
-        farthest = 0.0
-        for k in range(1, size):
-            off = abs(users.rating[members[lobby, k]] - users.rating[members[lobby, 0]])
-            farthest = max(farthest, off)
-        begin_match(now, farthest, np.nan, line)
-        for k in range(size):
-            ticket = scratch.order[members[lobby, k]]
-            add_member(ticket, k, now, line)
-            _remember(ticket, line)
-    state["examined"] += count * (count - 1)
+    count, counters = waiting.size, state.counters[0]
+    ratings, met = np.empty(count), np.zeros((count, count), np.bool_)
+    for k in range(count):
+        ratings[k] = rating_of(waiting[k], state)
+    by_rating = np.argsort(ratings, kind="mergesort")  # of equals, who joined first
+    tickets, ratings = waiting[by_rating], ratings[by_rating]
+    if numbers.recent > 0.0:
+        for k in range(count):
+            for other in range(k):
+                met[k, other] = _met(tickets[k], tickets[other], now, state, numbers)
+                met[other, k] = met[k, other]
+    users = Users(state.serials[tickets], ratings, now - state.times[tickets], met)
+    for lobby in form_lobbies(users, numbers, state.rng_key, counters["reviews"]):
+        off = np.abs(ratings[lobby] - ratings[lobby[0]])
+        begin_match(now, off.max(), np.nan, state)
+        for team in range(lobby.size):
+            ticket = tickets[lobby[team]]
+            user, member = state.users[ticket], counters["members"]
+            add_member(ticket, team, now, state)
+            state.before[member], state.last[user] = state.last[user], member + 1
+    counters["examined"] += count * (count - 1)
 
 
 @internal
-def _remember(ticket: int, line: Line) -> None:
-    """Note that a match is the last one of a user."""
-    user, index = line.users[ticket], line.state[0]["members"] - 1
-    line.before[index] = line.last[user]
-    line.last[user] = index + 1
-
-
-@internal
-def _met(first: int, second: int, now: float, line: Line, scratch: Scratch) -> bool:
+def _met(first: int, second: int, now: float, state: MatchmakerState, numbers: Any) -> bool:  # noqa: ANN401
     """Return whether the users of two tickets have met recently."""
-    size, index = scratch.terms.lobby_size, line.last[line.users[first]]
-    while index > 0:
-        if now - line.ends[line.members[0, index - 1]] > scratch.terms.recent:
+    size, member = numbers.lobby_size, state.last[state.users[first]]
+    while member > 0:
+        lobby = (member - 1) // size
+        if now - state.matches[lobby]["time"] > numbers.recent:
             return False
-        lobby = (index - 1) // size * size
-        for k in range(lobby, lobby + size):
-            if line.users[line.members[0, k]] == line.users[second]:
+        for k in range(lobby * size, (lobby + 1) * size):
+            if state.users[state.members[0, k]] == state.users[second]:
                 return True
-        index = line.before[index - 1]
+        member = state.before[member - 1]
     return False
 
 
 @internal
-def would_do(
-    match: int, member: int, ticket: int, now: float, line: Line, scratch: Scratch
+def could_replace(
+    match: int,
+    member: int,
+    ticket: int,
+    now: float,
+    state: MatchmakerState,
+    numbers: Any,  # noqa: ANN401
 ) -> bool:
     """Return whether a lobby could have a ticket in place of a member, but for the pivot."""
-    first = line.matches[match]["first"]
-    if member == first or line.until[ticket] <= now:
+    first = state.matches[match]["first"]
+    if member == first or state.until[ticket] <= now:
         return False
-    pivot = line.members[0, first]
-    if scratch.terms.recent > 0.0 and _met(pivot, ticket, now, line, scratch):
+    pivot = state.members[0, first]
+    if numbers.recent > 0.0 and _met(pivot, ticket, now, state, numbers):
         return False
-    reach = radius(scratch.rating[pivot], now - line.times[pivot], scratch.terms)
-    return abs(scratch.rating[ticket] - scratch.rating[pivot]) <= reach
-
-
-# ---------------------------------------------------------------- the search
+    rating = rating_of(pivot, state)
+    reach = radius(rating, now - state.times[pivot], numbers)
+    return abs(rating_of(ticket, state) - rating) <= reach
 
 
 @internal
-def radius(rating: float, waited: float, terms: Any) -> float:  # noqa: ANN401
+def radius(rating: float, waited: float, numbers: Any) -> float:  # noqa: ANN401
     """Return how far off the ratings are that a pivot takes."""
-    most = terms.radius_max * max(1.0, (rating - terms.top100) / terms.radius_max)
-    off = (rating - terms.centre) / terms.scale
+    most = numbers.radius_max * max(1.0, (rating - numbers.top100) / numbers.radius_max)
+    off = (rating - numbers.centre) / numbers.scale
     by_rating = math.exp(min(off * off, FARTHEST))
-    return min(most, terms.radius * by_rating * 2.0 ** min(waited / terms.doubling, FARTHEST))
+    doubled = 2.0 ** min(waited / numbers.doubling, FARTHEST)
+    return min(most, numbers.radius * by_rating * doubled)
 
 
 @njit
-def form_lobbies(
-    users: Users,
-    count: int,
-    terms: Any,  # noqa: ANN401
-    lobbies: Lobbies,
-    rng_key: Words,
-    update: int,
-) -> int:
-    """Form the lobbies of so many users; return how many there are."""
-    size = lobbies.members.shape[1]
-    for k in range(count):
-        lobbies.gone[k] = 0
-    formed, pivot = 0, 0
-    while pivot < count:
-        if lobbies.gone[pivot] != 0:
-            pivot += 1
+def form_lobbies(users: Users, numbers: Any, rng_key: Words, update: int) -> Ints:  # noqa: ANN401
+    """Return the lobbies of an update, a row each: members by rank, the pivot first.
+
+    After a lobby the list is shorter, and the place in it is one more: so with `skip` the next user
+    is passed over, and those of the lobby who were before the pivot move the place further on.
+    """
+    count, size = users.ratings.size, numbers.lobby_size
+    lobbies, gone = np.empty((count // size, size), np.int64), np.zeros(count, np.bool_)
+    drawn = np.empty(count)
+    formed, passed_over = 0, 0
+    for pivot in range(count):
+        if gone[pivot]:
             continue
-        if draw_candidates(users, count, terms, lobbies, rng_key, update, pivot) < size - 1:
-            pivot += 1
+        if passed_over > 0:
+            passed_over -= 1
             continue
-        lobbies.members[formed, 0] = pivot
-        lobbies.gone[pivot] = 1
-        for k in range(1, size):
-            chosen = _least(lobbies, count)
-            lobbies.members[formed, k] = chosen
-            lobbies.gone[chosen] = 1
-            lobbies.draw[chosen] = np.inf
+        if draw_candidates(users, pivot, gone, drawn, numbers, rng_key, update) < size - 1:
+            continue
+        lobby = lobbies[formed]
+        lobby[0] = pivot
+        lobby[1:] = np.argsort(drawn, kind="mergesort")[: size - 1]
+        gone[lobby] = True
         formed += 1
-        pivot = _next(lobbies, count, pivot, formed) if terms.skip else pivot + 1
-    return formed
+        if numbers.skip:
+            passed_over = 1 + (lobby < pivot).sum()
+    return lobbies[:formed]
 
 
 @internal
 def draw_candidates(
     users: Users,
-    count: int,
-    terms: Any,  # noqa: ANN401
-    lobbies: Lobbies,
+    pivot: int,
+    gone: Bools,
+    drawn: Floats,
+    numbers: Any,  # noqa: ANN401
     rng_key: Words,
     update: int,
-    pivot: int,
 ) -> int:
     """Draw a number for each candidate of a pivot; return how many there are."""
-    reach = radius(users.rating[pivot], users.waited[pivot], terms)
+    reach = radius(users.ratings[pivot], users.waited[pivot], numbers)
     candidates = 0
-    for k in range(count):
-        lobbies.draw[k] = np.inf
-        if (
-            k != pivot
-            and lobbies.gone[k] == 0
-            and abs(users.rating[k] - users.rating[pivot]) <= reach
-            and users.met[pivot, k] == 0
-        ):
-            address = users.number[pivot] * PAIRS + users.number[k]
-            lobbies.draw[k] = uniform_at(rng_key, SOURCE, address, update)
+    for k in range(drawn.size):
+        drawn[k] = np.inf
+        near = abs(users.ratings[k] - users.ratings[pivot]) <= reach
+        if k != pivot and not gone[k] and near and not users.met[pivot, k]:
+            address = users.serials[pivot] * PAIRS + users.serials[k]
+            drawn[k] = uniform_at(rng_key, SOURCE, address, update)
             candidates += 1
     return candidates
-
-
-@internal
-def _least(lobbies: Lobbies, count: int) -> int:
-    """Return the first with the least number."""
-    best = 0
-    for k in range(1, count):
-        if lobbies.draw[k] < lobbies.draw[best]:
-            best = k
-    return best
-
-
-@internal
-def _next(lobbies: Lobbies, count: int, pivot: int, formed: int) -> int:
-    """Return the next pivot: the list is shorter now, and the place in it is one more.
-
-    Those of the lobby who were before the pivot move the place further on.
-    """
-    further = 1
-    for k in range(1, lobbies.members.shape[1]):
-        further += lobbies.members[formed - 1, k] < pivot
-    following = pivot
-    while further > 0 and following < count:
-        following += 1
-        if following < count and lobbies.gone[following] == 0:
-            further -= 1
-    return following if further > 0 else following + 1

@@ -40,106 +40,77 @@ class Forest(NamedTuple):
     sizes: Ints  # (m,); members of a blossom
     queue: Ints  # vertices yet to be looked from
     stack: Ints  # room for walks
-    spare: Ints
     counts: Ints  # (4,); vertices, the last number in use, vertices in the queue, walks so far
 
 
 VERTICES, LAST, QUEUED, WALKS = 0, 1, 2, 3
 
 
-def make_forest(most: int) -> Forest:
-    """Return room for a search among so many vertices."""
-    numbers = 2 * most + 2
-
-    def square(rows: int, columns: int) -> Ints:
-        return np.zeros((rows, columns), np.int64)
-
-    def row() -> Ints:
-        return np.zeros(numbers, np.int64)
-
-    return Forest(
-        weight=square(most + 1, most + 1),
-        tail=square(numbers, numbers),
-        head=square(numbers, numbers),
-        label=row(),
-        mate=row(),
-        slack=row(),
-        off=row(),
-        top=row(),
-        parent=row(),
-        side=row(),
-        seen=row(),
-        within=square(numbers, most + 1),
-        members=square(numbers, most + 1),
-        sizes=row(),
-        queue=np.zeros(2 * numbers, np.int64),
-        stack=np.zeros((2 * numbers, 2), np.int64),
-        spare=row(),
-        counts=np.zeros(4, np.int64),
-    )
-
-
-# ---------------------------------------------------------------- trees
+# Trees.
 
 
 @njit
-def pair(forest: Forest, points: Floats, count: int, partners: Ints) -> int:
-    """Pair as many as can be, with the least total of points.
+def pair(points: Floats) -> Ints:
+    """Return whose partner each is, -1 for none: as many pairs as can be, of the least total.
 
-    Shapes: `points` (n, n); `partners` (n,).
+    Shapes: `points` (n, n); NaN where a pair is not allowed.
     """
-    _weigh(forest, points, count)
-    _begin(forest, count)
-    pairs = 0
+    count = len(points)
+    forest = _new_forest(count)
+    _weigh(points, forest)
     while _grow(forest):
-        pairs += 1
-    for vertex in range(count):
-        partners[vertex] = forest.mate[vertex + 1] - 1
-    return pairs
+        pass
+    return forest.mate[1 : count + 1] - 1
+
+
+@njit
+def _new_forest(count: int) -> Forest:
+    """Return a search among so many vertices, without pairs and blossoms."""
+    size = 2 * count + 2
+    edges, rows = np.zeros((2, size, size), np.int64), np.zeros((9, size), np.int64)
+    groups = np.zeros((2, size, count + 1), np.int64)
+    rows[4, : count + 1] = np.arange(count + 1)
+    return Forest(
+        weight=np.zeros((count + 1, count + 1), np.int64),
+        tail=edges[0],
+        head=edges[1],
+        label=rows[0],
+        mate=rows[1],
+        slack=rows[2],
+        off=rows[3],
+        top=rows[4],
+        parent=rows[5],
+        side=rows[6],
+        seen=rows[7],
+        within=groups[0],
+        members=groups[1],
+        sizes=rows[8],
+        queue=np.zeros(2 * size, np.int64),
+        stack=np.zeros((2 * size, 2), np.int64),
+        counts=np.array([count, count, 0, 0]),
+    )
 
 
 @internal
-def _weigh(forest: Forest, points: Floats, count: int) -> None:
-    """Make weights of points."""
-    low, high = np.inf, -np.inf
+def _weigh(points: Floats, forest: Forest) -> None:
+    """Make weights of points, and what a search begins with of weights."""
+    count, low, high = len(points), np.inf, -np.inf
     for i in range(count):
         for j in range(i):
-            if points[i, j] == points[i, j]:
-                low = min(low, points[i, j])
-                high = max(high, points[i, j])
-    pair_more = 0
-    if low <= high:
-        pair_more = int(np.rint((high - low) * UNIT) + 1.0) * (count // 2 + 1)
-    for i in range(count):
-        forest.weight[i + 1, i + 1] = 0
-        for j in range(i):
-            weight = 0
-            if points[i, j] == points[i, j]:
-                weight = pair_more + int(np.rint((high - points[i, j]) * UNIT))
-            forest.weight[i + 1, j + 1] = weight
-            forest.weight[j + 1, i + 1] = weight
-
-
-@internal
-def _begin(forest: Forest, count: int) -> None:
-    """Let there be no pairs and no blossoms."""
-    forest.counts[VERTICES] = count
-    forest.counts[LAST] = count
-    forest.counts[WALKS] = 0
+            if not np.isnan(points[i, j]):
+                low, high = min(low, points[i, j]), max(high, points[i, j])
+    one_more = int(np.rint((high - low) * UNIT) + 1.0) * (count // 2 + 1) if low <= high else 0
     most = 0
-    for first in range(1, count + 1):
-        for second in range(1, count + 1):
-            weight = forest.weight[first, second]
-            most = max(most, weight)
-            forest.tail[first, second] = first if weight > 0 else 0
-            forest.head[first, second] = second if weight > 0 else 0
-            forest.within[first, second] = first if first == second else 0
-    for number in range(forest.top.size):
-        forest.top[number] = number if number <= count else 0
-        forest.mate[number] = 0
-        forest.sizes[number] = 0
-        forest.seen[number] = 0
-        forest.label[number] = most if 0 < number <= count else 0
+    for i in range(count):
+        forest.within[i + 1, i + 1] = i + 1
+        for j in range(count):
+            if i != j and not np.isnan(points[i, j]):
+                weight = one_more + int(np.rint((high - points[i, j]) * UNIT))
+                forest.weight[i + 1, j + 1] = weight
+                forest.tail[i + 1, j + 1], forest.head[i + 1, j + 1] = i + 1, j + 1
+                most = max(most, weight)
+    for vertex in range(1, count + 1):
+        forest.label[vertex] = most
 
 
 @internal
@@ -164,7 +135,7 @@ def _grow(forest: Forest) -> bool:
             place += 1
             if forest.side[forest.top[vertex]] == INNER:
                 continue
-            inside, own = forest.top[vertex], forest.label[vertex]
+            inside, label = forest.top[vertex], forest.label[vertex]
             for other in range(1, count + 1):
                 weight = forest.weight[at(vertex), at(other)]
                 if weight == 0:
@@ -172,7 +143,7 @@ def _grow(forest: Forest) -> bool:
                 top = forest.top[at(other)]
                 if top == inside or forest.side[at(top)] == INNER:
                     continue
-                short = own + forest.label[at(other)] - 2 * weight
+                short = label + forest.label[at(other)] - 2 * weight
                 if short > 0:
                     if forest.slack[at(top)] == 0 or short < forest.off[at(top)]:
                         forest.slack[at(top)] = vertex
@@ -200,7 +171,7 @@ def _grow(forest: Forest) -> bool:
                 and forest.side[number] == INNER
                 and forest.label[number] == 0
             ):
-                open_blossom(forest, number)
+                _open_blossom(forest, number)
 
 
 @internal
@@ -258,7 +229,7 @@ def _join(forest: Forest, tail: int, head: int) -> bool:
             _augment(forest, one, other)
             _augment(forest, other, one)
             return True
-        make_blossom(forest, one, base, other)
+        _make_blossom(forest, one, base, other)
     return False
 
 
@@ -286,35 +257,35 @@ def _augment(forest: Forest, first: int, second: int) -> None:
     one, other = first, second
     while True:
         left = forest.top[forest.mate[one]]
-        set_mate(forest, one, other)
+        _set_mate(forest, one, other)
         if left == 0:
             return
         parent = forest.top[forest.parent[left]]
-        set_mate(forest, left, parent)
+        _set_mate(forest, left, parent)
         one, other = parent, left
 
 
-# ---------------------------------------------------------------- blossoms
+# Blossoms.
 
 
 @internal
-def tightness(forest: Forest, first: int, second: int) -> int:
+def _tightness(forest: Forest, first: int, second: int) -> int:
     """Return by how much the best edge between two is short of being tight."""
     tail, head = forest.tail[first, second], forest.head[first, second]
     return forest.label[tail] + forest.label[head] - 2 * forest.weight[tail, head]
 
 
 @internal
-def note_slack(forest: Forest, outer: int, other: int) -> None:
+def _note_slack(forest: Forest, outer: int, other: int) -> None:
     """Let a vertex or blossom know of an outer vertex."""
-    short = tightness(forest, outer, other)
+    short = _tightness(forest, outer, other)
     if forest.slack[other] == 0 or short < forest.off[other]:
         forest.slack[other] = outer
         forest.off[other] = short
 
 
 @internal
-def find_slack(forest: Forest, other: int) -> None:
+def _find_slack(forest: Forest, other: int) -> None:
     """Look for the outer vertex with the tightest edge to a vertex or blossom."""
     forest.slack[other] = 0
     for vertex in range(1, forest.counts[VERTICES] + 1):
@@ -323,18 +294,14 @@ def find_slack(forest: Forest, other: int) -> None:
             and forest.top[vertex] != other
             and forest.side[forest.top[vertex]] == OUTER
         ):
-            note_slack(forest, vertex, other)
+            _note_slack(forest, vertex, other)
 
 
 @internal
 def _enqueue(forest: Forest, group: int) -> None:
     """Queue all vertices of a blossom, or a vertex."""
-    count, queued = forest.counts[VERTICES], forest.counts[QUEUED]
-    if group <= count:
-        forest.queue[queued] = group
-        forest.counts[QUEUED] = queued + 1
-        return
-    for vertex in range(1, count + 1):
+    queued = forest.counts[QUEUED]
+    for vertex in range(1, forest.counts[VERTICES] + 1):
         if forest.within[group, vertex] > 0:
             forest.queue[queued] = vertex
             queued += 1
@@ -342,7 +309,7 @@ def _enqueue(forest: Forest, group: int) -> None:
 
 
 @internal
-def set_top(forest: Forest, group: int, top: int) -> None:
+def _set_top(forest: Forest, group: int, top: int) -> None:
     """Say of everything in a blossom what the outermost blossom around it is."""
     forest.stack[0, 0] = group
     size = 1
@@ -357,29 +324,33 @@ def set_top(forest: Forest, group: int, top: int) -> None:
 
 
 @internal
-def even_place(forest: Forest, blossom: int, member: int) -> int:
+def _reverse(members: Ints, low: int, end: int) -> None:
+    """Reverse a part of the cycle of a blossom."""
+    high = end - 1
+    while low < high:
+        kept = members[low]
+        members[low] = members[high]
+        members[high] = kept
+        low += 1
+        high -= 1
+
+
+@internal
+def _even_place(forest: Forest, blossom: int, member: int) -> int:
     """Return an even place of a member in the cycle of a blossom, which may turn it around."""
-    size = forest.sizes[blossom]
-    place = 0
+    size, place = forest.sizes[blossom], 0
     while forest.members[blossom, place] != member:
         place += 1
     if place % 2 == 0:
         return place
-    low, high = 1, size - 1
-    while low < high:
-        kept = forest.members[blossom, low]
-        forest.members[blossom, low] = forest.members[blossom, high]
-        forest.members[blossom, high] = kept
-        low += 1
-        high -= 1
+    _reverse(forest.members[blossom], 1, size)
     return size - place
 
 
 @internal
-def set_mate(forest: Forest, first: int, second: int) -> None:
+def _set_mate(forest: Forest, first: int, second: int) -> None:
     """Match one vertex or blossom with another, and inside of blossoms the rest in pairs."""
-    forest.stack[0, 0] = first
-    forest.stack[0, 1] = second
+    forest.stack[0, 0], forest.stack[0, 1] = first, second
     waiting = 1
     while waiting > 0:
         waiting -= 1
@@ -388,53 +359,36 @@ def set_mate(forest: Forest, first: int, second: int) -> None:
         if one <= forest.counts[VERTICES]:
             continue
         base = forest.within[one, forest.tail[one, other]]
-        place = even_place(forest, one, base)
+        place, members = _even_place(forest, one, base), forest.members[one]
         for k in range(place):
-            forest.stack[waiting, 0] = forest.members[one, k]
-            forest.stack[waiting, 1] = forest.members[one, k ^ 1]
+            forest.stack[waiting, 0], forest.stack[waiting, 1] = members[k], members[k ^ 1]
             waiting += 1
-        forest.stack[waiting, 0] = base
-        forest.stack[waiting, 1] = other
+        forest.stack[waiting, 0], forest.stack[waiting, 1] = base, other
         waiting += 1
-        _turn(forest, one, place)
+        # The cycle begins at the base.
+        size = forest.sizes[one]
+        _reverse(members, 0, place)
+        _reverse(members, place, size)
+        _reverse(members, 0, size)
 
 
 @internal
-def _turn(forest: Forest, blossom: int, place: int) -> None:
-    """Let the cycle of a blossom begin at a place."""
-    size = forest.sizes[blossom]
-    for k in range(size):
-        forest.spare[k] = forest.members[blossom, k]
-    for k in range(size):
-        forest.members[blossom, k] = forest.spare[(k + place) % size]
-
-
-@internal
-def make_blossom(forest: Forest, first: int, base: int, second: int) -> None:
+def _make_blossom(forest: Forest, first: int, base: int, second: int) -> None:
     """Make a blossom of the walks from two outer ones to the base that both come to."""
-    count, last = forest.counts[VERTICES], forest.counts[LAST]
-    blossom = count + 1
-    while blossom <= last and forest.top[blossom] != 0:
+    blossom = forest.counts[VERTICES] + 1
+    while blossom <= forest.counts[LAST] and forest.top[blossom] != 0:
         blossom += 1
-    if blossom > last:
-        forest.counts[LAST] = last = blossom
+    forest.counts[LAST] = max(forest.counts[LAST], blossom)
     forest.label[blossom] = 0
     forest.side[blossom] = OUTER
     forest.mate[blossom] = forest.mate[base]
     size = _walk(forest, blossom, 0, first, base)
     forest.members[blossom, size] = base
-    size += 1
-    low, high = 0, size - 1
-    while low < high:
-        kept = forest.members[blossom, low]
-        forest.members[blossom, low] = forest.members[blossom, high]
-        forest.members[blossom, high] = kept
-        low += 1
-        high -= 1
-    forest.sizes[blossom] = _walk(forest, blossom, size, second, base)
-    _inherit(forest, blossom, count, last)
-    set_top(forest, blossom, blossom)
-    find_slack(forest, blossom)
+    _reverse(forest.members[blossom], 0, size + 1)
+    forest.sizes[blossom] = _walk(forest, blossom, size + 1, second, base)
+    _inherit(forest, blossom)
+    _set_top(forest, blossom, blossom)
+    _find_slack(forest, blossom)
 
 
 @internal
@@ -452,51 +406,47 @@ def _walk(forest: Forest, blossom: int, size: int, start: int, base: int) -> int
 
 
 @internal
-def _inherit(forest: Forest, blossom: int, count: int, last: int) -> None:
+def _inherit(forest: Forest, blossom: int) -> None:
     """Give a blossom the best edges of its members, and their vertices."""
+    last = forest.counts[LAST]
     for other in range(1, last + 1):
-        forest.tail[blossom, other] = 0
-        forest.tail[other, blossom] = 0
-    for vertex in range(1, count + 1):
-        forest.within[blossom, vertex] = 0
-    for place in range(forest.sizes[blossom]):
-        member = forest.members[blossom, place]
+        forest.tail[blossom, other] = forest.tail[other, blossom] = 0
+    forest.within[blossom] = 0
+    for member in forest.members[blossom, : forest.sizes[blossom]]:
         for other in range(1, last + 1):
             if forest.tail[member, other] > 0 and (
                 forest.tail[blossom, other] == 0
-                or tightness(forest, member, other) < tightness(forest, blossom, other)
+                or _tightness(forest, member, other) < _tightness(forest, blossom, other)
             ):
                 forest.tail[blossom, other] = forest.tail[member, other]
                 forest.head[blossom, other] = forest.head[member, other]
                 forest.tail[other, blossom] = forest.tail[other, member]
                 forest.head[other, blossom] = forest.head[other, member]
-        for vertex in range(1, count + 1):
+        for vertex in range(1, forest.counts[VERTICES] + 1):
             if forest.within[member, vertex] > 0:
                 forest.within[blossom, vertex] = member
 
 
 @internal
-def open_blossom(forest: Forest, blossom: int) -> None:
+def _open_blossom(forest: Forest, blossom: int) -> None:
     """Open an inner blossom: what is on the way through it stays in the tree."""
-    size = forest.sizes[blossom]
-    for place in range(size):
-        member = forest.members[blossom, place]
-        set_top(forest, member, member)
+    size, members = forest.sizes[blossom], forest.members[blossom]
+    for member in members[:size]:
+        _set_top(forest, member, member)
     reached = forest.tail[blossom, forest.parent[blossom]]
     entry = forest.within[blossom, reached]
-    place = even_place(forest, blossom, entry)
+    place = _even_place(forest, blossom, entry)
     for k in range(0, place, 2):
-        inner, outer = forest.members[blossom, k], forest.members[blossom, k + 1]
+        inner, outer = members[k], members[k + 1]
         forest.parent[inner] = forest.tail[outer, inner]
         forest.side[inner] = INNER
         forest.side[outer] = OUTER
         forest.slack[inner] = 0
-        find_slack(forest, outer)
+        _find_slack(forest, outer)
         _enqueue(forest, outer)
     forest.side[entry] = INNER
     forest.parent[entry] = forest.parent[blossom]
-    for k in range(place + 1, size):
-        member = forest.members[blossom, k]
+    for member in members[place + 1 : size]:
         forest.side[member] = FREE
-        find_slack(forest, member)
+        _find_slack(forest, member)
     forest.top[blossom] = 0

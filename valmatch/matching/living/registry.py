@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
@@ -49,6 +50,7 @@ class Numbers(Factors):
     source: ClassVar[str]  # whose code says so, and as of when
     value: ClassVar[tuple[str, str]]  # unit and meaning of the value of a match
     team_sizes: ClassVar = (1, 100)  # fewest and most players of a team
+    clock: ClassVar[str] = ""  # the number that is the seconds between reviews at most, if one is
     takes_parties: ClassVar[bool] = False
     believes: ClassVar[bool] = False  # whether it says how likely the first team wins
     relaxes: ClassVar[bool] = False  # whether it asks for less of a small population
@@ -70,19 +72,24 @@ class Numbers(Factors):
         return 2, self.team_size
 
     @property
-    def clock(self) -> str:
-        """The number that says how many seconds reviews are apart at most, "" where none does."""
-        return ""
+    def newcomers(self) -> tuple[float, float] | None:
+        """Rating and deviation that newcomers are taken to have, None where that is theirs."""
+        return None
 
     @property
     def remembers(self) -> float:
         """For how many seconds matches are looked back at."""
         return 0.0
 
-    @property
-    def newcomers(self) -> tuple[float, float] | None:
-        """Rating and deviation that newcomers are taken to have, None where that is theirs."""
-        return None
+
+def kernel_type(numbers: type[Numbers], module: str) -> Any:  # noqa: ANN401
+    """Return the type of the numbers of a rule in kernels, `KernelNumbers` of its module."""
+    return namedtuple("KernelNumbers", tuple(numbers.model_fields), module=module)
+
+
+def kernel_numbers(preset: str, numbers: Numbers) -> Any:  # noqa: ANN401
+    """Return the numbers of a rule as kernels take them."""
+    return module_of(preset).KernelNumbers(**dict(numbers))
 
 
 def module_of(preset: str) -> ModuleType:

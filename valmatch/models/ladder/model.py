@@ -16,7 +16,7 @@ from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.kernels.scratch import Scratch
 from valmatch.matching.living.ladder_adapter import queue_of
-from valmatch.matching.living.queue import terms_of
+from valmatch.matching.living.registry import kernel_numbers
 from valmatch.matching.queue import kernel_of, parameters_of, with_people
 from valmatch.matching.registry import queue_rule
 from valmatch.matching.rules import ticks_per_hour
@@ -442,7 +442,7 @@ def _options(factors: LadderFactors) -> dict[str, Any]:
         "source": PAIR,
         "review_seconds": rule.review_seconds or 0.0,
         "largest": factors.parties.largest,
-        "numbers": terms_of(rule.preset, numbers) if rule.preset and numbers else None,
+        "numbers": kernel_numbers(rule.preset, numbers) if rule.preset and numbers else None,
         "remembers": numbers.remembers if numbers else 0.0,
     }
 

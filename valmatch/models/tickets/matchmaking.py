@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.matching.living.queue import ANY, People, PresetInput, PresetReport, play_preset
+from valmatch.matching.living.queue import ANY, Parties, PresetInput, PresetReport, play_preset
 from valmatch.matching.living.registry import Numbers
 from valmatch.matching.tickets.columns import Lists, Played, Tickets
 from valmatch.models.tickets.factors import RoundTrips
@@ -70,7 +70,7 @@ def users_by_ticket(drawn: Tickets) -> Ints:
     return users[drawn.firsts].astype(np.int64)
 
 
-def people_of(drawn: Tickets, between: Floats) -> People:
+def people_of(drawn: Tickets, between: Floats) -> Parties:
     """Return what a rule knows of the players of tickets."""
     firsts = drawn.firsts
 
@@ -86,7 +86,7 @@ def people_of(drawn: Tickets, between: Floats) -> People:
     trips = latencies[np.arange(firsts.size), nearest]
     low, high = numbers(LOW, np.nan)[firsts], numbers(HIGH, np.nan)[firsts]
     ranged = ~np.isnan(low)
-    return People(
+    return Parties(
         drawn.sizes,
         firsts,
         drawn.seen,
@@ -100,6 +100,7 @@ def people_of(drawn: Tickets, between: Floats) -> People:
         np.where(ranged, low, -ANY).astype(np.int64),
         np.where(ranged, high, ANY).astype(np.int64),
         ranged,
+        np.zeros(firsts.size, np.int64),
     )
 
 
