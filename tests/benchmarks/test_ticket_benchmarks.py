@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from valmatch.matching.tickets.building import queue_of, world_of
+from valmatch.matching.tickets.arrays import queue_of
 from valmatch.matching.tickets.driving import play
 from valmatch.matching.tickets.layout import Queue, World
+from valmatch.matching.tickets.playing import world_of
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.worlds import Player, Service, Ticket

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from valmatch.draws.streams import Streams
-from valmatch.matching.tickets.building import added
+from valmatch.matching.plain_tickets.pool import added
 from valmatch.matching.tickets.columns import (
     Lists,
     Maps,
@@ -23,8 +23,8 @@ from valmatch.matching.tickets.columns import (
     tickets_of,
     values_of,
 )
-from valmatch.matching.tickets.layout import COMPLETED
-from valmatch.matching.tickets.playing import STATUSES, play, play_columns
+from valmatch.matching.tickets.layout import COMPLETED, STATUSES
+from valmatch.matching.tickets.playing import play, play_columns
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.worlds import Service
@@ -162,7 +162,7 @@ def test_values_of_players_are_taken_and_filled(kind: str, given: list[object]) 
 
 def test_a_table_is_what_it_was_made_of() -> None:
     columns = random_columns(2)._replace(ids=None)
-    again = tickets_of(objects_of(columns), table(), columns.place)
+    again = tickets_of(objects_of(columns), table(), columns.rng_key)
     taken = columns.take(np.arange(60))
     for own in (again, taken):
         assert objects_of(own) == objects_of(columns._replace(values=own.values))

@@ -15,7 +15,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.matching.tickets import games
 from valmatch.matching.tickets.columns import Tickets, objects_of
 from valmatch.matching.tickets.games import Serving, play_with_games
-from valmatch.matching.tickets.playing import STATUSES
+from valmatch.matching.tickets.layout import STATUSES
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.worlds import Service
 

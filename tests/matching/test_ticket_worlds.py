@@ -12,9 +12,10 @@ import pytest
 from tests.support.plain_matchmaker import played_by_both as both
 from tests.support.published_worlds import SKILL, ages, distance, party, solo, team, world
 from tests.support.ticket_worlds import in_tenths, plain_world, random_world
-from valmatch.matching.tickets.building import queue_of, world_of
+from valmatch.matching.tickets.arrays import queue_of
 from valmatch.matching.tickets.driving import play as play_kernel
 from valmatch.matching.tickets.playing import play as play_tickets
+from valmatch.matching.tickets.playing import world_of
 from valmatch.rule_sets.world_reading import read_world
 from valmatch.rule_sets.worlds import Search
 

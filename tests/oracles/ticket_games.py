@@ -8,7 +8,6 @@ from typing import Any
 
 from tests.support.plain_matchmaker import Matchmaker
 from valmatch.matching.plain_tickets.pool import Pool
-from valmatch.models.tickets.matches import places_of
 from valmatch.rule_sets.worlds import Player, Ticket
 
 
@@ -23,7 +22,7 @@ class Server(Matchmaker):
         self.games: list[dict[str, Any]] = []
         self.backfills: list[Ticket] = []
         self.asked_by: dict[str, dict[str, Any]] = {}
-        self.places = places_of(self.table)
+        self.places = self.table.largest
 
     def complete(self, match: dict[str, Any], tickets: list[Ticket], now: float) -> None:
         super().complete(match, tickets, now)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,26 +86,15 @@ def far_duels(age: str, step: float) -> dict[str, Any]:
 
 
 def tickets_of(
-    rng: np.random.Generator,
-    rate: float,  # tickets a second
-    count: int,
-    # Of the players of a ticket, by its number.
-    attributes: Callable[[int], dict[str, object]] = lambda number: {},
-    sizes: Sequence[int] = (1,),  # players of tickets, each as likely as the others
-    theta: float = 0.0,  # rate at which a ticket that waits is cancelled
+    rng: np.random.Generator, rate: float, count: int, theta: float = 0.0
 ) -> list[Ticket]:
-    """Return tickets at the times of a Poisson process."""
+    """Return single players at the times of a Poisson process, cancelled at a rate theta."""
     times = np.cumsum(rng.exponential(1.0 / rate, count))
-    chosen = rng.choice(sizes, count)
-    cancels = times + rng.exponential(1.0 / theta, count) if theta else np.full(count, np.inf)
-    found = []
-    for number in range(count):
-        players = tuple(
-            Player(f"p{number}.{k}", attributes(number), {}) for k in range(int(chosen[number]))
-        )
-        cancel = float(cancels[number]) if theta else None
-        found.append(Ticket(f"t{number}", float(times[number]), players, cancel))
-    return found
+    cancels = times + rng.exponential(1.0 / theta, count) if theta else times
+    return [
+        Ticket(f"t{k}", float(time), (Player(f"p{k}", {}, {}),), float(cancel) if theta else None)
+        for k, (time, cancel) in enumerate(zip(times, cancels, strict=True))
+    ]
 
 
 def played(table: Table, tickets: Sequence[Ticket], review: float | None, end: float) -> Outcome:
@@ -115,78 +103,19 @@ def played(table: Table, tickets: Sequence[Ticket], review: float | None, end: f
     return play(table, tickets, service, "pass")
 
 
-def waits(outcome: Outcome, tickets: Sequence[Ticket]) -> list[float]:
-    """Return how long those waited who were matched."""
-    return [
-        outcome.times[k] - tickets[k].time
-        for k in outcome.ended
-        if outcome.statuses[k] == "COMPLETED"
-    ]
-
-
-def mean_waits(
-    table: Table,
-    drawn: Sequence[np.random.Generator],
-    review: float | None,
-    end: float,
-    draw: Callable[[np.random.Generator], list[Ticket]],
-    chosen: Callable[[Ticket], bool] = lambda ticket: True,
-) -> list[float]:
-    """Return the mean wait of each replication, of the tickets that are chosen."""
-    means = []
-    for rng in drawn:
-        tickets = draw(rng)
-        outcome = played(table, tickets, review, end)
-        own = [
-            outcome.times[k] - tickets[k].time
-            for k in outcome.ended
-            if outcome.statuses[k] == "COMPLETED" and chosen(tickets[k])
-        ]
-        means.append(float(np.mean(own)))
-    return means
-
-
 def no_rules(players: int, rate: float, review: float, size: Size) -> Figure:
     """Return mean waits for matches of n without rules: (n - 1) / (2 lambda) + T / 2."""
-    count = size.tickets - size.tickets % players
-    values = mean_waits(
-        table_of(one_team(players, players)),
-        size.drawn(players, rate, review),
-        review,
-        2 * review,
-        lambda rng: tickets_of(rng, rate, count),
-    )
+    count, values = size.tickets - size.tickets % players, []
+    for rng in size.drawn(players, rate, review):
+        tickets = tickets_of(rng, rate, count)
+        outcome = played(table_of(one_team(players, players)), tickets, review, 2 * review)
+        waits = [
+            outcome.times[k] - tickets[k].time
+            for k in outcome.ended
+            if outcome.statuses[k] == "COMPLETED"
+        ]
+        values.append(float(np.mean(waits)))
     return Figure(values, (players - 1) / (2 * rate) + review / 2)
-
-
-def classes(number: int, players: int, rate: float, review: float, size: Size) -> Figure:
-    """Return mean waits for matches within K classes: K (n - 1) / (2 lambda) + T / 2."""
-    table = table_of(**same_modes(players))
-
-    def draw(rng: np.random.Generator) -> list[Ticket]:
-        modes = rng.integers(number, size=size.tickets)
-        return tickets_of(rng, rate, size.tickets, lambda k: {"mode": f"m{modes[k]}"})
-
-    drawn = size.drawn(number, players, rate, review)
-    values = mean_waits(table, drawn, review, 2 * review, draw)
-    return Figure(values, number * (players - 1) / (2 * rate) + review / 2)
-
-
-def longest_wait(players: int, rate: float, step: float, review: float, size: Size) -> float:
-    """Return the longest wait where one player is enough from a step on: at most w + T."""
-    expansion = {
-        "target": "teams[all].minPlayers",
-        "steps": [{"waitTimeSeconds": step, "value": 1}],
-    }
-    table = table_of(one_team(players, players), expansions=[expansion])
-    longest = 0.0
-    for rng in size.drawn(players, rate, step, review):
-        tickets = tickets_of(rng, rate, size.tickets)
-        outcome = played(table, tickets, review, step + 2 * review)
-        own = waits(outcome, tickets)
-        assert len(own) == len(tickets)
-        longest = max(longest, *own)
-    return longest
 
 
 def patience(players: int, rate: float, theta: float, size: Size) -> tuple[Figure, Figure]:
@@ -201,35 +130,3 @@ def patience(players: int, rate: float, theta: float, size: Size) -> tuple[Figur
         shares.append(outcome.statuses.count("CANCELLED") / len(tickets))
     queue, left = queue_and_abandoned(players, rate, 60.0 / theta)
     return Figure(queues, queue), Figure(shares, left)
-
-
-def parties(players: int, rate: float, review: float, size: Size) -> tuple[Figure, Figure]:
-    """Return mean waits in two queues: of single players, and of parties that are a match alone."""
-    table = table_of(one_team(players, players))
-
-    def draw(rng: np.random.Generator) -> list[Ticket]:
-        return tickets_of(rng, rate, size.tickets, sizes=(1, players))
-
-    def means(of: int) -> list[float]:
-        drawn = size.drawn(players, rate, review)
-        return mean_waits(
-            table, drawn, review, 2 * review, draw, lambda ticket: len(ticket.players) == of
-        )
-
-    return (Figure(means(1), (players - 1) / rate + review / 2), Figure(means(players), review / 2))
-
-
-def ages(age: str, rate: float, step: float, size: Size) -> Figure:
-    """Return waits one against one, where nobody fits before w seconds, then everybody."""
-    table = table_of(**far_duels(age, step))
-    count = size.tickets - size.tickets % 2
-    values = mean_waits(
-        table,
-        size.drawn(age == "newest", rate, step),
-        None,
-        2 * step,
-        lambda rng: tickets_of(rng, rate, count, lambda k: {"skill": float(k)}),
-    )
-    newest = step + 1 / (2 * rate)
-    oldest = step - 1 / (2 * rate) + math.exp(-rate * step) / rate
-    return Figure(values, newest if age == "newest" else oldest)

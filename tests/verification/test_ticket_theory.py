@@ -35,39 +35,6 @@ def test_without_rules(players: int, rate: float, review: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "players", "rate", "review"),
-    [
-        (2, 2, 0.2, 1),
-        (3, 2, 0.5, 1),
-        (3, 4, 2.0, 2),
-        (5, 2, 1.0, 0.5),
-        (5, 3, 1.0, 1),
-        (8, 2, 4.0, 1),
-    ],
-)
-def test_classes(number: int, players: int, rate: float, review: float) -> None:
-    figure = theory.classes(number, players, rate, review, MANY)
-    agrees(f"K {number}, n {players}, {rate}/s, T {review} s", [figure])
-
-
-@pytest.mark.parametrize(
-    ("players", "rate", "step", "review"),
-    [
-        (2, 0.02, 5, 1),
-        (5, 0.3, 10, 1),
-        (5, 0.3, 10, 4),
-        (8, 1.0, 3, 1),
-        (8, 0.1, 30, 2),
-        (20, 1.0, 7, 0.5),
-    ],
-)
-def test_where_one_player_is_enough(players: int, rate: float, step: float, review: float) -> None:
-    longest = theory.longest_wait(players, rate, step, review, MANY)
-    print(f"n {players}, {rate}/s, w {step} s, T {review} s: longest wait {longest:.4f}")
-    assert step < longest <= step + review
-
-
-@pytest.mark.parametrize(
     ("players", "rate", "theta"),
     [
         (2, 0.5, 0.25),
@@ -82,20 +49,3 @@ def test_impatient_tickets(players: int, rate: float, theta: float) -> None:
     # One long history each: a replication starts with an empty queue.
     figures = theory.patience(players, rate, theta, MANY._replace(tickets=1200))
     agrees(f"n {players}, {rate:.4f}/s, theta {theta:.5f}/s: queue, share", figures)
-
-
-@pytest.mark.parametrize(
-    ("players", "rate", "review"),
-    [(2, 0.2, 1), (3, 0.5, 2), (3, 3.0, 1), (4, 1.0, 0.5), (5, 1.0, 4), (5, 0.1, 1)],
-)
-def test_parties_and_single_players(players: int, rate: float, review: float) -> None:
-    figures = theory.parties(players, rate, review, MANY)
-    agrees(f"n {players}, {rate}/s, T {review} s: one, party", figures)
-
-
-@pytest.mark.parametrize("age", ["newest", "oldest"])
-@pytest.mark.parametrize(
-    ("rate", "step"), [(0.1, 20), (0.1, 5), (0.5, 10), (0.02, 30), (1.0, 1), (0.3, 0.5)]
-)
-def test_whose_age_counts(age: str, rate: float, step: float) -> None:
-    agrees(f"{age}, {rate}/s, w {step} s", [theory.ages(age, rate, step, MANY)])

@@ -18,8 +18,7 @@ from valmatch.inputs.files import read_text
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.plain_tickets.explaining import Failed, Reasons, explain
 from valmatch.matching.plain_tickets.judging import Lack, holds_from
-from valmatch.matching.plain_tickets.pool import Pool, Proposal
-from valmatch.matching.tickets.building import missing
+from valmatch.matching.plain_tickets.pool import Pool, Proposal, missing
 from valmatch.matching.tickets.driving import play as play_kernel
 from valmatch.matching.tickets.playing import Outcome, play
 from valmatch.models.tickets.model import TicketsModel, TicketWorld

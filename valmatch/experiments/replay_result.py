@@ -12,8 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
-from valmatch.matching.plain_tickets.pool import Proposal
-from valmatch.matching.tickets.building import missing
+from valmatch.matching.plain_tickets.pool import Proposal, missing
 from valmatch.rule_sets.descriptions import stepped
 from valmatch.rule_sets.event_log import EventLog, proposals
 from valmatch.rule_sets.types import spelled
@@ -24,7 +23,7 @@ from valmatch.storage.results import Result, warnings_entry, warnings_in
 
 if TYPE_CHECKING:
     from valmatch.matching.plain_tickets.explaining import Blockers
-    from valmatch.matching.tickets.playing import Made, Outcome
+    from valmatch.matching.tickets.playing import Match, Outcome
     from valmatch.storage.result_files import ResultFiles
 
 SUMMARY = "summary.json"
@@ -101,7 +100,7 @@ class Played:
     blockers: Blockers | None = None  # who waited behind whom; None where nobody blocks
 
     @property
-    def matches(self) -> list[Made]:
+    def matches(self) -> list[Match]:
         """The matches, in the order in which they were made."""
         return self.outcome.matches
 
@@ -257,12 +256,12 @@ class Played:
             rows.append((*start, match_of.get(k), lacks, behind))
         return rows
 
-    def _match(self, number: int, match: Made) -> tuple[Any, ...]:
+    def _match(self, number: int, match: Match) -> tuple[Any, ...]:
         anchor, players = self.world.tickets[match.anchor].id, sum(map(len, match.teams))
         times = (match.time, match.proposed)
         return number, *times, anchor, len(match.tickets), players, self._age(match)
 
-    def _age(self, match: Made) -> float:
+    def _age(self, match: Match) -> float:
         """Return the age that the steps of a match went by."""
         times = [self.world.tickets[ticket].time for ticket in match.tickets]
         return match.proposed - (min(times) if self.world.table.oldest else max(times))

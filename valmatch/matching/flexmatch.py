@@ -18,9 +18,10 @@ from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import inlined, internal, shared
 from valmatch.kernels.references import by_reference
 from valmatch.matching.queue import no_waiting_teams
-from valmatch.matching.tickets.layout import CANCELLED, LINE, NEW, NONE, WAITING, Queue, World
+from valmatch.matching.tickets import layout as t
+from valmatch.matching.tickets.layout import Queue, World
 from valmatch.matching.tickets.rolling import HOUR, Template, enter, move, room_for
-from valmatch.matching.tickets.searching import review as search
+from valmatch.matching.tickets.search import review as search
 
 STATE = np.dtype(
     [
@@ -77,7 +78,7 @@ def reset(queue: QueueState) -> None:
     queue.state["next_wait"][:] = np.inf
     queue.line.state.view(np.uint8)[:] = 0
     queue.line.slots.view(np.uint8)[:] = 0
-    queue.line.kept["anchor"][:] = NONE
+    queue.line.saved["anchor"][:] = t.NONE
 
 
 def grown(queue: QueueState, rules: Parameters) -> QueueState:
@@ -85,7 +86,7 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
 
     It has twice the room if they would fill the half of it.
     """
-    old = queue.world.tickets.size
+    old = queue.world.rows.tickets.size
     large = new(2 * old if 2 * queue.line.state[0]["waiting"] >= old else old, rules)
     tickets = move(queue.world, queue.line, large.world, large.line, rules.template)
     largest = queue.members.size // old
@@ -101,7 +102,7 @@ waiting_teams = no_waiting_teams
 @inlined
 def has_room(rules: Parameters, queue: QueueState) -> bool:
     """Return whether there is a number for another ticket; see `grown`."""
-    return bool(queue.line.state[0]["joined"] < queue.world.tickets.size)
+    return bool(queue.line.state[0]["joined"] < queue.world.rows.tickets.size)
 
 
 @inlined
@@ -118,17 +119,17 @@ def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: Qu
     """Let a leader wait with those who come along; return the number of the ticket."""
     template, world, state = rules.template, queue.world, queue.state[0]
     ticket = queue.line.state[0]["joined"]
-    first, size = world.tickets[ticket]["first"], 0
+    first, size = world.rows.tickets[ticket]["first"], 0
     for member in range(player, player + queue.people[player]["friends"]):
         if queue.people[member]["leader"] == player:
             queue.members[first + size] = member
             seen = queue.people[member]["seen"]
-            world.facts.cells[template.skill, first + size]["value"] = seen
+            world.cells[template.skill, first + size]["value"] = seen
             size += 1
     enter(ticket, now, size, template, world)
     slot, line = queue.line.slots[ticket], queue.line.state[0]
-    slot["status"], slot["news"], slot["age"] = WAITING, NEW, 0
-    queue.line.lists[LINE, line["waiting"]] = ticket
+    slot["status"], slot["news"], slot["age"] = t.WAITING, t.NEW, 0
+    queue.line.lists[t.LINE, line["waiting"]] = ticket
     line["joined"] += 1
     line["waiting"] += 1
     state["waiting"] += size
@@ -143,14 +144,14 @@ def leave(arrival: float, player: int, rules: Parameters, queue: QueueState) -> 
     """Let a leader and all on the ticket leave; no review is due by it."""
     state, line, lists = queue.state[0], queue.line.state[0], queue.line.lists
     place = 0
-    while queue.members[queue.world.tickets[lists[LINE, place]]["first"]] != player:
+    while queue.members[queue.world.rows.tickets[lists[t.LINE, place]]["first"]] != player:
         place += 1
-    ticket = lists[LINE, place]
-    queue.line.slots[ticket]["status"] = CANCELLED
-    state["waiting"] -= queue.world.tickets[ticket]["players"]
+    ticket = lists[t.LINE, place]
+    queue.line.slots[ticket]["status"] = t.CANCELLED
+    state["waiting"] -= queue.world.rows.tickets[ticket]["players"]
     line["waiting"] -= 1
     for k in range(place, line["waiting"]):
-        lists[LINE, k] = lists[LINE, k + 1]
+        lists[t.LINE, k] = lists[t.LINE, k + 1]
     state["changed"] = 1
     _expect(queue)
     return False
@@ -161,10 +162,10 @@ def _expect(queue: QueueState) -> None:
     """Note when the next ticket passes a wait."""
     moment, waits = np.inf, queue.world.waits
     for k in range(queue.line.state[0]["waiting"]):
-        ticket = queue.line.lists[LINE, k]
+        ticket = queue.line.lists[t.LINE, k]
         age = queue.line.slots[ticket]["age"]
         if age < waits.size:
-            moment = min(moment, queue.world.tickets[ticket]["time"] + waits[age])
+            moment = min(moment, queue.world.rows.tickets[ticket]["time"] + waits[age])
     queue.state[0]["next_wait"] = moment
 
 
@@ -198,13 +199,13 @@ def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: R
     """
     found, line, state = queue.line.matches[match], queue.line, queue.state[0]
     number = state["formed"] + 2 * (match - state["found"])
-    cells = queue.world.facts.cells
+    cells = queue.world.cells
     for team in range(2):
         seat = team * rules.team_num
         for k in range(found["first"], found["first"] + found["tickets"]):
             if line.matched[1, k] != team:
                 continue
-            ticket = queue.world.tickets[line.matched[0, k]]
+            ticket = queue.world.rows.tickets[line.matched[0, k]]
             for player in range(ticket["first"], ticket["first"] + ticket["players"]):
                 place = lineup[seat]
                 place["player"], place["team"] = queue.members[player], number + team
@@ -218,7 +219,7 @@ def still_waiting(rules: Parameters, queue: QueueState, arrivals: Floats) -> Non
     """Give the arrivals of all who wait, in order."""
     count = 0
     for k in range(queue.line.state[0]["waiting"]):
-        ticket = queue.world.tickets[queue.line.lists[LINE, k]]
+        ticket = queue.world.rows.tickets[queue.line.lists[t.LINE, k]]
         for _ in range(ticket["players"]):
             arrivals[count] = ticket["time"]
             count += 1

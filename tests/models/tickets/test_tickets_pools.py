@@ -17,7 +17,7 @@ from valmatch.matching.plain_tickets.searching import Search
 from valmatch.matching.tickets.columns import Tickets, objects_of
 from valmatch.matching.tickets.playing import play_columns
 from valmatch.models.tickets.model import TicketsModel
-from valmatch.models.tickets.pools import _Again, blocking, search_gap
+from valmatch.models.tickets.pools import blocking, matched_at, search_gap
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.worlds import SEARCHES, Service
@@ -92,10 +92,10 @@ def test_pools_have_the_matches_that_plain_python_finds(search: str) -> None:
     moments = [300.0 + 40.0 * k for k in range(count)]
     recent = [(drawn.times <= now) & (drawn.times > now - service.timeout) for now in moments]
     pools = [np.flatnonzero(own)[-size:] for own in recent]
-    again = _Again(table, drawn, service)
+    found_by_pool = matched_at((table, drawn, service), pools, moments, chosen)
     pool = Pool(table, objects_of(drawn), service, chosen)
     total = 0
-    for own, now, found in zip(pools, moments, again.matched(pools, moments, chosen), strict=True):
+    for own, now, found in zip(pools, moments, found_by_pool, strict=True):
         left, expected = own.tolist(), []
         while True:
             made = list(Search(pool).one_pass(left, now, 0))

@@ -12,8 +12,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
-from valmatch.matching.plain_tickets.pool import Ping, Pool, in_force
-from valmatch.matching.tickets.building import OF_PARTY, added
+from valmatch.matching.plain_tickets.pool import OF_PARTY, Ping, Pool, added, in_force
 from valmatch.rule_sets.table import (
     Aggregate,
     Combined,

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
-from valmatch.matching.tickets.building import OF_PARTY, added, missing, ping_of
-from valmatch.rule_sets.table import Aggregate, Ordered, Predicate, Reached, Steps, Table, Value
+from valmatch.rule_sets.table import (
+    Ordered,
+    Party,
+    Reached,
+    Steps,
+    Table,
+    Value,
+)
 from valmatch.rule_sets.worlds import Search, Service, Ticket
-
-OPEN = {"count", "sum"}  # functions that say nothing of a match that is not complete
 
 
 class Ping(NamedTuple):
@@ -52,11 +56,8 @@ class Pool:
         # whether all players of a ticket have all attributes
         self.matchable = [not missing(table, ticket) for ticket in tickets]
         # whether nothing can be said of a rule before a match is complete
-        self.is_open = [is_open(rule.predicate) for rule in table.rules]
+        self.is_open = [rule.is_open for rule in table.rules]
         self.times = [ticket.time for ticket in tickets]
-        self.sorts = [rule.predicate for rule in table.rules if isinstance(rule.predicate, Ordered)]
-        if table.search.balance is not None:
-            self.sorts.append(Ordered(table.search.balance, True, False, "", "avg"))
         self._pings: dict[tuple[int, Reached], dict[str, Ping]] = {}
 
     def values(self, ticket: int, attribute: int) -> list[Any]:
@@ -79,7 +80,7 @@ class Pool:
 
     def in_order(self, anchor: int, others: list[int]) -> list[int]:
         """Return tickets in the order in which an anchor tries them, given by age."""
-        for rule in reversed(self.sorts):
+        for rule in reversed(self.table.sorts):
             others = self._sorted(rule, anchor, others)
         return others
 
@@ -112,9 +113,36 @@ class Pool:
         return {key: party([one[key] for one in values if key in one]) for key in keys}
 
 
-def _ping(own: list[float], rule: Reached) -> Ping:
+def _ping(players: list[float], rule: Reached) -> Ping:
     """Return what a rule looks at of the latencies of a ticket's players."""
-    return Ping(*ping_of(own, rule), added(own), min(own))
+    value = OF_PARTY[rule.party](players)
+    high, low = (max(players), min(players)) if rule.each else (value, value)
+    return Ping(high, low, added(players), min(players))
+
+
+def added(values: Sequence[float]) -> float:
+    """Return a sum in the order of the values, as compiled code adds; Python 3.12 compensates."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+OF_PARTY: dict[Party, Callable[[Sequence[float]], float]] = {
+    "min": min,
+    "max": max,
+    "avg": lambda values: added(values) / len(values),
+}
+
+
+def missing(table: Table, ticket: Ticket) -> list[str]:
+    """Return the attributes for which a player of a ticket has no value: it cannot be matched."""
+    return [
+        attribute.name
+        for attribute in table.attributes
+        if attribute.default is None
+        and any(attribute.name not in player.attributes for player in ticket.players)
+    ]
 
 
 def in_force(steps: Steps, born: float, now: float) -> Value:
@@ -123,15 +151,6 @@ def in_force(steps: Steps, born: float, now: float) -> Value:
     while place < len(steps.waits) and born + steps.waits[place] <= now:
         place += 1
     return steps.values[place]
-
-
-def is_open(predicate: Predicate) -> bool:
-    """Return whether nothing can be said of a rule before a match is complete."""
-    every: list[Any] = [*getattr(predicate, "measures", ())]
-    reference = getattr(predicate, "reference", None)
-    if isinstance(reference, Steps):
-        every += reference.values
-    return any(isinstance(one, Aggregate) and OPEN & set(one.functions) for one in every)
 
 
 # The reviews of a world whose proposals are known: who waits at each of them.

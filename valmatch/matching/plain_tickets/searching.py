@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from valmatch.draws.streams import Streams, uniform_at
 from valmatch.matching.plain_tickets.judging import Judge, PartialMatch
-from valmatch.matching.plain_tickets.pool import Pool
-from valmatch.matching.tickets.building import added
-from valmatch.matching.tickets.searching import BATCHES, PASSES
+from valmatch.matching.plain_tickets.pool import Pool, added
+from valmatch.matching.tickets.search import BATCHES, PASSES
 
 MANY = 2**62  # more anchors than there ever are
 
@@ -164,7 +163,7 @@ class Search:
 
     def _every(self, tickets: list[int]) -> Iterator[tuple[PartialMatch, tuple[int, ...]]]:
         """Yield all matches with the first of some tickets, and the places of their tickets."""
-        most = [max(cast("tuple[float, ...]", team.most.values)) for team in self.pool.table.teams]
+        most = [team.largest for team in self.pool.table.teams]
 
         def grow(match: PartialMatch, places: tuple[int, ...], at: int) -> Any:  # noqa: ANN401
             if at:
@@ -175,7 +174,7 @@ class Search:
                     if home is None and match.running:
                         continue
                     grown = match.with_ticket(tickets[place], home)
-                    if all(map(int.__le__, map(len, grown.teams), map(int, most))):
+                    if all(map(int.__le__, map(len, grown.teams), most)):
                         yield from grow(grown, (*places, place), place + 1)
 
         yield from grow(PartialMatch(self.pool), (), 0)

@@ -1,19 +1,18 @@
 """The table of tickets: columns over tickets and over their players, whoever makes it.
 
-Logs, worlds and drawn tickets are such tables; `valmatch.matching.tickets.building` makes the
-kernels' arrays of them.
+Logs, worlds and drawn tickets are such tables; `arrays` makes the kernels' arrays of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
 from valmatch.matching.tickets.layout import NONE
-from valmatch.rule_sets.table import Attribute, Table
+from valmatch.rule_sets.table import Attribute, Party, Table
 from valmatch.rule_sets.worlds import Player, Ticket
 
 
@@ -155,9 +154,12 @@ def inner_of(sizes: Ints, outer: Ints) -> Ints:
 
     Likewise of whatever else stands together.
     """
-    own = sizes[outer]
-    firsts = (np.cumsum(sizes) - sizes)[outer]
-    return np.repeat(firsts - (np.cumsum(own) - own), own) + np.arange(own.sum())
+    return spans((np.cumsum(sizes) - sizes)[outer], sizes[outer])
+
+
+def spans(firsts: Ints, sizes: Ints) -> Ints:
+    """Return the numbers from each of some firsts on, as many as its size says."""
+    return np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
 
 
 NO_NUMBERS, NO_COUNTS = np.empty(0), np.empty(0, np.int64)
@@ -177,7 +179,7 @@ class Tickets(NamedTuple):
     # (tickets, proposals); after how many seconds a ticket accepts each proposal; NaN for never; of
     # a refusal -1 less its seconds
     answers: Floats
-    place: Words  # (3,); where the random numbers lie
+    rng_key: Words  # (3,)
     ids: Texts | None = None  # of players; None: all differ
     teams: Ints | None = None  # (players,); of games that run, else NONE; None: nobody plays
     # Of those that are drawn: (tickets,) the number of the home region; (players,) true skills, and
@@ -201,6 +203,19 @@ class Tickets(NamedTuple):
         """Place in the party of each player; made anew each time too."""
         return np.arange(int(self.sizes.sum())) - np.repeat(self.firsts, self.sizes)
 
+    def of_party(self, values: Floats, party: Party | Literal["sum"]) -> Floats:
+        """Return of players' values, a column or several, those that stand for their tickets."""
+        n = self.sizes.size
+        if not n:
+            return values[:0]
+        if values.ndim > 1:
+            columns = [self.of_party(column, party) for column in values.T]
+            return np.array(columns).reshape(-1, n).T
+        if party in ("min", "max"):
+            return (np.minimum if party == "min" else np.maximum).reduceat(values, self.firsts)
+        sums = np.bincount(self.of, values, n)  # in the order of the players, as compiled code adds
+        return np.asarray(sums / self.sizes if party == "avg" else sums, np.float64)
+
     def take(self, tickets: Ints) -> Tickets:
         """Return what the matchmaker sees of some tickets; one may be there more than once."""
         people = inner_of(self.sizes, tickets)
@@ -208,11 +223,11 @@ class Tickets(NamedTuple):
             self.times[tickets],
             self.cancels[tickets],
             self.sizes[tickets],
-            {name: own.take(people) for name, own in self.values.items()},
+            {name: values.take(people) for name, values in self.values.items()},
             self.regions,
             self.latencies[people],
             self.answers[tickets],
-            self.place,
+            self.rng_key,
             None if self.ids is None else self.ids.take(people),
             None if self.teams is None else self.teams[people],
         )
@@ -221,23 +236,18 @@ class Tickets(NamedTuple):
         """Return which tickets have a player without a value that has no default."""
         lacks = np.zeros(self.times.size, np.bool_)
         for one in attributes:
-            own = self.values.get(one.name)
+            values = self.values.get(one.name)
             if one.default is None:
-                lacks[slice(None) if own is None else self.of[~has_value(own)]] = True
+                lacks[slice(None) if values is None else self.of[~has_value(values)]] = True
         return lacks
 
 
-def tickets_of(objects: Sequence[Ticket], table: Table, place: Words) -> Tickets:
+def tickets_of(objects: Sequence[Ticket], table: Table, rng_key: Words) -> Tickets:
     """Return tickets of a log or a world, as the matchmaker sees them."""
     players = [player for one in objects for player in one.players]
     regions = sorted({region for player in players for region in player.latency})
     latencies = [[one.latency.get(region, np.nan) for region in regions] for one in players]
-    names = [team.name for team in table.teams]
-    teams = [
-        names.index(player.team) if one.running else NONE
-        for one in objects
-        for player in one.players
-    ]
+    names = {team.name: number for number, team in enumerate(table.teams)}
     most = max((len(one.answers) for one in objects), default=0)
     # Who says nothing of a proposal accepts at once.
     answers = [[*map(_seconds, one.answers), *[0.0] * (most - len(one.answers))] for one in objects]
@@ -252,9 +262,9 @@ def tickets_of(objects: Sequence[Ticket], table: Table, place: Words) -> Tickets
         regions,
         np.array(latencies, np.float64).reshape(len(players), len(regions)),
         np.array(answers, np.float64).reshape(len(objects), most),
-        place,
+        rng_key,
         Texts.of([player.id for player in players]),
-        np.array(teams, np.int64),
+        np.array([names[player.team] if player.team else NONE for player in players], np.int64),
     )
 
 
@@ -267,35 +277,40 @@ def _seconds(answer: tuple[float, bool] | None) -> float:
 def objects_of(tickets: Tickets) -> tuple[Ticket, ...]:
     """Return drawn tickets one by one; their ids are their numbers, as in ``tickets.csv``."""
     attributes: list[dict[str, object]] = [{} for _ in range(int(tickets.sizes.sum()))]
-    for name, own in tickets.values.items():
-        for player, value, has in zip(attributes, own.tolist(), has_value(own), strict=True):
+    for name, values in tickets.values.items():
+        for player, value, has in zip(attributes, values.tolist(), has_value(values), strict=True):
             if has:
                 player[name] = value
-    latencies = [
-        {name: ping for name, ping in zip(tickets.regions, row, strict=True) if ping == ping}
-        for row in tickets.latencies.tolist()
+    players = [
+        (own, {name: ping for name, ping in zip(tickets.regions, row, strict=True) if ping == ping})
+        for own, row in zip(attributes, tickets.latencies.tolist(), strict=True)
     ]
     found = []
     rows = zip(tickets.times, tickets.cancels, tickets.sizes, tickets.firsts, strict=True)
     for number, (time, cancel, size, first) in enumerate(rows):
         ids = [str(number)] if size == 1 else [f"{number}.{k}" for k in range(1, size + 1)]
-        players = tuple(
-            Player(name, attributes[first + k], latencies[first + k]) for k, name in enumerate(ids)
-        )
+        party = players[first : first + size]
         answers = tuple(
             None if seconds != seconds else (seconds, True)
             for seconds in tickets.answers[number].tolist()
         )
-        leaves = None if np.isinf(cancel) else float(cancel)
-        found.append(Ticket(str(number), float(time), players, leaves, False, answers))
+        found.append(
+            Ticket(
+                str(number),
+                float(time),
+                tuple(Player(name, *own) for name, own in zip(ids, party, strict=True)),
+                None if np.isinf(cancel) else float(cancel),
+                False,
+                answers,
+            )
+        )
     return tuple(found)
 
 
 class Played(NamedTuple):
     """What came of tickets."""
 
-    # (tickets,); of `valmatch.matching.tickets.layout`; AWAY of those that came after the horizon
-    statuses: Ints
+    statuses: Ints  # (tickets,); as in `layout`; AWAY of those that came after the horizon
     ends: Floats  # (tickets,); when they ended
     # times, proposed: (matches,); when matches were made, in order, and when they had been proposed
     times: Floats

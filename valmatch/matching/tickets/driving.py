@@ -13,7 +13,7 @@ from valmatch.kernels.compilation import apart, inlined, internal, njit
 from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.layout import Queue, World
-from valmatch.matching.tickets.searching import review
+from valmatch.matching.tickets.search import review
 
 
 @njit
@@ -28,7 +28,10 @@ def _play(world: World, queue: Queue) -> int:
     now, state = -np.inf, queue.state[0]
     while state["too_many"] == 0:
         last, now = now, next_moment(now, world, queue)
-        idle = state["joined"] == world.tickets.size and state["waiting"] + state["proposals"] == 0
+        idle = (
+            state["joined"] == world.rows.tickets.size
+            and state["waiting"] + state["proposals"] == 0
+        )
         if idle or now > world.options[0]["horizon"]:
             break
         pass_moment(now, now > last, world, queue)
@@ -65,8 +68,8 @@ def _begin_to_count(now: float, world: World, queue: Queue) -> None:
     state = queue.state[0]
     if state["counting"] == 0 and now >= world.options[0]["counted_from"]:
         state["counting"] = 1
-        for rule in range(queue.seats.judged.size):
-            judged = queue.seats.judged[rule]
+        for rule in range(queue.candidate.judged.size):
+            judged = queue.candidate.judged[rule]
             judged["held"], judged["refused"] = 0, 0
 
 
@@ -75,8 +78,8 @@ def next_moment(now: float, world: World, queue: Queue) -> float:
     """Return the next moment at which something may happen."""
     state, options = queue.state[0], world.options[0]
     moment = np.inf
-    if state["joined"] < world.tickets.size:
-        moment = world.tickets[state["joined"]]["time"]
+    if state["joined"] < world.rows.tickets.size:
+        moment = world.rows.tickets[state["joined"]]["time"]
     for k in range(state["proposals"]):
         moment = min(moment, queue.matches[queue.lists[t.PENDING, k]]["time"])
     if state["waiting"]:
@@ -93,7 +96,7 @@ def _next_wait(now: float, world: World, queue: Queue) -> float:
     """Return the next moment at which a ticket that waits passes a wait."""
     moment = np.inf
     for k in range(queue.state[0]["waiting"]):
-        time = world.tickets[queue.lists[t.LINE, k]]["time"]
+        time = world.rows.tickets[queue.lists[t.LINE, k]]["time"]
         for i in range(world.waits.size):
             if time + world.waits[i] > now:
                 moment = min(moment, time + world.waits[i])
@@ -116,7 +119,7 @@ def _is_due(now: float, changed: bool, later: bool, world: World, queue: Queue) 
     if changed or not later:
         return changed
     for k in range(state["waiting"]):
-        time = world.tickets[queue.lists[t.LINE, k]]["time"]
+        time = world.rows.tickets[queue.lists[t.LINE, k]]["time"]
         for i in range(world.waits.size):
             if time + world.waits[i] == now:
                 return True
@@ -134,7 +137,7 @@ def _end(ticket: int, status: int, now: float, queue: Queue) -> None:
 @inlined
 def _until(ticket: int, world: World) -> float:
     """Return how long a ticket waits at most."""
-    record = world.tickets[ticket]
+    record = world.rows.tickets[ticket]
     return min(record["cancel"], record["time"] + world.options[0]["timeout"])
 
 
@@ -148,7 +151,7 @@ def _let_leave(now: float, world: World, queue: Queue) -> None:
         waiting = 0
         for k in range(state["waiting"]):
             ticket = queue.lists[t.LINE, k]
-            record = world.tickets[ticket]
+            record = world.rows.tickets[ticket]
             until = record["cancel"] if status == t.CANCELLED else record["time"] + timeout
             if until <= now:
                 _end(ticket, status, now, queue)
@@ -165,13 +168,13 @@ def _let_leave(now: float, world: World, queue: Queue) -> None:
 def _let_join(now: float, world: World, queue: Queue) -> bool:
     """Let those join whose time has come; return whether anybody has."""
     state, joined = queue.state[0], False
-    while state["joined"] < world.tickets.size:
-        if world.tickets[state["joined"]]["time"] > now:
+    while state["joined"] < world.rows.tickets.size:
+        if world.rows.tickets[state["joined"]]["time"] > now:
             break
         ticket = state["joined"]
         state["joined"] += 1
         joined = True
-        if world.tickets[ticket]["cancel"] <= now:
+        if world.rows.tickets[ticket]["cancel"] <= now:
             _end(ticket, t.CANCELLED, now, queue)
         else:
             _line_up(ticket, world, queue)
@@ -199,7 +202,7 @@ def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
     NaN for never, a negative number below -1 for a refusal: -1 less its seconds. Who has no answer
     to it accepts at once, as those do who play already.
     """
-    record, number = world.tickets[ticket], queue.slots[ticket]["asked"] - 1
+    record, number = world.rows.tickets[ticket], queue.slots[ticket]["proposals"] - 1
     if record["running"] or number >= record["answers"]:
         return 0.0
     place = record["first_answer"] + number
@@ -220,7 +223,7 @@ def _settle(before: int, now: float, world: World, queue: Queue) -> None:
         longest, refused, silent = 0.0, np.inf, False
         for i in range(match["tickets"]):
             ticket = queue.matched[0, match["first"] + i]
-            queue.slots[ticket]["asked"] += 1
+            queue.slots[ticket]["proposals"] += 1
             if limit > 0.0:
                 seconds = _seconds_of(ticket, world, queue)
                 silent = silent or np.isnan(seconds)

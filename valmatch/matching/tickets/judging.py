@@ -13,65 +13,54 @@ import numpy as np
 from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import inlined, internal
 from valmatch.matching.tickets import layout as t
-from valmatch.matching.tickets.layout import Facts, Seats
+from valmatch.matching.tickets.layout import Candidate, World
 
 # Kernels that compute aggregates of a match: functions of nested lists of its players' values.
 
 
 @internal
-def evaluate(number: int, slot: int, facts: Facts, seats: Seats) -> None:
+def evaluate(number: int, slot: int, world: World, candidate: Candidate) -> None:
     """Compute an aggregate of the players on the teams of a match."""
-    aggregate = facts.aggregates[number]
-    size, items, lists = seats.size[slot], seats.items[slot], seats.lists[slot]
+    aggregate = world.aggregates[number]
+    size, items, lists = candidate.size[slot], candidate.items[slot], candidate.lists[slot]
     size["depth"], size["undefined"] = 1 + aggregate["grouped"], 0
     size["items"], size["lists"], size["outer"] = 0, 0, 0
     if aggregate["of_teams"]:
         size["depth"] -= 1
         size["items"] = aggregate["teams"]
-    elif aggregate["lists"]:
-        size["depth"] += 1
-        _fill_lists(aggregate, size, lists, items, facts, seats)
     else:
-        _fill_values(aggregate, size, lists, items, facts, seats)
+        size["depth"] += aggregate["lists"]
+        _fill(aggregate, slot, world, candidate)
     for k in range(aggregate["functions"]):
-        _apply(facts.links[aggregate["first_function"] + k], size, items, lists)
+        _apply(world.links[aggregate["first_function"] + k], size, items, lists)
 
 
 @internal
-def _fill_values(
-    aggregate: Records, size: Records, lists: Records, items: Floats, facts: Facts, seats: Seats
-) -> None:
-    """Take a value of each player, in a list for each team."""
-    count = 0
+def _fill(aggregate: np.void, slot: int, world: World, candidate: Candidate) -> None:
+    """Take a value or a list of each player, in a list for each team."""
+    size, items, lists = candidate.size[slot], candidate.items[slot], candidate.lists[slot]
+    count, number, source = 0, 0, aggregate["source"]
     for k in range(aggregate["teams"]):
-        team = facts.links[aggregate["first_team"] + k]
-        for i in range(seats.sizes[team]):
-            if aggregate["source"] != t.NONE:
-                items[count] = facts.cells[aggregate["source"], seats.players[team, i]]["value"]
-            else:
-                items[count] = 0.0
+        team = world.links[aggregate["first_team"] + k]
+        for i in range(candidate.sizes[team]):
+            if aggregate["lists"]:
+                cell = world.cells[source, candidate.players[team, i]]
+                for place in range(cell["first"], cell["end"]):
+                    items[count] = world.list_items[place]
+                    count += 1
+                lists[number]["end"], lists[number]["gap"] = count, 0
+                number += 1
+                continue
+            items[count] = 0.0
+            if source != t.NONE:
+                items[count] = world.cells[source, candidate.players[team, i]]["value"]
             count += 1
-        lists[k]["end"], lists[k]["gap"] = count, 0
-    size["items"], size["lists"] = count, aggregate["teams"]
-
-
-@internal
-def _fill_lists(
-    aggregate: Records, size: Records, lists: Records, items: Floats, facts: Facts, seats: Seats
-) -> None:
-    """Take a list of each player, in a list for each team."""
-    count, number = 0, 0
-    for k in range(aggregate["teams"]):
-        team = facts.links[aggregate["first_team"] + k]
-        for i in range(seats.sizes[team]):
-            cell = facts.cells[aggregate["source"], seats.players[team, i]]
-            for place in range(cell["first"], cell["end"]):
-                items[count] = facts.list_items[place]
-                count += 1
-            lists[number]["end"], lists[number]["gap"] = count, 0
-            number += 1
-        lists[k]["outer_end"] = number
-    size["items"], size["lists"], size["outer"] = count, number, aggregate["teams"]
+        if aggregate["lists"]:
+            lists[k]["outer_end"] = number
+        else:
+            lists[k]["end"], lists[k]["gap"] = count, 0
+    size["items"], size["lists"] = count, number if aggregate["lists"] else aggregate["teams"]
+    size["outer"] = aggregate["teams"] if aggregate["lists"] else 0
 
 
 @internal
@@ -223,24 +212,24 @@ def everywhere(value: float, first: int, last: int, items: Floats, lists: Record
 
 
 @inlined
-def holding(steps: int, age: int, entries: Records, without: float) -> float:
+def holding(steps: int, age: int, world: World, without: float) -> float:
     """Return the number of a step function at an age, `without` where there is none."""
-    return without if steps == t.NONE else entries[steps, age]["value"]
+    return without if steps == t.NONE else world.steps[steps, age]["value"]
 
 
 @internal
-def refuses(only_final: bool, facts: Facts, seats: Seats) -> bool:
+def refuses(only_final: bool, world: World, candidate: Candidate) -> bool:
     """Return whether a rule that has to hold is false of the match that is tried, as complete.
 
     With `only_final` just those are judged that may have had another verdict, or none, before;
     without, all verdicts are counted.
     """
-    age = seats.growing[0]["age"]
-    for number in range(facts.rules.size):
-        rule, judged = facts.rules[number], seats.judged[number]
+    age = candidate.current[0]["age"]
+    for number in range(world.rules.size):
+        rule, judged = world.rules[number], candidate.judged[number]
         if only_final and not rule["final"]:
             continue
-        verdict = verdict_on(number, age, False, facts, seats)
+        verdict = verdict_on(number, age, False, world, candidate)
         judged["verdict"] = verdict
         if not only_final:
             judged["refused"] += int(verdict == t.FALSE)
@@ -251,83 +240,66 @@ def refuses(only_final: bool, facts: Facts, seats: Seats) -> bool:
 
 
 @internal
-def verdict_on(number: int, age: int, partial: bool, facts: Facts, seats: Seats) -> int:
+def verdict_on(number: int, age: int, partial: bool, world: World, candidate: Candidate) -> int:
     """Judge one rule, complete or not; those before it that it refers to have been judged."""
-    kind = facts.rules[number]["kind"]
-    if kind == t.WITHIN:
-        return _within(number, age, facts, seats)
-    if kind == t.COMPARED:
-        return _compared(number, age, facts, seats)
+    rule = world.rules[number]
+    kind = rule["kind"]
+    if kind in (t.WITHIN, t.COMPARED):
+        return _measured(rule, age, world, candidate)
     if kind == t.COUNTED:
-        return _counted(number, age, partial, facts, seats)
+        return _counted(rule, age, partial, world, candidate)
     if kind == t.REACHED:
-        return _reached(facts.rules[number], age, facts, seats)
+        return _reached(rule, age, world, candidate)
     if kind == t.SPREAD:
-        return _spread(facts.rules[number], age, facts, seats)
+        return _spread(rule, age, world, candidate)
     if kind == t.COMBINED:
-        return _combined(facts.rules[number], partial, facts, seats)
+        return _combined(rule, partial, world, candidate)
     return t.TRUE
 
 
 @internal
-def _referred(number: int, age: int, facts: Facts, seats: Seats) -> float:
+def _referred(rule: np.void, age: int, world: World, candidate: Candidate) -> float:
     """Return the reference of a rule, NaN where it is undefined; a list is among nested ones."""
-    entry = facts.steps[facts.rules[number]["reference"], age]
+    entry = world.steps[rule["reference"], age]
     if entry["aggregate"] == t.NONE:
         return entry["value"]
-    evaluate(entry["aggregate"], t.REFERRED, facts, seats)
-    return np.nan if seats.size[t.REFERRED]["undefined"] else seats.items[t.REFERRED, 0]
+    evaluate(entry["aggregate"], t.REFERRED, world, candidate)
+    return np.nan if candidate.size[t.REFERRED]["undefined"] else candidate.items[t.REFERRED, 0]
 
 
 @internal
-def _within(number: int, age: int, facts: Facts, seats: Seats) -> int:
-    """Judge whether all measured numbers are in a range of distances to the reference."""
-    rule = facts.rules[number]
-    reference = _referred(number, age, facts, seats)
-    if np.isnan(reference):
-        return t.TRUE
-    least = holding(rule["least"], age, facts.steps, 0.0)
-    most = holding(rule["most"], age, facts.steps, np.inf)
-    for k in range(rule["measures"]):
-        evaluate(facts.links[rule["first_measure"] + k], t.MEASURED, facts, seats)
-        for i in range(_defined_items(seats)):
-            distance = abs(seats.items[t.MEASURED, i] - reference)
-            if distance < least or distance > most:
-                return t.FALSE
-    return t.TRUE
-
-
-@internal
-def _defined_items(seats: Seats) -> int:
-    """Return how many values there are to look at; each may still be undefined."""
-    size = seats.size[t.MEASURED]
-    return 0 if size["undefined"] else size["items"]
-
-
-@internal
-def _compared(number: int, age: int, facts: Facts, seats: Seats) -> int:
-    """Judge whether all measured values compare to the reference, or to each other."""
-    rule = facts.rules[number]
-    reference = np.nan
+def _measured(rule: np.void, age: int, world: World, candidate: Candidate) -> int:
+    """Judge whether all measured values are as the reference demands, or as each other."""
+    reference, size = np.nan, candidate.size[t.MEASURED]
     if rule["reference"] != t.NONE:
-        reference = _referred(number, age, facts, seats)
+        reference = _referred(rule, age, world, candidate)
         if np.isnan(reference):
             return t.TRUE
+    least = holding(rule["least"], age, world, 0.0)
+    most = holding(rule["most"], age, world, np.inf)
     for k in range(rule["measures"]):
-        evaluate(facts.links[rule["first_measure"] + k], t.MEASURED, facts, seats)
+        evaluate(world.links[rule["first_measure"] + k], t.MEASURED, world, candidate)
+        if size["undefined"]:
+            continue
         if rule["reference"] == t.NONE:
-            if not _among(rule["operation"], seats):
+            if not _among(rule["operation"], candidate):
                 return t.FALSE
             continue
-        for i in range(_defined_items(seats)):
-            value = seats.items[t.MEASURED, i]
-            if not np.isnan(value) and not _compares(value, rule["operation"], reference):
+        for i in range(size["items"]):
+            value = candidate.items[t.MEASURED, i]
+            if np.isnan(value):
+                continue
+            if rule["kind"] == t.WITHIN:
+                holds = least <= abs(value - reference) <= most
+            else:
+                holds = compares(value, rule["operation"], reference)
+            if not holds:
                 return t.FALSE
     return t.TRUE
 
 
 @inlined
-def _compares(value: float, operation: int, reference: float) -> bool:
+def compares(value: float, operation: int, reference: float) -> bool:
     """Return whether a value compares to a reference."""
     if operation == t.LESS:
         return value < reference
@@ -341,15 +313,12 @@ def _compares(value: float, operation: int, reference: float) -> bool:
 
 
 @internal
-def _among(operation: int, seats: Seats) -> bool:
+def _among(operation: int, candidate: Candidate) -> bool:
     """Return whether the values of each innermost list are all the same, or all different."""
-    size, items = seats.size[t.MEASURED], seats.items[t.MEASURED]
-    if size["undefined"]:
-        return True
-    lists = 1 if size["depth"] == 1 else size["lists"]
-    start = 0
-    for k in range(lists):
-        end = size["items"] if size["depth"] == 1 else seats.lists[t.MEASURED, k]["end"]
+    size, items = candidate.size[t.MEASURED], candidate.items[t.MEASURED]
+    many, start = size["depth"] > 1, 0
+    for k in range(size["lists"] if many else 1):
+        end = int(candidate.lists[t.MEASURED, k]["end"] if many else size["items"])
         for i in range(start, end):
             for j in range(start, i):
                 one, other = items[i], items[j]
@@ -362,29 +331,25 @@ def _among(operation: int, seats: Seats) -> bool:
 
 
 @internal
-def _counted(number: int, age: int, partial: bool, facts: Facts, seats: Seats) -> int:
+def _counted(rule: np.void, age: int, partial: bool, world: World, candidate: Candidate) -> int:
     """Judge whether a number of texts, or of lists that have one, is in a range."""
-    rule = facts.rules[number]
-    counts, reference = rule["operation"], np.nan
+    counts, reference, size = rule["operation"], np.nan, candidate.size[t.MEASURED]
     if counts != t.COMMON:
-        reference = _referred(number, age, facts, seats)
-        if counts != t.HOLDERS and seats.size[t.REFERRED]["undefined"]:
+        reference = _referred(rule, age, world, candidate)
+        if counts != t.HOLDERS and candidate.size[t.REFERRED]["undefined"]:
             return t.TRUE
-    least = holding(rule["least"], age, facts.steps, 0.0)
-    most = holding(rule["most"], age, facts.steps, np.inf)
+    least = holding(rule["least"], age, world, 0.0)
+    most = holding(rule["most"], age, world, np.inf)
     open_ = partial and counts == t.HOLDERS and rule["least"] != t.NONE
     for k in range(rule["measures"]):
-        evaluate(facts.links[rule["first_measure"] + k], t.MEASURED, facts, seats)
-        size = seats.size[t.MEASURED]
+        evaluate(world.links[rule["first_measure"] + k], t.MEASURED, world, candidate)
         if size["undefined"]:
             continue
-        groups = 1 if size["depth"] == 2 else size["outer"]
-        first = 0
-        for group in range(groups):
-            last = (
-                size["lists"] if size["depth"] == 2 else seats.lists[t.MEASURED, group]["outer_end"]
-            )
-            fewest, highest = _range_of(counts, first, last, reference, seats)
+        many, first = size["depth"] > 2, 0
+        for group in range(size["outer"] if many else 1):
+            ends = candidate.lists[t.MEASURED, group]
+            last = int(ends["outer_end"] if many else size["lists"])
+            fewest, highest = _range_of(counts, first, last, reference, candidate)
             if highest > most or (fewest < least and not open_):
                 return t.FALSE
             first = last
@@ -393,13 +358,13 @@ def _counted(number: int, age: int, partial: bool, facts: Facts, seats: Seats) -
 
 @internal
 def _range_of(
-    counts: int, first: int, last: int, reference: float, seats: Seats
+    counts: int, first: int, last: int, reference: float, candidate: Candidate
 ) -> tuple[float, float]:
     """Return the least and the most of what is counted of some lists.
 
     Of what cannot be counted they are infinity and -infinity.
     """
-    items, lists = seats.items[t.MEASURED], seats.lists[t.MEASURED]
+    items, lists = candidate.items[t.MEASURED], candidate.lists[t.MEASURED]
     fewest, highest = np.inf, -np.inf
     if counts == t.HOLDERS:
         holders = 0
@@ -420,8 +385,8 @@ def _range_of(
             continue
         overlap = 0
         for i in range(start_of(k, lists), lists[k]["end"]):
-            for j in range(seats.size[t.REFERRED]["items"]):
-                if items[i] == seats.items[t.REFERRED, j]:
+            for j in range(candidate.size[t.REFERRED]["items"]):
+                if items[i] == candidate.items[t.REFERRED, j]:
                     overlap += 1
                     break
         fewest, highest = min(fewest, float(overlap)), max(highest, float(overlap))
@@ -429,25 +394,25 @@ def _range_of(
 
 
 @internal
-def _reached(rule: np.void, age: int, facts: Facts, seats: Seats) -> int:
+def _reached(rule: np.void, age: int, world: World, candidate: Candidate) -> int:
     """Judge whether there is a region in which all can play."""
-    growing = seats.growing[0]
-    most = holding(rule["most"], age, facts.steps, np.inf)
-    spread = holding(rule["spread"], age, facts.steps, np.inf)
-    for region in range(facts.pings.shape[2]):
+    current = candidate.current[0]
+    most = holding(rule["most"], age, world, np.inf)
+    spread = holding(rule["spread"], age, world, np.inf)
+    for region in range(world.rows.pings.shape[2]):
         fine, total, least = True, 0.0, np.inf
-        for k in range(growing["tickets"]):
-            ticket = seats.tried[t.MEMBERS, k]
-            ping = facts.pings[rule["row"], ticket, region]
+        for k in range(current["tickets"]):
+            ticket = candidate.tried[t.MEMBERS, k]
+            ping = world.rows.pings[ticket, rule["row"], region]
             if not ping["ping"] <= most:  # nor where it is not reported
                 fine = False
                 break
             total += ping["total"]
             least = min(least, ping["least"])
         if fine and rule["spread"] != t.NONE:
-            reference = least if rule["operation"] else total / growing["players"]
-            for k in range(growing["tickets"]):
-                ping = facts.pings[rule["row"], seats.tried[t.MEMBERS, k], region]
+            reference = least if rule["operation"] else total / current["players"]
+            for k in range(current["tickets"]):
+                ping = world.rows.pings[candidate.tried[t.MEMBERS, k], rule["row"], region]
                 fine = fine and abs(ping["ping"] - reference) <= spread
                 fine = fine and abs(ping["low"] - reference) <= spread
         if fine:
@@ -456,13 +421,13 @@ def _reached(rule: np.void, age: int, facts: Facts, seats: Seats) -> int:
 
 
 @internal
-def _spread(rule: np.void, age: int, facts: Facts, seats: Seats) -> int:
+def _spread(rule: np.void, age: int, world: World, candidate: Candidate) -> int:
     """Judge whether the tickets' values are close to each other, or the same."""
-    growing = seats.growing[0]
-    most = holding(rule["most"], age, facts.steps, 0.0)
+    current = candidate.current[0]
+    most = holding(rule["most"], age, world, 0.0)
     low, high = np.inf, -np.inf
-    for k in range(growing["tickets"]):
-        value = facts.spreads[rule["row"], seats.tried[t.MEMBERS, k]]
+    for k in range(current["tickets"]):
+        value = world.rows.spreads[candidate.tried[t.MEMBERS, k], rule["row"]]
         if np.isnan(value):  # texts that differ within a party
             return t.FALSE
         low, high = min(low, value), max(high, value)
@@ -470,21 +435,20 @@ def _spread(rule: np.void, age: int, facts: Facts, seats: Seats) -> int:
 
 
 @internal
-def _combined(rule: np.void, partial: bool, facts: Facts, seats: Seats) -> int:
+def _combined(rule: np.void, partial: bool, world: World, candidate: Candidate) -> int:
     """Judge what logic makes of the verdicts on the rules before."""
-    top = -1
+    stack, top = candidate.judged["stack"], -1
     for k in range(rule["parts"]):
-        part = facts.links[rule["first_part"] + k]
+        part = world.links[rule["first_part"] + k]
         if part >= 0:
             top += 1
-            seats.judged[top]["stack"] = seats.judged[part]["verdict"]
+            stack[top] = candidate.judged[part]["verdict"]
         elif part == t.NOT:
-            seats.judged[top]["stack"] = t.UNKNOWN if partial else 1 - seats.judged[top]["stack"]
+            stack[top] = t.UNKNOWN if partial else 1 - stack[top]
         else:
             top -= 1
-            one, other = seats.judged[top]["stack"], seats.judged[top + 1]["stack"]
-            seats.judged[top]["stack"] = _both(part, one, other, partial)
-    return seats.judged[0]["stack"]
+            stack[top] = _both(part, stack[top], stack[top + 1], partial)
+    return stack[0]
 
 
 @inlined

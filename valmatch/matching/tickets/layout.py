@@ -1,9 +1,8 @@
 """The arrays of a world of tickets: what rules say, what players have, who waits, what is tried.
 
-Of texts there are numbers, of names too. An undefined number is NaN; what is computed of no player
-is undefined. Of a step function there is a row of `steps`: what holds at each age, where ages are
-the numbers of waits of the table that have passed. Kernels take groups of these arrays, as each
-array travels as seven words.
+Texts and names are numbers here. An undefined number is NaN; what is computed of no player is
+undefined. A step function is a row of `steps`, with what holds at each age; an age is the number of
+waits of the table that have passed.
 """
 
 from __future__ import annotations
@@ -30,12 +29,19 @@ AND, OR, XOR, NOT = -1, -2, -3, -4
 """Operators of a rule of the kind COMBINED; its other parts are rules."""
 
 FALSE, TRUE, UNKNOWN, UNDECIDED = range(4)
-"""Verdicts; UNDECIDED is one that tallies cannot tell."""
+"""Verdicts; UNDECIDED is one that tallies cannot give."""
 
 AWAY, WAITING, PROPOSED, COMPLETED, CANCELLED, TIMED_OUT, SEARCHING = range(7)
 """States of a ticket; the last ones are ends."""
 
-NONE = -1  # no rule, team, step function, aggregate, tally or camp
+STATUSES = {
+    COMPLETED: "COMPLETED",
+    CANCELLED: "CANCELLED",
+    TIMED_OUT: "TIMED_OUT",
+    SEARCHING: "SEARCHING",
+}
+
+NONE = -1  # no rule, team, step function, aggregate, tally or partition
 
 BY_TEAM, AS_ONE, OVER_TEAMS = range(3)
 """What tallies have an aggregate of: each team; all its teams as one; the values of its teams."""
@@ -50,7 +56,7 @@ AGGREGATE = np.dtype(
         ("first_function", "i8"),
         ("functions", "i8"),
         ("lists", "i8"),  # whether the source is lists
-        ("column", "i8"),  # of tallies or of marks, or NONE where they cannot say it
+        ("column", "i8"),  # of stats or of marks, or NONE where tallies cannot give it
         ("shape", "i8"),
         ("inner", "i8"),  # function of players' values; NONE: the values themselves
         ("outer", "i8"),  # function of the teams' values
@@ -71,12 +77,12 @@ RULE = np.dtype(
         ("least", "i8"),
         ("most", "i8"),
         ("spread", "i8"),
-        ("row", "i8"),  # of `spreads` or `pings`
+        ("row", "i8"),  # column of `spreads` or `pings`
         ("first_part", "i8"),
         ("parts", "i8"),
-        ("tallied", "i8"),  # whether tallies may tell the verdict
-        ("partly", "i8"),  # whether they can tell no more than that it is false
-        ("column", "i8"),  # of tallies; of marks the first
+        ("tallied", "i8"),  # whether tallies may give the verdict
+        ("partly", "i8"),  # whether they can give no other than FALSE
+        ("column", "i8"),  # of stats; of marks the first
         ("slack", "f8"),  # how far a sum may be from what the general code finds
     ]
 )
@@ -91,13 +97,12 @@ TICKET = np.dtype(
         ("matchable", "i8"),
         ("first_answer", "i8"),
         ("answers", "i8"),
-        ("camp", "i8"),  # no match has tickets of two; NONE: no match has it
+        ("partition", "i8"),  # no match has tickets of two; NONE: no match has it
         ("first_part", "i8"),  # of a game that runs: of its teams
         ("parts", "i8"),
     ]
 )
-PART = np.dtype([("team", "i8"), ("players", "i8"), ("row", "i8")])
-"""The players of a game that runs on one of its teams."""
+PART = np.dtype([("team", "i8"), ("players", "i8")])
 
 STEP = np.dtype(
     [
@@ -123,7 +128,7 @@ OPTIONS = np.dtype(
         ("passes", "i8"),  # 0: until one forms nothing
         ("counted", "i8"),  # whether each verdict on each rule is counted
         ("common", "i8"),  # of the order of rules, those whatever team a ticket is on
-        ("swift", "i8"),  # the end of those that tallies tell
+        ("swift", "i8"),  # the end of those that tallies judge
         ("timeout", "f8"),
         ("horizon", "f8"),
         ("review", "f8"),  # seconds between reviews; 0: whenever something changes
@@ -133,48 +138,52 @@ OPTIONS = np.dtype(
 )
 
 
-class Facts(NamedTuple):
-    """What rules are judged by: the rules and what players have."""
+class Rows(NamedTuple):
+    """What is known of tickets, each a row; nothing of it changes while they wait."""
 
-    rules: Records
-    aggregates: Records
-    links: Ints  # what rules and aggregates refer to: measures, parts, teams, functions
-    steps: Records  # (functions, ages)
-    # (columns, players); numbers, or numbers of texts, or where lists are in `list_items`; the last
-    # column are ids
-    cells: Records
-    list_items: Floats
-    # (rules, tickets); of each ticket the value; of texts NaN where its players differ
+    tickets: Records  # (tickets,)
+    stats: Records  # (tickets, columns); what each adds to tallies
+    marks: Words  # (tickets, columns); texts that all its players have, or regions that they reach
+    # (tickets, rules); the value that a rule SPREAD compares; of texts NaN where its players differ
     spreads: Floats
-    # (rules, tickets, regions); milliseconds of a ticket, NaN where not all its players report the
-    # region, the highest and the lowest that count; sum and least of its players
+    # (tickets, rules, regions); milliseconds: the highest and the lowest that count, NaN where not
+    # all its players report the region; the sum and the least of its players
     pings: Records
+    # (tickets, sorts, keys + 1); NaN where there is none; last the key whose value counts for a
+    # ticket as anchor, or NONE
+    sort_values: Floats
+    batch_values: Floats  # (tickets, attributes)
+
+
+class Parts(NamedTuple):
+    """The players of games that run on each of their teams, each team a row."""
+
+    teams: Records  # (parts,)
+    stats: Records  # (parts, columns); as in `Rows`
+    marks: Words
 
 
 class World(NamedTuple):
     """What does not change."""
 
     options: Records  # (1,)
-    facts: Facts
+    rules: Records
+    aggregates: Records
+    links: Ints  # what rules and aggregates refer to: measures, parts, teams, functions
+    steps: Records  # (functions, ages)
     teams: Records
-    tickets: Records
-    parts: Records
-    home: Ints  # of players of games that run, the team
-    # (tickets and parts, columns); what tickets, and parts of those of games that run, add to
-    # tallies
-    own: Records
-    # (tickets and parts, columns); sets of texts that all their players have, or of regions that
-    # they reach
-    own_marks: Words
     order: Ints  # rules in the order in which a match that is not complete is judged by them
-    sorts: Records  # records of SORT
-    # (sorts, tickets, keys + 1); NaN where there is none; last the key whose value counts for a
-    # ticket as anchor, or NONE
-    sort_values: Floats
-    batch_values: Floats  # (attributes, tickets)
-    answers: Records  # records of ANSWER; seconds are NaN for never
+    sorts: Records
     waits: Floats  # waits at which something may change, increasing
-    place: Words  # (3,); where the random numbers lie
+    # (columns, players); numbers, or numbers of texts, or where lists are in `list_items`; the last
+    # column is ids
+    cells: Records
+    list_items: Floats
+    home: Ints  # (players,); of games that run, the team
+    rows: Rows
+    parts: Parts
+    answers: Records  # seconds are NaN for never
+    rng_key: Words  # (3,)
 
 
 NESTED = np.dtype(
@@ -211,7 +220,7 @@ MATCH = np.dtype(
         ("first", "i8"),  # of its tickets in `matched`
     ]
 )
-GROWING = np.dtype(
+CURRENT = np.dtype(
     [
         ("tickets", "i8"),
         ("players", "i8"),
@@ -242,8 +251,8 @@ SLOT = np.dtype(
     [
         ("status", "i8"),
         ("end", "f8"),
-        ("asked", "i8"),
-        ("key", "f8"),
+        ("proposals", "i8"),
+        ("key", "f8"),  # by which it is sorted
         ("age", "i8"),  # waits that have passed
         ("news", "i8"),
     ]
@@ -256,60 +265,50 @@ NOTHING_NEW, OLDER, NEW = range(3)
 LINE, POOL, BATCH, OTHERS, SPARE, ENDED, PENDING, MADE, NEWS = range(9)
 """Lists of `lists`: who waits, by age; the pool and a batch of a pass; whom an anchor tries; room
 to sort; who has ended, in order; matches that wait for answers; those that were made, in order;
-of whom there are news, by camp."""
+of whom there are news, by partition."""
 
 MEMBERS, TEAMS, PLACES, BEST, BEST_TEAMS, BEST_PLACES = range(6)
 """Lists of `tried`: tickets of a match, their teams, their places in the order of the anchor; those
 of the best match so far."""
 
-CAMP = np.dtype([("first", "i8"), ("end", "i8"), ("first_news", "i8"), ("end_news", "i8")])
-"""Where the tickets of a camp that wait are in BATCH, and those with news in NEWS."""
+PARTITION = np.dtype([("first", "i8"), ("end", "i8"), ("first_news", "i8"), ("end_news", "i8")])
+"""Where the tickets of a partition that wait are in BATCH, and those with news in NEWS."""
 
-KEPT = np.dtype([("anchor", "i8"), ("tickets", "i8"), ("full", "i8")])
+SAVED_SEARCH = np.dtype([("anchor", "i8"), ("tickets", "i8"), ("full", "i8")])
 """A match that an anchor could not complete: how many tickets, and whether it had no room."""
 
 
-class Seats(NamedTuple):
-    """Who is in the match that is tried, and what is judged of it."""
+class Candidate(NamedTuple):
+    """A match that is tried: who is in it, and what is judged of it."""
 
-    growing: Records  # (1,)
+    current: Records  # (1,)
     tried: Ints  # (6, m)
     sizes: Ints  # (teams,)
     players: Ints  # (teams, players)
-    # records of JUDGED; of each rule the verdict, how often it has held and has refused; room for
-    # logic
+    # of each rule the verdict, how often it has held and has refused; room for logic
     judged: Records
-    # size, items, lists: nested lists of up to three levels, in the place of aggregates: (2,)
-    # records of NESTED, (2, n) numbers, (2, m) records of LIST
+    # size, items, lists: nested lists of up to three levels, in the place of aggregates: (2,),
+    # (2, n), (2, m)
     size: Records
     items: Floats
     lists: Records
-
-
-class Tallies(NamedTuple):
-    """What is known at any time of the players of the match that is tried, by team."""
-
-    own: Records  # (tickets and parts, columns)
-    own_marks: Words  # (tickets and parts, columns); as in `World`
-    stats: Records  # (columns, teams + 1); last of all teams
-    marks: Words  # (columns, teams + 1); what the players have in common; of nobody all ones
+    # stats, marks: (columns, teams + 1); tallies by team, the last of all teams; marks are what the
+    # players have in common, of nobody all ones
+    stats: Records
+    marks: Words
 
 
 class Queue(NamedTuple):
     """What changes: who waits, what is tried, what has come of it."""
 
     state: Records  # (1,)
-    # records of SLOT; of each ticket how and when it ended, how many proposals it has had, by what
-    # to sort it
-    slots: Records
+    slots: Records  # (tickets,)
     lists: Ints  # (9, n)
-    seats: Seats
-    tallies: Tallies
+    candidate: Candidate
     order: Ints  # as in `World`; those that refuse move forward
     filling: Ints  # the teams in the order in which they are filled
-    camps: Records  # records of CAMP
-    kept: Records  # records of KEPT
-    # (rows, m); tickets of matches that were kept, each with its team
-    kept_tickets: Ints
-    matches: Records  # records of MATCH
+    partitions: Records
+    saved: Records  # searches that have found no match
+    saved_tickets: Ints  # (searches, m); their tickets, each with its team
+    matches: Records
     matched: Ints  # (2, n); tickets of matches and their teams

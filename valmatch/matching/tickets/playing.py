@@ -7,30 +7,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from valmatch.draws.streams import Streams
 from valmatch.errors import RunError
 from valmatch.kernels.arrays import Ints, Records
 from valmatch.matching.tickets import layout as t
-from valmatch.matching.tickets.building import arrays_of, queue_of, world_of
-from valmatch.matching.tickets.columns import Played, Tickets
+from valmatch.matching.tickets.arrays import arrays_of, queue_of
+from valmatch.matching.tickets.columns import Played, Tickets, spans, tickets_of
 from valmatch.matching.tickets.driving import play as play_kernel
-from valmatch.matching.tickets.layout import Queue
-from valmatch.matching.tickets.searching import MOST_CANDIDATES, MOST_TRIED
+from valmatch.matching.tickets.layout import Queue, World
+from valmatch.matching.tickets.search import MOST_CANDIDATES, MOST_TRIED
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.worlds import Search, Service, Ticket
 
-STATUSES = {
-    t.COMPLETED: "COMPLETED",
-    t.CANCELLED: "CANCELLED",
-    t.TIMED_OUT: "TIMED_OUT",
-    t.SEARCHING: "SEARCHING",
-}
-
 
 @dataclass(frozen=True)
-class Made:
-    """A match that was made."""
+class Match:
+    """A match that was made or proposed."""
 
-    # time, proposed: when it was made, and proposed
+    # time, proposed: when it was made or failed, and when it was proposed
     time: float
     proposed: float
     review: int  # how many reviews there were before the one that found it
@@ -43,9 +37,8 @@ class Made:
 class Outcome:
     """What came of a world."""
 
-    matches: list[Made]  # in the order in which they were made
-    # all that were proposed or made at once, in order; `time` is when that was decided
-    proposed: list[Made]
+    matches: list[Match]  # in the order in which they were made
+    proposed: list[Match]  # all that were proposed or made at once, in order
     ended: list[int]  # tickets in the order in which they ended
     statuses: list[str]  # of each ticket how it ended, "" if it joined after the horizon
     times: list[float]  # when
@@ -53,7 +46,7 @@ class Outcome:
 
 
 def too_many(tickets: int) -> RunError:
-    """Return what is said where an exhaustive search would have to look at too many tickets.
+    """Return the error of an exhaustive search that would have to look at too many tickets.
 
     If there are not too many of them, there are too many ways to let them play.
     """
@@ -69,6 +62,14 @@ def too_many(tickets: int) -> RunError:
     )
 
 
+def _run(world: World) -> Queue:
+    """Let the tickets of a world come and go; return what came of them."""
+    queue = queue_of(world)
+    if crowd := play_kernel(world, queue):
+        raise too_many(crowd)
+    return queue
+
+
 def play_columns(
     table: Table,
     tickets: Tickets,
@@ -76,32 +77,59 @@ def play_columns(
     search: Search,
     counted_from: float | None = None,
 ) -> Played:
-    """Play drawn tickets."""
+    """Play drawn tickets; verdicts are counted from a second on, or not at all."""
     world, _ = arrays_of(table, tickets, service, search, counted_from is not None)
     if counted_from is not None:
         world.options["counted_from"] = counted_from
-    queue = queue_of(world)
-    crowd = play_kernel(world, queue)
-    if crowd:
-        raise too_many(crowd)
-    matches = queue.matches[queue.lists[t.MADE, : queue.state[0]["completed"]]]
-    of = np.repeat(np.arange(matches.size), matches["tickets"])
-    starts = (np.cumsum(matches["tickets"]) - matches["tickets"])[of]
-    chosen, teams = queue.matched[:, matches["first"][of] + np.arange(of.size) - starts]
-    judged = queue.seats.judged[: len(table.rules)]
+    queue, n = _run(world), tickets.sizes.size
+    return played_of(table, queue, np.arange(n), np.arange(queue.state[0]["completed"]), n)
+
+
+def played_of(table: Table, queue: Queue, of_row: Ints, games: Ints, drawn: int) -> Played:
+    """Return what came of drawn tickets.
+
+    `of_row` has the drawn ticket of each row of the queue, negative for a backfill ticket; `games`
+    the game of each match that was made: one that others joined later is one match.
+    """
+    matches = queue.matches[queue.lists[t.MADE, : games.size]]
+    begun = np.zeros(games.size, np.bool_)  # each match begins before others join it
+    begun[np.unique(games, return_index=True)[1]] = True
+    of = np.repeat(np.arange(games.size), matches["tickets"])
+    rows, teams = queue.matched[:, spans(matches["first"], matches["tickets"])]
+    tickets = of_row[rows]
+    chosen = np.flatnonzero(tickets >= 0)
+    chosen = chosen[np.argsort(games[of[chosen]], kind="stable")]
+    of = of[chosen]
+    statuses, ends = np.zeros(drawn, np.int64), np.zeros(drawn)
+    is_drawn = np.flatnonzero(of_row >= 0)
+    statuses[of_row[is_drawn]] = queue.slots["status"][is_drawn]
+    ends[of_row[is_drawn]] = queue.slots["end"][is_drawn]
+    judged = queue.candidate.judged[: len(table.rules)]
     return Played(
-        np.ascontiguousarray(queue.slots["status"]),
-        np.ascontiguousarray(queue.slots["end"]),
-        matches["time"].copy(),
-        matches["proposed"].copy(),
-        chosen,
-        of,
-        teams,
-        matches["proposed"][of],
-        np.zeros(of.size, np.bool_),
-        judged["held"].copy(),
-        judged["refused"].copy(),
+        statuses=statuses,
+        ends=ends,
+        times=matches["time"][begun],
+        proposed=matches["proposed"][begun],
+        tickets=tickets[chosen],
+        matches=games[of],
+        teams=teams[chosen],
+        asked=matches["proposed"][of],
+        filled=~begun[of],
+        held=judged["held"].copy(),
+        refused=judged["refused"].copy(),
     )
+
+
+def world_of(
+    table: Table,
+    tickets: Sequence[Ticket],
+    service: Service,
+    search: Search,
+    counted: bool = True,
+) -> World:
+    """Return the arrays of a world whose tickets are given one by one."""
+    rng_key = Streams(service.seed).place(service.replication)
+    return arrays_of(table, tickets_of(tickets, table, rng_key), service, search, counted)[0]
 
 
 def play(
@@ -113,43 +141,34 @@ def play(
     counted: bool = True,
 ) -> Outcome:
     """Play a world."""
-    world = world_of(table, tickets, service, search, counted)
-    queue = queue_of(world)
-    crowd = play_kernel(world, queue)
-    if crowd:
-        raise too_many(crowd)
+    queue = _run(world_of(table, tickets, service, search, counted))
+    state = queue.state[0]
+    made = queue.lists[t.MADE, : state["completed"]].tolist()
+    proposed = [_match(number, table, tickets, queue) for number in range(state["matches"])]
     return Outcome(
-        [_made(int(number), table, tickets, queue) for number in _completed(queue)],
-        [_made(number, table, tickets, queue) for number in range(queue.state[0]["matches"])],
-        queue.lists[t.ENDED, : queue.state[0]["ended"]].tolist(),
-        [STATUSES.get(int(status), "") for status in queue.slots["status"]],
+        [proposed[number] for number in made],
+        proposed,
+        queue.lists[t.ENDED, : state["ended"]].tolist(),
+        [t.STATUSES.get(int(status), "") for status in queue.slots["status"]],
         queue.slots["end"].tolist(),
-        queue.seats.judged[["held", "refused"]][: len(table.rules)],
+        queue.candidate.judged[["held", "refused"]][: len(table.rules)],
     )
 
 
-def _completed(queue: Queue) -> Ints:
-    """Return the matches that were made, in order."""
-    made: Ints = queue.lists[t.MADE, : queue.state[0]["completed"]]
-    return made
-
-
-def _made(number: int, table: Table, tickets: Sequence[Ticket], queue: Queue) -> Made:
+def _match(number: int, table: Table, tickets: Sequence[Ticket], queue: Queue) -> Match:
     """Return a match with the ids of its players."""
-    match = queue.matches[number]
+    record = queue.matches[number]
     names = [team.name for team in table.teams]
     teams: list[list[str]] = [[] for _ in names]
-    own = []
-    for place in range(match["first"], match["first"] + match["tickets"]):
-        ticket, team = int(queue.matched[0, place]), int(queue.matched[1, place])
-        own.append(ticket)
+    members = queue.matched[:, record["first"] : record["first"] + record["tickets"]].tolist()
+    for ticket, team in zip(*members, strict=True):
         for player in tickets[ticket].players:
             teams[names.index(player.team) if team == t.NONE else team].append(player.id)
-    return Made(
-        float(match["time"]),
-        float(match["proposed"]),
-        int(match["review"]),
-        int(match["anchor"]),
-        sorted(own),
+    return Match(
+        float(record["time"]),
+        float(record["proposed"]),
+        int(record["review"]),
+        int(record["anchor"]),
+        sorted(members[0]),
         [sorted(team) for team in teams],
     )

@@ -18,7 +18,6 @@ from typing import (
 
 import numpy as np
 from pydantic import (
-    ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
     create_model,
@@ -61,7 +60,7 @@ from valmatch.text.terminal import shown
 # normal number (ndtri of U). Tickets are numbered from 0 in the order in which they come; j is the
 # place of a player in the party, from 0.
 #
-# The source 1 is that of random batches, see `valmatch.matching.tickets.searching`. In brackets is
+# The source 1 is that of random batches, see `valmatch.matching.tickets.search`. In brackets is
 # the counter, where it is not 0; the numbers are of tickets but for those of gaps.
 
 GAP = 2  # [ticket], of player 0: gap before it comes: E, in expected tickets
@@ -164,10 +163,8 @@ LOGISTIC = 400.0 / math.log(10.0)
 """Points at which e to 1 is bet on the better team, in the scale of Elo."""
 
 
-class Service(Factors):
+class Service(Factors, json_schema_extra={"example": "{review_seconds: 1}"}):
     """How the service ticks, and how players answer its proposals."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{review_seconds: 1}"})
 
     review_seconds: Annotated[float, Field(ge=0.01, le=3600, allow_inf_nan=False), *Real] = factor(
         1.0, "seconds", "Time between two reviews of the pool."
@@ -204,10 +201,8 @@ class Service(Factors):
     )
 
 
-class Arrivals(Factors):
+class Arrivals(Factors, json_schema_extra={"example": "{per_hour: 1200}"}):
     """When tickets come."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{per_hour: 1200}"})
 
     per_hour: Annotated[float, Field(gt=0, le=1e7, allow_inf_nan=False), *Real] = factor(
         1200.0, "tickets per hour", "Expected tickets an hour, on average over a day."
@@ -228,10 +223,8 @@ class Arrivals(Factors):
         return weights
 
 
-class Parties(Factors):
+class Parties(Factors, json_schema_extra={"example": "{shares: [0.8, 0.2]}"}):
     """With whom they come."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{shares: [0.8, 0.2]}"})
 
     shares: Annotated[tuple[ShareOfPlayers, ...], Field(min_length=1, max_length=MOST_PLAYERS)] = (
         factor(
@@ -248,10 +241,8 @@ class Parties(Factors):
         return shares
 
 
-class Skill(Factors):
+class Skill(Factors, json_schema_extra={"example": "{std: 300}"}):
     """How good they are, and what the matchmaker sees of it."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{std: 300}"})
 
     attribute: str = factor(
         "skill", "", "Attribute of the rule set that the skill is, as far as it is seen."
@@ -268,10 +259,8 @@ class Skill(Factors):
     )
 
 
-class Regions(Factors):
+class Regions(Factors, json_schema_extra={"example": "{shares: {eu: 0.6, us: 0.4}}"}):
     """Where they come from, and how far data centres are from there."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{shares: {eu: 0.6, us: 0.4}}"})
 
     shares: dict[str, ShareOfPlayers] = factor(
         {"eu": 0.5, "us": 0.35, "ap": 0.15},
@@ -298,10 +287,8 @@ class Regions(Factors):
         return shares
 
 
-class Patience(Factors):
+class Patience(Factors, json_schema_extra={"example": "{median_seconds: 60}"}):
     """How long they wait before they cancel."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{median_seconds: 60}"})
 
     median_seconds: Seconds | None = factor(
         None, "seconds", "Median of the lognormal patience. null: until the request times out."
@@ -311,10 +298,8 @@ class Patience(Factors):
     )
 
 
-class Match(Factors):
+class Match(Factors, json_schema_extra={"example": "{minutes: 20}"}):
     """What happens in a match."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{minutes: 20}"})
 
     minutes: Minutes = factor(20.0, "minutes", "Length of a match.")
     spread: Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False), *Real] = factor(
@@ -348,10 +333,8 @@ def missing_preset() -> PydanticCustomError:
     return refuse(f"preset: missing (allowed: {', '.join(PRESETS)})")
 
 
-class OfPreset(Factors):
+class OfPreset(Factors, json_schema_extra={"example": "{preset: bar}"}):
     """The rule of a living matchmaker, whose numbers are factors; null: as the preset has it."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{preset: bar}"})
 
     preset: Preset | None = factor(
         None,
@@ -434,10 +417,8 @@ else:
     RuleFactors.__doc__ = "The rule of a living matchmaker in place of a rule set."
 
 
-class RatingsFactors(Factors):
+class RatingsFactors(Factors, json_schema_extra={"example": "{deviation: 75, newcomers: 0.1}"}):
     """What a matchmaker that rates its players believes of them; read by rules with a preset."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{deviation: 75, newcomers: 0.1}"})
 
     deviation: NonNegative = factor(
         0.0,

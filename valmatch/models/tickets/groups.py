@@ -123,7 +123,7 @@ def masks(found: Replication, of: str) -> Iterator[Bools]:
             for code in range(known):
                 yield _any(drawn.of, values.holders(code), n)
         elif isinstance(values, np.ndarray):
-            quarters = _ranked(np.bincount(drawn.of, values, n) / drawn.sizes, QUARTERS)
+            quarters = _ranked(drawn.of_party(values, "avg"), QUARTERS)
             for number in range(QUARTERS):
                 yield quarters == number
 
@@ -136,8 +136,7 @@ def group_of(factors: TicketsFactors, of: str, drawn: Tickets) -> Ints:
         return drawn.homes
     if of == "hours":
         return (drawn.times / HOUR).astype(np.int64) % HOURS
-    sums = np.bincount(drawn.of, drawn.skills, drawn.sizes.size)
-    return _ranked(sums / drawn.sizes, DECILES)
+    return _ranked(drawn.of_party(drawn.skills, "avg"), DECILES)
 
 
 def _any(of: Ints, has: Bools, n: int) -> Bools:

@@ -16,8 +16,8 @@ from valmatch.errors import InputError, in_lines
 from valmatch.inputs.files import read_text
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.tickets.columns import Tickets, filled, has_value, tickets_of
-from valmatch.models.tickets.factors import MOST_PLAYERS
-from valmatch.models.tickets.population import PROPOSALS, Logged
+from valmatch.models.tickets.factors import MOST_PLAYERS, RoundTrips
+from valmatch.models.tickets.population import PROPOSALS
 from valmatch.rule_sets.event_log import is_event_log
 from valmatch.rule_sets.files import as_remarks, in_line
 from valmatch.rule_sets.table import Attribute, Table
@@ -54,19 +54,18 @@ class TicketLog:
         path: Path,
         table: Table,
         declared: Sequence[Attribute],
-        centres: Sequence[str],
-        homes: Sequence[str],
+        trips: RoundTrips,
         horizon: float,
     ) -> None:
         known = {attribute.name for attribute in table.attributes}
         attributes = (*table.attributes, *(one for one in declared if one.name not in known))
+        table = table._replace(attributes=attributes)
         try:
             state = path.stat()
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-        stamp = state.st_mtime_ns, state.st_size
-        every, remarks = _tickets(path, stamp, table._replace(attributes=attributes))
-        self._path = path
+        every, remarks = _tickets(path, (state.st_mtime_ns, state.st_size), table)
+        self._path, self._homes = path, trips.homes
         tickets = [one for one in every if one.time < horizon]
         late = len(every) - len(tickets)
         if late and not tickets:
@@ -75,16 +74,48 @@ class TicketLog:
         if late:
             left = f"{path}: {_after_the_end(late, horizon, len(every))}"
             self.remarks += (Note(left, "tickets_left_out", late),)
-        self._check(tickets, centres)
-        logged = tickets_of(tickets, table._replace(attributes=attributes), np.zeros(3, np.uint64))
+        self._check(tickets, trips.centres)
+        self.tickets = tickets_of(tickets, table, np.zeros(3, np.uint64))
+        self._answers = [ticket.answers[:PROPOSALS] for ticket in tickets]
         # attributes that some player has
-        self.given = {name for name, own in logged.values.items() if has_value(own).any()}
-        self.logged = Logged(
-            logged.times,
-            logged.sizes,
-            lambda drawn: _laid_over(drawn, logged, homes),
-            lambda drawn: _answers(drawn, tickets),
+        self.given = {name for name, own in self.tickets.values.items() if has_value(own).any()}
+
+    def laid_over(self, drawn: Tickets) -> Tickets:
+        """Return drawn tickets with what the log says of them.
+
+        Whose players have some latencies has no others. A home is the data centre with the least
+        mean latency where all players of a ticket have some and a home is called so, else it is as
+        drawn.
+        """
+        logged, values = self.tickets, dict(drawn.values)
+        for name in self.given:
+            own = logged.values[name]
+            values[name] = filled(own, values[name]) if name in values else own
+        latencies = np.full_like(drawn.latencies, np.nan)
+        for column, region in enumerate(logged.regions):
+            latencies[:, drawn.regions.index(region)] = logged.latencies[:, column]
+        silent = np.isnan(latencies).all(axis=1)
+        latencies[silent] = drawn.latencies[silent]
+        sums = drawn.of_party(latencies, "sum")
+        nearest = np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)
+        homes = [self._homes.index(one) if one in self._homes else -1 for one in drawn.regions]
+        home = np.array(homes, np.int64)[nearest]
+        says = drawn.of_party(silent * 1.0, "sum") == 0
+        at = says & ~np.isnan(sums).all(axis=1) & (home >= 0)
+        return drawn._replace(
+            cancels=np.where(np.isinf(logged.cancels), drawn.cancels, logged.cancels),
+            values=values,
+            latencies=latencies,
+            homes=np.where(at, home, drawn.homes),
         )
+
+    def answered(self, drawn: Floats) -> Floats:
+        """Return answers to proposals with those of the log; a refusal lets the time run out."""
+        answers = drawn.copy()
+        for number, given in enumerate(self._answers):
+            for k, answer in enumerate(given):
+                answers[number, k] = answer[0] if answer is not None and answer[1] else np.nan
+        return answers
 
     def _check(self, tickets: Sequence[Ticket], centres: Sequence[str]) -> None:
         """Refuse what cannot be simulated."""
@@ -113,42 +144,3 @@ def _after_the_end(late: int, horizon: float, every: int = 0) -> str:
     if not every:
         return f"{'its only ticket comes' if late == 1 else f'all {late:,} tickets come'} {end}"
     return f"{late:,} of {every:,} tickets {'comes' if late == 1 else 'come'} {end}"
-
-
-def _laid_over(drawn: Tickets, logged: Tickets, homes: Sequence[str]) -> Tickets:
-    """Return drawn tickets with what a log says of them.
-
-    Whose players have some latencies has no others. A home is the data centre with the least mean
-    latency where all players of a ticket have some and a home is called so, else it is as drawn.
-    """
-    values = dict(drawn.values)
-    for name, own in logged.values.items():
-        if has_value(own).any():
-            values[name] = filled(own, values[name]) if name in values else own
-    cancels = np.where(np.isinf(logged.cancels), drawn.cancels, logged.cancels)
-    latencies = np.full_like(drawn.latencies, np.nan)
-    for place, region in enumerate(logged.regions):
-        latencies[:, drawn.regions.index(region)] = logged.latencies[:, place]
-    silent = np.isnan(latencies).all(axis=1)
-    latencies[silent] = drawn.latencies[silent]
-    sums = np.stack([np.bincount(drawn.of, one, drawn.sizes.size) for one in latencies.T], axis=1)
-    nearest = np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)
-    places = [homes.index(one) if one in homes else -1 for one in drawn.regions]
-    home = np.array(places, np.int64)[nearest]
-    said = np.bincount(drawn.of, silent, drawn.sizes.size) == 0
-    at = said & ~np.isnan(sums).all(axis=1) & (home >= 0)
-    return drawn._replace(
-        cancels=cancels,
-        values=values,
-        latencies=latencies,
-        homes=np.where(at, home, drawn.homes),
-    )
-
-
-def _answers(drawn: Floats, tickets: Sequence[Ticket]) -> Floats:
-    """Return answers to proposals with those of a log; a refusal lets the time run out."""
-    answers = drawn.copy()
-    for number, ticket in enumerate(tickets):
-        for k, answer in enumerate(ticket.answers[:PROPOSALS]):
-            answers[number, k] = answer[0] if answer is not None and answer[1] else np.nan
-    return answers

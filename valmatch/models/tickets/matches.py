@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints, Shorts
 from valmatch.matching.tickets.columns import Played, Tickets
-from valmatch.rule_sets.table import Table, Team
+from valmatch.rule_sets.table import Table
 
 
 class Matches(NamedTuple):
@@ -75,7 +75,7 @@ def matches_of(drawn: Tickets, played: Played, table: Table, spread: float) -> M
         players,
         np.searchsorted(np.array(table.waits), _ages(drawn, played, table.oldest), side="right"),
         centres,
-        players == places_of(table),
+        players == table.largest,
         true_diffs,
         _span(seen),
         gaps,
@@ -89,16 +89,6 @@ def matches_of(drawn: Tickets, played: Played, table: Table, spread: float) -> M
         latency,
         match,
     )
-
-
-def places_of(table: Table) -> int:
-    """Return how many players a full match has: all teams with their most at any age."""
-    return sum(most_players(team) for team in table.teams)
-
-
-def most_players(team: Team) -> int:
-    """Return the most players that a team takes at any age."""
-    return int(max(cast("tuple[float, ...]", team.most.values)))
 
 
 def _ages(drawn: Tickets, played: Played, oldest: bool) -> Floats:

@@ -35,7 +35,7 @@ class PresetMatchmaker:
             drawn.cancels,
             users_by_ticket(drawn),
             people_of(drawn, self._between),
-            drawn.place,
+            drawn.rng_key,
         )
         return play_preset(self.preset, self.numbers, tickets, service.timeout, service.horizon)
 

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator
 import numpy as np
 from scipy.special import expit
 
-from valmatch.draws.streams import fill_uniforms_of
 from valmatch.kernels.arrays import Bools, Floats, Ints, Shorts
 from valmatch.matching.tickets.columns import Tickets
 from valmatch.matching.tickets.layout import COMPLETED
@@ -27,9 +26,8 @@ from valmatch.models.tickets.groups import (
     time_average,
     worst_percentile,
 )
-from valmatch.models.tickets.matches import most_players
 from valmatch.models.tickets.matchmaking import users_by_ticket
-from valmatch.models.tickets.population import HOUR
+from valmatch.models.tickets.population import HOUR, players_of
 from valmatch.models.tickets.responses import (
     OF_GROUPS,
     REASONS,
@@ -47,19 +45,10 @@ from valmatch.rule_sets.table import Reached, Steps, Table
 
 def draw_stays(factors: TicketsFactors, drawn: Tickets) -> Floats:
     """Return which part of what is left of the match each player stays; infinity: all."""
-    players, share = drawn.skills.size, factors.match.leave_prob
-    if share == 0.0 and factors.match.backfill == "none":
-        return np.broadcast_to(np.inf, players)  # one number, as no kernel reads it
-    stays = np.full(players, np.inf)
+    share, people = factors.match.leave_prob, players_of(drawn)
     if share == 0.0:
-        return stays
-    of, places, uniforms = drawn.of, drawn.places, np.empty(players)
-    fill_uniforms_of(drawn.place, LEAVES, of, places, uniforms)
-    leavers = np.flatnonzero(uniforms < share)
-    parts = np.empty(leavers.size)
-    fill_uniforms_of(drawn.place, STAYS, of[leavers], places[leavers], parts)
-    stays[leavers] = parts
-    return stays
+        return np.full(drawn.skills.size, np.inf)
+    return np.where(people.uniforms(LEAVES) < share, people.uniforms(STAYS), np.inf)
 
 
 def presence(found: Replication) -> tuple[Floats, Floats]:
@@ -209,8 +198,7 @@ def measure_preset(found: Replication, made: Bools) -> dict[str, float]:
     }
     if factors.ratings.users is not None:
         values["repeat_share"] = mean(repeated(found)[made])
-    skills = np.bincount(found.drawn.of, found.drawn.skills, found.drawn.times.size)
-    off = np.abs(skills / found.drawn.sizes - factors.skill.mean)
+    off = np.abs(found.drawn.of_party(found.drawn.skills, "avg") - factors.skill.mean)
     for beyond in BEYOND:
         own = figures(found, off > beyond * factors.skill.std)
         values |= {f"{name}.beyond_{beyond:g}sd": own[name] for name in OF_THE_FAR}
@@ -345,11 +333,6 @@ FEW = 20  # matched tickets of a group from which on its percentile says somethi
 PARTY, VALUE, LATENCY = range(len(REASONS))
 
 
-def largest_team(table: Table) -> int:
-    """Return the most players that a team ever has."""
-    return max(most_players(team) for team in table.teams)
-
-
 def lacking(table: Table, given: Collection[str]) -> list[str]:
     """Return the attributes that have neither a value nor a default."""
     return [one.name for one in table.attributes if one.default is None and one.name not in given]
@@ -363,7 +346,7 @@ def unmatchable(table: Table, drawn: Tickets, timeout: float) -> Ints:
     why = np.full(drawn.times.size, -1)
     why[_too_far(table, drawn, timeout)] = LATENCY
     why[drawn.lacks(table.attributes)] = VALUE
-    why[drawn.sizes > largest_team(table)] = PARTY
+    why[drawn.sizes > max(team.largest for team in table.teams)] = PARTY
     return why
 
 
@@ -385,17 +368,6 @@ def _too_far(table: Table, drawn: Tickets, timeout: float) -> Bools:
     for rule, limit in _limits(table):
         steps = zip((0.0, *limit.waits), limit.values, strict=True)
         most = max(float(value) for wait, value in steps if wait < timeout)  # type: ignore[arg-type]
-        far |= ~(_pings(rule, drawn) <= most).any(axis=1)
+        pings = drawn.of_party(drawn.latencies, "max" if rule.each else rule.party)
+        far |= ~(pings <= most).any(axis=1)
     return far
-
-
-def _pings(rule: Reached, drawn: Tickets) -> Floats:
-    """Return what stands for each ticket in each data centre."""
-    firsts = drawn.firsts
-    if not firsts.size:
-        return np.empty((0, drawn.latencies.shape[1]))
-    if rule.party == "avg" and not rule.each:
-        return np.asarray(np.add.reduceat(drawn.latencies, firsts) / drawn.sizes[:, np.newaxis])
-    least = rule.party == "min" and not rule.each
-    function = np.minimum if least else np.maximum
-    return np.asarray(function.reduceat(drawn.latencies, firsts))

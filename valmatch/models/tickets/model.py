@@ -24,9 +24,9 @@ from valmatch.matching.tickets.games import (
     play_games,
     play_with_games,
 )
-from valmatch.matching.tickets.layout import COMPLETED
-from valmatch.matching.tickets.playing import STATUSES, play_columns
-from valmatch.matching.tickets.searching import MOST_TRIED
+from valmatch.matching.tickets.layout import COMPLETED, STATUSES
+from valmatch.matching.tickets.playing import play_columns
+from valmatch.matching.tickets.search import MOST_TRIED
 from valmatch.models.model import (
     NO_FILES,
     Batch,
@@ -40,13 +40,12 @@ from valmatch.models.model import (
 from valmatch.models.tickets.factors import Group, Kind, TicketsFactors, kind_of, round_trips
 from valmatch.models.tickets.groups import Replication, groups_table
 from valmatch.models.tickets.logged import TicketLog
-from valmatch.models.tickets.matches import matches_of, places_of
+from valmatch.models.tickets.matches import matches_of
 from valmatch.models.tickets.matchmaking import PRESET_SEES, PresetMatchmaker
 from valmatch.models.tickets.measures import (
     draw_stays,
     first_limit,
     lacking,
-    largest_team,
     measure,
     preset_responses,
     unmatchable,
@@ -55,7 +54,6 @@ from valmatch.models.tickets.pools import Blocking, blocking, search_gap
 from valmatch.models.tickets.population import (
     BELIEFS,
     HOUR,
-    Logged,
     draw_answers,
     draw_tickets,
     most_at_once,
@@ -89,8 +87,8 @@ def tickets_table(
             "time": drawn.times,
             "players": drawn.sizes,
             "home": np.array(homes)[drawn.homes],
-            "skill": _means(drawn, drawn.skills),
-            "seen": _means(drawn, drawn.seen),
+            "skill": drawn.of_party(drawn.skills, "avg"),
+            "seen": drawn.of_party(drawn.seen, "avg"),
             "status": [STATUSES[int(status)] for status in played.statuses],
             "ended": ends,
             "wait": ends - drawn.times,
@@ -179,11 +177,6 @@ def backfills_table(found: Replication) -> Table:
     )
 
 
-def _means(drawn: Tickets, values: Floats) -> Floats:
-    """Return the mean over the players of each ticket."""
-    return np.asarray(np.bincount(drawn.of, values, drawn.sizes.size) / drawn.sizes)
-
-
 GIVES: dict[Kind, Valued] = {"numbers": "number", "texts": "text", "lists": "texts"}
 """What an attribute is that a law gives."""
 
@@ -254,10 +247,8 @@ class TicketsModel(Model[Tickets]):
         self._log: TicketLog | None = None
         if "arrivals" in files:
             declared = [Attribute(name, kind) for name, kind in self._kinds().items()]
-            trips, end = self._trips, self._service.horizon
-            self._log = TicketLog(
-                files["arrivals"], self._table, declared, trips.centres, trips.homes, end
-            )
+            path, end = files["arrivals"], self._service.horizon
+            self._log = TicketLog(path, self._table, declared, self._trips, end)
         from_log = self._log.remarks if self._log else ()
         self.warnings = (*rules.remarks, *from_log, *self._remarks())
 
@@ -309,7 +300,7 @@ class TicketsModel(Model[Tickets]):
             )
         if self._factors.service.search == "exhaustive":
             yield from self._crowd()
-        shares, largest = self._factors.parties.shares, largest_team(table)
+        shares, largest = self._factors.parties.shares, max(team.largest for team in table.teams)
         if self._log:  # which says it of its own tickets
             return
         for size in range(largest + 1, len(shares) + 1):
@@ -323,7 +314,7 @@ class TicketsModel(Model[Tickets]):
     def _crowd(self) -> Iterator[str]:
         """Yield what is to be said where an exhaustive search may have many tickets to look at."""
         timeout = self._service.timeout
-        most = most_at_once(self._factors, timeout, self._log.logged.times if self._log else None)
+        most = most_at_once(self._factors, timeout, self._log.tickets.times if self._log else None)
         if most > FEW:
             yield (
                 f"service.search: exhaustive is for pools of up to {FEW} tickets, and {most:,} wait"
@@ -334,10 +325,7 @@ class TicketsModel(Model[Tickets]):
 
     def draw(self, streams: Streams, replication: int) -> Tickets:
         """Return the tickets of a replication; no rule enters."""
-        return draw_tickets(self._factors, self._trips, streams.place(replication), self._logged())
-
-    def _logged(self) -> Logged | None:
-        return self._log.logged if self._log else None
+        return draw_tickets(self._factors, self._trips, streams.place(replication), self._log)
 
     def run(self, inputs: Tickets) -> Outcome:
         """Return the responses."""
@@ -394,7 +382,7 @@ class TicketsModel(Model[Tickets]):
             matches_of(drawn, played, self._table, factors.match.spread),
             unmatchable(self._table, drawn, timeout),
             first_limit(self._table),
-            places_of(self._table),
+            self._table.largest,
             stays,
             backfills,
             report,
@@ -435,7 +423,7 @@ class TicketsModel(Model[Tickets]):
         """Return the tickets with their answers to proposals, if there are any."""
         if self._factors.service.acceptance_seconds is None:
             return inputs
-        answers = draw_answers(self._factors, inputs, self._logged())
+        answers = draw_answers(self._factors, inputs, self._log)
         return inputs._replace(answers=answers)
 
     def _blocking(self, found: Replication) -> Blocking:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,9 @@ FIRST = 10  # tickets, the oldest, without each of which a pool is looked at
 MOST = 40  # tickets of a pool, the oldest, that are looked at
 
 
+World: TypeAlias = tuple[Table, Tickets, Service]
+
+
 class Blocking(NamedTuple):
     """Who blocks whom."""
 
@@ -41,13 +44,12 @@ def search_gap(table: Table, tickets: Tickets, service: Service, start: float) -
 
     Of pools of the latest tickets, as if there had been no review before.
     """
-    again = _Again(table, tickets, service)
-    now = _moments(start, service, SMALL_LOOKS)
+    world, now = (table, tickets, service), _moments(start, service, SMALL_LOOKS)
     came = [tickets.times.searchsorted(t, side="right") for t in now]
     live = [tickets.times.searchsorted(t - service.timeout, side="right") for t in now]
     latest = [np.arange(max(end - FEW, first), end) for end, first in zip(came, live, strict=True)]
     matched = [
-        sum(int(tickets.sizes[own].sum()) for own in again.matched(latest, now, search))
+        sum(int(tickets.sizes[own].sum()) for own in matched_at(world, latest, now, search))
         for search in SEARCHES
     ]
     return 1.0 - matched[0] / matched[1] if matched[1] else math.nan
@@ -64,7 +66,7 @@ def blocking(
         for t in _moments(start, service, LOOKS)
     ]
     several = [(pool, t) for pool, t in left_over if pool.size > 1]
-    blockers = _blockers(_Again(table, tickets, service), several)
+    blockers = _blockers((table, tickets, service), several)
     return Blocking(
         sum(map(bool, blockers)) / len(several) if several else math.nan,
         sorted({pair for own in blockers for pair in own}),
@@ -79,7 +81,7 @@ def _moments(start: float, service: Service, most: int) -> list[float]:
     return [float(tick * service.review) for tick in ticks]
 
 
-def _blockers(again: _Again, pools: Sequence[tuple[Ints, float]]) -> list[list[tuple[int, int]]]:
+def _blockers(world: World, pools: Sequence[tuple[Ints, float]]) -> list[list[tuple[int, int]]]:
     """Return who blocks whom in each of some pools."""
     fewer, moments, without = [], [], []
     for pool, now in pools:
@@ -88,7 +90,7 @@ def _blockers(again: _Again, pools: Sequence[tuple[Ints, float]]) -> list[list[t
             fewer.append(pool[pool != gone])
             moments.append(now)
             without.append(int(gone))
-    found = again.matched(fewer, moments, "pass")
+    found = matched_at(world, fewer, moments, "pass")
     blockers: list[list[tuple[int, int]]] = []
     whole = False
     for gone, own in zip(without, found, strict=True):
@@ -100,31 +102,23 @@ def _blockers(again: _Again, pools: Sequence[tuple[Ints, float]]) -> list[list[t
     return blockers
 
 
-class _Again:
-    """Looks at pools for one review each."""
-
-    def __init__(self, table: Table, tickets: Tickets, service: Service) -> None:
-        self._table, self._tickets, self._service = table, tickets, service
-
-    def matched(
-        self, pools: Sequence[Ints], moments: Sequence[float], search: Search
-    ) -> list[Ints]:
-        """Return the tickets of each pool that have a match after one review at its moment."""
-        sizes = np.array([pool.size for pool in pools], np.int64)
-        chosen = np.concatenate([*pools, np.empty(0, np.int64)]).astype(np.int64)
-        of = np.repeat(np.arange(sizes.size), sizes)
-        # A pool that is left over times out before the next one has its review.
-        apart = 2.0 * self._service.timeout
-        ages = np.asarray(moments, np.float64)[of] - self._tickets.times[chosen]
-        tickets = self._tickets.take(chosen)._replace(
-            times=apart * (of + 1) - ages,
-            cancels=np.full(of.size, np.inf),
-            answers=np.empty((of.size, 0)),
-        )
-        service = self._service._replace(
-            horizon=apart * (sizes.size + 1), review=apart, acceptance=None
-        )
-        played = play_columns(self._table, tickets, service, search)
-        has_match = np.zeros(chosen.size, np.bool_)
-        has_match[played.tickets] = True
-        return [chosen[has_match & (of == number)] for number in range(sizes.size)]
+def matched_at(
+    world: World, pools: Sequence[Ints], moments: Sequence[float], search: Search
+) -> list[Ints]:
+    """Return the tickets of each pool that have a match after one review at its moment."""
+    table, tickets, service = world
+    sizes = np.array([pool.size for pool in pools], np.int64)
+    chosen = np.concatenate([*pools, np.empty(0, np.int64)]).astype(np.int64)
+    of = np.repeat(np.arange(sizes.size), sizes)
+    # A pool that is left over times out before the next one has its review.
+    apart = 2.0 * service.timeout
+    ages = np.asarray(moments, np.float64)[of] - tickets.times[chosen]
+    again = tickets.take(chosen)._replace(
+        times=apart * (of + 1) - ages,
+        cancels=np.full(of.size, np.inf),
+        answers=np.empty((of.size, 0)),
+    )
+    service = service._replace(horizon=apart * (sizes.size + 1), review=apart, acceptance=None)
+    has_match = np.zeros(chosen.size, np.bool_)
+    has_match[play_columns(table, again, service, search).tickets] = True
+    return [chosen[has_match & (of == number)] for number in range(sizes.size)]

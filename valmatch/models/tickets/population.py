@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -35,12 +35,15 @@ from valmatch.models.tickets.factors import (
     kind_of,
 )
 
+if TYPE_CHECKING:
+    from valmatch.models.tickets.logged import TicketLog
+
 # Times at which tickets come: a Poisson process whose rate changes by the hour of a day.
 
 HOUR = 3600.0
 
 
-def draw_times(factors: TicketsFactors, place: Words) -> Floats:
+def draw_times(factors: TicketsFactors, rng_key: Words) -> Floats:
     """Draw when tickets come: gaps are exponential in expected tickets."""
     rates = _rates(factors)
     edges = np.append(np.arange(math.ceil(factors.hours), dtype=np.float64), factors.hours)
@@ -50,7 +53,7 @@ def draw_times(factors: TicketsFactors, place: Words) -> Floats:
     arrived, count = np.zeros(1), math.ceil(total + 5.0 * math.sqrt(total)) + 1
     while arrived[-1] < total:  # drawn anew in the rare case that these gaps are not enough
         gaps = np.empty(count)
-        fill_uniforms_of(place, GAP, np.zeros(count, np.int64), np.arange(count), gaps)
+        fill_uniforms_of(rng_key, GAP, np.zeros(count, np.int64), np.arange(count), gaps)
         arrived, count = np.cumsum(-np.log(gaps)), 2 * count
     arrived = arrived[arrived < total]
     hour = np.searchsorted(before, arrived, side="right") - 1
@@ -95,18 +98,24 @@ class People(NamedTuple):
     of: Ints
     tickets: Ints
     places: Ints
-    place: Words  # (3,)
+    rng_key: Words  # (3,)
 
     def uniforms(self, source: int, counters: Ints | None = None) -> Floats:
         """Return a uniform number of each, at its place or at some counter."""
         out = np.empty(self.of.size)
         where = self.places if counters is None else counters
-        fill_uniforms_of(self.place, source, self.of, where, out)
+        fill_uniforms_of(self.rng_key, source, self.of, where, out)
         return out
 
     def normals(self, source: int, counters: Ints | None = None) -> Floats:
         """Return a normal number of each."""
         return np.asarray(ndtri(self.uniforms(source, counters)))
+
+
+def players_of(drawn: Tickets) -> People:
+    """Return the players of drawn tickets."""
+    of = drawn.of
+    return People(of, of, drawn.places, drawn.rng_key)
 
 
 def users_of(ratings: RatingsFactors, people: People) -> Ints:
@@ -155,25 +164,16 @@ Of every proposal that fails, who has not accepted leaves, so that hardly a tick
 """
 
 
-class Logged(NamedTuple):
-    """Tickets of a log."""
-
-    times: Floats  # (tickets,); seconds
-    sizes: Ints  # (tickets,); players
-    laid_over: Callable[[Tickets], Tickets]  # returns drawn tickets with what the log says of them
-    answered: Callable[[Floats], Floats]  # returns drawn answers with those of the log
-
-
 def draw_tickets(
-    factors: TicketsFactors, trips: RoundTrips, place: Words, log: Logged | None = None
+    factors: TicketsFactors, trips: RoundTrips, rng_key: Words, log: TicketLog | None = None
 ) -> Tickets:
     """Draw the tickets of a replication; no rule enters.
 
-    Shapes: `place` (3,).
+    Shapes: `rng_key` (3,).
     """
     if log is None:
-        return _draw(factors, trips, place, draw_times(factors, place))[0]
-    drawn, error = _draw(factors, trips, place, log.times, log.sizes)
+        return _draw(factors, trips, rng_key, draw_times(factors, rng_key))[0]
+    drawn, error = _draw(factors, trips, rng_key, log.tickets.times, log.tickets.sizes)
     seen = drawn.seen
     drawn = log.laid_over(drawn)
     given = drawn.values[factors.skill.attribute]
@@ -186,20 +186,19 @@ def draw_tickets(
 def _draw(
     factors: TicketsFactors,
     trips: RoundTrips,
-    place: Words,
+    rng_key: Words,
     times: Floats,
     sizes: Ints | None = None,
 ) -> tuple[Tickets, Floats | float]:
     """Draw tickets, and how far what is seen of their players is off."""
     tickets = times.size
     if sizes is None:
-        sizes = 1 + _chosen(factors.parties.shares, _uniforms(SIZE, tickets, place))
+        sizes = 1 + _chosen(factors.parties.shares, _uniforms(SIZE, tickets, rng_key))
     regions = factors.regions.shares
-    homes = _chosen(tuple(regions.values()), _uniforms(HOME, tickets, place))
+    homes = _chosen(tuple(regions.values()), _uniforms(HOME, tickets, rng_key))
     none = np.empty((tickets, 0))
-    drawn = Tickets(times, times, sizes, {}, trips.centres, none, none, place, homes=homes)
-    own = drawn.of
-    people = People(own, own, drawn.places, place)
+    drawn = Tickets(times, times, sizes, {}, trips.centres, none, none, rng_key, homes=homes)
+    people = players_of(drawn)
     users = people._replace(of=users_of(factors.ratings, people))
     skills = _skills(factors, sizes, people, users)
     beliefs = draw_beliefs(factors.ratings, users) if factors.ratings.any_given() else {}
@@ -217,7 +216,7 @@ def _draw(
         for number, (name, law) in enumerate(factors.attributes.items())
     }
     latencies = _latencies(factors.regions.spread, trips.milliseconds, homes, people)
-    cancels = times + _patience(factors, tickets, place)
+    cancels = times + _patience(factors, tickets, rng_key)
     attributes[factors.skill.attribute] = seen
     drawn = drawn._replace(
         cancels=cancels, values=attributes, latencies=latencies, skills=skills, seen=seen
@@ -225,10 +224,10 @@ def _draw(
     return drawn, error
 
 
-def _uniforms(source: int, tickets: int, place: Words) -> Floats:
+def _uniforms(source: int, tickets: int, rng_key: Words) -> Floats:
     """Return the first uniform number of a source of each ticket."""
     out = np.empty(tickets)
-    fill_uniforms_of(place, source, np.arange(tickets), np.zeros(tickets, np.int64), out)
+    fill_uniforms_of(rng_key, source, np.arange(tickets), np.zeros(tickets, np.int64), out)
     return out
 
 
@@ -244,7 +243,7 @@ def _skills(factors: TicketsFactors, sizes: Ints, people: People, users: People)
     """Return the true skills of players."""
     skill = factors.skill
     if factors.ratings.users is None:
-        drawn = ndtri(_uniforms(SKILL, sizes.size, people.place))[people.tickets]
+        drawn = ndtri(_uniforms(SKILL, sizes.size, people.rng_key))[people.tickets]
     else:  # of single players, the first number of each
         drawn = users.normals(SKILL)
     skills = skill.mean + skill.std * drawn
@@ -264,12 +263,12 @@ def _latencies(spread: float, medians: Floats, homes: Ints, people: People) -> F
     return np.maximum(latencies, 1.0, out=latencies)
 
 
-def _patience(factors: TicketsFactors, tickets: int, place: Words) -> Floats:
+def _patience(factors: TicketsFactors, tickets: int, rng_key: Words) -> Floats:
     """Return after how many seconds tickets are cancelled."""
     median = factors.patience.median_seconds
     if median is None:
         return np.full(tickets, np.inf)
-    normals = ndtri(_uniforms(PATIENCE, tickets, place))
+    normals = ndtri(_uniforms(PATIENCE, tickets, rng_key))
     return np.asarray(median * np.exp(factors.patience.spread * normals))
 
 
@@ -284,7 +283,7 @@ def _attribute(
     if kind == "texts":
         shares = [float(share) for share in law.values()]  # type: ignore[arg-type]
         return Texts(
-            _chosen(shares, _uniforms(source, tickets, people.place))[people.tickets], list(law)
+            _chosen(shares, _uniforms(source, tickets, people.rng_key))[people.tickets], list(law)
         )
     items: dict[str, float] = law["lists"]  # type: ignore[assignment]
     columns = [
@@ -295,20 +294,18 @@ def _attribute(
     return Lists(has.sum(axis=1), np.nonzero(has)[1], list(items))
 
 
-def draw_answers(factors: TicketsFactors, drawn: Tickets, log: Logged | None = None) -> Floats:
+def draw_answers(factors: TicketsFactors, drawn: Tickets, log: TicketLog | None = None) -> Floats:
     """Return after how many seconds tickets accept each proposal, NaN for never.
 
     A ticket accepts with the last of its players, if all do.
     """
-    service, own, places = factors.service, drawn.of, drawn.places
-    people = People(own, own, places, drawn.place)
+    service, people = factors.service, players_of(drawn)
     answers = np.empty((drawn.times.size, PROPOSALS))
-    firsts = drawn.firsts
-    for proposal in range(PROPOSALS) if drawn.times.size else ():
-        counters = ROOM * proposal + places
+    for proposal in range(PROPOSALS):
+        counters = ROOM * proposal + people.places
         seconds = -service.answer_seconds * np.log(people.uniforms(ANSWER, counters))
         refuses = people.uniforms(ACCEPTS, counters) >= service.accept_prob
         seconds[refuses] = np.inf
-        answers[:, proposal] = np.maximum.reduceat(seconds, firsts)
+        answers[:, proposal] = drawn.of_party(seconds, "max")
     answers[np.isinf(answers)] = np.nan
     return answers if log is None else log.answered(answers)

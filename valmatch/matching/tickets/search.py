@@ -1,6 +1,6 @@
 """Kernels that look for matches: the passes of a review, one anchor after the other.
 
-`pass` adds ticket after ticket to the first team that takes it, and keeps the last match that was
+`pass` adds ticket after ticket to the first team that takes it, and saves the last match that was
 valid on the way. `exhaustive` looks at all sets of tickets with the anchor and all their teams; for
 small pools.
 """
@@ -13,19 +13,20 @@ from valmatch.draws.streams import uniform_at
 from valmatch.kernels.arrays import Ints, Records
 from valmatch.kernels.compilation import apart, inlined, internal
 from valmatch.matching.tickets import layout as t
-from valmatch.matching.tickets.growing import (
+from valmatch.matching.tickets.candidate import (
     age_with,
     begin,
     fits,
     is_valid,
+    move_forward,
+    pop,
+    push,
     restore,
     room_of,
-    seat,
     take,
-    tell,
-    unseat,
+    verdict_from_tallies,
 )
-from valmatch.matching.tickets.layout import Queue, World
+from valmatch.matching.tickets.layout import Candidate, Queue, World
 
 # Kernels that look at all matches with an anchor; for small pools.
 
@@ -39,41 +40,38 @@ def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
 
     Where there are too many candidates ``too_many`` says of how many tickets.
     """
-    begin(queue)
-    teams, candidates = world.teams.size, 0
-    place, team = 0, t.NONE
+    candidate = queue.candidate
+    begin(candidate)
+    tried, candidates, place, team = candidate.tried, 0, 0, t.NONE
     while True:
         # The next ticket and team that can be added after the last; else the last is changed.
-        level = queue.seats.growing[0]["tickets"]
-        last = others if level else 0
-        ticket = anchor
+        level = candidate.current[0]["tickets"]
+        last, ticket = others if level else 0, anchor
         while place <= last:
             ticket = queue.lists[t.OTHERS, place - 1] if place else anchor
-            if _can_take(ticket, team, world, queue):
+            if _may_take(ticket, team, world, candidate):
                 break
-            team += 1
-            if team == teams:
-                place, team = place + 1, t.NONE
+            place, team = _following(place, team, world)
         if place <= last:
-            own, oldest = queue.slots[ticket]["age"], world.options[0]["oldest"]
-            seat(ticket, team, age_with(own, oldest, queue.seats), world, queue.seats)
-            queue.seats.tried[t.PLACES, level] = place
-            _compare(world, queue)
+            push(ticket, team, age_with(ticket, world, queue), world, candidate)
+            tried[t.PLACES, level] = place
+            _compare(world, candidate)
             place, team = place + 1, t.NONE
             candidates += 1
             if candidates > MOST_CANDIDATES:
                 queue.state[0]["too_many"] = others + 1
                 break
         elif level > 0:
-            place, team = (
-                queue.seats.tried[t.PLACES, level - 1],
-                queue.seats.tried[t.TEAMS, level - 1] + 1,
-            )
-            unseat(_age_of(level - 1, world, queue), world, queue.seats)
-            if team == teams:
-                place, team = place + 1, t.NONE
+            place, team = _following(tried[t.PLACES, level - 1], tried[t.TEAMS, level - 1], world)
+            pop(_age_of(level - 1, world, queue), world, candidate)
         else:
             break
+
+
+@inlined
+def _following(place: int, team: int, world: World) -> tuple[int, int]:
+    """Return the next team of a place, or the first of the next one."""
+    return (place, team + 1) if team + 1 < world.teams.size else (place + 1, t.NONE)
 
 
 @internal
@@ -81,65 +79,58 @@ def _age_of(tickets: int, world: World, queue: Queue) -> int:
     """Return the age of the first tickets of the match: of the oldest, or of the newest."""
     age = t.NONE
     for k in range(tickets):
-        own = queue.slots[queue.seats.tried[t.MEMBERS, k]]["age"]
+        other = queue.slots[queue.candidate.tried[t.MEMBERS, k]]["age"]
         if age == t.NONE:
-            age = own
-        elif world.options[0]["oldest"]:
-            age = max(age, own)
+            age = other
         else:
-            age = min(age, own)
+            age = max(age, other) if world.options[0]["oldest"] else min(age, other)
     return age
 
 
 @internal
-def _can_take(ticket: int, team: int, world: World, queue: Queue) -> bool:
+def _may_take(ticket: int, team: int, world: World, candidate: Candidate) -> bool:
     """Return whether a team may ever have room for a ticket; NONE for one of a game that runs."""
-    record = world.tickets[ticket]
+    record, sizes = world.rows.tickets[ticket], candidate.sizes
     if (record["running"] == 1) != (team == t.NONE):
         return False
     if team != t.NONE:
-        return queue.seats.sizes[team] + record["players"] <= world.teams[team]["ever"]
-    if queue.seats.growing[0]["running"]:
+        return sizes[team] + record["players"] <= world.teams[team]["ever"]
+    if candidate.current[0]["running"]:
         return False
     for k in range(record["first_part"], record["first_part"] + record["parts"]):
-        part = world.parts[k]
-        if queue.seats.sizes[part["team"]] + part["players"] > world.teams[part["team"]]["ever"]:
+        part = world.parts.teams[k]
+        if sizes[part["team"]] + part["players"] > world.teams[part["team"]]["ever"]:
             return False
     return True
 
 
 @internal
-def _compare(world: World, queue: Queue) -> None:
+def _compare(world: World, candidate: Candidate) -> None:
     """Remember the match if it is valid and better than the best."""
-    growing = queue.seats.growing[0]
-    tickets, best = growing["tickets"], growing["best"]
-    better = best == 0 or growing["players"] > growing["best_players"]
-    if not better and growing["players"] == growing["best_players"]:
-        order = _order(queue.seats.tried[t.PLACES], queue.seats.tried[t.BEST_PLACES], tickets, best)
+    current, tried = candidate.current[0], candidate.tried
+    order = current["best_players"] - current["players"] if current["best"] else -1
+    for row in (t.PLACES, t.TEAMS):
         if order == 0:
-            order = _order(
-                queue.seats.tried[t.TEAMS], queue.seats.tried[t.BEST_TEAMS], tickets, best
-            )
-        better = order < 0
-    if not better or not is_valid(False, world, queue.seats):
+            best = tried[row + t.BEST]
+            order = _order(tried[row], best, current["tickets"], current["best"])
+    if order >= 0 or not is_valid(False, world, candidate):
         return
-    growing["best"], growing["best_players"] = tickets, growing["players"]
-    for i in range(tickets):
-        queue.seats.tried[t.BEST, i] = queue.seats.tried[t.MEMBERS, i]
-        queue.seats.tried[t.BEST_TEAMS, i] = queue.seats.tried[t.TEAMS, i]
-        queue.seats.tried[t.BEST_PLACES, i] = queue.seats.tried[t.PLACES, i]
+    current["best"], current["best_players"] = current["tickets"], current["players"]
+    for row in (t.MEMBERS, t.TEAMS, t.PLACES):
+        for k in range(current["tickets"]):
+            tried[row + t.BEST, k] = tried[row, k]
 
 
 @inlined
 def _order(one: Ints, other: Ints, size: int, other_size: int) -> int:
-    """Return -1 if a list of numbers comes lexicographically before another one, 1 if after."""
+    """Return less than 0 if a list of numbers comes lexicographically before another one."""
     for k in range(min(size, other_size)):
         if one[k] != other[k]:
-            return -1 if one[k] < other[k] else 1
-    return 0 if size == other_size else (-1 if size < other_size else 1)
+            return one[k] - other[k]
+    return size - other_size
 
 
-# Kernels that put tickets in order: by a key, or together by camp.
+# Kernels that put tickets in order: by a key, or together by partition.
 
 
 @internal
@@ -169,31 +160,28 @@ def stable_sort(order: Ints, spare: Ints, slots: Records, count: int) -> None:
 def group(
     source: Ints, count: int, target: Ints, tickets: Records, firsts: Ints, ends: Ints
 ) -> None:
-    """Put tickets together by camp, in each in the order in which they come."""
+    """Put tickets together by partition, in each in the order in which they come.
+
+    Where a partition begins is known at its first ticket; from then on its end, yet to grow, says
+    where its next ticket goes.
+    """
     for k in range(count):
-        camp = tickets[source[k]]["camp"]
-        if camp >= 0:
-            ends[camp] = 0
+        partition = tickets[source[k]]["partition"]
+        if partition >= 0:
+            firsts[partition], ends[partition] = -1, 0
     for k in range(count):
-        camp = tickets[source[k]]["camp"]
-        if camp >= 0:
-            ends[camp] += 1
-    # Where a camp begins is known at its first ticket, and is its end, yet to grow, from then on.
-    # Until then the end is a number of tickets; afterwards it is negative, less one.
+        partition = tickets[source[k]]["partition"]
+        if partition >= 0:
+            ends[partition] += 1
     total = 0
     for k in range(count):
-        camp = tickets[source[k]]["camp"]
-        if camp < 0:
-            continue
-        if ends[camp] >= 0:
-            firsts[camp], total = total, total + ends[camp]
-            ends[camp] = -firsts[camp] - 1
-        target[-ends[camp] - 1] = source[k]
-        ends[camp] -= 1
-    for k in range(count):
-        camp = tickets[source[k]]["camp"]
-        if camp >= 0 and ends[camp] < 0:
-            ends[camp] = -ends[camp] - 1
+        partition = tickets[source[k]]["partition"]
+        if partition >= 0:
+            if firsts[partition] < 0:
+                size, firsts[partition], ends[partition] = ends[partition], total, total
+                total += size
+            target[ends[partition]] = source[k]
+            ends[partition] += 1
 
 
 @internal
@@ -210,7 +198,7 @@ def place_in(line: Ints, first: int, end: int, ticket: int) -> int:
 
 # The kernel of the search `pass`: one anchor adds ticket after ticket to its match.
 #
-# An anchor that found no match keeps what it had of one. Next time it goes on from there, with the
+# The search of an anchor that found no match is saved. Next time it goes on from there, with the
 # same result as from the beginning, for these reasons. The others are tried in the order of their
 # numbers, so by age. Whether one is taken, and by which team, is decided by the tickets taken
 # before it, by it, and by the age of the match with it; a ticket that is not taken leaves nothing
@@ -234,31 +222,31 @@ def place_in(line: Ints, first: int, end: int, ticket: int) -> int:
 DONE = -2  # no ticket is left to be tried again
 
 TEAM_BITS = 8
-"""Bits of the number of a team where a ticket of a kept match stands; matches have up to 200."""
+"""Bits of the number of a team in an entry of a saved search; matches have up to 200."""
 
 
 @inlined
 def _ticket_of(entry: int) -> int:
-    """Return the ticket of an entry of a kept match."""
+    """Return the ticket of an entry of a saved search."""
     return entry >> TEAM_BITS
 
 
 @inlined
 def _team_of(entry: int) -> int:
-    """Return the team of an entry of a kept match, NONE for the teams of a game that runs."""
+    """Return the team of an entry of a saved search, NONE for those of a game that runs."""
     return (entry & (2**TEAM_BITS - 1)) - 1
 
 
 @inlined
-def _is_known(anchor: int, world: World, queue: Queue) -> bool:
-    """Return whether what an anchor has kept is of use; see above."""
-    if queue.kept[anchor % queue.kept.size]["anchor"] != anchor:
+def _has_saved(anchor: int, world: World, queue: Queue) -> bool:
+    """Return whether the search that an anchor has saved is of use; see above."""
+    if queue.saved[anchor % queue.saved.size]["anchor"] != anchor:
         return False
     if queue.slots[anchor]["news"] != t.NOTHING_NEW:
         return False
-    camp = queue.camps[world.tickets[anchor]["camp"]]
+    partition = queue.partitions[world.rows.tickets[anchor]["partition"]]
     if world.options[0]["oldest"]:
-        for k in range(camp["first_news"], camp["end_news"]):
+        for k in range(partition["first_news"], partition["end_news"]):
             ticket = queue.lists[t.NEWS, k]
             if ticket > anchor:
                 break
@@ -268,23 +256,23 @@ def _is_known(anchor: int, world: World, queue: Queue) -> bool:
 
 
 @internal
-def _keep(anchor: int, queue: Queue) -> None:
-    """Keep the match that an anchor could not complete."""
-    number, growing = anchor % queue.kept.size, queue.seats.growing[0]
-    record = queue.kept[number]
-    record["anchor"], record["tickets"] = anchor, growing["tickets"]
-    record["full"] = growing["full"]
-    for k in range(growing["tickets"]):
-        ticket, team = queue.seats.tried[t.MEMBERS, k], queue.seats.tried[t.TEAMS, k]
-        queue.kept_tickets[number, k] = (ticket << TEAM_BITS) + team + 1
+def _save(anchor: int, queue: Queue) -> None:
+    """Save the match that an anchor could not complete."""
+    number, candidate = anchor % queue.saved.size, queue.candidate
+    record, current = queue.saved[number], candidate.current[0]
+    record["anchor"], record["tickets"] = anchor, current["tickets"]
+    record["full"] = current["full"]
+    for k in range(current["tickets"]):
+        ticket, team = candidate.tried[t.MEMBERS, k], candidate.tried[t.TEAMS, k]
+        queue.saved_tickets[number, k] = (ticket << TEAM_BITS) + team + 1
 
 
 @inlined
 def _has_lost(anchor: int, queue: Queue) -> bool:
-    """Return whether a ticket of a kept match waits no more."""
-    number = anchor % queue.kept.size
-    for k in range(queue.kept[number]["tickets"]):
-        ticket = _ticket_of(queue.kept_tickets[number, k])
+    """Return whether a ticket of a saved search waits no more."""
+    number = anchor % queue.saved.size
+    for k in range(queue.saved[number]["tickets"]):
+        ticket = _ticket_of(queue.saved_tickets[number, k])
         if queue.slots[ticket]["status"] != t.WAITING:
             return True
     return False
@@ -292,21 +280,21 @@ def _has_lost(anchor: int, queue: Queue) -> bool:
 
 @inlined
 def _first_news(anchor: int, world: World, queue: Queue) -> int:
-    """Return the place of the first news from a place on that an anchor has to look at."""
-    camp, number = queue.camps[world.tickets[anchor]["camp"]], anchor % queue.kept.size
-    record = queue.kept[number]
-    last = world.tickets.size
+    """Return the place of the first news that an anchor has to look at."""
+    partition = queue.partitions[world.rows.tickets[anchor]["partition"]]
+    number, last = anchor % queue.saved.size, world.rows.tickets.size
+    record = queue.saved[number]
     if record["full"]:  # nobody behind the last one was tried
         last = t.NONE
         if record["tickets"] > 1:
-            last = _ticket_of(queue.kept_tickets[number, record["tickets"] - 1])
-    for k in range(camp["first_news"], camp["end_news"]):
+            last = _ticket_of(queue.saved_tickets[number, record["tickets"] - 1])
+    for k in range(partition["first_news"], partition["end_news"]):
         ticket = queue.lists[t.NEWS, k]
         if ticket > last:
             break
         if queue.slots[ticket]["news"] == t.NEW or ticket > anchor:
             return k
-    return int(camp["end_news"])
+    return int(partition["end_news"])
 
 
 @inlined
@@ -319,12 +307,12 @@ def _known_rules(ticket: int, age: int, world: World, queue: Queue) -> int:
     counted, undecided = world.options[0]["counted"], False
     common = world.options[0]["common"]
     for k in range(common):
-        verdict = tell(queue.order[k], age, ticket, t.NONE, world.facts, queue.tallies)
+        verdict = verdict_from_tallies(queue.order[k], age, ticket, t.NONE, world, queue.candidate)
         if verdict == t.FALSE:
             if counted:
                 _count_refusals(k, ticket, age, world, queue)
             elif k > 0:
-                queue.order[k - 1], queue.order[k] = queue.order[k], queue.order[k - 1]
+                move_forward(k, queue)
             return t.NONE
         if verdict == t.UNDECIDED:
             if counted:
@@ -336,31 +324,30 @@ def _known_rules(ticket: int, age: int, world: World, queue: Queue) -> int:
 @internal
 def _count_refusals(rule: int, ticket: int, age: int, world: World, queue: Queue) -> None:
     """Count for each team with room for a ticket that a rule refuses and those before hold."""
-    tries, seats = 0, queue.seats
-    if world.tickets[ticket]["running"]:
-        tries = int(fits(ticket, age, world, seats))
+    tries, candidate = 0, queue.candidate
+    if world.rows.tickets[ticket]["running"]:
+        tries = int(fits(ticket, t.NONE, age, world, candidate))
     else:
         for team in range(world.teams.size):
-            most = world.facts.steps[world.teams[team]["most"], age]["value"]
-            tries += int(seats.sizes[team] + world.tickets[ticket]["players"] <= most)
+            tries += int(fits(ticket, team, age, world, candidate))
     for k in range(rule):
-        seats.judged[k]["held"] += tries
-    seats.judged[rule]["refused"] += tries
+        candidate.judged[k]["held"] += tries
+    candidate.judged[rule]["refused"] += tries
 
 
 @inlined
 def _catch_up(number: int, ticket: int, anchor: int, world: World, queue: Queue) -> int:
-    """Take the next tickets of a kept match that come before another one, all for NONE.
+    """Take the next tickets of a saved search that come before another one, all for NONE.
 
     The anchor is the first. Return the place of the first that is left. It waits no more if it
     comes before that one.
     """
-    kept = anchor % queue.kept.size
+    place = anchor % queue.saved.size
     if number == 0:
-        restore(anchor, _team_of(queue.kept_tickets[kept, 0]), world, queue)
+        restore(anchor, _team_of(queue.saved_tickets[place, 0]), world, queue)
         number = 1
-    while number < queue.kept[kept]["tickets"]:
-        entry = queue.kept_tickets[kept, number]
+    while number < queue.saved[place]["tickets"]:
+        entry = queue.saved_tickets[place, number]
         member = _ticket_of(entry)
         if (ticket != t.NONE and member >= ticket) or queue.slots[member]["status"] != t.WAITING:
             break
@@ -383,15 +370,15 @@ def _next_news(anchor: int, news: int, end: int, queue: Queue) -> tuple[int, int
 
 @inlined
 def _parting(ticket: int, number: int, anchor: int, queue: Queue) -> int:
-    """Return from which ticket on all are tried again, as the match is no longer the kept one.
+    """Return from which ticket on all are tried again, as the match is no longer the saved one.
 
     NONE where it still is that, up to `ticket`; DONE where there is nothing left to try.
     """
-    kept = anchor % queue.kept.size
-    record = queue.kept[kept]
+    place = anchor % queue.saved.size
+    record = queue.saved[place]
     if number == record["tickets"]:
         return DONE if ticket == t.NONE or record["full"] else t.NONE
-    member = _ticket_of(queue.kept_tickets[kept, number])
+    member = _ticket_of(queue.saved_tickets[place, number])
     if ticket == t.NONE or member < ticket:  # waits no more
         return member + 1
     return member if member == ticket else t.NONE
@@ -418,10 +405,10 @@ def _is_taken(
 
     That is the most room of a team, and the age and number of tickets that it is of.
     """
-    growing, mine = queue.seats.growing[0], world.tickets[ticket]
-    age = age_with(queue.slots[ticket]["age"], world.options[0]["oldest"], queue.seats)
-    if age != rooms[1] or growing["tickets"] != rooms[2]:
-        rooms = room_of(age, world, queue.seats), age, int(growing["tickets"])
+    current, mine = queue.candidate.current[0], world.rows.tickets[ticket]
+    age = age_with(ticket, world, queue)
+    if age != rooms[1] or current["tickets"] != rooms[2]:
+        rooms = room_of(age, world, queue.candidate), age, int(current["tickets"])
     start = t.NONE
     if mine["players"] <= rooms[0] or mine["running"]:
         start = _known_rules(ticket, age, world, queue)
@@ -430,45 +417,45 @@ def _is_taken(
 
 @internal
 def try_greedily(
-    anchor: int, row: int, first: int, end: int, keeps: bool, world: World, queue: Queue
+    anchor: int, row: int, first: int, end: int, saves: bool, world: World, queue: Queue
 ) -> None:
     """Let an anchor add ticket after ticket; remember the match whenever it is valid."""
-    growing = queue.seats.growing[0]
-    known = keeps and _is_known(anchor, world, queue)
-    apart = world.options[0]["backfill"] != 0 and not world.tickets[anchor]["running"]
+    current = queue.candidate.current[0]
+    resumed = saves and _has_saved(anchor, world, queue)
+    among_new = world.options[0]["backfill"] != 0 and not world.rows.tickets[anchor]["running"]
     news, end_news, number, k = 0, 0, 0, first - 1
-    growing["best"] = 0
-    if known:
+    current["best"] = 0
+    if resumed:
         news = _first_news(anchor, world, queue)
-        end_news = queue.camps[world.tickets[anchor]["camp"]]["end_news"]
-        none = queue.kept[anchor % queue.kept.size]["tickets"] == 0
+        end_news = queue.partitions[world.rows.tickets[anchor]["partition"]]["end_news"]
+        none = queue.saved[anchor % queue.saved.size]["tickets"] == 0
         if none or (news == end_news and not _has_lost(anchor, queue)):
             return
-    begin(queue)
+    begin(queue.candidate)
     rooms = 0, t.NONE, t.NONE
     while True:
         ticket = t.NONE
-        if known:
+        if resumed:
             ticket, news = _next_news(anchor, news, end_news, queue)
             number = _catch_up(number, ticket, anchor, world, queue)
             behind = _parting(ticket, number, anchor, queue)
             if behind == DONE:
                 return
             if behind != t.NONE:
-                known, k = False, place_in(queue.lists[row], first, end, behind)
-        if not known:
+                resumed, k = False, place_in(queue.lists[row], first, end, behind)
+        if not resumed:
             ticket, k = _next_in_line(anchor, row, k, first, end, queue)
             if ticket == t.NONE:
                 break
-        if world.tickets[ticket]["running"] and (apart or growing["running"]):
+        if world.rows.tickets[ticket]["running"] and (among_new or current["running"]):
             continue
         taken, rooms = _is_taken(ticket, rooms, world, queue)
-        if taken and known:
-            known, k = False, place_in(queue.lists[row], first, end, ticket + 1)
-        if growing["full"] if taken else ticket == anchor:
+        if taken and resumed:
+            resumed, k = False, place_in(queue.lists[row], first, end, ticket + 1)
+        if current["full"] if taken else ticket == anchor:
             break
-    if keeps and growing["best"] == 0:
-        _keep(anchor, queue)
+    if saves and current["best"] == 0:
+        _save(anchor, queue)
 
 
 BATCHES = 1  # source of the random order of a pool that is cut
@@ -494,7 +481,7 @@ def _let_age(now: float, world: World, queue: Queue) -> None:
     """Note which waits the tickets have passed."""
     for k in range(queue.state[0]["waiting"]):
         ticket = queue.lists[t.LINE, k]
-        slot, time = queue.slots[ticket], world.tickets[ticket]["time"]
+        slot, time = queue.slots[ticket], world.rows.tickets[ticket]["time"]
         age = slot["age"]
         while age < world.waits.size and time + world.waits[age] <= now:
             age += 1
@@ -510,15 +497,15 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
     pool = 0
     for k in range(queue.state[0]["waiting"]):
         ticket = queue.lists[t.LINE, k]
-        if world.tickets[ticket]["matchable"]:
+        if world.rows.tickets[ticket]["matchable"]:
             queue.lists[t.POOL, pool] = ticket
             pool += 1
-    keeps = options["batch_size"] == 0 and world.sorts.size == 0
-    keeps = keeps and not (options["exhaustive"] or options["counted"])
+    saves = options["batch_size"] == 0 and world.sorts.size == 0
+    saves = saves and not (options["exhaustive"] or options["counted"])
     size = pool if options["batch_size"] == 0 else options["batch_size"]
     if options["batch_size"]:
         _order_pool(pool, number, world, queue)
-    if keeps:
+    if saves:
         _bring_together(pool, world, queue)
     made = 0
     for start in range(0, pool, max(size, 1)):
@@ -527,11 +514,11 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
             ticket = queue.lists[t.POOL, start + k]
             if options["batch_size"]:
                 queue.lists[t.BATCH, k], queue.slots[ticket]["key"] = ticket, float(ticket)
-            elif not keeps:
+            elif not saves:
                 queue.lists[t.BATCH, k] = ticket
         if options["batch_size"]:
             _sort(t.BATCH, count, queue)
-        made += _batch(now, count, keeps, world, queue)
+        made += _batch(now, count, saves, world, queue)
     for k in range(queue.state[0]["waiting"]):
         queue.slots[queue.lists[t.LINE, k]]["news"] = t.NOTHING_NEW
     if made:
@@ -552,31 +539,38 @@ def _order_pool(pool: int, number: int, world: World, queue: Queue) -> None:
         counter = queue.state[0]["reviews"] * PASSES + number
         for k in range(pool):
             ticket = queue.lists[t.POOL, k]
-            queue.slots[ticket]["key"] = uniform_at(world.place, BATCHES, ticket, counter)
+            queue.slots[ticket]["key"] = uniform_at(world.rng_key, BATCHES, ticket, counter)
         _sort(t.POOL, pool, queue)
         return
-    for row in range(world.batch_values.shape[0] - 1, -1, -1):
+    for row in range(world.rows.batch_values.shape[1] - 1, -1, -1):
         for k in range(pool):
             ticket = queue.lists[t.POOL, k]
-            queue.slots[ticket]["key"] = world.batch_values[row, ticket]
+            queue.slots[ticket]["key"] = world.rows.batch_values[ticket, row]
         _sort(t.POOL, pool, queue)
 
 
 @internal
 def _bring_together(pool: int, world: World, queue: Queue) -> None:
-    """Put the tickets of each camp together, and those of them of whom there are news."""
+    """Put the tickets of each partition together, and those of them of whom there are news."""
     news = 0
     for k in range(pool):
         ticket = queue.lists[t.POOL, k]
-        if world.tickets[ticket]["camp"] != t.NONE:
-            camp = queue.camps[world.tickets[ticket]["camp"]]
-            camp["first_news"], camp["end_news"] = 0, 0
+        if world.rows.tickets[ticket]["partition"] != t.NONE:
+            partition = queue.partitions[world.rows.tickets[ticket]["partition"]]
+            partition["first_news"], partition["end_news"] = 0, 0
         if queue.slots[ticket]["news"] != t.NOTHING_NEW:
             queue.lists[t.SPARE, news] = ticket
             news += 1
-    camps, tickets = queue.camps, world.tickets
-    group(queue.lists[t.POOL], pool, queue.lists[t.BATCH], tickets, camps["first"], camps["end"])
-    firsts, ends = camps["first_news"], camps["end_news"]
+    partitions, tickets = queue.partitions, world.rows.tickets
+    group(
+        queue.lists[t.POOL],
+        pool,
+        queue.lists[t.BATCH],
+        tickets,
+        partitions["first"],
+        partitions["end"],
+    )
+    firsts, ends = partitions["first_news"], partitions["end_news"]
     group(queue.lists[t.SPARE], news, queue.lists[t.NEWS], tickets, firsts, ends)
 
 
@@ -593,7 +587,7 @@ def _let_go(world: World, queue: Queue) -> None:
 
 
 @internal
-def _batch(now: float, count: int, keeps: bool, world: World, queue: Queue) -> int:
+def _batch(now: float, count: int, saves: bool, world: World, queue: Queue) -> int:
     """Let the tickets of a batch be anchors; return how many matches were made.
 
     By age, or those of games that run before the others, which then are among themselves, or after.
@@ -605,20 +599,22 @@ def _batch(now: float, count: int, keeps: bool, world: World, queue: Queue) -> i
         for k in range(count):
             if queue.state[0]["too_many"] > 0:
                 return made
-            anchor = queue.lists[t.POOL if keeps else t.BATCH, k]
+            anchor = queue.lists[t.POOL if saves else t.BATCH, k]
             if queue.slots[anchor]["status"] != t.WAITING:
                 continue
-            if priority and (world.tickets[anchor]["running"] == 1) != running:
+            if priority and (world.rows.tickets[anchor]["running"] == 1) != running:
                 continue
-            if world.tickets[anchor]["camp"] == t.NONE:
+            if world.rows.tickets[anchor]["partition"] == t.NONE:
                 continue
-            queue.seats.growing[0]["best"] = 0
-            if keeps:
-                camp = queue.camps[world.tickets[anchor]["camp"]]
-                try_greedily(anchor, t.BATCH, camp["first"], camp["end"], True, world, queue)
+            queue.candidate.current[0]["best"] = 0
+            if saves:
+                partition = queue.partitions[world.rows.tickets[anchor]["partition"]]
+                try_greedily(
+                    anchor, t.BATCH, partition["first"], partition["end"], True, world, queue
+                )
             else:
                 _try_others(anchor, count, world, queue)
-            if queue.seats.growing[0]["best"]:
+            if queue.candidate.current[0]["best"]:
                 _note(anchor, now, world, queue)
                 made += 1
     return made
@@ -627,14 +623,14 @@ def _batch(now: float, count: int, keeps: bool, world: World, queue: Queue) -> i
 @internal
 def _try_others(anchor: int, count: int, world: World, queue: Queue) -> None:
     """Let an anchor look for a match among the others of a batch."""
-    others, options, camp = 0, world.options[0], world.tickets[anchor]["camp"]
-    alike = options["backfill"] == 0 or world.tickets[anchor]["running"]
+    others, options, partition = 0, world.options[0], world.rows.tickets[anchor]["partition"]
+    alike = options["backfill"] == 0 or world.rows.tickets[anchor]["running"]
     for k in range(count):
         ticket = queue.lists[t.BATCH, k]
-        record = world.tickets[ticket]
+        record = world.rows.tickets[ticket]
         if (
             ticket != anchor
-            and record["camp"] == camp
+            and record["partition"] == partition
             and (alike or not record["running"])
             and queue.slots[ticket]["status"] == t.WAITING
         ):
@@ -653,15 +649,15 @@ def _try_others(anchor: int, count: int, world: World, queue: Queue) -> None:
 @internal
 def _sort_others(row: int, anchor: int, others: int, world: World, queue: Queue) -> None:
     """Sort tickets by one sort: those without a value last."""
-    key = int(world.sort_values[row, anchor, world.sort_values.shape[2] - 1])
+    values = world.rows.sort_values
+    key = int(values[anchor, row, values.shape[2] - 1])
     if key == t.NONE:
         return
-    own = world.sort_values[row, anchor, key]
     for k in range(others):
         ticket = queue.lists[t.OTHERS, k]
-        value = world.sort_values[row, ticket, key]
+        value = values[ticket, row, key]
         if world.sorts[row]["from_anchor"]:
-            value = abs(value - own)
+            value = abs(value - values[anchor, row, key])
         if world.sorts[row]["descending"]:
             value = -value
         queue.slots[ticket]["key"] = np.inf if np.isnan(value) else value
@@ -674,11 +670,11 @@ def _note(anchor: int, now: float, world: World, queue: Queue) -> None:
     state = queue.state[0]
     match = queue.matches[state["matches"]]
     match["proposed"], match["review"], match["anchor"] = now, state["reviews"], anchor
-    match["tickets"], match["first"] = queue.seats.growing[0]["best"], state["listed"]
+    match["tickets"], match["first"] = queue.candidate.current[0]["best"], state["listed"]
     for k in range(match["tickets"]):
-        ticket = queue.seats.tried[t.BEST, k]
+        ticket = queue.candidate.tried[t.BEST, k]
         queue.matched[0, state["listed"] + k] = ticket
-        queue.matched[1, state["listed"] + k] = queue.seats.tried[t.BEST_TEAMS, k]
+        queue.matched[1, state["listed"] + k] = queue.candidate.tried[t.BEST_TEAMS, k]
         queue.slots[ticket]["status"] = t.PROPOSED
     state["listed"] += match["tickets"]
     queue.lists[t.PENDING, state["proposals"]] = state["matches"]

@@ -1,0 +1,739 @@
+"""The kernels' arrays of a world, made of a table of rules, a table of tickets and a service."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.kernels.arrays import Floats, Ints, Records, Words
+from valmatch.matching.tickets import layout as t
+from valmatch.matching.tickets.columns import (
+    Lists,
+    Maps,
+    Texts,
+    Tickets,
+    Values,
+    filled,
+    has_value,
+    values_of,
+)
+from valmatch.matching.tickets.layout import Candidate, Parts, Queue, Rows, World
+from valmatch.rule_sets.table import (
+    Aggregate,
+    Attribute,
+    Combined,
+    Compared,
+    Counted,
+    Ordered,
+    Reached,
+    Rule,
+    Spread,
+    Steps,
+    Table,
+    Within,
+)
+from valmatch.rule_sets.worlds import Search, Service
+
+# Names of the numbers of `layout`, in their order.
+KINDS = (Within, Compared, Counted, Reached, Spread, Combined, Ordered)
+FUNCTIONS = ("min", "max", "avg", "median", "sum", "stddev", "count", "flatten", "set_intersection")
+COUNTS = ("common", "holders", "overlap")
+OPERATIONS = ("<", "<=", "=", "!=", ">", ">=")
+OPERATORS = {"and": t.AND, "or": t.OR, "xor": t.XOR, "not": t.NOT}
+
+
+class Numbers(dict[str, float]):
+    """Numbers of texts, each given when it is first asked for."""
+
+    def __missing__(self, text: str) -> float:
+        self[text] = float(len(self))
+        return self[text]
+
+
+class RuleArrays:
+    """The arrays of the rules of a table, and of the sizes of its teams."""
+
+    def __init__(self, table: Table, texts: Numbers) -> None:
+        self.table, self._texts = table, texts
+        self.listed: list[Aggregate] = []  # what the aggregates are
+        self._links: list[int] = []
+        self._steps: list[list[tuple[float, int, int]]] = []
+        self.rules = np.zeros(len(table.rules), t.RULE)
+        for record, rule in zip(self.rules, table.rules, strict=True):
+            self._fill(record, rule)
+        for kind in (t.SPREAD, t.REACHED):
+            alike = self.rules["kind"] == kind
+            self.rules["row"][alike] = np.arange(np.count_nonzero(alike))
+        self.teams = np.zeros(len(table.teams), t.TEAM)
+        for record, team in zip(self.teams, table.teams, strict=True):
+            record["least"], record["most"] = self._stepped(team.least), self._stepped(team.most)
+            record["ever"] = team.largest
+        self.aggregates = np.zeros(len(self.listed), t.AGGREGATE)
+        for record, one in zip(self.aggregates, self.listed, strict=True):
+            self._fill_aggregate(record, one)
+        self.steps = np.array(self._steps, t.STEP).reshape(-1, len(table.waits) + 1)
+
+    @property
+    def links(self) -> Ints:
+        """What rules and aggregates refer to."""
+        return np.array(self._links, np.int64)
+
+    def linked(self, numbers: Sequence[int]) -> int:
+        """Return where some numbers are among the links."""
+        self._links += numbers
+        return len(self._links) - len(numbers)
+
+    def _aggregate(self, aggregate: Aggregate) -> int:
+        """Return the number of an aggregate."""
+        if aggregate not in self.listed:
+            self.listed.append(aggregate)
+        return self.listed.index(aggregate)
+
+    def _stepped(self, steps: Steps | None) -> int:
+        """Return the row of a step function: what holds at each age of the table."""
+        if steps is None:
+            return t.NONE
+        entries = []
+        for number, value in enumerate(steps.values):
+            if isinstance(value, Aggregate):
+                entries.append((0.0, self._aggregate(value), number))
+            else:
+                is_text = isinstance(value, str)
+                entries.append((self._texts[value] if is_text else value, t.NONE, number))
+        ages = (-np.inf, *self.table.waits)
+        self._steps.append([entries[bisect_right(steps.waits, age)] for age in ages])
+        return len(self._steps) - 1
+
+    def _fill(self, record: Any, rule: Rule) -> None:  # noqa: ANN401
+        """Write a rule down."""
+        predicate: Any = rule.predicate
+        record["kind"], record["alone"] = KINDS.index(type(predicate)), rule.alone
+        measures: Sequence[Aggregate] = getattr(predicate, "measures", ())
+        record["first_measure"] = self.linked([self._aggregate(one) for one in measures])
+        record["measures"] = len(measures)
+        for key in ("least", "most", "spread", "reference"):
+            steps = getattr(predicate, key, None)
+            record[key] = self._stepped(steps if isinstance(steps, Steps) else None)
+        record["unknown"] = rule.is_open
+        record["final"] = record["unknown"] or record["kind"] == t.COMBINED or not rule.alone
+        if isinstance(predicate, Compared):
+            record["operation"] = OPERATIONS.index(predicate.operation)
+        elif isinstance(predicate, Counted):
+            record["operation"] = COUNTS.index(predicate.counts)
+            record["final"] |= predicate.counts == "holders" and predicate.least is not None
+        elif isinstance(predicate, Reached):
+            record["operation"] = predicate.reference == "min"
+        elif isinstance(predicate, Combined):
+            parts = [OPERATORS.get(part, part) for part in predicate.program]  # type: ignore[arg-type]
+            record["first_part"], record["parts"] = self.linked(parts), len(parts)  # type: ignore[arg-type]
+
+    def _fill_aggregate(self, record: Any, one: Aggregate) -> None:  # noqa: ANN401
+        """Write an aggregate down."""
+        attributes = self.table.attributes
+        record["first_team"], record["teams"] = self.linked(one.teams), len(one.teams)
+        record["grouped"], record["of_teams"] = one.grouped, one.source == "teams"
+        record["source"] = len(attributes) if one.source == "ids" else t.NONE
+        if isinstance(one.source, int):
+            record["source"] = one.source
+            record["lists"] = attributes[one.source].kind == "texts"
+        functions = [FUNCTIONS.index(name) for name in one.functions]
+        record["first_function"], record["functions"] = self.linked(functions), len(functions)
+
+    def measures(self, record: np.void) -> Records:
+        """Return the aggregates that a rule measures."""
+        first = record["first_measure"]
+        return cast(Records, self.aggregates[self.links[first : first + record["measures"]]])
+
+    def referred(self, record: np.void) -> Records:
+        """Return the aggregates that a rule refers to, at whatever age."""
+        if record["reference"] == t.NONE:
+            return self.aggregates[:0]
+        numbers = np.unique(self.steps[record["reference"]]["aggregate"])
+        return cast(Records, self.aggregates[numbers[numbers != t.NONE]])
+
+
+# Tallies: which rules they judge, and what each ticket adds to them.
+
+SIMPLE = {"min", "max", "avg"}
+"""Functions of numbers that tallies have, and can be right of a match that is not complete."""
+
+BITS = 63  # most texts or regions of a set: the last of 64 bits says that there is nobody
+EXACT = 2.0**31  # up to this size, multiples of 1/1024 have sums that are exact, in whatever order
+HUGE = 1e200  # numbers from here on may have sums that are infinite
+
+ROUNDING = 1e-10
+"""More than sums of 200 numbers differ by in another order, in units of the largest."""
+
+
+class TallySources(NamedTuple):
+    """What tallies are made of."""
+
+    # stats, marks: (columns,); of each column which of the rules SPREAD or REACHED it is of; NONE:
+    # of players
+    stats: Ints
+    marks: Ints
+    limits: Floats  # milliseconds within which marks are; NaN where they are of players
+
+
+class Tallies:
+    """The columns of tallies, each made when it is first asked for; their rows are tickets."""
+
+    def __init__(self, rules: RuleArrays, values: PlayerArrays, tickets: TicketArrays) -> None:
+        self.table, self.rules, self.values, self.tickets = rules.table, rules, values, tickets
+        self.numbers: dict[object, int] = {}
+        self.stats: list[Records] = []
+        self.largest: list[float] = []
+        self.sets: dict[object, int] = {}
+        self.marks: list[Words] = []
+        self.spread_columns: dict[int, int] = {}
+        self.limits: dict[int, tuple[int, float]] = {}
+        for record, aggregate in zip(rules.aggregates, rules.listed, strict=True):
+            self._describe(record, aggregate)
+
+    @property
+    def made(self) -> TallySources:
+        """What the columns are made of."""
+        none = t.NONE, np.nan
+        limits = [self.limits.get(column, none) for column in range(len(self.marks))]
+        return TallySources(
+            np.array(
+                [self.spread_columns.get(k, t.NONE) for k in range(len(self.stats))], np.int64
+            ),
+            np.array([row for row, _ in limits], np.int64),
+            np.array([limit for _, limit in limits], np.float64),
+        )
+
+    def arrays(self) -> tuple[Records, Words]:
+        """Return the columns of stats and of marks side by side."""
+        rows = self.tickets.of_row.size
+        stats = np.zeros((rows, len(self.stats)), t.STAT)
+        marks = np.zeros((rows, len(self.marks)), np.uint64)
+        for k, stat in enumerate(self.stats):
+            stats[:, k] = stat
+        for k, mark in enumerate(self.marks):
+            marks[:, k] = mark
+        return stats, marks
+
+    def _stat(self, key: object, values: Floats, of_tickets: bool = False) -> int:
+        """Return the column of some values of players, or of tickets."""
+        if key in self.numbers:
+            return self.numbers[key]
+        tickets = self.tickets
+        record = np.zeros(tickets.of_row.size, t.STAT)
+        record["players"] = tickets.by_row(np.ones(self.values.players, np.int64), np.add)
+        if of_tickets:
+            record["low"] = record["high"] = values[tickets.of_row]
+        else:
+            for name, function in (("low", np.minimum), ("high", np.maximum), ("total", np.add)):
+                record[name] = tickets.by_row(values, function)
+        largest = float(np.abs(values[~np.isnan(values)]).max(initial=0.0))
+        exact = largest <= EXACT and not np.any(values * 1024.0 % 1.0 > 0.0)
+        self.numbers[key] = len(self.stats)
+        self.stats.append(record)
+        self.largest.append(0.0 if exact else largest)
+        return self.numbers[key]
+
+    def spread(self, row: int) -> int:
+        """Return the column of the values of tickets that a rule SPREAD compares."""
+        column = self._stat(("spread", row), self.tickets.spreads[:, row], True)
+        self.spread_columns[column] = row
+        return column
+
+    def _set(self, key: object, bits: Callable[[], NDArray[np.generic]]) -> int:
+        """Return the column of some sets."""
+        if key not in self.sets:
+            self.sets[key] = len(self.marks)
+            self.marks.append(bits().astype(np.uint64))
+        return self.sets[key]
+
+    def _texts(self, source: int) -> int:
+        """Return the column of sets of an attribute of lists, NONE if there are too many texts."""
+        lists = self.values.lists(source)
+        every = np.unique(np.concatenate([*lists, np.zeros(0)]))
+        if every.size > BITS:
+            return t.NONE
+
+        def bits() -> NDArray[np.generic]:
+            one = np.uint64(1)
+            shifts = [np.searchsorted(every, texts).astype(np.uint64) for texts in lists]
+            sets = [np.bitwise_or.reduce(one << shift, initial=0) for shift in shifts]
+            return self.tickets.by_row(np.array(sets, np.uint64), np.bitwise_and)
+
+        return self._set(("texts", source), bits)
+
+    def _holders(self, source: int, text: float) -> int:
+        """Return the column of who has a text in a list."""
+        holds = [float(text in texts) for texts in self.values.lists(source)]
+        return self._stat(("holders", source, text), np.array(holds, np.float64))
+
+    def _regions(self, row: int, limits: Sequence[float]) -> int:
+        """Return the first column of sets of regions within limits, NONE if there are too many."""
+        pings = self.tickets.pings[:, row]["ping"]
+        if pings.shape[1] > BITS:
+            return t.NONE
+        weights = np.uint64(1) << np.arange(pings.shape[1], dtype=np.uint64)
+        for entry, limit in enumerate(limits):
+            sets = ((pings <= limit) * weights).sum(axis=1, dtype=np.uint64)
+            column = self._set((row, entry), lambda sets=sets: sets[self.tickets.of_row])  # type: ignore[misc]
+            self.limits[column] = row, limit
+        return self.sets[row, 0]
+
+    def _describe(self, record: np.void, aggregate: Aggregate) -> None:
+        """Note which column an aggregate is of and how it is got from it, where tallies have it."""
+        record["column"], record["inner"], record["outer"] = t.NONE, t.NONE, t.NONE
+        source, functions = aggregate.source, list(aggregate.functions)
+        if not isinstance(source, int):
+            return
+        shape = t.BY_TEAM if aggregate.grouped else t.AS_ONE
+        if functions and functions[0] == "flatten":
+            shape = t.AS_ONE
+            del functions[0]
+        kind = self.table.attributes[source].kind
+        if shape == t.BY_TEAM and len(functions) == 2:
+            shape = t.OVER_TEAMS
+        most = {"number": 2 if shape == t.OVER_TEAMS else 1}.get(kind, 0)
+        if kind == "map" or len(functions) > most or not set(functions) <= SIMPLE:
+            return
+        record["shape"] = shape
+        if kind == "texts":
+            record["column"] = self._texts(source)
+        else:
+            record["column"] = self._stat(("value", source), self.values.cells[source]["value"])
+        if functions:
+            record["inner"] = FUNCTIONS.index(functions[0])
+            record["outer"] = FUNCTIONS.index(functions[-1])
+        if "avg" in functions and self.largest[record["column"]] > HUGE:
+            record["column"] = t.NONE
+        teams = len(self.table.teams)
+        whole = shape == t.AS_ONE and len(set(aggregate.teams)) == teams
+        places = [teams] if whole else list(aggregate.teams)
+        record["first_place"], record["places"] = self.rules.linked(places), len(places)
+
+    def partition_column(self, record: np.void, rule: Rule) -> int | None:
+        """Return the column that a rule wants to be the same for all tickets of a match, if any.
+
+        Such a rule refuses two tickets that differ on whatever teams they are, at any age.
+        """
+        predicate, attributes = rule.predicate, self.table.attributes
+        if not rule.alone:
+            return None
+        if isinstance(predicate, Spread) and attributes[predicate.attribute].kind == "text":
+            return self.spread(int(record["row"]))
+        is_equality = isinstance(predicate, Compared) and predicate.operation == "="
+        if not is_equality or record["reference"] != t.NONE or record["measures"] != 1:
+            return None
+        (one,) = self.rules.measures(record)
+        plain = one["column"] != t.NONE and one["inner"] == t.NONE and not one["lists"]
+        return int(one["column"]) if plain and self._is_of_all(one) else None
+
+    def _is_of_all(self, aggregate: np.void) -> bool:
+        """Return whether an aggregate is of all teams as if they were one."""
+        place = self.rules.links[int(aggregate["first_place"])]
+        return bool(aggregate["shape"] == t.AS_ONE and place == len(self.table.teams))
+
+    def is_common(self, record: np.void) -> bool:
+        """Return whether the verdict on a rule is the same on whatever team a ticket is."""
+        if record["kind"] in (t.REACHED, t.SPREAD):
+            return True
+        every = [*self.rules.measures(record), *self.rules.referred(record)]
+        return all(self._is_of_all(one) for one in every)
+
+    def judge(self, record: np.void, rule: Rule) -> bool:
+        """Return whether tallies may give the verdict on a rule; note what they need for it."""
+        predicate = rule.predicate
+        if isinstance(predicate, Reached):
+            limits = predicate.most.values if predicate.most else (np.inf,)
+            record["column"] = self._regions(int(record["row"]), cast("Sequence[float]", limits))
+            record["partly"] = predicate.spread is not None
+            return bool(record["column"] != t.NONE)
+        if isinstance(predicate, Spread):
+            if self.table.attributes[predicate.attribute].kind != "number":
+                return False
+            record["column"] = self.spread(int(record["row"]))
+            return predicate.most is not None
+        if isinstance(predicate, Counted):
+            return self._judge_count(record, rule, predicate)
+        if not isinstance(predicate, Within | Compared):
+            return False
+        measures, referred = self.rules.measures(record), self.rules.referred(record)
+        if (measures["column"] == t.NONE).any() or measures["lists"].any():
+            return False
+        single = (referred["shape"] != t.BY_TEAM) & (referred["inner"] != t.NONE)
+        if (referred["column"] == t.NONE).any() or not single.all():
+            return False
+        raw = measures["inner"] == t.NONE
+        if isinstance(predicate, Compared) and predicate.reference is None:
+            return predicate.operation == "=" and bool(raw.all())
+        is_within = isinstance(predicate, Within)
+        apart = predicate.least is not None if is_within else predicate.operation == "!="
+        record["partly"] = raw.any() and apart
+        averages = [one for one in (*measures, *referred) if t.AVG in (one["inner"], one["outer"])]
+        largest = [self.largest[int(one["column"])] for one in averages]
+        record["slack"] = ROUNDING * max(largest, default=0.0)
+        return True
+
+    def _judge_count(self, record: np.void, rule: Rule, predicate: Counted) -> bool:
+        """Return whether tallies may judge a rule that counts texts or their holders."""
+        measures, reference = self.rules.measures(record), predicate.reference
+        if not measures["lists"].all() or (measures["column"] == t.NONE).any():
+            return False
+        if predicate.counts != "holders" or not isinstance(reference, Steps):
+            return predicate.counts == "common"
+        is_text = len(reference.values) == 1 and isinstance(reference.values[0], str)
+        if not is_text or np.unique(measures["source"]).size > 1:
+            return False
+        if predicate.least is not None and not rule.alone:  # what logic takes as unknown
+            return False
+        text = float(self.rules.steps[record["reference"], 0]["value"])
+        record["column"] = self._holders(int(measures["source"][0]), text)
+        return True
+
+
+class Order(NamedTuple):
+    """In what order rules judge a match that is not complete, and what divides the pool."""
+
+    rules: Ints
+    # common, swift: the ends of the first parts of the order
+    common: int
+    swift: int
+    partition_columns: list[int]
+
+
+def order_rules(rules: RuleArrays, tallies: Tallies, counted: bool, exhaustive: bool) -> Order:
+    """Return the order of the rules; note in them what tallies judge.
+
+    Tickets are divided by all rules that want a value to be the same. Where verdicts are counted
+    they are not, as every rule is judged of every ticket, in the order of the table.
+    """
+    common: list[int] = []
+    of_teams: list[int] = []
+    rest: list[int] = []
+    columns: list[int] = []
+    for number, (record, rule) in enumerate(zip(rules.rules, rules.table.rules, strict=True)):
+        divides = not exhaustive and not counted
+        column = tallies.partition_column(record, rule) if divides else None
+        record["tallied"] = not record["unknown"] and tallies.judge(record, rule)
+        if column is not None:
+            columns.append(column)
+        elif record["tallied"] and rule.alone:
+            (common if tallies.is_common(record) else of_teams).append(number)
+        elif not rule.alone or not (record["unknown"] or record["kind"] == t.ORDERED):
+            rest.append(number)
+    if counted:
+        order = np.arange(rules.rules.size)
+        first = next((k for k in order.tolist() if k not in common), order.size)
+        return Order(order, first, 0, columns)
+    common.sort(key=lambda one: rules.rules[one]["kind"] not in (t.REACHED, t.SPREAD))
+    every = np.array([*common, *of_teams, *rest], np.int64)
+    return Order(every, len(common), len(common) + len(of_teams), columns)
+
+
+def partitions_of(values: Records) -> Ints:
+    """Return of each ticket the partition; NONE where its own players differ."""
+    partitions = np.zeros(values.shape[0], np.int64)
+    if values.size:
+        found = np.unique(values["low"], axis=0, return_inverse=True)[1]
+        partitions = found.reshape(-1).astype(np.int64)
+        partitions[(values["low"] != values["high"]).any(axis=1)] = t.NONE
+    return partitions
+
+
+class PlayerArrays:
+    """What players have of each attribute, as numbers."""
+
+    def __init__(self, table: Table, tickets: Tickets, texts: Numbers) -> None:
+        self.players = int(tickets.sizes.sum())
+        # of each attribute what players have, with its default
+        self.values = [self._values(tickets, attribute) for attribute in table.attributes]
+        self.cells = np.zeros((len(self.values) + 1, self.players), t.CELL)
+        items, first = [np.empty(0)], 0
+        for cell, values in zip(self.cells, self.values, strict=False):
+            cell["value"] = np.nan
+            if isinstance(values, Lists):
+                cell["end"] = first + np.cumsum(values.lengths)
+                cell["first"] = cell["end"] - values.lengths
+                codes = np.array([texts[text] for text in values.texts], np.float64)
+                items.append(codes[values.items])
+                first += values.items.size
+            elif not isinstance(values, Maps):
+                cell["value"] = _numbers(values, texts)
+        ids = tickets.ids
+        every = np.arange(len(texts), len(texts) + self.players)
+        self.cells[-1]["value"] = every if ids is None else _numbers(ids, texts)
+        self.list_items = np.concatenate(items)
+
+    def _values(self, tickets: Tickets, attribute: Attribute) -> Values:
+        """Return what players have of an attribute, or its default."""
+        given = tickets.values.get(attribute.name)
+        if given is not None and (attribute.default is None or has_value(given).all()):
+            return given
+        default = values_of(attribute.kind, [attribute.default])
+        default = default.take(np.zeros(self.players, np.int64))
+        return default if given is None else filled(given, default)
+
+    def lists(self, source: int) -> list[Floats]:
+        """Return the list of each player of an attribute."""
+        spans = zip(self.cells[source]["first"], self.cells[source]["end"], strict=True)
+        return [self.list_items[first:end] for first, end in spans]
+
+
+def _numbers(values: Floats | Texts, texts: Numbers) -> Floats:
+    """Return numbers of players, or those of their texts; NaN for none."""
+    if isinstance(values, Texts):
+        return np.array([*(texts[text] for text in values.texts), np.nan])[values.codes]
+    return values
+
+
+class TicketArrays:
+    """The arrays of a table of tickets."""
+
+    def __init__(self, table: Table, tickets: Tickets, values: PlayerArrays) -> None:
+        self._table, self._tickets, self._values = table, tickets, values
+        predicates = [rule.predicate for rule in table.rules]
+        self._spreads = [one for one in predicates if isinstance(one, Spread)]
+        self._reached = [one for one in predicates if isinstance(one, Reached)]
+        self.sorts = table.sorts
+        self.spreads, self.pings = self._spread_values(), self._ping_values()
+        self.records, self.home = self._records()
+        players = np.arange(values.players)
+        parts = self._parts()
+        self.teams = np.array([(team, own.size) for _, team, own in parts], t.PART)
+        # rows of tallies: tickets, then parts of those of games that run; the ticket of each
+        self.of_row = np.append(np.arange(tickets.sizes.size), [ticket for ticket, _, _ in parts])
+        self.of_row = self.of_row.astype(np.int64)
+        self._players = np.concatenate([players, *(own for _, _, own in parts)])
+        sizes = np.append(tickets.sizes, self.teams["players"])
+        self._firsts = np.cumsum(sizes) - sizes
+
+    def by_row(self, values: NDArray[np.generic], function: np.ufunc) -> NDArray[np.generic]:
+        """Return for each row a function of the values of its players."""
+        if not self._firsts.size:
+            return values[:0]
+        return cast("NDArray[np.generic]", function.reduceat(values[self._players], self._firsts))
+
+    def _records(self) -> tuple[Records, Ints]:
+        """Return the tickets, and of players of games that run the teams."""
+        tickets = self._tickets
+        records = np.zeros(tickets.sizes.size, t.TICKET)
+        records["time"], records["cancel"] = tickets.times, tickets.cancels
+        records["first"], records["players"] = tickets.firsts, tickets.sizes
+        records["matchable"] = ~tickets.lacks(self._table.attributes)
+        proposals = tickets.answers.shape[1]
+        records["first_answer"] = proposals * np.arange(records.size)
+        records["answers"] = proposals
+        if tickets.teams is None:
+            return records, np.full(self._values.players, t.NONE)
+        records["running"] = tickets.teams[records["first"]] != t.NONE
+        return records, tickets.teams
+
+    def _parts(self) -> list[tuple[int, int, Ints]]:
+        """Return of each team of a ticket of a game that runs the ticket, the team and players."""
+        parts: list[tuple[int, int, Ints]] = []
+        for number in np.flatnonzero(self.records["running"]).tolist():
+            record = self.records[number]
+            record["first_part"] = len(parts)
+            players = np.arange(record["first"], record["first"] + record["players"])
+            homes = self.home[players]
+            teams = dict.fromkeys(homes.tolist())
+            parts += [(number, team, players[homes == team]) for team in teams]
+            record["parts"] = len(parts) - record["first_part"]
+        return parts
+
+    def _spread_values(self) -> Floats:
+        """Return the values of tickets that rules SPREAD compare."""
+        spreads = np.full((self._tickets.sizes.size, len(self._spreads)), np.nan)
+        for row, rule in enumerate(self._spreads):
+            numbers = self._values.cells[rule.attribute]["value"]
+            spreads[:, row] = self._tickets.of_party(numbers, rule.party)
+            if self._table.attributes[rule.attribute].kind == "text":
+                least = self._tickets.of_party(numbers, "min")
+                most = self._tickets.of_party(numbers, "max")
+                spreads[:, row] = np.where(least == most, least, np.nan)
+        return spreads
+
+    def _ping_values(self) -> Records:
+        """Return what stands for each ticket in each region, by rule; regions in order."""
+        tickets = self._tickets
+        order = np.argsort(np.array(tickets.regions, np.str_), kind="stable")
+        latencies = tickets.latencies[:, order]
+        pings = np.zeros((tickets.sizes.size, len(self._reached), order.size), t.PING)
+        for row, rule in enumerate(self._reached):
+            ping = pings[:, row]
+            ping["ping"] = tickets.of_party(latencies, "max" if rule.each else rule.party)
+            ping["low"] = tickets.of_party(latencies, "min" if rule.each else rule.party)
+            ping["total"] = tickets.of_party(latencies, "sum")
+            ping["least"] = tickets.of_party(latencies, "min")
+        return pings
+
+    def sort_values(self) -> Floats:
+        """Return the values of tickets by key, and which key counts for each of them as anchor.
+
+        Of a map the values of a party are of those players who have the key; of keys with the same
+        value the one that comes first in the alphabet counts.
+        """
+        found = [self._sorted_by(rule) for rule in self.sorts]
+        most = max((values.shape[1] for values in found), default=1)
+        every = np.full((self._tickets.sizes.size, len(found), max(most, 1) + 1), np.nan)
+        for row, (rule, values) in enumerate(zip(self.sorts, found, strict=True)):
+            every[:, row, : values.shape[1]] = values
+            none = np.isnan(values).all(axis=1)
+            signed = -values if rule.key == "highest" else values
+            keys = np.where(np.isnan(values), np.inf, signed)
+            first = keys.argmin(axis=1) if keys.shape[1] else t.NONE
+            every[:, row, -1] = np.where(none, t.NONE, first)
+        return every
+
+    def _sorted_by(self, rule: Ordered) -> Floats:
+        """Return the values of tickets that an order looks at, by key."""
+        values, of_party = self._values.values[rule.attribute], self._tickets.of_party
+        if not isinstance(values, Maps):
+            numbers = self._values.cells[rule.attribute]["value"]
+            return of_party(numbers, rule.party)[:, np.newaxis]
+        gone = np.isnan(values.numbers)
+        if rule.party != "avg":
+            far = np.inf if rule.party == "min" else -np.inf
+            found = of_party(np.where(gone, far, values.numbers), rule.party)
+            return np.where(np.isinf(found), np.nan, found)
+        sums = of_party(np.where(gone, 0.0, values.numbers), "sum")
+        counts = of_party(~gone * 1.0, "sum")
+        return sums / np.where(counts > 0.0, counts, np.nan)
+
+    def batch_values(self, texts: Numbers) -> Floats:
+        """Return by what the pool is sorted before it is cut: averages, or places of texts."""
+        attributes = self._table.search.batch_order
+        found = np.zeros((self._tickets.sizes.size, len(attributes)))
+        places = np.argsort(np.argsort(np.array(list(texts), np.str_), kind="stable"))
+        for row, number in enumerate(attributes):
+            numbers = self._values.cells[number]["value"]
+            is_text = self._table.attributes[number].kind == "text"
+            if is_text:
+                codes = np.where(np.isnan(numbers), -1, numbers).astype(np.int64)
+                numbers = np.append(places, 0)[codes] * 1.0
+            found[:, row] = self._tickets.of_party(numbers, "min" if is_text else "avg")
+        return found
+
+    def answers(self) -> Records:
+        """Return all answers to proposals."""
+        seconds = self._tickets.answers.ravel()
+        answers = np.zeros(seconds.size, t.ANSWER)
+        answers["seconds"] = np.where(seconds < 0.0, -1.0 - seconds, seconds)
+        answers["accepts"] = seconds >= 0.0
+        return answers
+
+
+def arrays_of(
+    table: Table, tickets: Tickets, service: Service, search: Search, counted: bool
+) -> tuple[World, TallySources]:
+    """Return the arrays of a world, and what tallies are made of in it."""
+    texts = Numbers()
+    rules, values = RuleArrays(table, texts), PlayerArrays(table, tickets, texts)
+    made = TicketArrays(table, tickets, values)
+    tallies = Tallies(rules, values, made)
+    order = order_rules(rules, tallies, counted, search == "exhaustive")
+    n, (stats, marks) = tickets.sizes.size, tallies.arrays()
+    rows = made.records, stats[:n], marks[:n], made.spreads, made.pings, made.sort_values()
+    made.records["partition"] = partitions_of(stats[:n, order.partition_columns])
+    options = _options(table, service, search)
+    options["counted"], options["common"], options["swift"] = counted, order.common, order.swift
+    sorts = np.array([(one.from_anchor, one.descending) for one in made.sorts], t.SORT)
+    world = World(
+        options=options,
+        rules=rules.rules,
+        aggregates=rules.aggregates,
+        links=rules.links,
+        steps=rules.steps,
+        teams=rules.teams,
+        order=order.rules,
+        sorts=sorts,
+        waits=np.array(table.waits, np.float64),
+        cells=values.cells,
+        list_items=values.list_items,
+        home=made.home,
+        rows=Rows(*rows, made.batch_values(texts)),
+        parts=Parts(made.teams, stats[n:], marks[n:]),
+        answers=made.answers(),
+        rng_key=tickets.rng_key,
+    )
+    return world, tallies.made
+
+
+def _options(table: Table, service: Service, search: Search) -> Records:
+    """Return how matches are searched for, and when."""
+    options = np.zeros(1, t.OPTIONS)
+    options["oldest"] = table.oldest
+    options["exhaustive"] = search == "exhaustive"
+    options["batch_size"] = service.batch_size or 0
+    options["sorted"] = table.search.batches == "sorted"
+    options["backfill"] = ("normal", "high", "low").index(table.search.backfill)
+    options["passes"] = service.passes or 0
+    options["timeout"], options["horizon"] = service.timeout, service.horizon
+    options["review"], options["acceptance"] = service.review or 0.0, service.acceptance or 0.0
+    return options
+
+
+SAVED_TICKETS = 2**22  # most tickets of searches that are saved
+
+
+def room_of_proposals(world: World) -> int:
+    """Return how many tickets all proposals of a world have at most; one counts in each of its own.
+
+    A ticket of which an answer is none, late or a refusal is cancelled with the first proposal that
+    it spoils, so that no more proposals fail than there are such tickets, each with a match full at
+    most; of all others a ticket is in one.
+    """
+    tickets, most = world.rows.tickets, int(world.teams["ever"].sum())
+    answers, limit = world.answers, world.options[0]["acceptance"]
+    if not limit:
+        return tickets.size
+    spoils = ~(answers["seconds"] <= limit) | (answers["accepts"] == 0)
+    before = np.concatenate(([0], np.cumsum(spoils)))
+    first = tickets["first_answer"]
+    spoilers = np.count_nonzero(before[first + tickets["answers"]] > before[first])
+    return tickets.size + int(spoilers) * min(most, tickets.size)
+
+
+def queue_of(world: World) -> Queue:
+    """Return an empty queue with room for a world.
+
+    Each match that has been proposed, and that has ended, has ended a ticket, so that there are as
+    many matches as tickets at most. What is never used takes no memory.
+    """
+    tickets, most = world.rows.tickets.size, int(world.teams["ever"].sum())
+    searches, room = max(min(tickets, SAVED_TICKETS // (most + 1)), 1), max(tickets, 1)
+    state, saved = np.zeros(1, t.STATE), np.zeros(searches, t.SAVED_SEARCH)
+    state["next_end"], saved["anchor"] = np.inf, t.NONE
+    return Queue(
+        state=state,
+        slots=np.zeros(tickets, t.SLOT),
+        lists=np.zeros((9, room), np.int64),
+        candidate=_candidate(world, most),
+        order=world.order.copy(),
+        filling=np.arange(world.teams.size),
+        partitions=np.zeros(world.rows.tickets["partition"].max(initial=0) + 1, t.PARTITION),
+        saved=saved,
+        saved_tickets=np.zeros((searches, most + 1), np.int64),
+        matches=np.zeros(room, t.MATCH),
+        matched=np.zeros((2, max(room_of_proposals(world), 1)), np.int64),
+    )
+
+
+def _candidate(world: World, most: int) -> Candidate:
+    """Return an empty match of at most some players."""
+    cells, teams, rules = world.cells, world.teams.size, world.rules
+    lists, longest = most + teams + 1, int((cells["end"] - cells["first"]).max(initial=1))
+    return Candidate(
+        current=np.zeros(1, t.CURRENT),
+        tried=np.zeros((6, most + 1), np.int64),
+        sizes=np.zeros(teams, np.int64),
+        players=np.zeros((teams, int(world.teams["ever"].max(initial=1))), np.int64),
+        judged=np.zeros(max(rules.size, int(rules["parts"].max(initial=0))), t.JUDGED),
+        size=np.zeros(2, t.NESTED),
+        items=np.zeros((2, lists * (longest + 1))),
+        lists=np.zeros((2, lists), t.LIST),
+        stats=np.zeros((world.rows.stats.shape[1], teams + 1), t.STAT),
+        marks=np.zeros((world.rows.marks.shape[1], teams + 1), np.uint64),
+    )
