@@ -104,58 +104,49 @@ class _Writer:
 
     def _teams(self) -> None:
         """Write the teams: ``2x5``, or sizes by name."""
-        member = self.root.members.get("teams")
-        if member is None:
+        node = self.root.members.get("teams")
+        if node is None:
             self.root.error("", 'no teams (such as "2x5", two teams of five)')
             return
-        if member.kind == "object":
-            own = Item(member, self.root.problems)
-            if not own.members:
+        if node.kind == "object":
+            teams = Item(node, self.root.problems)
+            if not teams.members:
                 self.root.error("teams", "no team")
-            for name in own.members:
-                self._team(name, own)
+            for name in teams.members:
+                self._team(name, teams)
             return
-        text = str(member.value) if member.kind == "string" else ""
-        found = TEAMS.fullmatch(text)
-        sizes = _sizes(found[2], member) if found else None
+        found = TEAMS.fullmatch(str(node.value)) if node.kind == "string" else None
+        sizes = _sizes(found[2], node) if found else None
         if found is None or sizes is None or not int(found[1]):
             wanted = '"2x5" (two teams of five), "2x4-5", or sizes by name are meant'
-            self.root.error("teams", f"{wanted}, not {called(member)}")
+            self.root.error("teams", f"{wanted}, not {called(node)}")
             return
-        self._add_team(EACH, sizes, made(int(found[1]), member), member)
+        self._add_team(EACH, sizes, made(int(found[1]), node), node)
 
     def _team(self, name: str, teams: Item) -> None:
         """Write a team that has a name: its size, or an object of size, count and fewer."""
-        member = teams.members[name]
+        node, item, key, count = teams.members[name], teams, name, None
         if not _is_name(name):
             text = f"{shown(name)} cannot be the name of a team"
-            teams.problems.error(member.place.key, member.path, text)
+            teams.problems.error(node.place.key, node.path, text)
             return
-        if member.kind != "object":
-            self._sized(name, teams, name, None)
-            return
-        own = Item(member, teams.problems, teams.lenient)
-        own.known(("size", "count", "fewer"))
-        if "size" not in own.members:
-            own.error("", 'no size (such as 5, or "4-5")')
-            return
-        count = own.get("count", "number")
-        if self._sized(name, own, "size", count) and "fewer" in own.members:
-            self._expand(f"teams[{name}].minPlayers", own, "fewer")
-
-    def _sized(self, name: str, item: Item, key: str, count: Node | None) -> bool:
-        """Write a team whose sizes stand under a key; return whether they do."""
-        node = item.members[key]
-        sizes = None
-        if node.kind == "number":
-            sizes = node, node
-        elif node.kind == "string":
-            sizes = _sizes(str(node.value), node)
+        if node.kind == "object":
+            item, key = Item(node, teams.problems, teams.lenient), "size"
+            item.known(("size", "count", "fewer"))
+            if "size" not in item.members:
+                item.error("", 'no size (such as 5, or "4-5")')
+                return
+            count = item.get("count", "number")
+        word = item.members[key]
+        sizes = (word, word) if word.kind == "number" else None
+        if word.kind == "string":
+            sizes = _sizes(str(word.value), word)
         if sizes is None:
-            item.error(key, f'players of a team are needed, 5 or "4-5", not {called(node)}')
-            return False
-        self._add_team(name, sizes, count, node)
-        return True
+            item.error(key, f'players of a team are needed, 5 or "4-5", not {called(word)}')
+            return
+        self._add_team(name, sizes, count, word)
+        if node.kind == "object" and "fewer" in item.members:
+            self._expand(f"teams[{name}].minPlayers", item, "fewer")
 
     def _add_team(self, name: str, sizes: Sequence[Node], count: Node | None, word: Node) -> None:
         least, most = sizes
@@ -307,20 +298,14 @@ class _Writer:
         for pair in item.list_of(key, "array"):
             parts = pair.items
             if [part.kind for part in parts] != ["number", "number"]:
-                text = f"a pair of seconds and a value is needed, such as [15, 200]{_of(parts)}"
-                item.problems.error(pair.start, pair.path, text)
+                wrong = next((part for part in parts if part.kind != "number"), None)
+                instead = called(wrong) if wrong and len(parts) == 2 else f"a list of {len(parts)}"
+                text = "a pair of seconds and a value is needed, such as [15, 200], not"
+                item.problems.error(pair.start, pair.path, f"{text} {instead}")
                 continue
             steps.append(made({"waitTimeSeconds": parts[0], "value": parts[1]}, pair))
         word = item.members[key]
         self.expansions.append(made({"target": target, "steps": made(steps, word)}, word))
-
-
-def _of(parts: Sequence[Node]) -> str:
-    """Say what a pair is instead."""
-    if len(parts) != 2:
-        return f", not a list of {len(parts)}"
-    wrong = next(part for part in parts if part.kind != "number")
-    return f", not {called(wrong)}"
 
 
 def _sizes(text: str, word: Node) -> tuple[Node, Node] | None:

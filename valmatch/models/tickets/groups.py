@@ -104,9 +104,9 @@ class Replication(NamedTuple):
         return np.asarray(self.drawn.times >= self.window[0])
 
 
-def masks(found: Replication, of: str) -> Iterator[Bools]:
+def masks(run: Replication, of: str) -> Iterator[Bools]:
     """Yield which tickets are in each group, in the order of `responses.groups`."""
-    factors, drawn = found.factors, found.drawn
+    factors, drawn = run.factors, run.drawn
     if of != "attributes":
         numbers = group_of(factors, of, drawn)
         for number in range(len(groups(factors, of))):
@@ -150,15 +150,15 @@ def _ranked(values: Floats, parts: int) -> Ints:
     return np.asarray(ranks * parts // max(ranks.size, 1), np.int64)
 
 
-def figures(found: Replication, group: Bools) -> dict[str, float]:
+def figures(run: Replication, group: Bools) -> dict[str, float]:
     """Return what is measured of the tickets of a group that came after the warm-up.
 
     What is of matches is a mean over tickets: each counts once, in whatever match it is.
 
     Shapes: `group` (tickets,).
     """
-    drawn, played, matches = found.drawn, found.played, found.matches
-    own = found.came & group
+    drawn, played, matches = run.drawn, run.played, run.matches
+    own = run.came & group
     statuses = played.statuses[own]
     waits = (played.ends - drawn.times)[own & (played.statuses == COMPLETED)]
     of = matches.match[own]
@@ -170,18 +170,18 @@ def figures(found: Replication, group: Bools) -> dict[str, float]:
         tickets_timed_out=count(statuses == TIMED_OUT),
         tickets_cancelled=count(statuses == CANCELLED),
         tickets_searching=count(statuses == SEARCHING),
-        never_matchable=count(found.unmatchable[own] >= 0),
+        never_matchable=count(run.unmatchable[own] >= 0),
         matched_fraction=mean(statuses == COMPLETED),
         timed_out_fraction=mean(statuses == TIMED_OUT),
         time_to_match=mean(waits),
         **{f"time_to_match_p{percent}": percentile(waits, percent) for percent in (50, 90, 99)},
-        current_tickets=time_average(drawn.times[group], played.ends[group], 1, found.window),
+        current_tickets=time_average(drawn.times[group], played.ends[group], 1, run.window),
         players_per_match=mean(matches.players[of]),
         full_share=mean(matches.full[of]),
         step_used=mean(matches.steps[of]),
         latency=mean(matches.latency[own]),
         latency_p95=percentile(latencies, 95),
-        latency_over_limit=over(latencies, found.limit),
+        latency_over_limit=over(latencies, run.limit),
         true_team_diff=mean(matches.true_diffs[of]),
         seen_team_diff=mean(matches.seen_diffs[of]),
         win_gap=mean(matches.gaps[of]),
@@ -189,13 +189,13 @@ def figures(found: Replication, group: Bools) -> dict[str, float]:
     )
 
 
-def groups_table(found: Replication) -> Table:
+def groups_table(run: Replication) -> Table:
     """Return a row for all tickets and for each group, with what is measured of it."""
-    every = np.ones(found.drawn.times.size, np.bool_)
-    rows = [("all", "", figures(found, every))]
+    every = np.ones(run.drawn.times.size, np.bool_)
+    rows = [("all", "", figures(run, every))]
     for of in BY:
-        for (by, name), group in zip(groups(found.factors, of), masks(found, of), strict=True):
-            rows.append((by, name.removeprefix(f"{by}."), figures(found, group)))
+        for (by, name), group in zip(groups(run.factors, of), masks(run, of), strict=True):
+            rows.append((by, name.removeprefix(f"{by}."), figures(run, group)))
     columns = {name: [values[name] for _, _, values in rows] for name in rows[0][2]}
     return Table(
         "groups",

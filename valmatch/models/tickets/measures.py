@@ -51,30 +51,30 @@ def draw_stays(factors: TicketsFactors, drawn: Tickets) -> Floats:
     return np.where(people.uniforms(LEAVES) < share, people.uniforms(STAYS), np.inf)
 
 
-def presence(found: Replication) -> tuple[Floats, Floats]:
+def presence(run: Replication) -> tuple[Floats, Floats]:
     """Return when players of matches joined them and left, in the order of `Matches.of_players`."""
-    matches, played = found.matches, found.played
-    ends = played.times[matches.of_players] + 60.0 * found.factors.match.minutes
+    matches, played = run.matches, run.played
+    ends = played.times[matches.of_players] + 60.0 * run.factors.match.minutes
     joins = played.ends[matches.ticket_of]
-    stays = found.stays[matches.people]
+    stays = run.stays[matches.people]
     left = np.maximum(ends - joins, 0.0)
     return joins, joins + np.where(stays < 1.0, stays, 1.0) * left
 
 
-def running_figures(found: Replication) -> dict[str, float]:
+def running_figures(run: Replication) -> dict[str, float]:
     """Return what is measured of matches as they run, and of backfill tickets."""
-    places = found.places
-    backfills, matches, window = found.backfills, found.matches, found.window
-    joins, leaves = presence(found)
-    begins = found.played.times
-    ends = begins + 60.0 * found.factors.match.minutes
+    places = run.places
+    backfills, matches, window = run.backfills, run.matches, run.window
+    joins, leaves = presence(run)
+    begins = run.played.times
+    ends = begins + 60.0 * run.factors.match.minutes
     early = (leaves < ends[matches.of_players]) & (leaves >= window[0]) & (leaves < window[1])
     asked = backfills.times >= window[0]
     filled = asked & (backfills.statuses == COMPLETED)
-    late = found.played.filled[matches.place_of] & (joins >= window[0])
+    late = run.played.filled[matches.place_of] & (joins >= window[0])
     matches_running = time_average(begins, ends, 1, window)
     players = time_average(joins, leaves, 1, window)
-    gap, full = _over_time(found, joins, leaves)
+    gap, full = _over_time(run, joins, leaves)
     return {
         "players_left": int(early.sum()),
         "players_backfilled": int(late.sum()),
@@ -87,15 +87,15 @@ def running_figures(found: Replication) -> dict[str, float]:
     }
 
 
-def _over_time(found: Replication, joins: Floats, leaves: Floats) -> tuple[float, float]:
+def _over_time(run: Replication, joins: Floats, leaves: Floats) -> tuple[float, float]:
     """Return time means over running matches: of |p - 1/2|, and of whether all places are taken.
 
     Of every match there is a row for each moment at which a player joins or leaves; what holds from
     there on lasts until the next one.
     """
-    matches, (start, stop) = found.matches, found.window
+    matches, (start, stop) = run.matches, run.window
     teams = int(matches.team_of.max(initial=0)) + 1
-    skills, n = found.drawn.skills[matches.people], joins.size
+    skills, n = run.drawn.skills[matches.people], joins.size
     times = np.concatenate([joins, leaves])
     signs = np.repeat([1.0, -1.0], n)
     order = np.lexsort((times, np.tile(matches.of_players, 2)))
@@ -109,7 +109,7 @@ def _over_time(found: Replication, joins: Floats, leaves: Floats) -> tuple[float
     sums = np.zeros((times.size, teams))
     camp = np.tile(matches.team_of, 2)
     counts[np.arange(2 * n), camp] = signs
-    sums[np.arange(2 * n), camp] = signs * np.tile(skills - found.factors.skill.mean, 2)
+    sums[np.arange(2 * n), camp] = signs * np.tile(skills - run.factors.skill.mean, 2)
     counts = np.cumsum(counts[order], axis=0)
     sums = np.cumsum(sums[order], axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -118,11 +118,11 @@ def _over_time(found: Replication, joins: Floats, leaves: Floats) -> tuple[float
     low = np.where(np.isnan(means), np.inf, means).min(axis=1, initial=np.inf)
     several = (counts > 0.5).sum(axis=1) >= 2
     with np.errstate(invalid="ignore"):
-        gaps = np.where(several, expit((high - low) / found.factors.match.spread) - 0.5, 0.0)
-    begins = found.played.times
-    ends = begins + 60.0 * found.factors.match.minutes
+        gaps = np.where(several, expit((high - low) / run.factors.match.spread) - 0.5, 0.0)
+    begins = run.played.times
+    ends = begins + 60.0 * run.factors.match.minutes
     length = time_average(begins, ends, 1, (start, stop)) * (stop - start)
-    full = spent[counts.sum(axis=1) > found.places - 0.5].sum()
+    full = spent[counts.sum(axis=1) > run.places - 0.5].sum()
     played = spent[several].sum()
     return (
         float((gaps * spent).sum() / played) if played > 0.0 else np.nan,
@@ -181,12 +181,12 @@ def _sizes(factors: TicketsFactors) -> range:
     return every if "sizes" in factors.measure else range(0)
 
 
-def measure_preset(found: Replication, made: Bools) -> dict[str, float]:
+def measure_preset(run: Replication, made: Bools) -> dict[str, float]:
     """Return those responses.
 
     Shapes: `made` (matches,).
     """
-    report, factors, numbers = found.report, found.factors, found.factors.rule.numbers()
+    report, factors, numbers = run.report, run.factors, run.factors.rule.numbers()
     if report is None or numbers is None:
         return {}
     values: dict[str, float] = {
@@ -194,49 +194,49 @@ def measure_preset(found: Replication, made: Bools) -> dict[str, float]:
         "skipped": mean(report.skipped[made]),
         "candidates": report.examined / report.reviews if report.reviews else math.nan,
         "reviews": report.reviews,
-        "skill_spread": mean(skill_spreads(found)[made]),
+        "skill_spread": mean(skill_spreads(run)[made]),
     }
     if factors.ratings.users is not None:
-        values["repeat_share"] = mean(repeated(found)[made])
-    off = np.abs(found.drawn.of_party(found.drawn.skills, "avg") - factors.skill.mean)
+        values["repeat_share"] = mean(repeated(run)[made])
+    off = np.abs(run.drawn.of_party(run.drawn.skills, "avg") - factors.skill.mean)
     for beyond in BEYOND:
-        own = figures(found, off > beyond * factors.skill.std)
+        own = figures(run, off > beyond * factors.skill.std)
         values |= {f"{name}.beyond_{beyond:g}sd": own[name] for name in OF_THE_FAR}
     if numbers.relaxes:
         values["relaxed"] = report.relaxed / report.reviews if report.reviews else math.nan
     if numbers.believes:
-        values |= _beliefs(found, report.chances, made)
+        values |= _beliefs(run, report.chances, made)
     return values
 
 
-def skill_spreads(found: Replication) -> Floats:
+def skill_spreads(run: Replication) -> Floats:
     """Return the standard deviation of the true skills of the players of each match."""
-    matches, n = found.matches, found.played.times.size
-    skills = found.drawn.skills[matches.people]
+    matches, n = run.matches, run.played.times.size
+    skills = run.drawn.skills[matches.people]
     of, players = matches.of_players, matches.players
     means = np.bincount(of, skills, n) / players
     return np.asarray(np.sqrt(np.bincount(of, (skills - means[of]) ** 2, n) / players))
 
 
-def _beliefs(found: Replication, chances: Floats, made: Bools) -> dict[str, float]:
+def _beliefs(run: Replication, chances: Floats, made: Bools) -> dict[str, float]:
     """Return what is believed of win chances, against what is true."""
-    played, n = found.played, found.drawn.times.size
+    played, n = run.played, run.drawn.times.size
     first = played.teams == 0
     own = np.where(first, chances[played.matches], 1.0 - chances[played.matches])
     believed = np.full(n, np.nan)
     believed[played.tickets] = own
     true = np.full(made.size, np.nan)
-    true[played.matches[first]] = found.matches.wins[played.tickets[first]]
+    true[played.matches[first]] = run.matches.wins[played.tickets[first]]
     values = {"win_error": mean(np.abs(chances - true)[made])}
-    for size in _sizes(found.factors):
-        group = found.came & (found.drawn.sizes == size)
+    for size in _sizes(run.factors):
+        group = run.came & (run.drawn.sizes == size)
         values[f"believed_win_prob.size_{size}"] = mean(believed[group])
     return values
 
 
-def repeated(found: Replication) -> Bools:
+def repeated(run: Replication) -> Bools:
     """Return which matches are of the same two users as one in the ten minutes before."""
-    users, played = users_by_ticket(found.drawn), found.played
+    users, played = users_by_ticket(run.drawn), run.played
     again = np.zeros(played.times.size, np.bool_)
     last: dict[tuple[int, ...], float] = {}
     ends = np.searchsorted(played.matches, np.arange(played.times.size + 1))
@@ -248,50 +248,50 @@ def repeated(found: Replication) -> Bools:
     return again
 
 
-def measure(found: Replication) -> dict[str, float]:
+def measure(run: Replication) -> dict[str, float]:
     """Return all responses by name, but those of `pools`; NaN where undefined.
 
     Tickets that come after the warm-up, and matches made after it, are measured.
     """
-    factors, played, matches = found.factors, found.played, found.matches
-    values = figures(found, np.ones(found.drawn.times.size, np.bool_))
+    factors, played, matches = run.factors, run.played, run.matches
+    values = figures(run, np.ones(run.drawn.times.size, np.bool_))
     del values["timed_out_fraction"], values["win_prob"]
-    made = played.times >= found.window[0]
+    made = played.times >= run.window[0]
     latencies = matches.latencies[made[matches.of_players]]
     values |= {
         "n_matches": count(made),
         "players_per_match": mean(matches.players[made]),
         "full_share": mean(matches.full[made]),
-        "players_in_matches": _playing(found),
+        "players_in_matches": _playing(run),
         "step_used": mean(matches.steps[made]),
         "latency": mean(latencies),
         "latency_p95": percentile(latencies, 95),
-        "latency_over_limit": over(latencies, found.limit),
+        "latency_over_limit": over(latencies, run.limit),
         "true_team_diff": mean(matches.true_diffs[made]),
         "seen_team_diff": mean(matches.seen_diffs[made]),
         "win_gap": mean(matches.gaps[made]),
-        "worst_wait_ratio": _worst(found),
-        "matchmaking_hours": covered(found.drawn.times, played.ends, found.window) / HOUR,
+        "worst_wait_ratio": _worst(run),
+        "matchmaking_hours": covered(run.drawn.times, played.ends, run.window) / HOUR,
     }
-    values |= measure_preset(found, made)
+    values |= measure_preset(run, made)
     for of in dict.fromkeys(factors.measure):
-        values |= _further(found, of, made)
+        values |= _further(run, of, made)
     return values
 
 
-def _further(found: Replication, of: str, made: Bools) -> dict[str, float]:
+def _further(run: Replication, of: str, made: Bools) -> dict[str, float]:
     """Return the responses of one kind that `measure` asks for."""
-    factors, played = found.factors, found.played
+    factors, played = run.factors, run.played
     if of == "pools":
         return {}
     if of == "backfill":
-        return running_figures(found)
+        return running_figures(run)
     if of == "steps":
-        steps = found.matches.steps[made]
+        steps = run.matches.steps[made]
         numbers = range(len(passed_waits(factors.expansions)) + 1)
         return {f"step_used.{step}": mean(steps == step) for step in numbers}
     if of == "reasons":
-        why = found.unmatchable[found.came]
+        why = run.unmatchable[run.came]
         return {f"never_matchable.{name}": count(why == k) for k, name in enumerate(REASONS)}
     if of == "rules":
         counts = {"passed": played.held, "failed": played.refused}
@@ -301,27 +301,27 @@ def _further(found: Replication, of: str, made: Bools) -> dict[str, float]:
             for name, count in zip(rule_names(factors.rules), own, strict=True)
         }
     values: dict[str, float] = {}
-    for (_, name), group in zip(groups(factors, of), masks(found, of), strict=True):
-        own = figures(found, group)
+    for (_, name), group in zip(groups(factors, of), masks(run, of), strict=True):
+        own = figures(run, group)
         values.update({f"{one.name}.{name}": own[one.name] for one in OF_GROUPS})
     return values
 
 
-def _playing(found: Replication) -> float:
+def _playing(run: Replication) -> float:
     """Return the time average of the number of players in matches."""
-    match, played = found.factors.match, found.played
+    match, played = run.factors.match, run.played
     if match.leave_prob == 0.0 and match.backfill == "none":
         ends = played.times + 60.0 * match.minutes
-        return time_average(played.times, ends, found.matches.players, found.window)
-    return time_average(*presence(found), 1, found.window)
+        return time_average(played.times, ends, run.matches.players, run.window)
+    return time_average(*presence(run), 1, run.window)
 
 
-def _worst(found: Replication) -> float:
+def _worst(run: Replication) -> float:
     """Return the 90th percentile of the wait in the worst group over that of all."""
-    drawn, played = found.drawn, found.played
-    matched = found.came & (played.statuses == COMPLETED)
+    drawn, played = run.drawn, run.played
+    matched = run.came & (played.statuses == COMPLETED)
     waits = (played.ends - drawn.times)[matched]
-    divisions = [group_of(found.factors, of, drawn)[matched] for of in ("sizes", "regions")]
+    divisions = [group_of(run.factors, of, drawn)[matched] for of in ("sizes", "regions")]
     return worst_percentile(waits, divisions, 90, FEW)
 
 

@@ -70,10 +70,10 @@ from valmatch.text.terminal import Note, Notice, shown
 
 
 def tickets_table(
-    found: Replication, homes: Sequence[str], blockers: Sequence[tuple[int, int]]
+    run: Replication, homes: Sequence[str], blockers: Sequence[tuple[int, int]]
 ) -> Table:
     """Return a row for each ticket, in order of time."""
-    drawn, played, matches = found.drawn, found.played, found.matches
+    drawn, played, matches = run.drawn, run.played, run.matches
     by: dict[int, list[str]] = {}
     for blocker, blocked in blockers:
         by.setdefault(blocked, []).append(str(blocker))
@@ -96,7 +96,7 @@ def tickets_table(
             "team": teams,
             "latency": matches.latency,
             "win_prob": matches.wins,
-            "unmatchable": np.array([*REASONS, ""], np.str_)[found.unmatchable],
+            "unmatchable": np.array([*REASONS, ""], np.str_)[run.unmatchable],
             "blocked_by": np.array(
                 [joined_names(by.get(ticket, [])) for ticket in range(drawn.times.size)], np.str_
             ),
@@ -105,12 +105,12 @@ def tickets_table(
     )
 
 
-def matches_table(found: Replication, centres: Sequence[str]) -> Table:
+def matches_table(run: Replication, centres: Sequence[str]) -> Table:
     """Return a row for each match, in the order in which they were made.
 
     Where a living matchmaker formed them it also says what it thought of each.
     """
-    played, matches, report = found.played, found.matches, found.report
+    played, matches, report = run.played, run.matches, run.report
     first = ~played.filled
     members = played.tickets[first].tolist()  # once: a match takes a few of very many
     ends = np.searchsorted(played.matches[first], np.arange(1, played.times.size + 1))
@@ -146,9 +146,9 @@ def _thoughts(report: PresetReport) -> dict[str, Floats | Ints]:
     }
 
 
-def backfills_table(found: Replication) -> Table:
+def backfills_table(run: Replication) -> Table:
     """Return a row for each backfill ticket, in the order in which they came."""
-    backfills, played = found.backfills, found.played
+    backfills, played = run.backfills, run.played
     joined: dict[tuple[int, float], list[str]] = {}
     late = played.filled
     for ticket, match in zip(played.tickets[late], played.matches[late], strict=True):
@@ -333,17 +333,17 @@ class TicketsModel(Model[Tickets]):
 
     def record(self, inputs: Tickets) -> Record:
         """Return the responses with every ticket, match and group."""
-        found = self.play(inputs)
-        blocked = self._blocking(found)
+        run = self.play(inputs)
+        blocked = self._blocking(run)
         homes = tuple(self._factors.regions.shares)
         tables: tuple[Table, ...] = (
-            tickets_table(found, homes, blocked.blockers),
-            matches_table(found, self._trips.centres),
-            groups_table(found),
+            tickets_table(run, homes, blocked.blockers),
+            matches_table(run, self._trips.centres),
+            groups_table(run),
         )
         if self._factors.match.backfill != "none":
-            tables = (*tables, backfills_table(found))
-        return Record(self._responses(found, blocked), tables)
+            tables = (*tables, backfills_table(run))
+        return Record(self._responses(run, blocked), tables)
 
     def run_many(
         self,
@@ -360,12 +360,14 @@ class TicketsModel(Model[Tickets]):
         """Let a rule set match the tickets of a replication."""
         if self._preset:
             played, report = self._preset.play(inputs, self._service)
-            return self._found(inputs, played, draw_stays(self._factors, inputs), report=report)
+            return self._replication(
+                inputs, played, draw_stays(self._factors, inputs), report=report
+            )
         stays = draw_stays(self._factors, inputs)
         played, backfills = self._by_rule_set(inputs, stays)
-        return self._found(inputs, played, stays, backfills)
+        return self._replication(inputs, played, stays, backfills)
 
-    def _found(
+    def _replication(
         self,
         drawn: Tickets,
         played: Played,
@@ -426,15 +428,15 @@ class TicketsModel(Model[Tickets]):
         answers = draw_answers(self._factors, inputs, self._log)
         return inputs._replace(answers=answers)
 
-    def _blocking(self, found: Replication) -> Blocking:
+    def _blocking(self, run: Replication) -> Blocking:
         """Return who blocks whom."""
-        start = found.window[0]
-        return blocking(self._table, found.drawn, self._service, found.played, start)
+        start = run.window[0]
+        return blocking(self._table, run.drawn, self._service, run.played, start)
 
-    def _responses(self, found: Replication, blocked: Blocking | None = None) -> dict[str, float]:
-        values = measure(found)
+    def _responses(self, run: Replication, blocked: Blocking | None = None) -> dict[str, float]:
+        values = measure(run)
         if "pools" in self._factors.measure:
-            world = self._table, found.drawn, self._service
-            values["search_gap"] = search_gap(*world, found.window[0])
-            values["blocked_by"] = (blocked or self._blocking(found)).share
+            world = self._table, run.drawn, self._service
+            values["search_gap"] = search_gap(*world, run.window[0])
+            values["blocked_by"] = (blocked or self._blocking(run)).share
         return values
