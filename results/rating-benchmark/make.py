@@ -118,9 +118,8 @@ def read(path: Path, columns: Mapping[str, str]) -> Played:
     games = log.games(lambda _: None)
     if not (np.diff(games.game_starts) == 2).all() or len(games.players) != 2 * games.n_games:
         raise SystemExit(f"{path}: holds games of more than one against one")
-    names = log.players.texts(range(log.players.count))
     blocks = blocks_of(games, log.dated)
-    return Played(games, names, log.players, log.dated, log.timed, log.scored, blocks)
+    return Played(games, log.players.texts, log.players, log.dated, log.timed, log.scored, blocks)
 
 
 Predict = Callable[[Played], Floats]

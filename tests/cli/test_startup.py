@@ -12,7 +12,6 @@ import pytest
 from tests.support.command import python, valmatch
 from valmatch.cli.app import MODULES
 from valmatch.config.loading import load_config
-from valmatch.inputs.csv_reader import GZIP, is_brief
 from valmatch.kernels import cache
 from valmatch.kernels.plain_python import interpret, interpreted
 from valmatch.models.valorant.arrivals import arrival_times
@@ -158,14 +157,6 @@ def test_small_whole_logs_are_rated_without_compiled_kernels(system: str, tmp_pa
     for name in names:
         found = (tmp_path / "plain" / name).read_bytes()
         assert found == (tmp_path / "compiled" / name).read_bytes()
-
-
-def test_files_of_unknown_length_are_not_brief(tmp_path: Path) -> None:
-    for name, text in (("small", b"a,b\n"), ("packed", GZIP), ("large", b"a,b\n" * 20_000)):
-        (tmp_path / name).write_bytes(text)
-        assert is_brief(tmp_path / name) == (name == "small")
-    assert not is_brief(Path("-"))
-    assert not is_brief(tmp_path)
 
 
 @pytest.mark.parametrize(

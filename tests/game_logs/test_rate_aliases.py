@@ -82,5 +82,5 @@ def test_a_fault_of_a_renamed_player_has_its_line(tmp_path: Path) -> None:
     aliases = tmp_path / "aliases.csv"
     aliases.write_text("name,alias\nann,bob\n")
     log = log_of(tmp_path / "log.csv")
-    with pytest.raises(InputError, match=r"log.csv:2:1: player_.: 'ann' is in this game twice"):
+    with pytest.raises(InputError, match=r"log.csv:2:5: player_b: 'ann' is in this game twice"):
         rate_games(log, "elo", alias=aliases)

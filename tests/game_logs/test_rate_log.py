@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import warnings
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,9 +16,11 @@ from tests.support.case_tables import cases
 from tests.support.game_logs import LONG, random_rows, write
 from tests.support.refusals import refused
 from valmatch.errors import InputError
-from valmatch.game_logs.names import Names, Texts
+from valmatch.game_logs import names
+from valmatch.game_logs.names import Names, Titles
 from valmatch.game_logs.rating import rate_games
-from valmatch.game_logs.reading.cells import FLAGS, Cells, read_numbers, read_words, split
+from valmatch.game_logs.reading import log
+from valmatch.game_logs.reading.cells import plain_block, read_flags, read_numbers
 from valmatch.game_logs.reading.datetimes import read_moments
 from valmatch.game_logs.reading.log import GameLog
 
@@ -28,50 +29,35 @@ pytestmark = pytest.mark.usefixtures("command_line_words")
 GOOD = "g0,a,x,3,20\ng0,b,y,1,20\n"
 
 
-def cells_of(text: str, width: int) -> tuple[list[list[str]], Cells]:
-    cells = split(text.encode(), 0, np.arange(width))
-    columns = [cells.column(slot) for slot in range(width)]
-    rows = [[column.text(k) for column in columns[:n]] for k, n in enumerate(cells.widths.tolist())]
-    return rows, cells
+@given(st.lists(st.text('a,"\r 1\xa0', max_size=6), min_size=1, max_size=4), st.integers(2, 3))
+@example(["a,b", "1,1"], 2)
+@example(["a,b\r", " 1 ,"], 2)
+def test_plain_rows_are_those_of_the_csv_module(texts: list[str], width: int) -> None:
+    lines = [f"{text}\n" for text in texts]
+    block = plain_block(lines, ",", width)
+    rows = [row for row in csv.reader(lines, skipinitialspace=True) if row] if block else []
+    if block is not None:
+        columns = [[cell.strip() for cell in column] for column in block.columns]
+        assert columns == [[row[k].strip() for row in rows] for k in range(width)]
+        assert not block.narrow.any()
+    plain = all(text.count(",") == width - 1 and '"' not in text for text in texts)
+    assert (block is not None) == plain
 
 
-@pytest.mark.slow
-@given(st.lists(st.lists(st.text('ab ,"\n\r\té', max_size=5), min_size=2, max_size=4), max_size=6))
-@settings(max_examples=300)
-def test_cells_are_those_of_the_csv_module(rows: list[list[str]]) -> None:
-    rows = [[cell.strip(" \t\r") for cell in row] for row in rows]
-    for everything, end in ((False, "\n"), (True, "\r\n")):
-        file = io.StringIO()
-        if everything:
-            writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator=end)
-        else:
-            writer = csv.writer(file, lineterminator=end)
-        writer.writerows(rows)
-        got, cells = cells_of(file.getvalue(), 4)
-        assert got == [row[:4] for row in rows]
-        assert cells.unclosed == -1
-
-
-@pytest.mark.slow
-@given(st.text('a,"\n 1', max_size=12))
-@example('"a"b,1')
-@example('a"b"\n"""",""')
-@settings(max_examples=500)
-def test_any_text_splits_like_the_csv_module(text: str) -> None:
-    got, cells = cells_of(text, 12)
-    if cells.unclosed >= 0:
-        return
-    # Blanks around cells do not count, which the csv module only knows of leading ones.
-    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
-    want = [[cell.rstrip(" ") for cell in row] for row in reader]
-    quoted_blank = '" ' in text or ' "' in text
-    if not quoted_blank:
-        assert got == [row for row in want if row not in ([], [""])]
-
-
-def test_a_quoted_cell_without_an_end_is_found() -> None:
-    rows, cells = cells_of('a,b\nc,"d ""e', 2)
-    assert (rows, cells.unclosed) == ([["a", "b"]], 4)
+@pytest.mark.parametrize("block", [1, 2, 7])
+def test_any_block_size_gives_the_same(
+    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = [f'g{k},p{k % 5},x,{k},20\n"g{k}",p{k % 5 + 1},y,3,\t20 \n' for k in range(20)]
+    games[9] = "\n \n" + games[9].replace('"', "")
+    for first in (0, 8):  # the first row with a quote
+        path = tmp_path / "log.csv"
+        path.write_text(f"{LONG}\n{GOOD * (first > 0)}" + "".join(games[first:]))
+        want = rate_games(path)
+        with monkeypatch.context() as patch:
+            patch.setattr(log, "BLOCK", block)
+            patch.setattr(log, "_PIECE", block)
+            assert rate_games(path).ranking == want.ranking
 
 
 @pytest.mark.slow
@@ -85,7 +71,7 @@ def test_a_quoted_cell_without_an_end_is_found() -> None:
 )
 @settings(max_examples=500)
 def test_numbers_are_those_of_float(text: str) -> None:
-    value = float(read_numbers(Texts.of([text]))[0])
+    value = float(read_numbers([text.strip()])[0])
     try:
         want = float("x" if "_" in text or not text.isascii() else text)
     except ValueError:
@@ -98,21 +84,29 @@ def test_numbers_are_those_of_float(text: str) -> None:
 
 def test_flags_in_any_case() -> None:
     words = ["yes", "TRUE", "t", "1", "Y", "no", "False", "F", "0", "n", "maybe", "yess", ""]
-    assert read_words(Texts.of(words), FLAGS).tolist() == [1] * 5 + [0] * 5 + [-1] * 3
+    assert read_flags(words).tolist() == [1] * 5 + [0] * 5 + [-1] * 3
 
 
 def test_names_are_numbered_as_they_come() -> None:
     rng = np.random.default_rng(1)
-    names, known = Names(), dict[str, int]()
+    numbers, known = Names(), dict[str, int]()
     for _ in range(30):
         batch = [f"n{k}" for k in rng.integers(0, 20000, 1000).tolist()] + ["", "é"]
-        numbers, fresh = names.numbers(Texts.of(batch))
-        for name, number, new in zip(batch, numbers.tolist(), fresh.tolist(), strict=True):
-            assert new == (name not in known)
+        for name, number in zip(batch, numbers.read(batch).tolist(), strict=True):
             assert number == known.setdefault(name, len(known))
-    assert names.count == len(known)
-    assert names.texts(range(names.count)) == list(known)
-    assert [list(known)[k] for k in np.argsort(names.ranks())] == sorted(known, key=str.encode)
+    assert numbers.texts == list(known)
+    assert [list(known)[k] for k in np.argsort(numbers.ranks())] == sorted(known, key=str.encode)
+
+
+def test_games_of_one_name_are_found_even_if_their_hashes_are_equal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(names, "hash", len, raising=False)
+    titles = Titles(runs=True)
+    assert titles.read(["a", "a", "b"]).tolist() == [True, False, True]
+    assert titles.read(["b", "é", "a", "''=x"]).tolist() == [False, True, True, True]
+    assert titles.first_of_name().tolist() == [0, 1, 2, 0, 4]
+    assert titles.texts(np.array([4, 2, 0])) == ["'=x", "é", "a"]
 
 
 BAD = cases(r"""
@@ -125,7 +119,7 @@ g1,a,x,1,20\ng1,b,y,1,20\ng1,a,y,2,20\n | player twice in a game | 6:4: player: 
 g1,a,x,1,20\ng1,b,y,,20\n | missing cell | 5:8: score: the cell is empty
 g1,a,,1,20\ng1,a,,2,20\n | player twice in a game | 5:4: player: 'a' is in this game twice
 g1,a,,1,20\n | one side only | 4:1: game: game 'g1' has one side only
-g1,a,x,1,20\ng1," ",y,1,20\ng1,"",z,1,1\n | missing cell | 6:5: player: the cell is empty
+g1,a,x,1,20\ng1," ",y,1,20\ng1,"",z,1,1\n | missing cell | 5:4: player: the cell is empty
 g1,a,x,1,20\ng1,b,y,1\n | wrong number of cells | 5:1: the row has 4 cells (allowed: 5)
 g1,a,x,1,20,7\ng1,b,y,1,20\n | wrong number of cells | 4:1: the row has 6 cells (allowed: 5)
 g1,é,x,1,20\ng1,ü,y,won,20\n | not a number | 5:8: score: 'won' (allowed: a finite number)
@@ -306,7 +300,7 @@ MOMENTS = [
 )
 @settings(max_examples=500)
 def test_moments_are_those_of_the_standard_library(text: str) -> None:
-    value = float(read_moments(Texts.of([text]))[0])
+    value = float(read_moments([text])[0])
     try:
         moment = datetime.fromisoformat(text)
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.game_logs.comparison import COIN, tallies
-from valmatch.game_logs.names import Names, Texts
+from valmatch.game_logs.names import Names
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import blocks_of, difference
 from valmatch.kernels.arrays import Floats
@@ -49,7 +49,7 @@ def covered(league: League, leagues: int, seed: int) -> Floats:
     """Return how often each paired interval holds the mean difference of expected losses."""
     rng = np.random.default_rng(seed)
     names = Names()
-    names.numbers(Texts.of([f"p{k:04d}" for k in range(league.players)]))
+    names.read([f"p{k:04d}" for k in range(league.players)])
     elo, glicko2, zonestats = map(system_named, ("elo", "glicko2", "zonestats"))
     # The first is compared with each of the others.
     chosen = [(elo, {}), (elo, {"K": 10.0}), (zonestats, {}), (glicko2, {}), (COIN, {})]

@@ -12,7 +12,6 @@ from valmatch.cli.options import Json, LogArgument, MinGames, command, warn_in_j
 from valmatch.game_logs.options import RateOptions
 from valmatch.game_logs.whole_log.options import RankOptions
 from valmatch.inputs import options as o
-from valmatch.inputs.csv_reader import is_brief
 from valmatch.kernels.plain_python import interpret
 
 if TYPE_CHECKING:
@@ -73,9 +72,7 @@ def rank(
     points a square-root day from a first day of --set deviation=350; --tune drift fits the drift.
     Exit code 3: a player can have no rating (--prior rates all).
     """
-    if is_brief(games):
-        interpret()
-    # Imported now, because kernels are compiled, or left in plain Python, when they are imported.
+    interpret()  # no kernel is called, so that numba need not be imported
     from valmatch.game_logs.whole_log.rating import rank_log
 
     warn_in_job_array("rank")

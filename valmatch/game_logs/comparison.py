@@ -19,7 +19,6 @@ from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.game_logs.games import part, pieces
 from valmatch.game_logs.options import RateOptions, check_tuned, values_of
 from valmatch.game_logs.rating_files import SUMMARY, claim
-from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.remarks import (
     check_scores,
@@ -46,7 +45,7 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import announce_compilation, inlined
+from valmatch.kernels.compilation import inlined
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.registry import system_named
 from valmatch.ratings.system import Column, Largest, System, Values, Verbs
@@ -418,7 +417,6 @@ def compare_systems(
 ) -> RatingComparison:
     """Compare how well rating systems predict the games of a log; see `compare_ratings`."""
     contest, warn = _contest(names, options), Warnings(options.warn)
-    announce_compilation(find_cells)
     largest = Largest(*map(min, zip(*(system.largest for system in contest.systems), strict=True)))
     with ExitStack() as stack:
         log = open_log(path, options, largest)

@@ -10,7 +10,6 @@ import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.game_logs.options import SprtOptions
-from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.columns import Further
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.remarks import remarks_on
@@ -18,7 +17,6 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Ints
-from valmatch.kernels.compilation import announce_compilation
 from valmatch.ratings.games import Games
 from valmatch.statistics.sequential_tests import SequentialTest, sequential_test
 from valmatch.text.suggestions import correction
@@ -72,7 +70,6 @@ class Duels(NamedTuple):
 
 def duels_of(path: Path, options: SprtOptions, players: tuple[str, str]) -> Duels:
     """Return how the games of a log between two players ended."""
-    announce_compilation(find_cells)
     pairs_by = options.pairs_by
     clusters = () if pairs_by is None else (pairs_by,)
     further = Further(clusters=clusters, clustered_by="pairs_by")
@@ -102,7 +99,7 @@ HINTED = 1_000  # players among whom a name like a misspelt one is looked for
 
 def _number(log: GameLog, name: str, argument: str) -> int:
     """Return the number of a player."""
-    names = log.players.texts(range(log.players.count))
+    names = log.players.texts
     if name not in names:
         near = correction(name, names) if len(names) <= HINTED else ""
         raise InputError(f"{option(argument)}: {shown(name)} is nobody in {log.name}{near}")

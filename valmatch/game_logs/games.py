@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from valmatch.errors import InputError
 from valmatch.game_logs.scores import Played, new_tally, note_game, note_pair, unplayed
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import inlined
+from valmatch.kernels.compilation import announce_compilation, inlined
 from valmatch.ratings.games import Games, Players, add_scores, open_game
 from valmatch.ratings.matches import kernel_of
 from valmatch.ratings.system import NO_VERBS, Chances, System
 
-_PIECE = 1 << 14  # games of a piece, at which working space does not matter
+_PIECE = 1 << 12  # games of a piece, at which working space does not matter
 
 
 def reordered(games: Games, order: Ints) -> Games:
@@ -66,6 +67,43 @@ def _taken(
     )
 
 
+class NewGames:
+    """Games to which others are added, in arrays with room for all: what is not used costs none."""
+
+    def __init__(self, games: int, rows: int) -> None:
+        sizes = {"game_starts": games + 1, "points": rows, "scores": rows, "side_starts": rows + 1}
+        sizes |= dict.fromkeys(("players", "sides", "rates", "minutes"), rows)
+        columns: list[Any] = [
+            np.zeros(sizes.get(name, games), np.float64 if name in _FLOATS else np.int64)
+            for name in Games._fields
+        ]
+        self._room = Games(*columns)
+        self.count = self._sides = self._rows = 0
+
+    def add(self, games: Games) -> None:
+        """Add games behind the others."""
+        more = games._replace(
+            game_starts=games.game_starts[1:] + self._sides,
+            side_starts=games.side_starts[1:] + self._rows,
+        )
+        firsts = {"game_starts": self.count + 1, "side_starts": self._sides + 1}
+        firsts |= dict.fromkeys(("names", "times", "homes"), self.count)
+        firsts |= dict.fromkeys(("points", "scores"), self._sides)
+        for name, column in more._asdict().items():
+            first = firsts.get(name, self._rows)
+            getattr(self._room, name)[first : first + len(column)] = column
+        self.count += games.n_games
+        self._sides += len(games.points)
+        self._rows += len(games.players)
+
+    def done(self) -> Games:
+        """Return all games."""
+        return part(self._room, 0, self.count)
+
+
+_FLOATS = ("times", "points", "rates", "minutes", "scores")
+
+
 def pieces(
     games: Games, stop: Callable[[], bool] = lambda: False, pairs: int = 1 << 40
 ) -> Iterator[Games]:
@@ -99,6 +137,7 @@ def play(
 ) -> None:
     """Predict each game from what is known before it, then rate it."""
     kernel = kernel_of(_play_games, system.verbs, system.deviation if system.conservative else -1)
+    announce_compilation(kernel)
     numbers = np.asarray(system.numbers(values), np.float64)
     end = kernel(0, games.n_games, games, players, burn_in, numbers, played)
     if end < games.n_games:

@@ -18,13 +18,12 @@ import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
-from valmatch.game_logs.csv_rows import time_text
 from valmatch.game_logs.games import predict
 from valmatch.game_logs.options import LogFormat, PredictOptions, values_of
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
 from valmatch.game_logs.rating_files import SUMMARY
 from valmatch.game_logs.reading.columns import LONG, Format, find_columns
-from valmatch.game_logs.reading.datetimes import SINCE
+from valmatch.game_logs.reading.datetimes import SINCE, time_text
 from valmatch.game_logs.remarks import nobody_at_home
 from valmatch.game_logs.roster import LAST_GAME, RatedPlayer
 from valmatch.game_logs.whole_log.contests import HOME, day_of

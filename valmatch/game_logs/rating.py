@@ -18,9 +18,7 @@ from valmatch.game_logs.rating_files import (
     SUMMARY,
     HistoryWriter,
     claim,
-    write_ratings,
 )
-from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
 from valmatch.game_logs.remarks import (
@@ -47,7 +45,6 @@ from valmatch.game_logs.tuning import Tuning, tune
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
-from valmatch.kernels.compilation import announce_compilation
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import DEFAULT, system_named
 from valmatch.ratings.system import System
@@ -208,7 +205,6 @@ def rate_log(path: Path, options: RateOptions) -> RatedLog:
     previous = start.previous
     if previous and (remark := previous.remark(start.system, options.parameters)):
         warn(remark)
-    announce_compilation(find_cells)
     with ExitStack() as stack:
         log = open_log(path, options, start.system.largest)
         check_scores(start.system, log)
@@ -371,8 +367,8 @@ def _remarks(result: RatedLog, totals: _Totals, log: GameLog, start: _Start) -> 
 
 def _write(folder: RunFolder, result: RatedLog) -> None:
     """Write the files that are written when all games are rated, and close the folder."""
-    write_ratings(folder.path / RATINGS, result.ranking)
     ranking = result.ranking
+    write_csv(folder.path / RATINGS, ranking.columns())
     if any(change is not None for change in ranking.change):
         columns: dict[str, Any] = {"player": ranking.players, "change": ranking.change}
         write_csv(folder.path / CHANGES, columns)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -10,21 +11,18 @@ from typing import TYPE_CHECKING, TextIO
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.csv_rows import lines, numerals, small_numerals, times
-from valmatch.game_logs.names import Texts
+from valmatch.game_logs.reading.datetimes import time_text
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Played
 from valmatch.inputs.files import sha256
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.output import write_atomically
+from valmatch.storage.output import csv_line
 from valmatch.storage.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from valmatch.game_logs.previous_ratings import MadeManifest, PreviousRatings
-    from valmatch.game_logs.reading.log import GameLog
-    from valmatch.game_logs.roster import Ranking
 
 
 HISTORY, SUMMARY = "history.csv", "summary.json"
@@ -89,16 +87,6 @@ def _made_in(folder: Path, command: str) -> MadeManifest | None:
     return None
 
 
-def write_ratings(path: Path, ranking: Ranking) -> None:
-    """Write ``ratings.csv``, atomically."""
-    from valmatch.game_logs.csv_rows import lines
-
-    columns = ranking.columns()
-    with write_atomically(path) as file:
-        file.write(",".join(columns) + "\n")
-        file.write(lines(tuple(columns.values())))
-
-
 # The history of a rating: a row for each player of each game.
 
 TIME = "time"
@@ -117,6 +105,7 @@ class HistoryWriter:
 
     def __init__(self, file: TextIO, log: GameLog, of_zonestats: bool) -> None:
         self._file, self._log, self._of_zonestats = file, log, of_zonestats
+        self._players = np.zeros(0, object)  # the cells of all players
         game, *others = COLUMNS
         time = (TIME,) if log.timed else ()
         file.write(",".join((game, *time, *others, *(OF_ZONESTATS if of_zonestats else ()))) + "\n")
@@ -130,35 +119,72 @@ class HistoryWriter:
         opponents = np.repeat(sides - 1, sides)
         game_of_row = np.repeat(np.repeat(np.arange(games.n_games), sides), rows)
         side_of_row = np.repeat(np.arange(len(rows)), rows)
-        columns: tuple[Texts, ...] = (titles(self._log, games).at(game_of_row),)
-        if self._log.timed:
-            columns += (times(games.times, self._log.dated).at(game_of_row),)
-        columns += (
-            self._log.players.cells(games.players),
-            small_numerals(games.sides[games.side_starts[:-1]] + 1).at(side_of_row),
-            numerals(played.found.expected / opponents).at(side_of_row),
-            _scores(played.found.scored, opponents).at(side_of_row),
+        log = self._log
+        columns = [_at(text_cells(titles(log, games)), game_of_row)]
+        if log.timed:
+            columns.append(_at(times(games.times, log.dated), game_of_row))
+        if len(self._players) < len(log.players.texts):
+            self._players = np.array(text_cells(log.players.texts), object)
+        columns += [
+            self._players[games.players].tolist(),
+            _at(list(map(str, range(1, int(sides.max()) + 1))), games.sides),
+            _at(numerals(played.found.expected / opponents), side_of_row),
+            _at(numerals(played.found.scored / opponents), side_of_row),
             numerals(played.before),
             numerals(played.after),
-        )
+        ]
         if self._of_zonestats:
-            columns += (
+            scales = played.found.scales
+            columns += [
                 numerals(games.rates),
                 numerals(played.found.offsets),
-                numerals(played.found.scales).at(game_of_row),
-                small_numerals((played.found.scales < 1.0).astype(np.int64)).at(game_of_row),
-            )
-        self._file.write(lines(columns))
+                _at(numerals(scales), game_of_row),
+                _at(["1" if scale < 1.0 else "0" for scale in scales.tolist()], game_of_row),
+            ]
+        self._file.write("\n".join([*map(",".join, zip(*columns, strict=True)), ""]))
 
 
-def titles(log: GameLog, games: Games) -> Texts:
+def _at(cells: Sequence[str], index: Ints) -> list[str]:
+    """Return some of the cells."""
+    if len(cells) == len(index):  # of players who all play alone
+        return list(cells)
+    found: list[str] = np.array(cells, object)[index].tolist()
+    return found
+
+
+def titles(log: GameLog, games: Games) -> list[str]:
     """Return the names of some games; without a column for it, their rows among the data."""
-    names = log.game_names
-    return names.cells(games.names) if names else numerals(games.names + 1)
+    if log.game_names is None:
+        return list(map(str, (games.names + 1).tolist()))
+    return log.game_names.texts(games.names)
 
 
-def _scores(scored: Floats, opponents: Ints) -> Texts:
-    """Return the mean scores of sides; of games of two sides there are three."""
-    if (opponents == 1).all():
-        return numerals(np.array([0.0, 0.5, 1.0])).at((2.0 * scored).astype(np.int64))
-    return numerals(scored / opponents)
+_SPECIAL = re.compile("[\"',=+@\t\r\n-]")
+
+
+def text_cells(texts: list[str]) -> list[str]:
+    """Return texts as cells, quoted or marked where they have to be."""
+    if not _SPECIAL.search("".join(texts)):
+        return texts
+    return [csv_line([text])[:-1] if _SPECIAL.search(text) else text for text in texts]
+
+
+def numerals(values: Floats) -> list[str]:
+    """Return numbers, at least one, as `repr` writes them."""
+    from pydantic_core import to_json  # takes long to import, and who reads a log needs none of it
+
+    # The serializer of pydantic writes a float twelve times as fast as repr: the same digits,
+    # but other exponents, which only numbers of unusual size have.
+    texts = to_json(values.tolist()).decode()[1:-1].split(",")
+    sizes = np.abs(values)
+    for k in np.flatnonzero(~((sizes >= 1e-4) & (sizes < 1e16) | (sizes == 0))).tolist():
+        texts[k] = repr(values[k].item())
+    return texts
+
+
+def times(values: Floats, dated: bool) -> list[str]:
+    """Return the times of games, see `time_text`."""
+    if not dated or (values != np.floor(values)).any():
+        return [time_text(value, dated) for value in values.tolist()]
+    text = "\n".join([*np.datetime_as_string(values.astype("M8[s]")).tolist(), ""])
+    return text.replace("T", " ").replace(" 00:00:00\n", "\n").split("\n")[:-1]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.game_logs.csv_rows import numerals, time_text
 from valmatch.game_logs.games import play
-from valmatch.game_logs.names import Names, Texts
+from valmatch.game_logs.names import Names
+from valmatch.game_logs.reading.datetimes import time_text
 from valmatch.game_logs.scores import Played, new_tally, unplayed
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import njit
@@ -64,18 +64,17 @@ class Ranking:
     change: list[float | None]
     state: dict[str, list[float]]  # further columns of the system
     printed: tuple[str, ...]  # those of them that people want to see
-    cells: Texts = field(compare=False, repr=False)  # the names once more, for files
 
-    def columns(self) -> dict[str, Texts]:
-        """Return the columns of ``ratings.csv``; needs a player."""
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns of ``ratings.csv``."""
         return {
-            "rank": numerals(np.array(self.ranks)),
-            "player": self.cells,
-            "rating": numerals(np.array(self.ratings)),
-            "games": numerals(np.array(self.games)),
-            **{name: numerals(np.array(getattr(self, name))) for name in COUNTS},
-            **({LAST_GAME: Texts.of(self.last_game)} if any(self.last_game) else {}),
-            **{name: numerals(np.array(column)) for name, column in self.state.items()},
+            "rank": self.ranks,
+            "player": self.players,
+            "rating": self.ratings,
+            "games": self.games,
+            **{name: getattr(self, name) for name in COUNTS},
+            **({LAST_GAME: self.last_game} if any(self.last_game) else {}),
+            **self.state,
         }
 
 
@@ -104,7 +103,6 @@ def read_ranking(files: ResultFiles, system: System) -> Ranking:
         [None if math.isnan(x) else x for x in changes],
         {name: numbers[name] for name in more},
         tuple(c.name for c in system.columns if c.printed and c.name != "rating"),
-        Texts.of(players),
     )
 
 
@@ -123,8 +121,8 @@ class Roster:
         self.system, self.values = system, values
         self.names, self.known = names, known
         self._timed = timed
-        self._numbers = names.numbers(Texts.of([player.player for player in known]))[0]
-        n = names.count
+        self._numbers = np.array([names.number(player.player) for player in known], np.int64)
+        n = len(names.texts)
         self._players = Players(
             np.tile(np.array(system.newcomer(values), np.float64), (n, 1)), np.zeros(n, np.int64)
         )
@@ -169,7 +167,7 @@ class Roster:
         own = [(k, name) for k, name in enumerate(columns) if name != "rating"]
         return Ranking(
             ranks=ranks.tolist(),
-            players=self.names.texts(numbers.tolist()),
+            players=[self.names.texts[number] for number in numbers.tolist()],
             ratings=shown.tolist(),
             games=self._players.games[numbers].tolist(),
             wins=self._counts[numbers, _WON].tolist(),
@@ -183,7 +181,6 @@ class Roster:
                 for column in self.system.columns
                 if column.printed and column.name != "rating"
             ),
-            cells=self.names.cells(numbers),
         )
 
     def _last_games(self, numbers: Ints, dated: bool) -> list[str]:

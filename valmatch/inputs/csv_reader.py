@@ -120,7 +120,6 @@ def separator_called(name: str) -> str:
 # CSV text in the files of users: opened, unpacked, or named as what it is instead.
 
 MAX_UNPACKED = 1 << 32  # bytes of what a gzip file holds: a small one may hold any number of them
-_BRIEF = 1 << 16  # bytes of text that plain Python reads in less time than importing numba takes
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 
@@ -267,17 +266,6 @@ def _zipped(file: BinaryIO) -> str:
     return next(kinds, "a zip archive")
 
 
-def is_brief(path: Path) -> bool:
-    """Return whether a file is so small a text that compiled kernels are not worth their import."""
-    try:
-        if not path.is_file() or path.stat().st_size > _BRIEF:
-            return False
-        with path.open("rb") as file:
-            return not file.read(len(GZIP)).startswith((GZIP, ZIP[: len(GZIP)]))
-    except OSError:
-        return False
-
-
 # Bad rows of a log, or bad games: refused, or left out and counted.
 
 MOST = 0.05  # the share of all rows that may be left out, unless it is said otherwise
@@ -307,13 +295,12 @@ class BadRows:
         if not self._skip:
             argument = option(f"{self._section}skip_bad_{self._what}s=True")
             raise InputError(f"{error}; {argument} leaves bad {self._what}s out")
-        self.count(error.kind, lambda: str(error))
+        self.count(error.kind, str(error))
 
-    def count(self, kind: str, example: Callable[[], str]) -> None:
-        """Count a bad row that may be left out; the first of its kind is the example."""
-        if kind not in self._examples:
-            self._examples[kind] = example()
-        self.counts[kind] += 1
+    def count(self, kind: str, example: str, rows: int = 1) -> None:
+        """Count bad rows that may be left out; the first of their kind is the example."""
+        self._examples.setdefault(kind, example)
+        self.counts[kind] += rows
 
     def seen(self) -> str:
         """Say that there are bad rows, if there are."""
@@ -521,8 +508,8 @@ def read_rows(
     """Yield the rows of a CSV file below its header, but blank lines."""
     name = str(path or "standard input")
     with _opened(path, name, most) as file:
-        last: list[str] = []
-        text = _remembered(file, last) if dialect.placed else file
+        lines: list[str] = []
+        text = remembered(file, lines) if dialect.placed else file
         rows = rows_of(text, name, dialect)
         line, found = next(rows, (1, []))
         header = [cell.strip() for cell in found]
@@ -533,36 +520,38 @@ def read_rows(
                 raise InputError(f"{name}:{line}: column {column} appears twice")
         places = {meaning: header.index(column) for meaning, column in names.items()}
         for line, cells in rows:
+            found_at = cell_starts(lines[-1], dialect.separator) if lines else []
+            if len(found_at) != len(cells) + 1:  # not known of a row of several lines
+                found_at = []
+            lines.clear()
             if len(cells) > len(header) or (len(cells) < len(header) and not dialect.padded):
                 what = f"the row has {len(cells)} cells (allowed: {len(header)})"
-                found_at = _cell_starts(last, cells, dialect)
                 # The first cell too many, or where the next one is missing.
                 place = f":{found_at[min(len(cells), len(header))]}" if found_at else ""
                 wrong(RowError(f"{name}:{line}{place}: {what}", kind=WIDTH))
                 continue
-            found_at = _cell_starts(last, cells, dialect)
             cells += [""] * (len(header) - len(cells))
             wanted = {meaning: cells[place] for meaning, place in places.items()}
             starts = {meaning: found_at[at] for meaning, at in places.items() if at < len(found_at)}
             yield Row(name, line, wanted, names, starts)
 
 
-def _remembered(lines: Iterable[str], last: list[str]) -> Iterator[str]:
-    """Yield lines, with the one that is read in `last`."""
+def remembered(lines: Iterable[str], read: list[str]) -> Iterator[str]:
+    """Yield lines, and add them to those that were read."""
     for line in lines:
-        last[:] = [line]
+        read.append(line)
         yield line
 
 
-def _cell_starts(last: Sequence[str], cells: Sequence[str], dialect: Dialect) -> list[int]:
-    """Return where each cell of a row starts in its line, from 1, and where one more would.
+def cell_starts(text: str, separator: str | None) -> list[int]:
+    """Return where each cell of a row starts in its text, from 1, and where one more would.
 
-    Blanks before a cell do not count. Empty where the line is not known, or one of several.
+    Blanks before a cell do not count.
     """
     starts, quoted, begun = [1], False, False
-    text = "".join(last).rstrip("\r\n")
+    text = text.rstrip("\r\n")
     for at, letter in enumerate(text, 1):
-        if letter == dialect.separator and not quoted:
+        if letter == separator and not quoted:
             starts.append(at + 1)
             begun = False
         elif not begun and letter == " ":
@@ -570,8 +559,7 @@ def _cell_starts(last: Sequence[str], cells: Sequence[str], dialect: Dialect) ->
         else:
             begun = True
             quoted ^= letter == '"'
-    starts.append(len(text) + 1)
-    return starts if last and len(starts) == len(cells) + 1 else []
+    return [*starts, len(text) + 1]
 
 
 def read_header(path: Path, dialect: Dialect = COMMAS, most: int | None = None) -> list[str]:

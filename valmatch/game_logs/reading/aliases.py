@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from valmatch.errors import InputError
-from valmatch.game_logs.names import Names, Texts
-from valmatch.game_logs.reading.cells import Cells
-from valmatch.inputs.csv_reader import Dialect, Row, read_rows, with_columns
+from valmatch.inputs.csv_reader import Dialect, Row, read_rows, unmark, with_columns
 from valmatch.text.terminal import shown
 
 _NAME, _ALIAS = ALIASES = ("name", "alias")
@@ -28,6 +24,19 @@ class Aliases:
     def identity(self) -> dict[str, str] | None:
         """What distinguishes a rating by them from others of the same log; None without any."""
         return dict(sorted(self.names.items())) or None
+
+    def spelled(self, cell: str) -> str:
+        """Return the name that a cell stands for."""
+        name = unmark(cell)
+        return self.names.get(name, name)
+
+    def check(self, log: str, cells: Iterable[str]) -> None:
+        """Refuse aliases that the cells of a whole log do not hold."""
+        known = set(map(unmark, cells)) if self.names else set()
+        for alias in self.names:
+            if alias not in known:
+                what = f"alias: {shown(alias)} is nobody in {log}"
+                raise InputError(f"{self.places[alias]}: {what}")
 
 
 NO_ALIASES = Aliases()
@@ -60,33 +69,3 @@ def read_aliases(path: Path) -> Aliases:
     if not found:
         raise InputError(f"{path}: holds no alias")
     return Aliases(found, {alias: row.place_of(_ALIAS) for alias, row in rows.items()})
-
-
-class Renamer:
-    """Puts names in the place of aliases while a log is read."""
-
-    def __init__(self, aliases: Aliases) -> None:
-        self._aliases = aliases
-        self._spellings, self._names = Names(), Texts.of(list(aliases.names.values()))
-        self._spellings.numbers(Texts.of(list(aliases.names)))
-        self._met = np.zeros(len(aliases.names), np.bool_)
-
-    def renamed(self, cells: Cells, slots: Sequence[int]) -> Cells:
-        """Return cells of which those with aliases hold the names, which the buffer ends with."""
-        n, behind = len(self._met), len(cells.buffer)
-        if not n:
-            return cells
-        for slot in slots:
-            numbers, _ = self._spellings.numbers(cells.column(slot))
-            rows = np.flatnonzero(numbers < n)
-            self._met[numbers[rows]] = True
-            cells.starts[slot, rows] = behind + self._names.starts[numbers[rows]]
-            cells.ends[slot, rows] = behind + self._names.ends[numbers[rows]]
-        return cells._replace(buffer=np.concatenate([cells.buffer, self._names.buffer]))
-
-    def check(self, log: str) -> None:
-        """Refuse aliases that the whole log does not have."""
-        for alias, met in zip(self._aliases.names, self._met.tolist(), strict=True):
-            if not met:
-                what = f"alias: {shown(alias)} is nobody in {log}"
-                raise InputError(f"{self._aliases.places[alias]}: {what}")

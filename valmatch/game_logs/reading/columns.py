@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from valmatch.errors import InputError, option
 from valmatch.game_logs.options import LogFormat
 from valmatch.inputs.csv_reader import other_separator
@@ -241,3 +243,8 @@ class GameFacts(NamedTuple):
         return GameFacts(
             self.weights[games], self.clusters[games], self.covariates[rows], self.homes[rows]
         )
+
+
+def joined_facts(parts: Sequence[GameFacts]) -> GameFacts:
+    """Return what is known of the games of several parts."""
+    return GameFacts(*map(np.concatenate, zip(*parts, strict=True)))

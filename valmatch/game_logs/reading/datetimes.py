@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 
 import numpy as np
-from numpy.typing import NDArray
 
-from valmatch.game_logs.names import Texts
-from valmatch.game_logs.reading.cells import number_of, read_numbers
+from valmatch.game_logs.reading.cells import read_each, read_numbers
 from valmatch.kernels.arrays import Floats
 from valmatch.text.durations import (
     LEAST,
@@ -20,6 +22,7 @@ from valmatch.text.durations import (
     seconds_of,
     unit_since_1970,
 )
+from valmatch.text.numerals import real_number
 
 NUMBERS, DATES, DIGITS = "plain numbers", "date-times", "dates such as 20240131"
 """What times may be, besides seconds and milliseconds since 1970."""
@@ -28,66 +31,67 @@ SINCE = 1800  # the first year that digits are read as
 
 _LAST = 253_402_300_800.0  # seconds since 1970 at the end of the year 9999
 
-_PLAIN = np.frombuffer(b"0000-00-00T00:00:00", np.uint8)  # a moment, 0 for any digit
+_PLAIN = re.compile(r"((?!0000)\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?\n)+", re.ASCII)
 
 
-def kind_of_times(cells: Texts) -> str | None:
-    """Return what times are, by the first cell that holds any; of numbers by the middle one."""
-    for k in range(len(cells.starts)):
-        text = cells.text(k)
-        if not math.isnan(number_of(text)):
-            numbers = np.sort(read_numbers(cells))  # NaN at last
-            middle = float(numbers[np.count_nonzero(numbers == numbers) // 2])
-            return DIGITS if date_of_digits(middle, SINCE) else unit_since_1970(middle) or NUMBERS
-        if not math.isnan(seconds_of(text)):
-            return DATES
-    return None
+class Times:
+    """The times of a log, read some at a time."""
+
+    def __init__(self) -> None:
+        # whether they are moments, by the first cell that holds a time; None before it
+        self._dated: bool | None = None
+
+    def read(self, cells: Sequence[str]) -> Floats:
+        """Return the times of some cells as they stand; NaN where there is none."""
+        if self._dated is None:
+            self._dated = next(filter(lambda dated: dated is not None, map(_is_date, cells)), None)
+        return read_moments(cells) if self._dated else read_numbers(cells)
+
+    def kind(self, times: Floats) -> str | None:
+        """Return what all times of the log are; of numbers by the middle one."""
+        if self._dated is not False:
+            return DATES if self._dated else None
+        numbers = np.sort(times)  # NaN at last
+        middle = float(numbers[np.count_nonzero(numbers == numbers) // 2])
+        return DIGITS if date_of_digits(middle, SINCE) else unit_since_1970(middle) or NUMBERS
 
 
-def read_times(kind: str | None, cells: Texts) -> Floats:
-    """Return times of one kind: plain numbers, or else seconds since 1970; NaN of all others."""
-    if kind == DATES:
-        return read_moments(cells)
-    numbers = read_numbers(cells)
+def _is_date(cell: str) -> bool | None:
+    """Return whether a cell holds a date, not a number; None if neither."""
+    if real_number(cell) is not None:
+        return False
+    return None if math.isnan(seconds_of(cell)) else True
+
+
+def in_seconds(kind: str | None, times: Floats) -> Floats:
+    """Return times of one kind in seconds since 1970, plain numbers as they are; NaN of others."""
     if kind == DIGITS:
-        values, index = np.unique(numbers, return_inverse=True)
+        values, index = np.unique(times, return_inverse=True)
         return np.array([moment_of_digits(value, SINCE) for value in values.tolist()])[index]
     if kind is not None and kind in PER_SECOND:
-        seconds = numbers / PER_SECOND[kind]
+        seconds = times / PER_SECOND[kind]
         most = LEAST[MILLISECONDS] if kind == SINCE_1970 else _LAST
-        return np.where((numbers >= LEAST[kind]) & (seconds < most), seconds, np.nan)
-    return numbers
+        return np.where((times >= LEAST[kind]) & (seconds < most), seconds, np.nan)
+    return times
 
 
-def read_moments(cells: Texts) -> Floats:
+def read_moments(cells: Sequence[str]) -> Floats:
     """Return the seconds since 1970 of ISO 8601 moments, UTC where no zone is given; or NaN."""
-    values = np.full(len(cells.starts), np.nan)
-    lengths = cells.ends - cells.starts
-    in_utc = (lengths == 17) | (lengths == 20)
-    in_utc[in_utc] = cells.buffer[cells.ends[in_utc] - 1] == ord("Z")
-    for length in (10, 16, 19):  # to the day, the minute, the second
-        index = np.flatnonzero(lengths - in_utc == length)
-        if len(index):
-            windows = np.lib.stride_tricks.sliding_window_view(cells.buffer, length)
-            values[index] = _plain_moments(windows[cells.starts[index]])
-    for k in np.flatnonzero(np.isnan(values)).tolist():
-        values[k] = seconds_of(cells.text(k))
-    return values
+    text = "\n".join([*cells, ""])
+    if _PLAIN.fullmatch(text):
+        if "Z" in text:
+            cells = [cell.removesuffix("Z") for cell in cells]
+        with suppress(ValueError):  # no such day or hour
+            moments = np.array(cells, "M8[s]")
+            return moments.astype(np.int64).astype(np.float64)
+    return read_each(cells, seconds_of, np.float64)
 
 
-def _plain_moments(texts: NDArray[np.uint8]) -> Floats:
-    """Return the seconds of (moments, characters) texts; NaN of all where one is not plain."""
-    n, length = texts.shape
-    shape = _PLAIN[:length]
-    digits = shape == ord("0")
-    between = texts[:, ~digits]
-    plain = bool((texts[:, digits] - np.uint8(ord("0")) <= 9).all())  # below 0 it is above 200
-    plain &= bool((between[:, :2] == ord("-")).all() and (between[:, 3:] == ord(":")).all())
-    plain &= bool(np.isin(between[:, 2:3], (ord("T"), ord(" "))).all())
-    if not plain or (texts[:, :4] == ord("0")).all(axis=1).any():  # there is no year 0
-        return np.full(n, np.nan)
-    try:
-        moments = texts.view(f"S{length}").ravel().astype("M8[s]")
-    except ValueError:  # no such day or hour
-        return np.full(n, np.nan)
-    return moments.astype(np.int64).astype(np.float64)
+def time_text(value: float, dated: bool) -> str:
+    """Return the time of a game: a number, or a moment in UTC (a day starts at 0:00)."""
+    if value != value:
+        return ""
+    if not dated:
+        return repr(value)
+    moment = datetime.fromtimestamp(value, UTC).replace(tzinfo=None)
+    return str(moment).removesuffix(" 00:00:00")

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
+from typing import BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.csv_rows import unmark_cells
-from valmatch.game_logs.games import reordered
-from valmatch.game_logs.names import Names
+from valmatch.game_logs.games import NewGames, reordered
+from valmatch.game_logs.names import Names, Titles
 from valmatch.game_logs.options import COMMON, LogFormat, LogOptions
-from valmatch.game_logs.reading.aliases import NO_ALIASES, Aliases, Renamer
-from valmatch.game_logs.reading.cells import Cells, split
+from valmatch.game_logs.reading.aliases import NO_ALIASES, Aliases
+from valmatch.game_logs.reading.cells import (
+    BLOCK,
+    Block,
+    Table,
+    block_of,
+    plain_block,
+    read_table,
+)
 from valmatch.game_logs.reading.columns import (
     LONG,
     WHOLE_FORMATS,
@@ -25,11 +34,29 @@ from valmatch.game_logs.reading.columns import (
     FurtherColumns,
     GameFacts,
     find_columns,
+    joined_facts,
     place_further,
 )
-from valmatch.game_logs.reading.datetimes import NUMBERS, kind_of_times
-from valmatch.game_logs.reading.rows import Faults, Reason, Rows, group_games
-from valmatch.inputs.csv_reader import BadRows, as_text, open_text, temporary_copy
+from valmatch.game_logs.reading.datetimes import NUMBERS, Times, in_seconds
+from valmatch.game_logs.reading.rows import (
+    NAME,
+    NUMBER,
+    PEOPLE,
+    Faults,
+    Reason,
+    Rows,
+    group_games,
+    readers,
+)
+from valmatch.inputs.csv_reader import (
+    BadRows,
+    as_text,
+    cell_starts,
+    open_text,
+    remembered,
+    temporary_copy,
+    unmark,
+)
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import Largest
@@ -38,7 +65,7 @@ _MOST_ERRORS = 10
 
 ANY = Largest()  # the largest game where nothing else limits it
 
-_NAMES = {"game", "player", "winner", "loser", "home", "away", "player_a", "player_b"}
+_END = "\0end of the file"  # a cell behind the text, which a quote without an end swallows
 
 
 class GameLog:
@@ -74,11 +101,17 @@ class GameLog:
     ) -> None:
         self.path = None if str(path) == "-" else path  # the file; None for standard input
         self.name = str(path) if self.path else "standard input"  # what messages call it
-        self._bytes = _bytes_of(path)
-        self.size = len(self._bytes)  # bytes of the file
+        self._file = _opened(path)
+        self._text = io.TextIOWrapper(self._file, "utf-8-sig", newline="")
+        weakref.finalize(self, self._text.close)
+        self.size = self._file.seek(0, io.SEEK_END)  # bytes of the file
         self._separator, self._largest = format_.delimiter, largest
-        header, self._start, self._line = self._header()
-        where = f"{self.name}:{self._line - 1}"
+        lines: list[str] = []
+        header = [cell.strip() for cell in next(self._rows(remembered(self._lines(), lines)), [])]
+        if not header:
+            raise InputError(f"{self.name}: is empty (allowed: a CSV file with a header)")
+        self._header_lines = len(lines)
+        where = f"{self.name}:{self._header_lines}"
         self._further: FurtherColumns | None = None
         if further is None:
             self.columns = find_columns(where, header, format_)  # which column is which
@@ -88,23 +121,32 @@ class GameLog:
             self.columns, self._further = place_further(where, columns, further)
         self._slot = {meaning: slot for slot, meaning in enumerate(self.columns.places)}
         self.timed = "time" in self._slot  # whether games have times
-        # what times are, see `kind_of_times`; None before the log is read, and where none can be
+        # what times are, see `Times`; None before the log is read, and where none can be
         self.kind_of_times: str | None = None
-        self.players = Names()  # names of players
+        self.players = Names(aliases.spelled)  # names of players
         # names of games; None without a column for it
-        self.game_names: Names | None = Names() if "game" in self._slot else None
-        self._skip, self._renamer = most_bad is not None, Renamer(aliases)
+        self.game_names: Titles | None = None
+        if "game" in self._slot:
+            self.game_names = Titles(runs=self.columns.format.name == LONG.name)
+        self._skip, self._aliases = most_bad is not None, aliases
         # the games left out
         self.bad = BadRows(self.name, self._skip, most_bad or 0.0, what="game")
         self.unrated = 0  # number of games with fewer than two sides of enabled players
 
     def sha256(self) -> str:
         """Return the SHA-256 of the file."""
-        return hashlib.sha256(self._bytes).hexdigest()
+        return self.digests([self.size])[0]
 
     def digests(self, sizes: Sequence[int]) -> list[str]:
-        """Return the SHA-256 of the first so many bytes of the file, for each size."""
-        return [hashlib.sha256(self._bytes[:size]).hexdigest() for size in sizes]
+        """Return the SHA-256 of the first so many bytes of the file, for each size in order."""
+        found, digest, done = [], hashlib.sha256(), 0
+        self._file.seek(0)
+        for size in sizes:
+            while done < size and (piece := self._file.read(min(size - done, 1 << 20))):
+                digest.update(piece)
+                done += len(piece)
+            found.append(digest.hexdigest())
+        return found
 
     @property
     def at_home(self) -> bool:
@@ -141,120 +183,160 @@ class GameLog:
 
     def _read(self, progress: Callable[[int], None]) -> tuple[Games, GameFacts | None]:
         """Return the games in the order of the file, and what else is to be known of them."""
-        cells = self._cells()
-        progress(self.size)
-        game_rows, names, split_apart = self._named_games(cells)
-        rows = Rows(cells, self._slot, len(self.columns.names))
-        entries = rows.entries(game_rows[:-1], self.players)
-        times = self._times(cells, rows, game_rows)
-        clusters = [Names() for _ in self._further.clusters] if self._further else []
-        facts = rows.further(game_rows, self._further, clusters) if self._further else None
-        faults = Faults(rows, game_rows)
-        faults.note(split_apart, Reason.SPLIT)
-        starts, ranks = game_rows * entries.per_row, self.players.ranks()
-        grouped = group_games(entries, starts, ranks, names, times, self._largest, faults)
-        self._judge(cells, names, split_apart, faults)
-        self.unrated = grouped.unrated
-        self.bad.check(grouped.games.n_games + self.unrated)
-        self._renamer.check(self.name)
-        return grouped.games, facts.at(grouped.kept, grouped.entries) if facts else None
+        table, times = self._table(progress)
+        first_rows, first = self._games_of(table)
+        n = len(first_rows) - 1
+        again = first != np.arange(n)
+        # The first piece of a game is all right, unless bad games are left out: then none is.
+        split_apart = np.isin(first, first[again]) if self._skip else again
+        faults, ranks, unrated = Faults(*np.zeros((3, n), np.int64)), self.players.ranks(), 0
+        games, facts = NewGames(n, 2 * len(times)), list[GameFacts]()
+        for lo, hi in _pieces(first_rows):
+            row, end = int(first_rows[lo]), int(first_rows[hi])
+            rows = Rows(table.part(row, end), self._slot, times[row:end])
+            starts = first_rows[lo : hi + 1] - row
+            entries = rows.entries(starts[:-1])
+            of_games = rows.further(starts, self._further) if self._further else None
+            wrong = Faults.of(rows, starts)
+            wrong.note(split_apart[lo:hi], Reason.SPLIT)
+            of_rows = np.minimum.reduceat(rows.times, starts[:-1])
+            names, starts = np.arange(lo, hi), starts * entries.per_row
+            grouped = group_games(entries, starts, ranks, names, of_rows, self._largest, wrong)
+            for column, own in zip(faults, wrong._replace(rows=wrong.rows + row), strict=True):
+                column[lo:hi] = own
+            games.add(grouped.games)
+            unrated += grouped.unrated
+            if of_games is not None:
+                facts.append(of_games.at(grouped.kept, grouped.entries))
+        del table, times
+        self._judge(faults, first, split_apart)
+        self.unrated = unrated
+        self.bad.check(games.count + unrated)
+        self._aliases.check(self.name, self.players)
+        return games.done(), joined_facts(facts) if facts else None
 
-    def _header(self) -> tuple[list[str], int, int]:
-        """Return the column names, where the data start, and their first line."""
-        lines: list[bytes] = []
-
-        def texts() -> Iterator[str]:
-            start = 0
-            while start < self.size:
-                end = self._bytes.find(b"\n", start) + 1 or self.size
-                lines.append(self._bytes[start:end])
-                yield lines[-1].decode("utf-8" if start else "utf-8-sig")
-                start = end
-
-        try:
-            rows = csv.reader(texts(), delimiter=self._separator, skipinitialspace=True)
-            header = next((row for row in rows if row), [])
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise InputError(f"{self.name}:1: is no CSV file in UTF-8: {error}") from None
-        if not header:
-            raise InputError(f"{self.name}: is empty (allowed: a CSV file with a header)")
-        return [name.strip() for name in header], sum(map(len, lines)), len(lines) + 1
-
-    def _cells(self) -> Cells:
-        """Return the wanted cells, with names in place of aliases."""
-        slots = np.full(len(self.columns.names), -1, np.int64)
-        slots[list(self.columns.places.values())] = range(len(self._slot))
-        cells = split(self._bytes, self._start, slots, self._separator)
-        for meaning in _NAMES & self._slot.keys():
-            unmark_cells(cells.column(self._slot[meaning]))
-        if cells.unclosed >= 0:
-            where = self._place(cells.unclosed)
-            raise InputError(f"{where}: a quoted cell of this row has no closing quote")
-        try:
-            self._bytes.decode()
-        except UnicodeDecodeError as error:
-            where = self._place(error.start)
-            raise InputError(f"{where}: is not UTF-8 (allowed: a CSV file in UTF-8)") from None
-        people = {"player"} if "player" in self._slot else _NAMES - {"game"}
-        return self._renamer.renamed(cells, [self._slot[m] for m in people & self._slot.keys()])
-
-    def _named_games(self, cells: Cells) -> tuple[Ints, Ints, Bools]:
-        """Return the first row of each game and the number of rows, names, who is in pieces.
-
-        The first piece of a game is all right, unless bad games are left out: then none is.
-        """
-        n = len(cells.widths)
-        rows, fresh = np.arange(n + 1), np.ones(n, np.bool_)
-        names = rows[:-1]
+    def _table(self, progress: Callable[[int], None]) -> tuple[Table, Floats]:
+        """Return the columns that are wanted, and the time of each row."""
+        further = self._further or FurtherColumns()
+        wanted, times = readers(self.columns.places, further, self.players), Times()
         if self.game_names is not None:
-            names, fresh = self.game_names.numbers(cells.column(self._slot["game"]))
-        if self.columns.format.name == LONG.name:
-            rows = np.append(np.flatnonzero(np.diff(names, prepend=-1)), n)
-        names, again = names[rows[:-1]], ~fresh[rows[:-1]]
-        return rows, names, np.isin(names, names[again]) if self._skip else again
-
-    def _times(self, cells: Cells, rows: Rows, game_rows: Ints) -> Floats:
-        """Return the time of each game, that of its earliest row."""
+            wanted["game", NAME] = self.game_names.read
         if self.timed:
-            self.kind_of_times = kind_of_times(cells.column(self._slot["time"]))
-        times = rows.times(self.kind_of_times)
-        return np.minimum.reduceat(times, game_rows[:-1]) if len(times) else times
+            wanted["time", NUMBER] = times.read
+        table = read_table(self._blocks(progress), self.columns.places, wanted)
+        if not self.timed:
+            return table, np.zeros(len(table.narrow))
+        read = table.columns.pop(("time", NUMBER))
+        self.kind_of_times = times.kind(read)
+        return table, in_seconds(self.kind_of_times, read)
 
-    def _judge(self, cells: Cells, names: Ints, split_apart: Bools, faults: Faults) -> None:
+    def _blocks(self, progress: Callable[[int], None]) -> Iterator[Block]:
+        """Yield the rows below the header, some at a time."""
+        lines, width = self._lines(progress), len(self.columns.names)
+        next(self._rows(lines))
+        line, some = self._header_lines, list(islice(lines, BLOCK))
+        while some and (block := plain_block(some, self._separator, width)):
+            yield block
+            line += len(some)
+            some = list(islice(lines, BLOCK))
+        rows = self._rows(chain(some, lines), line)
+        while found := list(islice(rows, BLOCK)):
+            yield block_of(found, width)
+
+    def _lines(self, progress: Callable[[int], None] = lambda _: None) -> Iterator[str]:
+        """Yield the lines of the file."""
+        done = self._text.seek(0)
+        while lines := list(islice(self._text, BLOCK)):
+            progress(self._file.tell() - done)
+            done = self._file.tell()
+            yield from lines
+
+    def _rows(self, lines: Iterable[str], before: int = 0) -> Iterator[list[str]]:
+        """Yield the cells of all rows of lines, which follow some others, but blank ones."""
+        ended = chain(lines, ["\n", _END])
+        rows = csv.reader(ended, delimiter=self._separator, skipinitialspace=True)
+        at = end = before  # lines before the row, and up to its end
+        try:
+            for cells in rows:
+                at, end = end, before + rows.line_num
+                if len(cells) > 1:
+                    yield cells
+                elif cells == [_END]:
+                    return
+                elif "".join(cells).strip():
+                    yield cells
+        except csv.Error:
+            at = end
+        except UnicodeDecodeError:
+            self._refuse_bytes()
+        what = "a quoted cell of this row has no closing quote"
+        raise InputError(f"{self.name}:{at + 1}:1: {what}")
+
+    def _refuse_bytes(self) -> NoReturn:
+        """Refuse a file that is no text, with the place of the first byte that is none."""
+        self._file.seek(0)
+        content = self._file.read()
+        try:
+            content.decode()
+        except UnicodeDecodeError as error:
+            text = content[: error.start].decode("utf-8-sig")
+        place = f"{text.count(chr(10)) + 1}:{len(text) - text.rfind(chr(10))}"
+        raise InputError(f"{self.name}:{place}: is not UTF-8 (allowed: a CSV file in UTF-8)")
+
+    def _games_of(self, table: Table) -> tuple[Ints, Ints]:
+        """Return the first row of each game and the number of rows, and the first of its name."""
+        rows = np.arange(len(table.narrow) + 1)
+        if self.game_names is None:
+            return rows, rows[:-1]
+        begins = table.columns["game", NAME]
+        return np.append(np.flatnonzero(begins), len(begins)), self.game_names.first_of_name()
+
+    def _judge(self, faults: Faults, first: Ints, split_apart: Bools) -> None:
         """Count the games that cannot be used, one in pieces once; or raise."""
         bad = np.flatnonzero(faults.reasons).tolist()
-        complaints = [partial(self._complaint, cells, faults, game) for game in bad]
         if bad and not self._skip:
-            lines = [complaint() for complaint in complaints[:_MOST_ERRORS]]
+            lines = list(self._complaints(faults, bad[:_MOST_ERRORS]).values())
             if len(bad) > _MOST_ERRORS:
                 lines.append(f"... and {len(bad) - _MOST_ERRORS:,} more")
             lines[-1] += f"; {option('skip_bad_games=True')} leaves bad games out"
             raise InputError(*lines)
         counted: set[int] = set()
-        for game, complaint in zip(bad, complaints, strict=True):
-            name = int(names[game])
+        kinds: dict[int, list[int]] = {}
+        for game in bad:
+            name = int(first[game])
             if name not in counted:
-                self.bad.count(list(Reason)[faults.reasons[game] - 1].label, complaint)
+                kinds.setdefault(int(faults.reasons[game]), []).append(game)
             if split_apart[game]:
                 counted.add(name)
+        examples = self._complaints(faults, [games[0] for games in kinds.values()])
+        for reason, games in kinds.items():
+            self.bad.count(list(Reason)[reason - 1].label, examples[games[0]], len(games))
 
-    def _complaint(self, cells: Cells, faults: Faults, game: int) -> str:
+    def _complaints(self, faults: Faults, games: Sequence[int]) -> dict[int, str]:
+        """Say where and how some games are wrong."""
+        wanted = {int(faults.rows[game]) for game in games}
+        rows = self._rows_at(wanted) if wanted else {}
+        return {game: self._complaint(faults, game, rows[int(faults.rows[game])]) for game in games}
+
+    def _complaint(self, faults: Faults, game: int, row: _TextRow) -> str:
         """Say where and how a game is wrong."""
-        reason = list(Reason)[faults.reasons[game] - 1]
-        row, slot = int(faults.rows[game]), int(faults.slots[game])
+        reason, slot = list(Reason)[faults.reasons[game] - 1], int(faults.slots[game])
         if reason is Reason.TWICE:
             slot = self._slot[self.columns.format.required[1]]
         elif reason in (Reason.SPLIT, Reason.ONE_SIDE, Reason.SIZE, Reason.SIDES):
             slot = self._slot.get("game", 0)
-        start = int(cells.starts[slot, row])
-        renamed = start >= self.size  # the name of an alias stands behind the text
-        where = self._place(int(cells.rows[row]) if reason is Reason.WIDTH or renamed else start)
+        meaning, column = list(self.columns.places.items())[slot]
+        name = cell = (row.cells[column] if column < len(row.cells) else "").strip()
+        if meaning in PEOPLE:
+            name = self._aliases.spelled(cell)
+        elif meaning == "game":
+            name = unmark(cell)
         kind = self.kind_of_times
         details = {
-            "column": self.columns.names[list(self.columns.places.values())[slot]],
+            "column": self.columns.names[column],
             "columns": len(self.columns.names),
-            "width": int(cells.widths[row]),
-            "cell": cells.column(slot).text(row),
+            "width": len(row.cells),
+            "cell": name,
             "apart": "comes again further on" if self._skip else "has been there before",
             "results": "1-0, 0-1, 1/2-1/2" + (", or H, A, D" if self.at_home else ""),
             "times": f"{kind}, as in other rows"
@@ -264,26 +346,61 @@ class GameLog:
             "sides": self._largest.sides,
             "system": option("system"),
         }
-        return f"{where}: {reason.sentence.format(**details)}"
+        place = row.place(column, self._separator)
+        return f"{self.name}:{place}: {reason.sentence.format(**details)}"
 
-    def _place(self, at: int) -> str:
-        """Return ``file:line:column`` of a byte of the rows."""
-        line = self._line + self._bytes.count(b"\n", self._start, at)
-        before = self._bytes[self._bytes.rfind(b"\n", 0, at) + 1 : at]
-        return f"{self.name}:{line}:{len(before.decode(errors='replace')) + 1}"
+    def _rows_at(self, wanted: set[int]) -> dict[int, _TextRow]:
+        """Return some rows below the header with their text."""
+        lines, line, found = list[str](), 1, {}
+        for number, cells in enumerate(self._rows(remembered(self._lines(), lines)), -1):
+            while not lines[0].strip():
+                del lines[0]
+                line += 1
+            if number in wanted:
+                found[number] = _TextRow(line, "".join(lines), cells)
+            line += len(lines)
+            lines.clear()
+        return found
 
 
-def _bytes_of(path: Path) -> bytes:
-    """Return what a file holds; what gzip has packed is unpacked."""
+class _TextRow(NamedTuple):
+    """A row of a file as it stands there."""
+
+    line: int  # where it begins
+    text: str  # its lines
+    cells: list[str]
+
+    def place(self, column: int, separator: str) -> str:
+        """Return line and column of a cell; of the row, if it has too few cells."""
+        starts = cell_starts(self.text, separator)
+        at = starts[column] - 1 if column < len(self.cells) == len(starts) - 1 else 0
+        before = self.text[:at]
+        return f"{self.line + before.count(chr(10))}:{at - before.rfind(chr(10))}"
+
+
+_PIECE = 1 << 14  # rows that are put into games at once
+
+
+def _pieces(first_rows: Ints) -> Iterator[tuple[int, int]]:
+    """Yield the first game and the last, exclusive, of pieces of a log."""
+    n = len(first_rows) - 1
+    lo = 0
+    while lo < n:
+        hi = int(np.searchsorted(first_rows, first_rows[lo] + _PIECE, "right")) - 1
+        hi = min(max(hi, lo + 1), n)
+        yield lo, hi
+        lo = hi
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Return a file that can be read again and again; what gzip has packed is unpacked."""
     if str(path) != "-":
-        with open_text(path) as file:
-            return file.read()
+        return open_text(path)
     try:
         copy = temporary_copy(sys.stdin.buffer)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    with as_text(copy, "standard input") as file:
-        return file.read()
+    return as_text(copy, "standard input")
 
 
 def open_log(

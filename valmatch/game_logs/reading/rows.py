@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.game_logs.names import Names, Texts
+from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.cells import (
-    FLAGS,
     RESULTS,
     RESULTS_AT_HOME,
-    Cells,
+    Key,
+    Read,
+    Table,
+    read_flags,
     read_numbers,
     read_words,
 )
 from valmatch.game_logs.reading.columns import FurtherColumns, GameFacts
-from valmatch.game_logs.reading.datetimes import read_times
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import FAR, Largest
@@ -105,36 +106,67 @@ class Entries(NamedTuple):
     at_home: Bools  # (games,) whether the first entry of the game plays at home; else nobody does
 
 
+NAME, NUMBER, FLAG, RESULT, CLUSTER = "name", "number", "flag", "result", "cluster"
+"""As what columns are read."""
+
+PEOPLE = ("player", "winner", "loser", "home", "away", "player_a", "player_b")
+_NUMBERS = ("score", "minutes", *(f"{side}_score" for side in ("home", "away", "winner", "loser")))
+_FLAGS = ("enabled", "draw", "neutral")
+
+
+def readers(places: Mapping[str, int], further: FurtherColumns, players: Names) -> dict[Key, Read]:
+    """Return what reads the columns of a log but games and times, by meaning and kind."""
+    long = "player" in places
+    names = [name for name in PEOPLE if name in places and not (long and name == "home")]
+    numbers = [*_NUMBERS, further.weight, *(key for keys in further.covariates for key in keys)]
+    flags = [*_FLAGS, *(["home"] if long else [])]
+    found: dict[Key, Read] = {(name, NAME): players.read for name in names}
+    found |= {(name, NUMBER): read_numbers for name in numbers if name in places}
+    found |= {(name, FLAG): read_flags for name in flags if name in places}
+    if "team" in places:
+        found["team", NAME] = Names(str).read
+    if "result" in places:
+        found["result", RESULT] = read_words(RESULTS_AT_HOME if "home" in places else RESULTS)
+    for key in further.clusters:
+        found[key, CLUSTER] = players.read if key in names else Names(str).read
+    return found
+
+
 class Rows:
-    """The rows of a log."""
+    """Some rows of a log, of whole games."""
 
-    def __init__(self, cells: Cells, slots: Mapping[str, int], width: int) -> None:
-        self._cells, self._slot = cells, slots
+    def __init__(self, table: Table, slots: Mapping[str, int], times: Floats) -> None:
+        self._table, self._slot, self._n = table, slots, len(table.narrow)
         # reasons, slots: (rows,) the first thing that is wrong with each row, and in which cell
-        self.reasons = np.zeros(len(cells.widths), np.int64)
-        self.slots = np.zeros(len(cells.widths), np.int64)
-        self._note(cells.widths != width, Reason.WIDTH)
-        for meaning, slot in slots.items():
-            if meaning != "team":
-                self._note(cells.starts[slot] == cells.ends[slot], Reason.MISSING, meaning)
+        self.reasons, self.slots = np.zeros((2, self._n), np.int64)
+        self._note(table.narrow, Reason.WIDTH)
+        for meaning in slots:
+            if meaning != "team" and len(table.empty[meaning]):
+                empty = np.zeros(self._n, np.bool_)
+                empty[table.empty[meaning]] = True
+                self._note(empty, Reason.MISSING, meaning)
+        self.times = times  # (rows,) NaN where a time is none
 
-    def entries(self, games: Ints, players: Names) -> Entries:
+    def entries(self, games: Ints) -> Entries:
         """Return the entries of all rows; `games` are the first rows of the games."""
         if "player" in self._slot:
-            return self._long(games, players)
-        if "winner" in self._slot:
+            found = self._long(games)
+        elif "winner" in self._slot:
             drawn = self._drawn()
-            return self._pairs(games, players, ("winner", "loser"), ~drawn, np.zeros_like(drawn))
-        sides = ("home", "away") if "home" in self._slot else ("player_a", "player_b")
-        if "result" not in self._slot:
-            lead = self._scores("home_score") - self._scores("away_score")
-            return self._pairs(games, players, sides, lead > 0.0, lead < 0.0)
-        meanings = RESULTS_AT_HOME if "home" in self._slot else RESULTS
-        results = read_words(self._column("result"), meanings)
-        self._note(results < 0, Reason.OUTCOME, "result")
-        return self._pairs(games, players, sides, results == 1, results == 0)
+            found = self._pairs(games, ("winner", "loser"), ~drawn, np.zeros_like(drawn))
+        else:
+            sides = ("home", "away") if "home" in self._slot else ("player_a", "player_b")
+            if "result" in self._slot:
+                results = self._read("result", RESULT)
+                self._note(results < 0, Reason.OUTCOME, "result")
+                found = self._pairs(games, sides, results == 1, results == 0)
+            else:
+                lead = self._scores("home_score") - self._scores("away_score")
+                found = self._pairs(games, sides, lead > 0.0, lead < 0.0)
+        self._note(np.isnan(self.times), Reason.TIME, "time")
+        return found
 
-    def _long(self, games: Ints, players: Names) -> Entries:
+    def _long(self, games: Ints) -> Entries:
         """Return the entries of rows with a player each."""
         score = self._scores("score")
         minutes = self._minutes()
@@ -142,21 +174,17 @@ class Rows:
             rates = _per_hour(np.abs(score), minutes)
         self._note(~(rates <= FAR), Reason.RATE, "score")
         enabled = self._flags("enabled", default=1) == 1
-        numbers, teams = players.numbers(self._column("player"))[0], None
+        teams = None
         if "team" in self._slot:
-            team, names = self._column("team"), Names()
-            teams = names.numbers(team)[0]
-            teams = np.where(team.starts < team.ends, teams, names.count + np.arange(len(teams)))
+            teams = self._read("team", NAME).copy()
+            alone = self._table.empty["team"]
+            teams[alone] = teams.max(initial=0) + 1 + np.arange(len(alone))
         at_home = np.zeros(len(games), np.bool_)
-        return Entries(1, numbers, teams, score, minutes, score, enabled, at_home)
+        players = self._read("player", NAME)
+        return Entries(1, players, teams, score, minutes, score, enabled, at_home)
 
     def _pairs(
-        self,
-        games: Ints,
-        players: Names,
-        sides: Sequence[str],
-        first_won: Bools,
-        second_won: Bools,
+        self, games: Ints, sides: Sequence[str], first_won: Bools, second_won: Bools
     ) -> Entries:
         """Return the entries of rows with two players each; the winner has the score 1."""
         scores = np.column_stack([first_won, second_won]).ravel().astype(np.float64)
@@ -164,37 +192,25 @@ class Rows:
         columns = [f"{side}_score" for side in sides]
         if all(column in self._slot for column in columns):
             recorded = np.column_stack([self._scores(column) for column in columns]).ravel()
-        pair = [self._slot[side] for side in sides]
-        limits = (limit[pair].T.ravel() for limit in (self._cells.starts, self._cells.ends))
-        numbers, _ = players.numbers(Texts(self._cells.buffer, *limits))
+        numbers = np.column_stack([self._read(side, NAME) for side in sides]).ravel()
         at_home = np.zeros(len(games), np.bool_)
         if "home" in self._slot:
             at_home = self._flags("neutral", default=0) != 1
         everybody = np.ones(len(scores), np.bool_)
         return Entries(2, numbers, None, scores, minutes, recorded, everybody, at_home)
 
-    def times(self, kind: str | None) -> Floats:
-        """Return the time of each row, see `read_times`; 0 where the log has none."""
-        if "time" not in self._slot:
-            return np.zeros(len(self.reasons))
-        values = read_times(kind, self._column("time"))
-        self._note(np.isnan(values), Reason.TIME, "time")
-        return values
-
-    def further(
-        self, game_rows: Ints, columns: FurtherColumns, clusters: Sequence[Names]
-    ) -> GameFacts:
+    def further(self, game_rows: Ints, columns: FurtherColumns) -> GameFacts:
         """Return what else is known of the games, and note what differs within one."""
-        first, n = game_rows[:-1], len(self.reasons)
+        first, n = game_rows[:-1], self._n
         weights = np.ones(n)
         if columns.weight:
             weights = self._numbers(columns.weight)
             wrong = (weights < 0.0) | (weights > _HEAVIEST)
             self._note(wrong, Reason.WEIGHT, columns.weight)
             self._note_differing(game_rows, weights, columns.weight)
-        cells = np.empty((n, len(clusters)), np.int64)
-        for k, (key, names) in enumerate(zip(columns.clusters, clusters, strict=True)):
-            cells[:, k] = names.numbers(self._column(key))[0]
+        cells = np.empty((n, len(columns.clusters)), np.int64)
+        for k, key in enumerate(columns.clusters):
+            cells[:, k] = self._read(key, CLUSTER)
             self._note_differing(game_rows, cells[:, k], key)
         homes = self._homes(game_rows)
         covariates = np.empty((len(homes), len(columns.covariates)))
@@ -222,11 +238,11 @@ class Rows:
             at_home = np.column_stack([first, np.zeros_like(first)]).ravel()
         return at_home.astype(np.float64)
 
-    def _column(self, meaning: str) -> Texts:
-        return self._cells.column(self._slot[meaning])
+    def _read(self, meaning: str, kind: str) -> Any:  # noqa: ANN401 - an array
+        return self._table.columns[meaning, kind]
 
     def _numbers(self, meaning: str) -> Floats:
-        values = read_numbers(self._column(meaning))
+        values: Floats = self._read(meaning, NUMBER)
         self._note(np.isnan(values), Reason.NUMBER, meaning)
         return values
 
@@ -238,15 +254,15 @@ class Rows:
 
     def _minutes(self) -> Floats:
         if "minutes" not in self._slot:
-            return np.full(len(self.reasons), DEFAULT_MINUTES)
+            return np.full(self._n, DEFAULT_MINUTES)
         minutes = self._numbers("minutes")
         self._note(minutes <= 0.0, Reason.MINUTES, "minutes")
         return minutes
 
     def _flags(self, meaning: str, default: int) -> Ints:
         if meaning not in self._slot:
-            return np.full(len(self.reasons), default)
-        flags = read_words(self._column(meaning), FLAGS)
+            return np.full(self._n, default)
+        flags: Ints = self._read(meaning, FLAG)
         self._note(flags < 0, Reason.FLAG, meaning)
         return flags
 
@@ -278,16 +294,23 @@ def _per_hour(scores: Floats, minutes: Floats) -> Floats:
     return 60.0 * scores / minutes
 
 
-class Faults:
+class Faults(NamedTuple):
     """What is wrong with each game: the reason, 0 for none, in which row and cell."""
 
-    def __init__(self, rows: Rows, game_rows: Ints) -> None:
-        self.rows = game_rows[:-1].copy()
-        self.reasons, self.slots = np.zeros((2, len(self.rows)), np.int64)
+    # (games,) each
+    rows: Ints
+    reasons: Ints
+    slots: Ints
+
+    @classmethod
+    def of(cls, rows: Rows, game_rows: Ints) -> Faults:
+        """Return what is wrong with the rows of games, which start at some of them."""
+        faults = cls(game_rows[:-1].copy(), *np.zeros((2, len(game_rows) - 1), np.int64))
         wrong = np.flatnonzero(rows.reasons)[::-1]  # so that the first row of a game comes last
         games = np.searchsorted(game_rows, wrong, "right") - 1
-        self.reasons[games], self.slots[games] = rows.reasons[wrong], rows.slots[wrong]
-        self.rows[games] = wrong
+        faults.reasons[games], faults.slots[games] = rows.reasons[wrong], rows.slots[wrong]
+        faults.rows[games] = wrong
+        return faults
 
     def note(self, wrong: Bools, reason: Reason, rows: Ints | None = None) -> None:
         """Note what is wrong with games of which nothing is known yet, if need be in which row."""

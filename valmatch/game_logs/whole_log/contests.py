@@ -92,7 +92,7 @@ def _starts(sizes: Ints) -> Ints:
 
 def _by_name(log: GameLog, numbers: Ints) -> tuple[Ints, list[str]]:
     """Return players numbered by name, and their names."""
-    ranks, players = log.players.ranks(), log.players.texts(range(log.players.count))
+    ranks, players = log.players.ranks(), log.players.texts
     present, by_name = np.unique(ranks[numbers], return_inverse=True)
     return by_name.ravel(), [players[k] for k in np.argsort(ranks)[present].tolist()]
 

@@ -17,7 +17,6 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.game_logs.rating_files import SUMMARY, claim
-from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.remarks import remarks_on
 from valmatch.game_logs.roster import RATINGS
@@ -48,7 +47,6 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
-from valmatch.kernels.compilation import announce_compilation
 from valmatch.kernels.threads import threads_for
 from valmatch.ratings.bradley_terry.connections import Linked, levels_of, link
 from valmatch.ratings.bradley_terry.contests import Design
@@ -94,7 +92,6 @@ def rank_log(path: Path, options: RankOptions) -> BatchRating:
     """Rate the players of a log by all of its games at once; see `rank_games`."""
     warn = Warnings(options.warn)
     options = replace(options, warn=warn)
-    announce_compilation(find_cells)
     identity = options.identity
     with ExitStack() as stack:
         log = open_log(path, options, further=options.further)
