@@ -150,7 +150,7 @@ def test_one_replication_certifies_nothing(run_of: RunOf, tmp_path: Path) -> Non
     assert "certified" not in found
 
 
-def test_rows_left_out_are_in_the_manifest_and_on_the_page(tmp_path: Path) -> None:
+def test_rows_left_out_are_said_by_every_kind_of_result(tmp_path: Path) -> None:
     rows = ["0.5,1500", "0.6,x", *(f"{1 + k / 20:g},{1500 + 7 * k}" for k in range(60))]
     (tmp_path / "queue.csv").write_text("\n".join(["arrival_hours,rating", *rows]) + "\n")
     log = {"skip_bad_rows": True}
@@ -159,19 +159,29 @@ def test_rows_left_out_are_in_the_manifest_and_on_the_page(tmp_path: Path) -> No
     (tmp_path / "games.csv").write_text("\n".join(games) + "\n")
 
     other = {**config, "factors": {"log": log, "team_diff": 99}}
+    objective = {"a": {"response": "avg_team_diff"}}
+    problem = {"variables": {"team_diff": {"low": 0, "high": 500}}, "objective": objective}
     valmatch.replicate(config, 2, out=tmp_path / "replicate")
     valmatch.simulate(config, out=tmp_path / "simulate")
     valmatch.compare(config, other, 2, out=tmp_path / "compare")
+    searched = {**config, "optimize": problem}
+    valmatch.optimize(searched, "random", 100, out=tmp_path / "optimize")
     given: dict[str, Any] = {"skip_bad_games": True, "max_bad_rows": 0.1}
     valmatch.rate_games(tmp_path / "games.csv", "elo", **given, out=tmp_path / "rate")
     compare_ratings(tmp_path / "games.csv", ["elo", "glicko"], **given, out=tmp_path / "by")
     valmatch.rank_games(tmp_path / "games.csv", prior=200.0, **given, out=tmp_path / "whole")
-    for name in ("replicate", "simulate", "compare", "rate", "by", "whole"):
-        remarks = json.loads((tmp_path / name / "manifest.json").read_text())["input_remarks"]
-        page = valmatch.report(tmp_path / name, markdown=True)
-        what = re.compile("1 bad (row|game) left out")
-        assert sum(bool(what.search(remark["text"])) for remark in remarks) == 1
-        assert len(what.findall(page)) == 1
+    for name in ("replicate", "simulate", "compare", "optimize", "rate", "by", "whole"):
+        result = valmatch.load_result(tmp_path / name)
+        faces = {
+            "manifest": (tmp_path / name / "manifest.json").read_text(),
+            "repr": repr(result),
+            "notebook": result._repr_html_(),
+            "Markdown": valmatch.report(tmp_path / name, markdown=True),
+            "page": valmatch.report(tmp_path / name),
+        }
+        for face, text in faces.items():
+            found = re.findall("1 bad (?:row|game) left out", " ".join(text.split()))
+            assert len(found) == 1, (name, face)
 
 
 def test_where_no_start_is_given_it_is_the_factor(run_of: RunOf, tmp_path: Path) -> None:

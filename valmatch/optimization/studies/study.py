@@ -31,9 +31,10 @@ from valmatch.optimization.studies.parallel_runs import Job, R, open_pools, run_
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result
+from valmatch.storage.results import Result, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder, ShardFolder
 from valmatch.storage.store import Place
+from valmatch.text.terminal import Notice
 
 DEFAULT_BUDGET = 1000
 
@@ -86,6 +87,7 @@ class StudyResult(Result):
     shard: Shard = WHOLE  # the part of the study that was made
     stopped: str = ""  # why the study was stopped, "" if it was not
     folder: Path | None = None
+    warnings: Sequence[str] = ()
 
     presented_by = "optimize"
     table: ClassVar[str] = ""  # file of the tested points
@@ -137,6 +139,7 @@ class StudyResult(Result):
             "config_id": config_id(self.config),
             "problem_id": problem_id(self.config),
             "seed": self.settings.seed,
+            **warnings_entry(self.warnings),
         }
 
     @property
@@ -174,6 +177,11 @@ class StudyRecord(Result):
         """What was optimised, in one line."""
         of = f"{self.config.model}, config {self.document['config_id']}"
         return f"{of}, seed {self.document['seed']}, budget {self.document['budget']:,}"
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What has to be known of the study."""
+        return warnings_in(self.document)
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
@@ -374,7 +382,9 @@ def summarised(
 ) -> S:
     """Return what the jobs of a study came to, written if there is a folder."""
     study = spec.summarise(built, made, replace(execution, journal=None), files.truths)
-    result = replace(study, stopped=stopped(), folder=files.folder.path if files.folder else None)
+    folder = files.folder.path if files.folder else None
+    warnings = list(map(Notice.of, built.model.warnings))
+    result = replace(study, stopped=stopped(), folder=folder, warnings=warnings)
     if files.folder:
         if result.complete:
             files.trim()
