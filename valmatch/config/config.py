@@ -49,12 +49,9 @@ class Expectation(Section):
     tolerance: NonNegative = Field(0.0, description="Largest accepted distance from it.")
 
 
-class ReplicateOptions(Options):
-    """Options of ``valmatch replicate`` that a config can give."""
+class RunSection(Options):
+    """Options of a run that a config can give."""
 
-    n: Annotated[int, _within("n"), *Whole] | None = Field(
-        None, description="Number of replications."
-    )
     seed: Annotated[int, _within("seed"), *Whole] | None = Field(
         None, description="Seed of all random numbers."
     )
@@ -69,6 +66,19 @@ class ReplicateOptions(Options):
     scheduler: str | None = Field(
         None, description="Address of a Dask scheduler; null: dask starts one for the run."
     )
+    confidence: Level | None = Field(
+        None,
+        description="Confidence level of the intervals; of optimize also the probability with which"
+        " a point called feasible is so.",
+    )
+
+
+class ReplicateOptions(RunSection):
+    """Options of ``valmatch replicate`` that a config can give."""
+
+    n: Annotated[int, _within("n"), *Whole] | None = Field(
+        None, description="Number of replications."
+    )
     target: list[str] = Field(
         [], description="Half-widths to reach, such as avg_wait_time=1% or avg_wait_time=0.05."
     )
@@ -78,7 +88,6 @@ class ReplicateOptions(Options):
     control_variates: Flag | None = Field(
         None, description="Whether to adjust means by what is known of the arrivals."
     )
-    confidence: Level | None = Field(None, description="Confidence level of the intervals.")
     expect: dict[str, Expectation] = Field(
         {},
         description="Means that the run must reproduce: {response: {mean: ..., tolerance: ...}}.",
@@ -133,7 +142,7 @@ def _dotted_keys(names: object) -> object:
 ByFactor = BeforeValidator(_dotted_keys)
 
 
-class OptimizeOptions(Options):
+class OptimizeOptions(RunSection):
     """The problem and the options of ``valmatch optimize`` that a config can give."""
 
     variables: Annotated[dict[str, VariableOptions], ByFactor] = Field(
@@ -159,23 +168,6 @@ class OptimizeOptions(Options):
     )
     macroreps: Annotated[int, _within("macroreps"), *Whole] | None = Field(
         None, description="Independent runs of each solver."
-    )
-    seed: Annotated[int, _within("seed"), *Whole] | None = Field(
-        None, description="Seed of all random numbers."
-    )
-    workers: Annotated[int, _within("workers"), *Whole] | None = Field(
-        None, description="Number of workers of this machine."
-    )
-    executor: Executor | None = Field(
-        None,
-        description="Where runs and replications are made: local, processes or a Dask cluster;"
-        " null: dask with a scheduler, else local.",
-    )
-    scheduler: str | None = Field(
-        None, description="Address of a Dask scheduler; null: dask starts one for the run."
-    )
-    confidence: Level | None = Field(
-        None, description="Probability with which a point called feasible is so."
     )
 
 
