@@ -14,7 +14,7 @@ from tests.support.interpreted import interpreted
 from valmatch.draws.philox import block_of
 from valmatch.draws.streams import ADDRESSED, Streams, exponential_at, fill_uniforms, uniform_at
 from valmatch.kernels.arrays import Floats, Words
-from valmatch.kernels.compilation import njit
+from valmatch.kernels.compilation import kernel
 
 LARGEST = 2**64 - 1
 
@@ -38,12 +38,12 @@ KNOWN = [
 ]
 
 
-@njit
+@kernel(allocates=True)
 def compiled_block(key: Words, counter: Words) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
     return block_of(key[0], key[1], counter[0], counter[1], counter[2], counter[3])
 
 
-@njit
+@kernel(allocates=True)
 def compiled_grid(place: Words, sources: int, players: int, counters: int, out: Floats) -> None:
     """Fill (sources, players, counters) with uniform numbers."""
     for source in range(sources):
@@ -99,7 +99,7 @@ def random_addresses(n: int) -> list[tuple[int, int | None, int, int, int]]:
     return addresses
 
 
-@njit
+@kernel(allocates=True)
 def compiled_draws(place: Words, source: int, player: int, counter: int) -> tuple[float, float]:
     return (
         uniform_at(place, source, player, counter),

@@ -33,7 +33,7 @@ from valmatch.draws.distributions import (
 from valmatch.draws.philox import BLOCK, END, POSITION, rewind
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Words
-from valmatch.kernels.compilation import njit
+from valmatch.kernels.compilation import kernel
 
 Fill = Callable[[Words, Floats], None]
 
@@ -263,7 +263,7 @@ def test_layers_have_equal_areas_under_the_density(name: str) -> None:
     np.testing.assert_allclose(areas, ends[0] * density[-1], rtol=1e-11)
 
 
-@njit
+@kernel(allocates=True)
 def normals_of_slots(words: Words, out: Floats) -> None:
     for slot in range(out.shape[0]):
         rewind(words, slot)

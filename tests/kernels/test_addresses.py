@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.interpreted import interpreted
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import address_taken, unallocating
+from valmatch.kernels.compilation import kernel
 from valmatch.kernels.references import Address, address_of, by_reference, call
 
 
@@ -21,7 +21,7 @@ class Group(NamedTuple):
     counts: Ints
 
 
-@address_taken
+@kernel
 def weighted(group: Group, weights: Floats, factor: float, power: int) -> float:
     """Change the group, and return a sum."""
     total = 0.0
@@ -31,7 +31,7 @@ def weighted(group: Group, weights: Floats, factor: float, power: int) -> float:
     return total
 
 
-@address_taken
+@kernel
 def largest(group: Group, weights: Floats, factor: float, power: int) -> float:
     """Return the largest value, scaled."""
     found = -math.inf
@@ -40,7 +40,7 @@ def largest(group: Group, weights: Floats, factor: float, power: int) -> float:
     return found
 
 
-@unallocating
+@kernel
 def twice(address: Address, group: Group, weights: Floats) -> float:
     """Call a function two times, with numbers that are written here."""
     held = by_reference(group)

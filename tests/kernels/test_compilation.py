@@ -22,12 +22,9 @@ from tests.support.command import python
 from valmatch.kernels import cache as kernel_cache
 from valmatch.kernels import compilation
 from valmatch.kernels.cache import UNUSED, cache_folder
-from valmatch.kernels.compilation import announce_compilation
-from valmatch.matching import joint, joint_search, queue, team_first
+from valmatch.kernels.compilation import announce_compilation, kernel, macro, part
+from valmatch.matching import joint, joint_search, queue
 from valmatch.matching.queue import kernel_of
-from valmatch.models.opponent.model import path_by
-from valmatch.models.valorant.arrivals import draw_players
-from valmatch.policies.lookahead_search import best_opponent
 
 
 @pytest.fixture
@@ -47,7 +44,7 @@ def install(package: Path) -> None:
         "ratings/elo.py": "from valmatch.ratings.scale import points\n",
         "ratings/elo.npy": "data of elo.py",
         "ratings/scale.py": "def points():\n    from valmatch.errors import warned\n",
-        "ratings/glicko2.py": "from valmatch.kernels.compilation import njit\n",
+        "ratings/glicko2.py": "from valmatch.kernels.compilation import kernel\n",
         "matching/__init__.py": "",
         "matching/pairs.py": "from valmatch.ratings import (\n    elo,\n    glicko2 as two,\n)\n",
         "policies/registry.py": "import_module(f'{__package__}.{name}')\n",
@@ -64,10 +61,18 @@ def change(package: Path, name: str = "ratings/elo.py") -> None:
         file.write("#\n")
 
 
-def start(package: Path, given: Path | str = "", name: str = "ratings/elo.py") -> Path:
+def start(
+    package: Path,
+    given: Path | str = "",
+    name: str = "ratings/elo.py",
+    variant: str = "",
+    parts: tuple[str, ...] = (),
+) -> Path:
     """Return the cache folder of a file's kernels in a new process."""
     kernel_cache._contents.cache_clear()
-    return Path(cache_folder.__wrapped__(package, package / name, str(given)))
+    kernel_cache._modules.cache_clear()
+    files = tuple(package / part for part in parts)
+    return Path(cache_folder.__wrapped__(package, package / name, str(given), variant, files))
 
 
 def leave(folder: Path) -> Path:
@@ -80,7 +85,7 @@ def leave(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("kernel", "others"),
+    ("source", "others"),
     [
         ("ratings/elo.py", {"ratings/elo.npy", "ratings/scale.py"}),
         ("ratings/scale.py", set()),
@@ -94,51 +99,46 @@ def leave(folder: Path) -> Path:
     ],
 )
 def test_kernels_have_the_state_of_the_files_they_are_compiled_from(
-    package: Path, kernel: str, others: set[str]
+    package: Path, source: str, others: set[str]
 ) -> None:
     files = {str(path.relative_to(package)) for path in package.rglob("*.*")}
     used = set()
     for name in sorted(files):
-        before = start(package, name=kernel)
+        before = start(package, name=source)
         os.utime(package / name)
-        assert start(package, name=kernel) == before  # by content, not by time
+        assert start(package, name=source) == before  # by content, not by time
         change(package, name)
-        if start(package, name=kernel) != before:
+        if start(package, name=source) != before:
             used.add(name)
     # What is imported within a function counts as well.
-    lazily = {"errors.py"} if "ratings/scale.py" in {kernel, *others} else set()
-    assert used == {"kernels/compilation.py", kernel, *others, *lazily}
+    lazily = {"errors.py"} if "ratings/scale.py" in {source, *others} else set()
+    assert used == {"kernels/compilation.py", source, *others, *lazily}
 
 
 def test_a_variant_whose_part_was_moved_is_another(package: Path) -> None:
-    def of(part: str) -> Path:
-        kernel_cache._contents.cache_clear()
-        kernel_cache._modules.cache_clear()
-        source = package / "ratings/glicko2.py"
-        return Path(cache_folder.__wrapped__(package, source, "", "pairs", (package / part,)))
-
-    before = of("policies/nearest.py")
+    glicko2 = {"name": "ratings/glicko2.py", "variant": "pairs"}
+    before = start(package, parts=("policies/nearest.py",), **glicko2)
     (package / "policies/nearest.py").rename(package / "policies/close.py")
-    assert of("policies/close.py").name != before.name
+    assert start(package, parts=("policies/close.py",), **glicko2).name != before.name
 
 
-def test_kernels_of_two_files_have_the_state_of_both(package: Path) -> None:
-    def both() -> Path:
-        kernel_cache._contents.cache_clear()
-        source, other = package / "ratings/glicko2.py", package / "matching/pairs.py"
-        return Path(cache_folder.__wrapped__(package, source, "", "pairs", (other,)))
+def test_a_variant_of_a_kernel_has_a_folder_of_its_own(package: Path) -> None:
+    """It is that of the file of the kernel and of the files of the functions that it calls."""
 
-    first, alone = both(), start(package, name="ratings/glicko2.py")
-    assert first.name.startswith("ratings.glicko2.pairs-")
-    change(package, "policies/nearest.py")
-    assert both() == first
-    change(package, "ratings/scale.py")  # which the other imports alone, at one remove
-    assert both() != first
-    assert start(package, name="ratings/glicko2.py") == alone
-    leave(first)
-    change(package, "matching/pairs.py")
-    both()
-    assert not first.exists()
+    def variant(name: str) -> Path:
+        return start(package, "", "policies/nearest.py", name, (f"ratings/{name}.py",))
+
+    elo, glicko2 = (leave(variant(name)) for name in ("elo", "glicko2"))
+    alone = leave(start(package, name="policies/nearest.py"))
+    assert elo.name.startswith("policies.nearest.elo-")
+    assert len({elo, glicko2, alone}) == 3
+    change(package, "policies/unrelated.txt")
+    assert (variant("elo"), variant("glicko2")) == (leave(elo), glicko2)
+    change(package, "ratings/scale.py")  # which elo imports, and it alone
+    assert variant("elo") != elo
+    assert variant("glicko2") == glicko2
+    assert not elo.exists()  # the former state of this variant alone
+    assert glicko2.exists()
     assert alone.exists()
 
 
@@ -154,14 +154,9 @@ def test_a_new_state_removes_the_former_ones_of_its_file(package: Path) -> None:
     leave(present)
     assert start(package) == present
     assert (present / "elo.nbi").exists()
-
-
-def test_a_former_state_that_may_be_in_use_is_kept(package: Path) -> None:
-    former = leave(start(package))
-    start(package)
     change(package)
-    assert start(package) != former
-    assert former.exists()
+    assert start(package) != present
+    assert present.exists()  # it may be in use
 
 
 def test_installs_share_the_kernels_of_the_same_state(package: Path, tmp_path: Path) -> None:
@@ -232,8 +227,8 @@ def test_compilation_is_announced_once_and_truly(
 
     def said(*kernels: Kernel) -> str:
         monkeypatch.setattr(compilation, "_announced", False)
-        for kernel in kernels:
-            announce_compilation(kernel)
+        for each in kernels:
+            announce_compilation(each)
         return capsys.readouterr().err
 
     empty = Kernel(place)
@@ -264,47 +259,34 @@ def turned(
     return second, first
 
 
-def swapping(decorate: Any) -> Any:  # noqa: ANN401 - numba's types know neither option nor code
-    """Return a kernel that calls `turned`: counting across a call is not optimised away."""
-    turn = decorate(turned)
+@pytest.mark.usefixtures("compiled_anew")
+@pytest.mark.parametrize("allocates", [False, True])
+def test_kernels_that_make_no_array_count_no_references(allocates: bool) -> None:
+    """They are compiled with an option of numba that is not documented."""
+    turn = kernel(turned, allocates=allocates)
 
     def swapped(first: NDArray[np.float64], second: NDArray[np.float64], times: int) -> float:
-        for _ in range(times):
+        for _ in range(times):  # counting across a call is not optimised away
             first, second = turn(first, second)
         return float(first[0])
 
-    return decorate(swapped)
-
-
-def test_kernels_that_make_no_array_count_no_references() -> None:
-    """They are compiled with an option of numba that is not documented."""
-    arrays = np.array([1.0]), np.array([2.0])
-    plain: Any = numba.njit
-    for decorate, counts in ((plain, True), (plain(_nrt=False), False)):
-        kernel = swapping(decorate)
-        assert kernel(*arrays, 3) == 2.0
-        (code,) = kernel.inspect_llvm().values()
-        assert ("NRT_incref" in code) == counts
-    for kernel in (
-        path_by("oracle"),
-        best_opponent,
-        draw_players,
-        kernel_of(queue.run, team_first),
-    ):
-        assert vars(kernel)["targetoptions"]["_nrt"] is False
+    swap: Any = kernel(swapped, allocates=allocates)
+    assert swap(np.array([1.0]), np.array([2.0]), 3) == 2.0
+    (code,) = swap.inspect_llvm().values()
+    assert ("NRT_incref" in code) == allocates
 
 
 def test_no_part_of_joint_matching_counts_references() -> None:
     """One part that did would count whatever array it hands on."""
     parts = [
-        part
+        each
         for module in (joint, joint_search)
-        for part in vars(module).values()
-        if hasattr(part, "py_func")
+        for each in vars(module).values()
+        if hasattr(each, "py_func")
     ]
     parts.append(kernel_of(queue.run, joint))
     assert joint_search.find_match in parts
-    options = [vars(part)["targetoptions"] for part in parts]
+    options = [vars(each)["targetoptions"] for each in parts]
     # What is expanded is compiled with the kernel that it stands in.
     assert all(one.get("inline") == "always" or one["_nrt"] is False for one in options)
 
@@ -316,27 +298,6 @@ def test_kernels_in_plain_python_warn_of_nothing(command: str) -> None:
     done = python("-m", "valmatch", *command.split(), env=plain)
     assert "Warning" not in done.stderr
     assert "avg_wait_time" in done.stdout
-
-
-def test_a_variant_of_a_kernel_has_a_folder_of_its_own(package: Path) -> None:
-    """It is that of the file of the kernel and of the files of the functions that it calls."""
-
-    def start_variant(name: str) -> Path:
-        kernel_cache._contents.cache_clear()
-        parts = (package / f"ratings/{name}.py",)
-        source = package / "policies/nearest.py"
-        return Path(cache_folder.__wrapped__(package, source, "", name, parts))
-
-    elo, glicko2 = (leave(start_variant(name)) for name in ("elo", "glicko2"))
-    plain = leave(start(package, name="policies/nearest.py"))
-    assert len({elo, glicko2, plain}) == 3
-    change(package, "ratings/scale.py")  # which elo imports
-    leave(elo)
-    assert start_variant("glicko2") == glicko2
-    assert start_variant("elo") != elo
-    assert not elo.exists()  # the former state of this variant alone
-    assert glicko2.exists()
-    assert plain.exists()
 
 
 def called() -> int:
@@ -352,13 +313,10 @@ def test_names_of_a_variant_stand_for_other_things() -> None:
     other = compilation.variant(calls, "of_two", called=lambda: 2)
     assert (calls(), other()) == (1, 2)
     assert other.__qualname__ == "calls_of_two"
-    kernel = compilation.unallocating(
-        compilation.variant(calls, "kernel", called=numba.njit(called))
-    )
-    assert kernel() == 1
+    assert kernel(compilation.variant(calls, "kernel", called=kernel(called)))() == 1
 
 
-@compilation.internal
+@part
 def least(values: NDArray[np.float64]) -> float:
     """Return the least of some values."""
     low = np.inf
@@ -367,55 +325,68 @@ def least(values: NDArray[np.float64]) -> float:
     return low
 
 
-@compilation.inlined
+@part(inline=True)
 def doubled(value: float) -> float:
     """Return a value twice."""
     return 2 * value
 
 
+@macro
+def clipped(value: float, most: float) -> float:
+    """Return a value, or the most that is allowed."""
+    if value > most:
+        return most
+    return value
+
+
 @pytest.mark.usefixtures("compiled_anew")
-def test_parts_are_compiled_in_the_kernels_that_call_them() -> None:
+def test_parts_and_macros_are_compiled_in_the_kernels_that_call_them() -> None:
     """A part has no machine code of its own, and so none that calls from Python could run."""
 
     def twice(values: NDArray[np.float64]) -> float:
-        return float(doubled(least(values)))
+        return clipped(doubled(least(values)), 3.5)
 
-    assert compilation.unallocating(twice)(np.array([3.0, 2.0])) == 4.0
+    assert kernel(twice)(np.array([3.0, 2.0])) == 3.5
+    assert kernel(twice)(np.array([3.0, 1.0])) == 2.0
     parts: tuple[Any, ...] = least, doubled
-    for part in parts:
-        (compiled,) = part.overloads.values()
+    for each, inline in zip(parts, (False, True), strict=True):
+        (compiled,) = each.overloads.values()
         assert compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) == 0
+        # Numba would inline what a part calls that is inlined itself, and all that this calls.
+        assert compiled.fndesc.inline == inline
 
 
-def test_python_that_calls_a_part_has_it_compiled_by_itself() -> None:
-    @compilation.inlined
+def test_python_calls_a_part_compiled_by_itself_and_a_macro_as_it_is() -> None:
+    @part(inline=True)
     def tripled(value: float) -> float:
         return 3 * value
 
-    part: Any = tripled
-    assert (part(1.5), part(2)) == (4.5, 6)
-    assert not part.overloads
+    own: Any = tripled
+    assert (own(1.5), own(2)) == (4.5, 6)
+    assert not own.overloads
+    assert clipped(3, 2.5) == 2.5
+    assert isinstance(clipped(2, 2.5), int)  # compiled it would be a float
 
 
-@compilation.internal
-def _part(number: int, flag: bool) -> int:
+@part
+def _next(number: int, flag: bool) -> int:
     return number + 1 if flag else number
 
 
 def test_a_part_is_compiled_once_for_all_numbers_that_are_written() -> None:
     def plain(number: int) -> int:
-        return _part(0, True) + _part(-1, False) + _part(number, number > 0)
+        return _next(0, True) + _next(-1, False) + _next(number, number > 0)
 
-    kernel: Any = numba.njit(plain)
-    assert kernel(5) == 1 - 1 + 6
-    assert len(_part.signatures) == 1  # type: ignore[attr-defined]
+    function: Any = numba.njit(plain)
+    assert function(5) == 1 - 1 + 6
+    assert len(_next.signatures) == 1  # type: ignore[attr-defined]
 
 
 ONE_KERNEL = """
 import os, resource, sys
 from pathlib import Path
 from numba.core import event
-from valmatch.kernels.compilation import njit
+from valmatch.kernels.compilation import kernel
 
 class Compiled(event.Listener):
     def on_start(self, event):
@@ -433,11 +404,11 @@ if sys.argv[1] == "full":
 if sys.argv[1] == "another owns all":
     os.geteuid = lambda: 12345
 
-@njit
+@kernel
 def inner(value):
     return value + 1.0
 
-@njit
+@kernel
 def outer(value):
     return 2.0 * inner(value)
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from valmatch.kernels.arrays import Floats, Ints, Records
-from valmatch.kernels.compilation import njit
+from valmatch.kernels.compilation import kernel
 from valmatch.kernels.references import prefetch
 
 WIDE = np.dtype([("a", "f8"), ("b", "f8", (9,))])
 
 
-@njit
+@kernel(allocates=True)
 def _total(records: Records, matrix: Floats, order: Ints) -> float:
     total = 0.0
     for k in range(order.size):
@@ -43,9 +43,9 @@ def _ask(records: Records, matrix: Floats, index: int) -> None:
 
 @pytest.mark.usefixtures("compiled_anew")
 def test_every_line_of_a_record_is_asked_for() -> None:
-    kernel: Any = njit(_ask)
-    kernel(np.zeros(2, WIDE), np.zeros((2, 2)), 1)
-    (text,) = kernel.inspect_llvm().values()
+    function: Any = kernel(_ask, allocates=True)
+    function(np.zeros(2, WIDE), np.zeros((2, 2)), 1)
+    (text,) = function.inspect_llvm().values()
     calls = [line for line in text.splitlines() if "call void @llvm.prefetch" in line]
     # 80 bytes lie in two or three lines; a number lies in one.
     assert len(calls) == 3 + 1

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.command import python
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import apart, inlined, internal, njit
+from valmatch.kernels.compilation import kernel, part
 from valmatch.kernels.references import by_reference
 
 
@@ -31,18 +31,18 @@ class Outer(NamedTuple):
     pair: tuple[int, int]
 
 
-@internal
+@part
 def _counted(place: int, inner: Inner) -> float:
     inner.others[place] += 1.0
     return float(inner.values[place])
 
 
-@inlined
+@part(inline=True)
 def _scaled(place: int, group: Outer) -> float:
     return group.scale * _counted(place, group.inner)
 
 
-@apart
+@part
 def _total(group: Outer) -> float:
     total = 0.0
     for k in range(group.counts.size):
@@ -51,17 +51,17 @@ def _total(group: Outer) -> float:
     return total
 
 
-@njit
+@kernel(allocates=True)
 def _by_value(group: Outer) -> float:
     return _total(group)
 
 
-@njit
+@kernel(allocates=True)
 def _by_reference(group: Outer) -> float:
     return _total(by_reference(group))
 
 
-@njit
+@kernel(allocates=True)
 def _first(group: Outer) -> float:
     return _scaled(0, group)
 
@@ -93,12 +93,12 @@ def shifted(size: int) -> Any:  # noqa: ANN401 - no annotation of the class is t
     return group._replace(scale=(0.0, 0.0, 1.0), inner=(*group.inner, 0.25))
 
 
-@apart
+@part
 def _spread(group: Any) -> float:  # noqa: ANN401
     return float(group.pair[0] + group.pair[1])
 
 
-@njit
+@kernel(allocates=True)
 def _spread_by_reference(group: Any) -> float:  # noqa: ANN401
     return _spread(by_reference(group))
 
@@ -123,13 +123,3 @@ def test_parts_from_the_caches_of_two_processes_are_not_taken_for_each_other(
     assert len(list(tmp_path.rglob("*.nbc"))) == 2
     for numbers in ((0, 1), (1, 0)):
         assert spreads_of_process(*numbers) == "10.0 10.0\n"
-
-
-@pytest.mark.usefixtures("compiled_anew")
-def test_a_part_is_inlined_by_what_it_says_not_by_who_calls_it() -> None:
-    """Numba would inline what a part calls that is inlined itself, and all that this calls."""
-    kernel: Any = _by_reference
-    njit(kernel.py_func)(outer(1))
-    for part, whether in ((_counted, False), (_scaled, True), (_total, False)):
-        compiled: Any = part
-        assert {one.fndesc.inline for one in compiled.overloads.values()} == {whether}

@@ -10,26 +10,26 @@ from numpy.typing import NDArray
 
 from valmatch.draws.philox import END, POSITION, next_word, refill
 from valmatch.kernels.arrays import Floats, Words
-from valmatch.kernels.compilation import inlined, internal, unallocating
+from valmatch.kernels.compilation import kernel, part
 
 DROPPED = np.uint64(11)  # bits of a word that a double has no room for
 
 SPACING = 2.0**-53
 
 
-@inlined
+@part(inline=True)
 def uniform(word: np.uint64) -> float:
     """Return the number that a word gives."""
     return np.int64(word >> DROPPED) * SPACING
 
 
-@inlined
+@part(inline=True)
 def next_uniform(stream: Words) -> float:
     """Draw one number."""
     return uniform(next_word(stream))
 
 
-@unallocating
+@kernel
 def fill_uniform(stream: Words, out: NDArray[np.float64]) -> None:
     """Draw as many numbers as `out`, (n,), takes."""
     position = np.int64(stream[POSITION])
@@ -47,7 +47,7 @@ def fill_uniform(stream: Words, out: NDArray[np.float64]) -> None:
 # the product falls to exp(-mean), as in numpy/random/src/distributions/distributions.c.
 
 
-@internal
+@part
 def fill_poisson(stream: Words, mean: float, out: NDArray[np.float64]) -> None:
     """Draw as many counts as `out`, (n,), takes; `mean` is positive and below 10."""
     least = math.exp(-mean)
@@ -108,7 +108,7 @@ EXPONENTIAL_LAYER, EXPONENTIAL_PLACE = np.uint64(3), np.uint64(11)
 """A word of an exponential, from its lowest bit on: 3 unused; layer; 53 bits of place."""
 
 
-@internal
+@part
 def fill_normal(stream: Words, out: Floats) -> None:
     """Draw as many standard normals as `out`, (n,), takes."""
     position = np.int64(stream[POSITION])
@@ -126,7 +126,7 @@ def fill_normal(stream: Words, out: Floats) -> None:
     stream[POSITION] = position
 
 
-@inlined
+@part(inline=True)
 def _normal_point(word: np.uint64) -> tuple[np.uint64, np.uint64, float, bool]:
     """Return layer, place, the number there, and whether it is under the density for certain."""
     layer = word & LAYER
@@ -135,7 +135,7 @@ def _normal_point(word: np.uint64) -> tuple[np.uint64, np.uint64, float, bool]:
     return layer, place, x, place < NORMAL_INSIDE[layer]
 
 
-@internal
+@part
 def _normal(stream: Words, word: np.uint64) -> float:
     """Return the standard normal that begins with this word."""
     while True:
@@ -151,7 +151,7 @@ def _normal(stream: Words, word: np.uint64) -> float:
         word = next_word(stream)
 
 
-@internal
+@part
 def _normal_tail(stream: Words) -> float:
     """Return a normal beyond the last layer, by Marsaglia's method of two exponentials."""
     while True:
@@ -161,7 +161,7 @@ def _normal_tail(stream: Words) -> float:
             return NORMAL_END + x
 
 
-@internal
+@part
 def fill_exponential(stream: Words, out: Floats) -> None:
     """Draw as many standard exponentials as `out`, (n,), takes."""
     position = np.int64(stream[POSITION])
@@ -179,7 +179,7 @@ def fill_exponential(stream: Words, out: Floats) -> None:
     stream[POSITION] = position
 
 
-@inlined
+@part(inline=True)
 def _exponential_point(word: np.uint64) -> tuple[np.uint64, float, bool]:
     """Return layer, the number there, and whether it is under the density for certain."""
     layer = (word >> EXPONENTIAL_LAYER) & LAYER
@@ -187,7 +187,7 @@ def _exponential_point(word: np.uint64) -> tuple[np.uint64, float, bool]:
     return layer, np.int64(place) * EXPONENTIAL_SCALE[layer], place < EXPONENTIAL_INSIDE[layer]
 
 
-@internal
+@part
 def _exponential(stream: Words, word: np.uint64) -> float:
     """Return the standard exponential that begins with this word."""
     while True:

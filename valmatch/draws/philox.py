@@ -10,13 +10,14 @@ Source: Salmon, Moraes, Dror and Shaw (2011), "Parallel random numbers: as easy 
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from valmatch.kernels.arrays import Words
-from valmatch.kernels.compilation import inlined, internal, replaced, shared
+from valmatch.kernels.compilation import import_numba, macro, part
+from valmatch.kernels.plain_python import interpreted
 
 ROUNDS = 10
 MULTIPLIERS = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
@@ -54,21 +55,16 @@ def new_stream(key: Words, source: int) -> Words:
 # ---- the product of two words with all its 128 bits, which numba has no type for ----
 
 
-def _compiled(a: Any, b: Any) -> Any:  # noqa: ANN401
-    """Return what is compiled for a product."""
-    instruction = _instruction()
-
-    def compiled(a: Any, b: Any) -> Any:  # noqa: ANN401
-        return instruction(a, b)
-
-    return compiled
+def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Return the higher and the lower word, in plain Python."""
+    both = int(a) * int(b)
+    return np.uint64(both >> 64), np.uint64(both % 2**64)
 
 
-@cache
-def _instruction() -> Any:  # noqa: ANN401
-    """Return numba's name of the product in LLVM's language."""
+def _instruction() -> Any:  # noqa: ANN401 - numba has no types
+    """Return what is compiled for a product: one instruction of the processor."""
+    types = import_numba().types
     from llvmlite import ir
-    from numba import types
     from numba.extending import intrinsic
 
     def emitted(context: Any, builder: Any, signature: Any, factors: Any) -> Any:  # noqa: ANN401
@@ -79,24 +75,22 @@ def _instruction() -> Any:  # noqa: ANN401
         words = high, builder.trunc(both, word)
         return context.make_tuple(builder, signature.return_type, words)
 
-    def typed(typing: Any, a: Any, b: Any) -> Any:  # noqa: ANN401
+    def product(typing: Any, a: Any, b: Any) -> Any:  # noqa: ANN401
         words: Any = types.UniTuple
         return words(types.uint64, 2)(types.uint64, types.uint64), emitted
 
-    return intrinsic(typed)
+    return intrinsic(product)
 
 
-@replaced(_compiled)
-def product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Return the higher and the lower word; compiled, it is one instruction of the processor."""
-    both = int(a) * int(b)
-    return np.uint64(both >> 64), np.uint64(both % 2**64)
+product: Callable[[np.uint64, np.uint64], tuple[np.uint64, np.uint64]] = (
+    _product if interpreted() else _instruction()
+)
 
 
 # ---- words ----
 
 
-@shared
+@macro
 def rewind(stream: Words, slot: int) -> None:
     """Position a stream at the start of a slot, which is replication + 1."""
     stream[SLOT] = slot
@@ -104,7 +98,7 @@ def rewind(stream: Words, slot: int) -> None:
     stream[POSITION] = END
 
 
-@inlined
+@part(inline=True)
 def block_of(
     key_a: np.uint64, key_b: np.uint64, a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64
 ) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
@@ -118,7 +112,7 @@ def block_of(
     return a, b, c, d
 
 
-@internal
+@part
 def refill(stream: Words, wanted: int) -> np.int64:
     """Generate words for a store that is used up.
 
@@ -135,7 +129,7 @@ def refill(stream: Words, wanted: int) -> np.int64:
     return np.int64(start)
 
 
-@inlined
+@part(inline=True)
 def next_word(stream: Words) -> np.uint64:
     """Take one word, for draws that need more words than one now and then."""
     position = np.int64(stream[POSITION])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from valmatch.draws.philox import block_of, new_stream, rewind
 from valmatch.kernels.arrays import Ints, Words
-from valmatch.kernels.compilation import at, inlined, unallocating
+from valmatch.kernels.compilation import at, kernel, part
 
 # Random numbers with an address: functions of (seed, replication, source, player, counter).
 #
@@ -32,7 +32,7 @@ DROPPED = np.uint64(12)
 SPACING = 2.0**-52
 
 
-@inlined
+@part(inline=True)
 def uniform_at(place: Words, source: int, player: int, counter: int) -> float:
     """Return the uniform number of an address, in (0, 1): an odd multiple of 2**-53.
 
@@ -45,13 +45,13 @@ def uniform_at(place: Words, source: int, player: int, counter: int) -> float:
     return (np.int64(word >> DROPPED) + 0.5) * SPACING
 
 
-@inlined
+@part(inline=True)
 def exponential_at(place: Words, source: int, player: int, counter: int) -> float:
     """Return the exponential number of mean 1 of an address, > 0 and < 37: -log of the uniform."""
     return -math.log(uniform_at(place, source, player, counter))
 
 
-@unallocating
+@kernel
 def fill_uniforms(place: Words, source: int, counter: int, out: NDArray[np.float64]) -> None:
     """Give the uniform number of every player 0..n-1 to `out`, (n,).
 
@@ -61,7 +61,7 @@ def fill_uniforms(place: Words, source: int, counter: int, out: NDArray[np.float
         out[player] = uniform_at(place, source, player, counter)
 
 
-@unallocating
+@kernel
 def fill_uniforms_of(
     place: Words, source: int, players: Ints, counters: Ints, out: NDArray[np.float64]
 ) -> None:

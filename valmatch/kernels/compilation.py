@@ -10,11 +10,11 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from multiprocessing import parent_process
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 
@@ -30,8 +30,6 @@ at: Any = int if interpreted() else np.uint64
 STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """No fastmath, because results must be reproducible; no GIL, because a thread may wait for it."""
 
-WITHOUT_WRAPPERS: dict[str, bool] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
 VARIANT = "variant"  # where a copy made by `variant` has its name, and the files of its parts
 COMPILING = "which takes 10 to 60 seconds"  # how long compiling takes, of the kernels of one model
 
@@ -39,90 +37,92 @@ _announced = False
 _announcing = threading.Lock()
 
 
-def njit(function: F) -> F:
-    """Compile `function` in nopython mode, cached and without the GIL; `.py_func` is its twin.
+@overload
+def kernel(function: F, *, allocates: bool = False) -> F: ...
 
-    Floating-point arithmetic stays strict (no fastmath), because results must be reproducible. It
-    may make arrays, also where a kernel calls it that makes none.
+
+@overload
+def kernel(*, allocates: bool) -> Callable[[F], F]: ...
+
+
+def kernel(function: F | None = None, *, allocates: bool = False) -> F | Callable[[F], F]:
+    """Compile a function, cached and without the GIL; `.py_func` is its twin.
+
+    One that makes or returns arrays `allocates`: it counts the references to all that it takes,
+    which takes longer, and may take no group by reference.
     """
-    return _compiled(function, _nrt=True)
-
-
-def unallocating(function: F) -> F:
-    """Compile a kernel that makes no array, without counting the references to those it takes.
-
-    For kernels called so often that the counts would show. They return no array: whoever takes it
-    would count down what was never counted up.
-    """
-    return _compiled(function, _nrt=False)
-
-
-def address_taken(function: F) -> F:
-    """Compile a function that kernels call by address alone, see `kernels.addresses`.
-
-    As `unallocating`, without what calls from Python need.
-    """
-    return _compiled(function, _nrt=False, **WITHOUT_WRAPPERS)
-
-
-def inlined(function: F) -> F:
-    """Compile a part of a kernel as `internal` does, and always inline it into its callers.
-
-    For small functions called per event with many arrays: each array travels as seven words, so
-    that a call costs more than the work.
-    """
-    return _internal(function, forceinline=True)
-
-
-def internal(function: F) -> F:
-    """Compile a part of a kernel that kernels alone call, without what calls from Python need.
-
-    For kernels that take many arrays: to take them from Python costs more code than most parts
-    have, which would be compiled again with each kernel that calls them. They are compiled and kept
-    with these, and make and return no array, see `unallocating`. Where Python calls one, as tests
-    do, it is compiled by itself.
-    """
-    return _internal(function)
-
-
-def apart(function: F) -> F:
-    """Compile a part of a kernel as `internal` does, and never inline it.
-
-    For what takes a reference from the kernel that has made it, see `kernels.references`.
-    """
-    return _internal(function, apart=True)
-
-
-def _internal(function: F, apart: bool = False, forceinline: bool = False) -> F:
+    if function is None:
+        return partial(kernel, allocates=allocates)
     if interpreted():
         return function
+    from valmatch.kernels.cache import cache_folder, keep
 
-    numba = _numba()
-    given: dict[str, Any] = {**STRICT, **WITHOUT_WRAPPERS, "_nrt": False}
-    given["forceinline"] = forceinline  # else a part is inlined wherever the one that calls it is
-    part = numba.njit(pipeline_class=part_compiler(apart), **given)(function)
+    numba = import_numba()
+    compiled = numba.njit(_nrt=allocates, **STRICT)(function)
+    package, source = Path(__file__).parents[1], Path(function.__code__.co_filename)
+    variant = function.__dict__.get(VARIANT, ())
+    with suppress(RuntimeError, OSError):  # nowhere to write
+        if folder := cache_folder(package, source, numba.config.CACHE_DIR, *variant):
+            keep(compiled, folder)
+    return cast(F, _without_literals(compiled))
+
+
+@overload
+def part(function: F, *, inline: bool = False) -> F: ...
+
+
+@overload
+def part(*, inline: bool) -> Callable[[F], F]: ...
+
+
+def part(function: F | None = None, *, inline: bool = False) -> F | Callable[[F], F]:
+    """Compile a part of kernels, kept with those that call it: it makes and returns no array.
+
+    Without what calls from Python need, which for many arrays is more code than most parts have.
+    Where Python calls one, as tests do, it is compiled by itself. `inline` is for small ones that
+    are called for each event with many arrays, each of which travels as seven words.
+    """
+    if function is None:
+        return partial(part, inline=inline)
+    if interpreted():
+        return function
+    compiled = import_numba().njit(
+        **STRICT,
+        _nrt=False,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        forceinline=inline,  # else a part is inlined wherever the one that calls it is
+        pipeline_class=part_compiler(),
+    )(function)
 
     @cache
     def whole() -> F:
-        return _compiled(function, _nrt=False)
+        return kernel(function)
 
     # No machine code of a part is there for Python to call; who calls it nevertheless has it
     # compiled by itself.
-    part._insert = lambda *given, **named: None
-    part._compile_for_args = lambda *given, **named: whole()
-    return cast(F, _without_literals(part))
+    compiled._insert = lambda *given, **named: None
+    compiled._compile_for_args = lambda *given, **named: whole()
+    return cast(F, _without_literals(compiled))
 
 
-def expanded(function: F) -> F:
-    """Put a function into the kernels that call it, like a macro, and compile it only there.
+def macro(function: F) -> F:
+    """Put the text of a function in the place of each call from a kernel; Python calls it as it is.
 
-    For closures, which no cache knows again, as the functions in them are others in every process;
-    for what would be compiled anew on every level of calls up to the kernel; and for the busiest
-    parts of a kernel that take a tuple of arrays, whose arrays are known there one by one.
+    For small functions that Python calls too; for closures, which no cache knows again; and for the
+    busiest parts that take a tuple of arrays, whose arrays are known there one by one.
     """
-    if interpreted():
-        return function
-    return cast(F, _numba().njit(inline="always", **STRICT)(function))
+    if not interpreted():
+        text: Any = function
+        text.py_func, text.targetoptions = function, {"inline": "always"}  # as numba's own have
+        text._numba_type_ = import_numba().types.none
+    return function
+
+
+# The former names of decorators
+njit, unallocating, address_taken = kernel(allocates=True), kernel, kernel
+internal, inlined, apart = part, part(inline=True), part
+expanded = shared = macro
 
 
 def variant(function: F, name: str, **parts: object) -> F:
@@ -147,59 +147,13 @@ def _file_of(part: object) -> Path | None:
     return Path(code.co_filename) if code else None
 
 
-def shared(function: F) -> F:
-    """Let kernels call a function that is plain Python elsewhere.
-
-    For small functions called from outside of kernels too: a call of compiled code costs more.
-    """
-    if interpreted():
-        return function
-    _numba()
-    from numba.extending import register_jitable
-
-    return register_jitable(function)
-
-
-def replaced(by: Callable[..., object]) -> Callable[[F], F]:
-    """Let kernels call, in place of a function, what `by` returns for the types of its arguments.
-
-    For what numba has no types for.
-    """
-
-    def decorate(function: F) -> F:
-        if not interpreted():
-            _numba()
-            from numba.extending import overload
-
-            overload(function, jit_options={"forceinline": True})(by)
-        return function
-
-    return decorate
-
-
-def _numba() -> Any:  # noqa: ANN401 - numba has no types
+def import_numba() -> Any:  # noqa: ANN401 - numba has no types
     """Import numba, where there is room for it."""
     if "numba" not in sys.modules:
         check_address_space()
     import numba
 
     return numba
-
-
-def _compiled(function: F, **options: bool) -> F:
-    """Apply numba's decorator, with a cache wherever there is a place for it."""
-    if interpreted():
-        return function
-    from valmatch.kernels.cache import cache_folder, keep
-
-    numba = _numba()
-    kernel = numba.njit(**{**STRICT, **options})(function)
-    package, source = Path(__file__).parents[1], Path(function.__code__.co_filename)
-    variant = function.__dict__.get(VARIANT, ())
-    with suppress(RuntimeError, OSError):  # nowhere to write
-        if folder := cache_folder(package, source, numba.config.CACHE_DIR, *variant):
-            keep(kernel, folder)
-    return cast(F, _without_literals(kernel))
 
 
 def _without_literals(kernel: Any) -> Any:  # noqa: ANN401 - numba has no types
@@ -259,11 +213,8 @@ def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
 
 
 @cache
-def part_compiler(apart: bool) -> Any:  # noqa: ANN401 - numba has no types
-    """Return the numba compiler of parts, numba's own where that works in another way.
-
-    Parts that stand `apart` are never inlined.
-    """
+def part_compiler() -> Any:  # noqa: ANN401 - numba has no types
+    """Return the numba compiler of parts, numba's own where that works in another way."""
     from numba.core.compiler import Compiler
 
     try:
@@ -277,13 +228,13 @@ def part_compiler(apart: bool) -> Any:  # noqa: ANN401 - numba has no types
         def define_pipelines(self) -> list[Any]:
             state = self.state
             codegen, name = state.targetctx.codegen(), state.func_id.func_qualname
-            state.library = library_of(codegen, name, apart)
+            state.library = library_of(codegen, name)
             return super().define_pipelines()  # type: ignore[no-any-return, no-untyped-call]
 
     return PartCompiler
 
 
-def _library_class() -> Callable[[Any, str, bool], Any]:
+def _library_class() -> Callable[[Any, str], Any]:
     """Return the class of libraries of code that is neither optimised nor made machine code of."""
     from numba.core.codegen import JITCodeLibrary
 
@@ -302,17 +253,6 @@ def _library_class() -> Callable[[Any, str, bool], Any]:
 
         codegen = NoCodegen()
 
-        def __init__(self, codegen: Any, name: str, apart: bool) -> None:  # noqa: ANN401
-            super().__init__(codegen, name)  # type: ignore[no-untyped-call]
-            self._apart = apart
-
-        def add_ir_module(self, module: Any) -> None:  # noqa: ANN401
-            if self._apart:
-                for one in module.functions:
-                    if not one.is_declaration and "alwaysinline" not in one.attributes:
-                        one.attributes.add("noinline")
-            super().add_ir_module(module)  # type: ignore[no-untyped-call]
-
         def finalize(self) -> None:
             self._raise_if_finalized()  # type: ignore[no-untyped-call]
             for library in self._linking_libraries:
@@ -321,7 +261,7 @@ def _library_class() -> Callable[[Any, str, bool], Any]:
 
         def _get_module_for_linking(self) -> Any:  # noqa: ANN401
             if self._shared_module is None:
-                own, whole = self._final_module, self._final_module.clone()
+                module_of_part, whole = self._final_module, self._final_module.clone()
                 for library in _called_by(self):
                     if isinstance(library, PartLibrary):
                         module = library._final_module
@@ -330,7 +270,7 @@ def _library_class() -> Callable[[Any, str, bool], Any]:
                     whole.link_in(module, preserve=True)
                 self._final_module = whole
                 super()._get_module_for_linking()  # type: ignore[no-untyped-call]
-                self._final_module = own
+                self._final_module = module_of_part
             return self._shared_module
 
         def _finalize_final_module(self) -> None:
@@ -346,13 +286,12 @@ def _library_class() -> Callable[[Any, str, bool], Any]:
 
 def _called_by(library: Any) -> list[Any]:  # noqa: ANN401
     """Return the libraries that a part needs, itself excluded, each once."""
-    found = {library: None}  # in order
+    libraries = {library: None}  # in order
     waiting = [library]
     while waiting:
         for other in waiting.pop()._linking_libraries:
-            if other not in found:
-                found[other] = None
+            if other not in libraries:
+                libraries[other] = None
                 if isinstance(other, type(library)):
                     waiting.append(other)
-    del found[library]
-    return list(found)
+    return list(libraries)[1:]

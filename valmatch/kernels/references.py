@@ -13,7 +13,6 @@ from hashlib import sha256
 from typing import Any, TypeAlias, TypeVar
 
 from valmatch.kernels.arrays import Floats, Records
-from valmatch.kernels.compilation import replaced
 from valmatch.kernels.plain_python import interpreted
 
 T = TypeVar("T", bound=tuple[Any, ...])
@@ -27,6 +26,7 @@ def _itself(group: T) -> T:
 @cache
 def _teach() -> tuple[Any, Any]:
     """Teach numba the type of references; return it, and what makes one in a kernel."""
+    from llvmlite import ir
     from numba.core import cgutils, types
     from numba.core.datamodel import PrimitiveModel  # type: ignore[attr-defined]
     from numba.core.typing.templates import AttributeTemplate
@@ -91,7 +91,10 @@ def _teach() -> tuple[Any, Any]:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401
             place = cgutils.alloca_once(builder, arguments[0].type)  # type: ignore[no-untyped-call]
             builder.store(arguments[0], place)
-            return place
+            # An empty instruction of unknown effect: nothing is read by what it returns before it.
+            kind = ir.FunctionType(place.type, [place.type])
+            opaque = ir.InlineAsm(kind, "", "=r,0,~{memory}", side_effect=True)
+            return builder.call(opaque, [place])
 
         return Reference(group)(group), generate
 
@@ -106,9 +109,8 @@ def reference_to(kind: Any) -> Any:  # noqa: ANN401 - numba has no types
 by_reference: Callable[[T], T] = _itself if interpreted() else _teach()[1]
 """In a kernel: let parts take a named tuple of arrays, and the named tuples in it, by reference.
 
-It is good until the kernel ends that has made it. The first part that takes it stands `apart`, see
-`valmatch.kernels.compilation`: what is referred to is written where the reference is made, and
-parts may take it that it never changes. What the arrays hold may.
+It is good until the kernel ends that has made it. What is referred to never changes; what the
+arrays hold may.
 """
 
 
@@ -118,19 +120,12 @@ LINE = 64  # bytes that a processor takes from memory at a time
 WORD = 8  # bytes that lie in one line, wherever they are
 
 
-def _compiled(records: Any, index: Any) -> Any:  # noqa: ANN401
-    """Return what is compiled for asking."""
-    instruction = _instruction()
-
-    def compiled(records: Any, index: Any) -> Any:  # noqa: ANN401
-        instruction(records, index)
-
-    return compiled
+def _no_request(records: Records | Floats, index: int) -> None:
+    """Ask for nothing, in plain Python."""
 
 
-@cache
-def _instruction() -> Any:  # noqa: ANN401
-    """Return numba's name of the request in LLVM's language."""
+def _request() -> Any:  # noqa: ANN401
+    """Return what asks in a kernel, in LLVM's language."""
     from llvmlite import ir
     from numba import types
     from numba.extending import intrinsic
@@ -151,19 +146,18 @@ def _instruction() -> Any:  # noqa: ANN401
             builder.call(request, [place, number(0), number(3), number(1)])
         return context.get_dummy_value()
 
-    def typed(typing: Any, records: Any, index: Any) -> Any:  # noqa: ANN401
+    def prefetch(typing: Any, records: Any, index: Any) -> Any:  # noqa: ANN401
         return types.none(records, types.intp), emitted
 
-    return intrinsic(typed)
+    return intrinsic(prefetch)
 
 
-@replaced(_compiled)
-def prefetch(records: Records | Floats, index: int) -> None:
-    """Ask for all of a record that is read soon, or for the first number of a row of a matrix.
+prefetch: Callable[[Records | Floats, int], None] = _no_request if interpreted() else _request()
+"""In a kernel: ask for all of a record that is read soon, or the first number of a matrix's row.
 
-    No value changes by it, only when memory is read. Where a million records do not fit into a
-    cache, whoever knows what the next event is about saves the wait for it.
-    """
+No value changes by it, only when memory is read. Where a million records do not fit into a
+cache, whoever knows what the next event is about saves the wait for it.
+"""
 
 
 # Compiled functions that kernels call by address.

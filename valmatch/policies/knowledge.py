@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import unallocating
+from valmatch.kernels.compilation import kernel
 
 
 class Outcome(NamedTuple):
@@ -63,7 +63,7 @@ class Knowledge(NamedTuple):
 # The largest entry of an array, in kernels that count no references, which `max` would.
 
 
-@unallocating
+@kernel
 def largest(values: NDArray[np.float64]) -> float:
     """Return the largest of at least one value."""
     found: float = values[0]
@@ -72,7 +72,7 @@ def largest(values: NDArray[np.float64]) -> float:
     return found
 
 
-@unallocating
+@kernel
 def place_of_largest(values: NDArray[np.float64]) -> int:
     """Return the place of the largest of at least one value, ties to the first."""
     place = 0
@@ -87,7 +87,7 @@ def place_of_largest(values: NDArray[np.float64]) -> int:
 ERROR: Final = 1.5e-10  # bound on the absolute error of `exp_minus`
 
 
-@unallocating
+@kernel
 def exp_minus(x: float) -> float:
     """Return exp(-x) for x >= 0 to an absolute error of 1.5e-10, in a form that vectorises.
 

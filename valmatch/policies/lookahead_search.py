@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import expanded, internal, unallocating
+from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.policies.knowledge import (
     Knowledge,
     Outcome,
@@ -29,7 +29,7 @@ from valmatch.ratings.trueskill_draws import draw_probability, update_drawn
 # same opponent sooner, for the policies of the simulation.
 
 
-@unallocating
+@kernel
 def best_quality(
     mean_0: float,
     variance_0: float,
@@ -50,7 +50,7 @@ def best_quality(
     return best
 
 
-@unallocating
+@kernel
 def expected_best_quality(
     j: int,
     means: Floats,
@@ -113,7 +113,7 @@ def expected_best_quality(
     return expected
 
 
-@unallocating
+@kernel
 def score(
     j: int,
     means: Floats,
@@ -132,7 +132,7 @@ def score(
     return quality + multiplier * future
 
 
-@unallocating
+@kernel
 def best_opponent_plain(
     means: Floats,
     variances: Floats,
@@ -177,7 +177,7 @@ def best_opponent_plain(
 _ERROR = 1e-8
 
 
-@unallocating
+@kernel
 def error_bound(variances: Floats, player: int, noise_variance: float, as_printed: bool) -> float:
     """Bound the error of sqrt(2 pi) times an approximate quality, now or after one game.
 
@@ -191,7 +191,7 @@ def error_bound(variances: Floats, player: int, noise_variance: float, as_printe
     return bound * max(1.0, 1.0 / math.sqrt(noise)) if as_printed else bound
 
 
-@internal
+@part
 def _excess(y: float) -> float:
     """Approximate `hazard_excess` so that the error times (1 - Phi(y)) (y + 2) is below 2.2e-9.
 
@@ -209,7 +209,7 @@ def _excess(y: float) -> float:
     return low + y4 * (middle + y4 * high)
 
 
-@internal
+@part
 def _squared_quality(mean_0: float, variance_0: float, mean_k: float, variance_k: float) -> float:
     """Approximate 2 pi q^2 of (5), which saves a root; `variance_k` carries the noise of both."""
     inverse = 1.0 / (variance_0 + variance_k)
@@ -218,7 +218,7 @@ def _squared_quality(mean_0: float, variance_0: float, mean_k: float, variance_k
     return bell * bell * inverse
 
 
-@internal
+@part
 def _outcomes(
     mean_0: float,
     variance_0: float,
@@ -273,7 +273,7 @@ def _outcomes(
         )
 
 
-@internal
+@part
 def _outcomes_with_draws(
     mean_0: float,
     variance_0: float,
@@ -308,7 +308,7 @@ def _outcomes_with_draws(
         work.drew.best[j] = _squared_quality(drew[0], drew[1], drew[2], drew[3] + noise)
 
 
-@internal
+@part
 def _two_best(quality: Floats) -> tuple[int, int]:
     """Return the indices of the largest and the second largest entry."""
     first, second = 0, 1
@@ -322,7 +322,7 @@ def _two_best(quality: Floats) -> tuple[int, int]:
     return first, second
 
 
-@internal
+@part
 def _ceilings(
     mean_0: float,
     low: float,
@@ -347,7 +347,7 @@ def _ceilings(
         ceiling[k] = quality[k] * growth * (f * f) if z < 7.0 else math.inf
 
 
-@internal
+@part
 def _raise_to_rival(
     mean_k: float, wide: float, mean_0: Floats, variance_0: Floats, best: Floats
 ) -> None:
@@ -358,7 +358,7 @@ def _raise_to_rival(
         best[j] += max(quality - best[j], 0.0)
 
 
-@internal
+@part
 def _look_ahead(
     player: int,
     first: int,
@@ -398,7 +398,7 @@ def _look_ahead(
             best[k] = own
 
 
-@internal
+@part
 def _combine(multiplier: float, work: Workspace) -> None:
     """Fill the scores with q_0j + multiplier F_j."""
     scores, quality, p_win = work.scores, work.quality, work.p_win
@@ -409,7 +409,7 @@ def _combine(multiplier: float, work: Workspace) -> None:
         scores[j] = quality[j] + multiplier * future
 
 
-@internal
+@part
 def _combine_with_draws(multiplier: float, work: Workspace) -> None:
     """Fill the scores with q_0j + multiplier F_j, of three outcomes."""
     for j in range(work.scores.size):
@@ -420,7 +420,7 @@ def _combine_with_draws(multiplier: float, work: Workspace) -> None:
         work.scores[j] = work.quality[j] + multiplier * future
 
 
-@internal
+@part
 def _largest_plain(
     least: float,
     means: Floats,
@@ -450,7 +450,7 @@ def _largest_plain(
     return chosen
 
 
-@internal
+@part
 def _look_ahead_from_all(
     player: int,
     slack: float,
@@ -470,7 +470,7 @@ def _look_ahead_from_all(
         _look_ahead(player, first, second, noise, slack, means, variances, work.drew, work)
 
 
-@unallocating
+@kernel
 def best_opponent(
     means: Floats,
     variances: Floats,
@@ -614,20 +614,20 @@ def knowledge_gradient_finite(
     )
 
 
-@expanded
+@macro
 def choose(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest q + gamma / (1 - gamma) F, equation (13)."""
     multiplier = known.gamma / (1.0 - known.gamma)
     return _best(known, multiplier)
 
 
-@expanded
+@macro
 def choose_finite(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest q + (N - n) F, equation (12)."""
     return _best(known, float(known.n_games - game))
 
 
-@expanded
+@macro
 def _best(known: Knowledge, multiplier: float) -> int:
     return best_opponent(
         known.means,

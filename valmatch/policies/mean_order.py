@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import at, inlined, internal, unallocating
+from valmatch.kernels.compilation import at, kernel, part
 from valmatch.policies.myopic import pair_draw_chance
 from valmatch.policies.waiting import PARTS, MeanOrder
 
@@ -19,7 +19,7 @@ CLEARLY = 1.0 + 1e-12
 """By this factor one must exceed another to do so whatever the rounding of both."""
 
 
-@unallocating
+@kernel
 def prepare(order: MeanOrder) -> None:
     """Fill in what follows from means, variances and tickets."""
     _narrowest_first(order)
@@ -28,7 +28,7 @@ def prepare(order: MeanOrder) -> None:
         _find_best(place, order)
 
 
-@inlined
+@part(inline=True)
 def _narrowest_first(order: MeanOrder) -> None:
     """Fill in who is near each place."""
     n, reach, nearby = order.means.size, order.band + 2, order.nearby
@@ -45,7 +45,7 @@ def _narrowest_first(order: MeanOrder) -> None:
             row[at(found)] = NOBODY
 
 
-@inlined
+@part(inline=True)
 def _without(gone: int, before: Ints, row: Ints) -> int:
     """Copy the players of a row but one; return how many there are."""
     found = 0
@@ -58,7 +58,7 @@ def _without(gone: int, before: Ints, row: Ints) -> int:
     return found
 
 
-@inlined
+@part(inline=True)
 def _insert(come: int, found: int, variances: Floats, row: Ints) -> int:
     """Put a player into a row of so many; return how many there are then."""
     slot = found
@@ -69,7 +69,7 @@ def _insert(come: int, found: int, variances: Floats, row: Ints) -> int:
     return found + 1
 
 
-@inlined
+@part(inline=True)
 def _cut_into_parts(order: MeanOrder) -> None:
     """Fill in where the parts of the range of the means begin."""
     n = order.means.size
@@ -77,24 +77,24 @@ def _cut_into_parts(order: MeanOrder) -> None:
     scale = PARTS * n / length if length > 0.0 else 0.0
     order.scale[0], order.scale[1] = order.means[0], scale if scale < np.inf else 0.0
     place = 0
-    for part in range(PARTS * n + 1):
-        while place < n and _part_of(order.means[at(place)], order) < part:
+    for piece in range(PARTS * n + 1):
+        while place < n and _part_of(order.means[at(place)], order) < piece:
             place += 1
-        order.starts[at(part)] = place
+        order.starts[at(piece)] = place
 
 
-@inlined
+@part(inline=True)
 def _part_of(mean: float, order: MeanOrder) -> int:
     """Return the part of the range that a mean is in; it never falls as means rise."""
-    part = (mean - order.scale[0]) * order.scale[1]
-    return int(min(max(part, 0.0), float(PARTS * order.means.size - 1)))
+    piece = (mean - order.scale[0]) * order.scale[1]
+    return int(min(max(piece, 0.0), float(PARTS * order.means.size - 1)))
 
 
-@internal
+@part
 def place_of(mean: float, player: int, order: MeanOrder) -> int:
     """Return how many of those who wait come before a player of this mean."""
-    part = _part_of(mean, order)
-    low, high = order.starts[at(part)], order.starts[at(part + 1)]
+    piece = _part_of(mean, order)
+    low, high = order.starts[at(piece)], order.starts[at(piece + 1)]
     while high - low > FEW:
         middle = (low + high) // 2
         if _comes_before(middle, mean, player, order):
@@ -108,7 +108,7 @@ def place_of(mean: float, player: int, order: MeanOrder) -> int:
     return place
 
 
-@inlined
+@part(inline=True)
 def _comes_before(other: int, mean: float, player: int, order: MeanOrder) -> bool:
     """Return whether one who waits comes before a player of this mean."""
     if order.means[at(other)] == mean:
@@ -116,7 +116,7 @@ def _comes_before(other: int, mean: float, player: int, order: MeanOrder) -> boo
     return order.means[at(other)] < mean
 
 
-@internal
+@part
 def best_next(
     place: int, player: int, opponent: int, belief: tuple[float, float], order: MeanOrder
 ) -> float:
@@ -156,7 +156,7 @@ def best_next(
     return pair_draw_chance(mean, variance, other_mean, other_variance, order.noise_variance)
 
 
-@inlined
+@part(inline=True)
 def _window(place: int, first: int, second: int, band: int, n: int) -> tuple[int, int]:
     """Return the range of the `band` players on each side of a place, besides two who lie in it."""
     low = place - band
@@ -168,7 +168,7 @@ def _window(place: int, first: int, second: int, band: int, n: int) -> tuple[int
     return max(low, 0), min(high, n)
 
 
-@inlined
+@part(inline=True)
 def _find_best(player: int, order: MeanOrder) -> None:
     """Fill in the best of a player's neighbours, if he is clearly the best."""
     mean, variance = order.means[at(player)], order.variances[at(player)]
@@ -198,7 +198,7 @@ def _find_best(player: int, order: MeanOrder) -> None:
     )
 
 
-@internal
+@part
 def best_besides(player: int, opponent: int, order: MeanOrder) -> float:
     """Return `best_next` of a player as he stands, without the opponent.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.draws.streams import uniform_at
-from valmatch.kernels.compilation import expanded, unallocating
+from valmatch.kernels.compilation import kernel, macro
 from valmatch.policies.knowledge import Knowledge
 from valmatch.policies.waiting import Ticket, Waiting
 from valmatch.ratings.trueskill import draw_quality_normalised
@@ -17,7 +17,7 @@ from valmatch.ratings.trueskill import draw_quality_normalised
 _SAFETY = 1e-9
 
 
-@unallocating
+@kernel
 def point_estimate(means: NDArray[np.float64], player: int) -> int:
     """Return the opponent whose believed mean is nearest to player 0's, ties to the lowest index.
 
@@ -44,13 +44,13 @@ def point_estimate(means: NDArray[np.float64], player: int) -> int:
     return chosen
 
 
-@expanded
+@macro
 def choose_nearest(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent whose believed mean is nearest, equation (8)."""
     return point_estimate(known.means, known.player)
 
 
-@unallocating
+@kernel
 def nearness(difference: float, limit: float) -> float:
     """Return 1 - abs(difference) / limit; 1 if the limit is 0.
 
@@ -64,13 +64,13 @@ def nearness(difference: float, limit: float) -> float:
     return 1.0 - abs(difference) / limit if limit > 0.0 else 1.0
 
 
-@expanded
+@macro
 def weigh_nearest(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
     """Return how near the ratings of two who wait are that the rule sees."""
     return nearness(first["seen"] - second["seen"], limit)
 
 
-@unallocating
+@kernel
 def draw_chance(
     means: NDArray[np.float64],
     variances: NDArray[np.float64],
@@ -117,13 +117,13 @@ def draw_chance(
     return chosen
 
 
-@expanded
+@macro
 def choose_draw_chance(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest q~, equation (9)."""
     return draw_chance(known.means, known.variances, known.player, known.noise_variance)
 
 
-@unallocating
+@kernel
 def pair_draw_chance(
     mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
 ) -> float:
@@ -144,7 +144,7 @@ def pair_draw_chance(
     return draw_quality_normalised(mean_i, variance_i, mean_j, variance_j, noise_variance)
 
 
-@expanded
+@macro
 def weigh_draw_chance(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
     """Return the believed density of a draw of two who wait."""
     return pair_draw_chance(
@@ -156,7 +156,7 @@ def weigh_draw_chance(first: Ticket, second: Ticket, limit: float, waiting: Wait
     )
 
 
-@unallocating
+@kernel
 def oracle(truths: NDArray[np.float64], player: int) -> int:
     """Return the opponent of largest true draw probability (14), ties to the lowest index.
 
@@ -170,13 +170,13 @@ def oracle(truths: NDArray[np.float64], player: int) -> int:
     return point_estimate(truths, player)
 
 
-@expanded
+@macro
 def choose_oracle(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest true draw probability."""
     return oracle(known.truths, known.player)
 
 
-@unallocating
+@kernel
 def pair_oracle(skill_i: float, skill_j: float, noise_variance: float) -> float:
     """Return the density of a draw of two players of known skill.
 
@@ -190,13 +190,13 @@ def pair_oracle(skill_i: float, skill_j: float, noise_variance: float) -> float:
     return draw_quality_normalised(skill_i, 0.0, skill_j, 0.0, noise_variance)
 
 
-@expanded
+@macro
 def weigh_oracle(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
     """Return the density of a draw of two who wait, by their true skills."""
     return pair_oracle(first["skill"], second["skill"], waiting.true_noise_variance)
 
 
-@unallocating
+@kernel
 def random_opponent(n_players: int, player: int, uniform: float) -> int:
     """Return one of the opponents, all equally likely.
 
@@ -213,13 +213,13 @@ def random_opponent(n_players: int, player: int, uniform: float) -> int:
     return j + 1 if j >= player else j
 
 
-@expanded
+@macro
 def choose_random(known: Knowledge, game: int, uniform: float) -> int:
     """Return one of the opponents by the uniform draw of the game."""
     return random_opponent(known.means.size, known.player, uniform)
 
 
-@expanded
+@macro
 def weigh_random(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
     """Return the uniform number of two tickets."""
     low, high = first["ticket"], second["ticket"]

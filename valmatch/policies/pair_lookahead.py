@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 
-from valmatch.kernels.compilation import at, expanded, inlined, internal, unallocating
+from valmatch.kernels.compilation import at, kernel, macro, part
 from valmatch.policies.mean_order import best_besides, best_next, place_of
 from valmatch.policies.myopic import pair_draw_chance
 from valmatch.policies.waiting import MeanOrder, Ticket, Waiting
 from valmatch.ratings.trueskill import both_outcomes, hazard_excess, normal_density
 
 
-@unallocating
+@kernel
 def expected_variance(
     mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
 ) -> float:
@@ -42,7 +42,7 @@ def expected_variance(
     return variance_i - variance_i * variance_i / total * _learnt(mean_i - mean_j, total)
 
 
-@internal
+@part
 def _learnt(difference: float, total: float) -> float:
     """Return phi(x)^2 / (Phi(x) Phi(-x)), x = d / c: the product of both hazards."""
     y = abs(difference) / math.sqrt(total)
@@ -50,7 +50,7 @@ def _learnt(difference: float, total: float) -> float:
     return density / (1.0 - density / hazard) * hazard
 
 
-@unallocating
+@kernel
 def pair_knowledge_gradient_variance(
     mean_i: float,
     variance_i: float,
@@ -95,13 +95,13 @@ def pair_knowledge_gradient_variance(
     return quality + 0.5 * multiplier * added
 
 
-@internal
+@part
 def _evenness(variance: float, noise_variance: float) -> float:
     """Return the draw chance of equal means, of two beliefs with this sum of variances."""
     return math.sqrt(2.0 * noise_variance / (variance + 2.0 * noise_variance))
 
 
-@inlined
+@part(inline=True)
 def pair_knowledge_gradient(i: int, j: int, order: MeanOrder, multiplier: float) -> float:
     """Return the draw chance plus the game's gain in the best next draw chance of both players."""
     noise_variance = order.noise_variance
@@ -121,13 +121,13 @@ def pair_knowledge_gradient(i: int, j: int, order: MeanOrder, multiplier: float)
     return quality + 0.5 * multiplier * gained
 
 
-@expanded
+@macro
 def weigh(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
     """Return the draw chance of a pair, and what their game adds to their next ones."""
     return pair_knowledge_gradient(first["rank"], second["rank"], waiting.order, waiting.multiplier)
 
 
-@expanded
+@macro
 def weigh_by_variance(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
     """Return the draw chance of a pair, and what narrower beliefs about them are worth."""
     return pair_knowledge_gradient_variance(

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import expanded, unallocating
+from valmatch.kernels.compilation import kernel, macro
 from valmatch.policies.knowledge import place_of_largest
 from valmatch.policies.myopic import pair_draw_chance
 from valmatch.policies.upper_confidence import quality_bound
@@ -26,7 +26,7 @@ class Aim(NamedTuple):
     qualities: Floats  # (M,); the expected quality of each now, see `expected_quality`
 
 
-@unallocating
+@kernel
 def expected_quality(mean: float, variance: float, target: float, tolerance: float) -> float:
     """Return E[exp(-(s - target)^2 / (2 tolerance^2))] for a value s that is believed normal.
 
@@ -36,7 +36,7 @@ def expected_quality(mean: float, variance: float, target: float, tolerance: flo
     return pair_draw_chance(target, 0.0, mean, variance, 0.5 * tolerance * tolerance)
 
 
-@unallocating
+@kernel
 def measured(
     mean: float, variance: float, outcome: float, noise_variance: float
 ) -> tuple[float, float]:
@@ -54,7 +54,7 @@ def measured(
 # Measurements chosen by what each alternative is worth by itself.
 
 
-@expanded
+@macro
 def choose_nearest(aim: Aim) -> int:
     """Return the alternative whose believed mean is nearest to the target, ties to the first."""
     chosen, least = 0, math.inf
@@ -65,13 +65,13 @@ def choose_nearest(aim: Aim) -> int:
     return chosen
 
 
-@expanded
+@macro
 def choose_quality(aim: Aim) -> int:
     """Return the alternative of largest expected quality, ties to the first."""
     return place_of_largest(aim.qualities)
 
 
-@expanded
+@macro
 def choose_bound(aim: Aim) -> int:
     """Return the alternative of largest bound: quality plus kappa standard deviations of it."""
     width = aim.tolerance * aim.tolerance
@@ -83,7 +83,7 @@ def choose_bound(aim: Aim) -> int:
     return chosen
 
 
-@expanded
+@macro
 def choose_fewest(aim: Aim) -> int:
     """Return the alternative that has been measured least often, ties to the first."""
     chosen = 0
@@ -104,7 +104,7 @@ def choose_fewest(aim: Aim) -> int:
 # which takes the place of that of values.
 
 
-@expanded
+@macro
 def choose_balanced(aim: Aim) -> int:
     """Return the nearest alternative or the one likeliest to be mistaken for it, in balance.
 
@@ -138,7 +138,7 @@ def choose_balanced(aim: Aim) -> int:
 _ROOT_HALF = math.sqrt(0.5)
 
 
-@unallocating
+@kernel
 def _within(distance: float, deviation: float, reach: float) -> float:
     """Return P(|X| < reach) for X of mean `distance` >= 0, to its last digits where it is small."""
     scale = _ROOT_HALF / deviation
@@ -146,14 +146,14 @@ def _within(distance: float, deviation: float, reach: float) -> float:
     return 0.5 * (math.erfc((distance - reach) * scale) - below)
 
 
-@unallocating
+@kernel
 def _beyond(distance: float, deviation: float, reach: float) -> float:
     """Return P(|X| > reach) for X of mean `distance` >= 0, to its last digits where it is small."""
     scale = _ROOT_HALF / deviation
     return 0.5 * (math.erfc((reach - distance) * scale) + math.erfc((reach + distance) * scale))
 
 
-@unallocating
+@kernel
 def target_gain(
     mean: float,
     variance: float,
@@ -195,7 +195,7 @@ def target_gain(
     return max(gain, 0.0)
 
 
-@unallocating
+@kernel
 def _second(qualities: Floats, best: int) -> float:
     """Return the largest expected quality of all but the best, 0 if there is none."""
     found = 0.0
@@ -205,7 +205,7 @@ def _second(qualities: Floats, best: int) -> float:
     return found
 
 
-@expanded
+@macro
 def choose_lookahead(aim: Aim) -> int:
     """Return the alternative of largest gain; the least known where no measurement gains."""
     best = place_of_largest(aim.qualities)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import expanded, internal, unallocating
+from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.policies.knowledge import ERROR, Knowledge, exp_minus, largest
 from valmatch.policies.myopic import pair_draw_chance
 from valmatch.policies.waiting import Ticket, Waiting
@@ -20,7 +20,7 @@ _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 _HALF_INV_SQRT_PI = 0.5 / math.sqrt(math.pi)
 
 
-@unallocating
+@kernel
 def quality_bound(lead: float, uncertain: float, width: float, kappa: float) -> float:
     """Return E[N(X; 0, width)] + kappa SD[N(X; 0, width)] for X of mean `lead`.
 
@@ -37,7 +37,7 @@ def quality_bound(lead: float, uncertain: float, width: float, kappa: float) -> 
     return mean + kappa * math.sqrt(second * _varying(lead, uncertain, width))
 
 
-@internal
+@part
 def _varying(lead: float, uncertain: float, width: float) -> float:
     """Return the share 1 - E[N]^2 / E[N^2] of the density that varies: 0 where nothing is unsure.
 
@@ -48,7 +48,7 @@ def _varying(lead: float, uncertain: float, width: float) -> float:
     return -math.expm1(-0.5 * math.log1p(uncertain * uncertain / spread) - slope)
 
 
-@unallocating
+@kernel
 def upper_confidence_plain(
     means: Floats,
     variances: Floats,
@@ -93,7 +93,7 @@ def upper_confidence_plain(
     return chosen
 
 
-@internal
+@part
 def _split(variance_0: float, noise_variance: float, both: bool) -> tuple[float, float]:
     """Return the width of the density, and player 0's part of the uncertain variance."""
     if both:
@@ -101,7 +101,7 @@ def _split(variance_0: float, noise_variance: float, both: bool) -> tuple[float,
     return variance_0 + 2.0 * noise_variance, 0.0
 
 
-@unallocating
+@kernel
 def error_bound(width: float, kappa: float) -> float:
     """Bound the error of an approximate bound.
 
@@ -113,7 +113,7 @@ def error_bound(width: float, kappa: float) -> float:
     return mean + kappa * math.sqrt(square)
 
 
-@internal
+@part
 def _approximate(
     mean_0: float,
     own: float,
@@ -135,7 +135,7 @@ def _approximate(
         scores[j] = mean + kappa * math.sqrt(max(second - mean * mean, 0.0))
 
 
-@unallocating
+@kernel
 def upper_confidence(
     means: Floats,
     variances: Floats,
@@ -168,19 +168,19 @@ def upper_confidence(
     return chosen
 
 
-@expanded
+@macro
 def choose_opponent(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest bound, the deviation being over the opponent's skill."""
     return _best(known, False)
 
 
-@expanded
+@macro
 def choose_both(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest bound, the deviation being over both skills."""
     return _best(known, True)
 
 
-@expanded
+@macro
 def _best(known: Knowledge, both: bool) -> int:
     return upper_confidence(
         known.means,
@@ -193,7 +193,7 @@ def _best(known: Knowledge, both: bool) -> int:
     )
 
 
-@unallocating
+@kernel
 def pair_upper_confidence(
     mean_i: float,
     variance_i: float,
@@ -230,7 +230,7 @@ def pair_upper_confidence(
     return quality + kappa * math.sqrt(second * varying)
 
 
-@expanded
+@macro
 def weigh(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
     """Return the upper confidence bound of a pair."""
     return pair_upper_confidence(

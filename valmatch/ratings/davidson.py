@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from valmatch.kernels.compilation import inlined
+from valmatch.kernels.compilation import part
 
 
 def weight_of_draws(draw_probability: float) -> float:
@@ -30,7 +30,7 @@ def share_of_slope(draw_probability: float) -> float:
     return 1.0 - draw_probability
 
 
-@inlined
+@part(inline=True)
 def chances(lead: float, nu: float) -> tuple[float, float]:
     """Return the expected score of a side, P(win) + P(draw) / 2, and the probability of a draw.
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import inlined
+from valmatch.kernels.compilation import part
 from valmatch.ratings import davidson
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import (
@@ -36,13 +36,13 @@ INITIAL_RATING = 1500.0
 _LN_10 = math.log(10.0)
 
 
-@inlined
+@part(inline=True)
 def spread(scale: float) -> float:
     """Return the T at which the logistic rule of ZoneStats is that of Elo: scale / ln 10."""
     return scale / _LN_10
 
 
-@inlined
+@part(inline=True)
 def expected_score(rating: float, opponents_rating: float, scale: float) -> float:
     """Return the expected score 1 / (1 + 10^((opponents_rating - rating) / scale)).
 
@@ -54,7 +54,7 @@ def expected_score(rating: float, opponents_rating: float, scale: float) -> floa
     return predicted_outcome(rating, opponents_rating, spread(scale))
 
 
-@inlined
+@part(inline=True)
 def change(score: float, expected: float, opponents: int, k: float) -> float:
     """Return the points that every player of a side gains.
 
@@ -66,7 +66,7 @@ def change(score: float, expected: float, opponents: int, k: float) -> float:
     return k * (score - expected) / opponents
 
 
-@inlined
+@part(inline=True)
 def _strengths(
     game: int, games: Games, players: Players, numbers: Floats, found: Assessment
 ) -> None:
@@ -76,7 +76,7 @@ def _strengths(
         found.strengths[games.game_starts[game] + games.homes[game]] += numbers[2]
 
 
-@inlined
+@part(inline=True)
 def _chances(
     a: int, b: int, games: Games, numbers: Floats, found: Assessment
 ) -> tuple[float, float]:
@@ -84,7 +84,7 @@ def _chances(
     return logistic_chances(a, b, numbers[0], numbers[3], found)
 
 
-@inlined
+@part(inline=True)
 def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
     """Let all players of a side gain the same."""
     first, last = games.game_starts[game], games.game_starts[game + 1]

@@ -7,7 +7,7 @@ for the goal difference in the game".
 from __future__ import annotations
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import inlined
+from valmatch.kernels.compilation import part
 from valmatch.ratings.elo import Elo
 from valmatch.ratings.elo_margin import margin_of, parameters_with, verbs_with
 from valmatch.ratings.games import Assessment, Games, Players, score_of
@@ -16,7 +16,7 @@ from valmatch.ratings.system import logistic_chances
 K = 30.0
 
 
-@inlined
+@part(inline=True)
 def multiplier(margin: float) -> float:
     """Return as how many games of Elo a game counts: 1, 3/2 by two goals, (11 + N) / 8 by more.
 
@@ -30,7 +30,7 @@ def multiplier(margin: float) -> float:
     return 1.5 if margin < 3.0 else (11.0 + margin) / 8.0
 
 
-@inlined
+@part(inline=True)
 def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
     """Let all players of a side gain the same, by the margin over each other side."""
     first, last = games.game_starts[game], games.game_starts[game + 1]

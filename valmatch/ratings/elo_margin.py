@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import inlined
+from valmatch.kernels.compilation import part
 from valmatch.ratings.elo import SCALE, Elo
 from valmatch.ratings.elo import SYSTEM as ELO
 from valmatch.ratings.games import Assessment, Games, Players, score_of
@@ -27,7 +27,7 @@ _DRAWN = 2.2  # what a draw counts besides, in that program
 _MOST = 10.0  # as many times as usual a win counts at most for its surprise
 
 
-@inlined
+@part(inline=True)
 def multiplier(margin: float, lead: float, autocorrelation: float) -> float:
     """Return as how many games of Elo a game counts.
 
@@ -47,7 +47,7 @@ def multiplier(margin: float, lead: float, autocorrelation: float) -> float:
     return size * min(_MOST, 1.0 / max(1.0 + lead / autocorrelation, 1.0 / _MOST))
 
 
-@inlined
+@part(inline=True)
 def margin_of(games: Games, a: int, b: int) -> float:
     """Return by how much one of two sides beat the other; 1 where that is no number above 0."""
     if games.points[a] == games.points[b]:
@@ -58,7 +58,7 @@ def margin_of(games: Games, a: int, b: int) -> float:
     return margin if margin > 0.0 else 1.0
 
 
-@inlined
+@part(inline=True)
 def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
     """Let all players of a side gain the same, by the margin over each other side."""
     first, last = games.game_starts[game], games.game_starts[game + 1]

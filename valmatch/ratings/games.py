@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import inlined
+from valmatch.kernels.compilation import part
 
 
 class Games(NamedTuple):
@@ -93,7 +93,7 @@ def one_game(sizes: Ints) -> Games:
     )
 
 
-@inlined
+@part(inline=True)
 def score_of(games: Games, a: int, b: int) -> float:
     """Return the score of side `a` against side `b`: 1, 0.5 or 0."""
     if games.points[a] == games.points[b]:
@@ -101,14 +101,14 @@ def score_of(games: Games, a: int, b: int) -> float:
     return 1.0 if games.points[a] > games.points[b] else 0.0
 
 
-@inlined
+@part(inline=True)
 def open_game(game: int, games: Games, found: Assessment) -> None:
     """Begin a game: no side has an expected score or a score yet."""
     for side in range(games.game_starts[game], games.game_starts[game + 1]):
         found.expected[side] = found.scored[side] = 0.0
 
 
-@inlined
+@part(inline=True)
 def add_scores(a: int, b: int, expected: float, games: Games, found: Assessment) -> float:
     """Add the scores of two sides against each other; return that of side `a`."""
     score = score_of(games, a, b)

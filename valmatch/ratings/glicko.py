@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import inlined
+from valmatch.kernels.compilation import part
 from valmatch.ratings.games import Assessment, Games, Players, score_of
 from valmatch.ratings.glicko2 import (
     DEVIATION,
@@ -52,13 +52,13 @@ _RATING, _DEVIATION = 0, 1
 _BASE_RATING, _BASE_DEVIATION, _INFORMATION, _SURPRISE, _TIME = range(2, 7)
 
 
-@inlined
+@part(inline=True)
 def grown(deviation: float, c: float, periods: float, ceiling: float) -> float:
     """Return the onset deviation min(sqrt(RD^2 + c^2 t), ceiling) of a period (step 1)."""
     return min(math.sqrt(deviation * deviation + periods * c * c), ceiling)
 
 
-@inlined
+@part(inline=True)
 def updated(
     deviation: float, information: float, surprise: float, floor: float
 ) -> tuple[float, float]:
@@ -81,7 +81,7 @@ def updated(
     return SCALE * variance * surprise, max(SCALE * math.sqrt(variance), floor)
 
 
-@inlined
+@part(inline=True)
 def _onset(player: int, players: Players, time: float, numbers: Floats) -> float:
     """Return a player's deviation at the start of another period than that of the last game.
 
@@ -98,7 +98,7 @@ def _onset(player: int, players: Players, time: float, numbers: Floats) -> float
     return grown(deviation, numbers[0], periods, numbers[3])
 
 
-@inlined
+@part(inline=True)
 def _strengths(
     game: int, games: Games, players: Players, numbers: Floats, found: Assessment
 ) -> None:
@@ -121,7 +121,7 @@ def _strengths(
         found.strengths[side], found.spreads[side] = rating / (hi - lo), variance / (hi - lo)
 
 
-@inlined
+@part(inline=True)
 def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
     """Add each player's results to those of the period, and rate the player by all of them."""
     first, last, time = games.game_starts[game], games.game_starts[game + 1], games.times[game]

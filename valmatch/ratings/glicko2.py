@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import inlined, njit
+from valmatch.kernels.compilation import kernel, part
 from valmatch.ratings.games import Assessment, Games, Players, score_of
 from valmatch.ratings.system import (
     Chances,
@@ -57,20 +57,20 @@ _RATING, _DEVIATION, _VOLATILITY = 0, 1, 2
 _BASE_RATING, _BASE_DEVIATION, _BASE_VOLATILITY, _INFORMATION, _SURPRISE, _TIME = range(3, 9)
 
 
-@inlined
+@part(inline=True)
 def damping(phi: float) -> float:
     """Return g(phi) = 1 / sqrt(1 + 3 phi^2 / pi^2) (step 3)."""
     return 1.0 / math.sqrt(1.0 + 3.0 * phi * phi / (math.pi * math.pi))
 
 
-@inlined
+@part(inline=True)
 def expected_score(lead: float, phi: float) -> float:
     """Return the expected score E = 1 / (1 + exp(-g(phi) lead)) (step 3)."""
     odds = math.exp(-damping(phi) * abs(lead))  # of the weaker player; never overflows
     return (1.0 if lead >= 0.0 else odds) / (1.0 + odds)
 
 
-@inlined
+@part(inline=True)
 def result(lead: float, phi: float, score: float) -> tuple[float, float]:
     """Return what one result adds to the sums of steps 3 and 4."""
     g = damping(phi)
@@ -80,7 +80,7 @@ def result(lead: float, phi: float, score: float) -> tuple[float, float]:
     return information, g * (score - expected)
 
 
-@inlined
+@part(inline=True)
 def volatility_slope(
     x: float, phi: float, a: float, information: float, surprise: float, tau: float
 ) -> float:
@@ -95,7 +95,7 @@ def volatility_slope(
     return pull - (x - a) / (tau * tau)
 
 
-@njit
+@kernel
 def new_volatility(
     phi: float, volatility: float, information: float, surprise: float, tau: float
 ) -> float:
@@ -128,7 +128,7 @@ def new_volatility(
     return min(max(math.exp(0.5 * b), LEAST_VOLATILITY), MOST_VOLATILITY)
 
 
-@inlined
+@part(inline=True)
 def updated(
     phi: float, volatility: float, information: float, surprise: float, tau: float
 ) -> tuple[float, float, float]:
@@ -152,13 +152,13 @@ def updated(
     return variance * surprise, math.sqrt(variance), sigma
 
 
-@inlined
+@part(inline=True)
 def idle_deviation(phi: float, volatility: float, periods: float) -> float:
     """Return the deviation after so many rating periods without a game (step 6)."""
     return math.sqrt(phi * phi + periods * volatility * volatility)
 
 
-@inlined
+@part(inline=True)
 def same_period(played: int, last: float, time: float, period: float) -> bool:
     """Return whether a moment is in the rating period of the last of the games played, if any."""
     if period == 0.0 or played == 0:
@@ -166,7 +166,7 @@ def same_period(played: int, last: float, time: float, period: float) -> bool:
     return bool(np.floor(time / period) == np.floor(last / period))
 
 
-@inlined
+@part(inline=True)
 def _deviation_at(player: int, players: Players, time: float, period: float) -> float:
     """Return a player's deviation at the start of another period than that of the last game.
 
@@ -183,7 +183,7 @@ def _deviation_at(player: int, players: Players, time: float, period: float) -> 
     return deviation
 
 
-@inlined
+@part(inline=True)
 def _strengths(
     game: int, games: Games, players: Players, numbers: Floats, found: Assessment
 ) -> None:
@@ -206,7 +206,7 @@ def _strengths(
         found.strengths[side], found.spreads[side] = rating / (hi - lo), variance / (hi - lo)
 
 
-@inlined
+@part(inline=True)
 def chances_by_deviations(
     a: int, b: int, games: Games, numbers: Floats, found: Assessment
 ) -> tuple[float, float]:
@@ -216,7 +216,7 @@ def chances_by_deviations(
     return expected_score(lead, phi), math.nan
 
 
-@inlined
+@part(inline=True)
 def _enter_period(player: int, players: Players, time: float, period: float) -> None:
     """Begin a rating period for a player, unless his last game was in the same one.
 
@@ -232,7 +232,7 @@ def _enter_period(player: int, players: Players, time: float, period: float) -> 
     state[_TIME] = time
 
 
-@inlined
+@part(inline=True)
 def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
     """Add each player's results to those of the period, and rate the player by all of them."""
     first, last = games.game_starts[game], games.game_starts[game + 1]

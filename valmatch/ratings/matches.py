@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import address_taken, unallocating, variant
+from valmatch.kernels.compilation import kernel, variant
 from valmatch.ratings.games import (
     Assessment,
     Games,
@@ -31,13 +31,13 @@ Verb = Callable[..., Any]
 @cache
 def kernel_of(function: Verb, verbs: Verbs, deviation: int = -1) -> Verb:
     """Return the compiled function of a system, made of one that is the same for all."""
-    return unallocating(_variant(function, verbs, deviation))
+    return kernel(_variant(function, verbs, deviation))
 
 
 @cache
 def taken_by_address(function: Verb, verbs: Verbs) -> Verb:
     """Return `kernel_of` a system as kernels call it by address, see `kernels.addresses`."""
-    return address_taken(_variant(function, verbs, -1))
+    return kernel(_variant(function, verbs, -1))
 
 
 def _variant(function: Verb, verbs: Verbs, deviation: int) -> Verb:
@@ -229,8 +229,8 @@ def _played(
     counts = np.broadcast_to(np.asarray(before, np.int64), len(known)).copy()
     numbers = np.asarray(system.numbers(_values(system, parameters)), np.float64)
     expected = np.full((len(sides), len(sides)), np.nan)
-    kernel = kernel_of(_assess, system.verbs)
-    if not kernel(match, Players(known, counts), numbers, rate, unassessed(match), expected):
+    function = kernel_of(_assess, system.verbs)
+    if not function(match, Players(known, counts), numbers, rate, unassessed(match), expected):
         raise OverflowError(f"{name}: the players are too far apart for finite numbers")
     return expected, known
 

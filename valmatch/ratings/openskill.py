@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import inlined
+from valmatch.kernels.compilation import part
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import Chances, SkillSystem, Values, Verbs, Z
 from valmatch.ratings.trueskill import normal_cdf
@@ -27,19 +27,19 @@ _SQRT_2 = math.sqrt(2.0)
 _PLACE, _STEP, _SHRINK, _VARIANCE, _ODDS, _SUM, _TIES = range(7)
 
 
-@inlined
+@part(inline=True)
 def grown_deviation(sigma: float, tau: float) -> float:
     """Return the deviation of a skill after a drift of deviation `tau`."""
     return math.sqrt(sigma * sigma + tau * tau)
 
 
-@inlined
+@part(inline=True)
 def _before(mine: float, other: float, row: int, other_row: int) -> bool:
     """Return whether the first one comes first: the greater number, of equal ones the first row."""
     return mine > other or (mine == other and row < other_row)
 
 
-@inlined
+@part(inline=True)
 def _sums(side: int, games: Games, players: Players, tau: float, two: float) -> tuple[float, float]:
     """Return the sums of the means and variances of a side, added up from its best player on."""
     lo, hi = games.side_starts[side], games.side_starts[side + 1]
@@ -61,7 +61,7 @@ def _sums(side: int, games: Games, players: Players, tau: float, two: float) -> 
     return mean, variance
 
 
-@inlined
+@part(inline=True)
 def _strengths(
     game: int, games: Games, players: Players, numbers: Floats, found: Assessment
 ) -> None:
@@ -71,7 +71,7 @@ def _strengths(
         found.strengths[side], found.spreads[side] = mean, variance
 
 
-@inlined
+@part(inline=True)
 def _chances(
     a: int, b: int, games: Games, numbers: Floats, found: Assessment
 ) -> tuple[float, float]:
@@ -81,14 +81,14 @@ def _chances(
     return 0.5 * (1.0 + math.erf(lead / _SQRT_2)), math.nan
 
 
-@inlined
+@part(inline=True)
 def _rank(side: int, games: Games) -> float:
     """Return the rank of a side, whose order alone counts: the least is the best."""
     rank: float = np.trunc(-games.points[side])
     return rank
 
 
-@inlined
+@part(inline=True)
 def _prepare(
     first: int, last: int, games: Games, players: Players, numbers: Floats, work: Floats
 ) -> float:
@@ -120,7 +120,7 @@ def _prepare(
     return c
 
 
-@inlined
+@part(inline=True)
 def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
     """Rate a game, unless an exponential overflows."""
     first, last, work = games.game_starts[game], games.game_starts[game + 1], found.work
@@ -145,9 +145,9 @@ def _update(game: int, games: Games, players: Players, numbers: Floats, found: A
         for row in range(games.side_starts[side], games.side_starts[side + 1]):
             belief = players.state[games.players[row]]
             sigma = grown_deviation(belief[1], numbers[1])
-            part = sigma ** numbers[2] / work[side, _VARIANCE]
-            belief[0] += part * work[side, _STEP]
-            belief[1] = sigma * math.sqrt(max(1.0 - part * work[side, _SHRINK], KAPPA))
+            piece = sigma ** numbers[2] / work[side, _VARIANCE]
+            belief[0] += piece * work[side, _STEP]
+            belief[1] = sigma * math.sqrt(max(1.0 - piece * work[side, _SHRINK], KAPPA))
     return True
 
 

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import inlined
+from valmatch.kernels.compilation import part
 from valmatch.ratings.davidson import chances as davidson_chances
 from valmatch.ratings.games import Assessment, Games, Players
 
@@ -193,7 +193,7 @@ class System(ABC):
         return ""
 
 
-@inlined
+@part(inline=True)
 def mean_strengths(game: int, games: Games, players: Players, found: Assessment) -> None:
     """Take the mean rating of its players for the strength of each side."""
     for side in range(games.game_starts[game], games.game_starts[game + 1]):
@@ -204,7 +204,7 @@ def mean_strengths(game: int, games: Games, players: Players, found: Assessment)
         found.strengths[side] = total / (hi - lo)
 
 
-@inlined
+@part(inline=True)
 def logistic_chances(
     a: int, b: int, spread: float, draw_weight: float, found: Assessment
 ) -> tuple[float, float]:

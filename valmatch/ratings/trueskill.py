@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from valmatch.kernels.compilation import njit
+from valmatch.kernels.compilation import kernel
 
 INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 
@@ -48,7 +48,7 @@ _EXCESS = np.array(
 )
 
 
-@njit
+@kernel
 def hazard_excess(y: float) -> float:
     """Return h(y) - y for y >= 0, with h = phi / (1 - Phi) the hazard of the standard normal.
 
@@ -65,13 +65,13 @@ def hazard_excess(y: float) -> float:
     return (even + odd * z) / (y + 1.5)
 
 
-@njit
+@kernel
 def normal_density(x: float) -> float:
     """Return phi(x), the standard normal density."""
     return INV_SQRT_2PI * math.exp(-0.5 * x * x)
 
 
-@njit
+@kernel
 def normal_cdf(x: float) -> float:
     """Return Phi(x), the standard normal distribution function, accurate in the lower tail."""
     y = abs(x)
@@ -79,7 +79,7 @@ def normal_cdf(x: float) -> float:
     return tail if x < 0.0 else 1.0 - tail
 
 
-@njit
+@kernel
 def v_and_w(x: float) -> tuple[float, float]:
     """Return v(x) = phi(x) / Phi(x) of (1), and w(x) = v(x) (v(x) + x) of (2), for any finite x.
 
@@ -95,13 +95,13 @@ def v_and_w(x: float) -> tuple[float, float]:
     return v, v * (v + x)
 
 
-@njit
+@kernel
 def standardised(difference: float, total_variance: float, as_printed: bool) -> float:
     """Return the argument of Phi, v or w: d / c, or d / c^2 as the paper prints it."""
     return difference / (total_variance if as_printed else math.sqrt(total_variance))
 
 
-@njit
+@kernel
 def win_probability(
     mean_i: float,
     variance_i: float,
@@ -122,7 +122,7 @@ def win_probability(
     return normal_cdf(standardised(mean_i - mean_j - draw_margin, total, as_printed))
 
 
-@njit
+@kernel
 def update(
     mean_winner: float,
     variance_winner: float,
@@ -157,7 +157,7 @@ def update(
     )
 
 
-@njit
+@kernel
 def both_outcomes(
     mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
 ) -> tuple[float, tuple[float, float, float, float], tuple[float, float, float, float]]:
@@ -202,7 +202,7 @@ def both_outcomes(
     )
 
 
-@njit
+@kernel
 def draw_quality(
     mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
 ) -> float:
@@ -212,7 +212,7 @@ def draw_quality(
     return INV_SQRT_2PI / math.sqrt(total) * math.exp(-0.5 * difference * difference / total)
 
 
-@njit
+@kernel
 def draw_quality_normalised(
     mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
 ) -> float:
@@ -223,7 +223,7 @@ def draw_quality_normalised(
     return scale * math.exp(-0.5 * difference * difference / total)
 
 
-@njit
+@kernel
 def true_draw_probability(skill_i: float, skill_j: float, noise_variance: float) -> float:
     """Return the draw density of two players of known skill, equation (14)."""
     return draw_quality(skill_i, 0.0, skill_j, 0.0, noise_variance)

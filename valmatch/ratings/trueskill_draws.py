@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from valmatch.kernels.compilation import njit
+from valmatch.kernels.compilation import kernel
 from valmatch.ratings.trueskill import hazard_excess, normal_cdf, normal_density
 
 # Below this half-width the moments come from their expansion around its midpoint, because the
@@ -17,7 +17,7 @@ from valmatch.ratings.trueskill import hazard_excess, normal_cdf, normal_density
 _NARROW = 1e-4
 
 
-@njit
+@kernel
 def draw_probability(
     mean_i: float,
     variance_i: float,
@@ -33,7 +33,7 @@ def draw_probability(
     return normal_cdf((draw_margin - lead) / c) - normal_cdf((-draw_margin - lead) / c)
 
 
-@njit
+@kernel
 def update_drawn(
     mean_i: float,
     variance_i: float,
@@ -63,7 +63,7 @@ def update_drawn(
     )
 
 
-@njit
+@kernel
 def v_and_w_draw(lead: float, margin: float) -> tuple[float, float]:
     """Return v and w of a drawn game.
 
@@ -78,7 +78,7 @@ def v_and_w_draw(lead: float, margin: float) -> tuple[float, float]:
     return (-v if lead < 0.0 else v), min(max(w, 0.0), 1.0)
 
 
-@njit
+@kernel
 def _moments(a: float, b: float) -> tuple[float, float]:
     """Return E[X] and 1 - Var[X] of the standard normal kept to b < X < a, where |b| >= |a|."""
     if a > 0.0:

@@ -13,7 +13,7 @@ from statistics import NormalDist
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import inlined, njit
+from valmatch.kernels.compilation import kernel, part
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import (
     SKILL,
@@ -37,7 +37,7 @@ def margin_quantile(draw_probability: float) -> float:
     return NormalDist().inv_cdf((draw_probability + 1.0) / 2.0)
 
 
-@inlined
+@part(inline=True)
 def chances(
     lead: float, variance: float, players: int, beta: float, quantile: float
 ) -> tuple[float, float]:
@@ -59,7 +59,7 @@ def chances(
     return 0.5 * (wins + ahead), (ahead - wins if quantile > 0.0 else math.nan)
 
 
-@inlined
+@part(inline=True)
 def expected_score(
     lead: float, variance: float, players: int, beta: float, quantile: float
 ) -> float:
@@ -67,7 +67,7 @@ def expected_score(
     return chances(lead, variance, players, beta, quantile)[0]
 
 
-@njit
+@kernel
 def pulls(
     lead: float, variance: float, players: int, beta: float, quantile: float, drawn: bool
 ) -> tuple[float, float]:
@@ -93,7 +93,7 @@ def pulls(
     return v / c, w / total
 
 
-@inlined
+@part(inline=True)
 def _strengths(
     game: int, games: Games, players: Players, numbers: Floats, found: Assessment
 ) -> None:
@@ -108,7 +108,7 @@ def _strengths(
         found.strengths[side], found.spreads[side] = mean, variance
 
 
-@inlined
+@part(inline=True)
 def _chances(
     a: int, b: int, games: Games, numbers: Floats, found: Assessment
 ) -> tuple[float, float]:
@@ -119,7 +119,7 @@ def _chances(
     return chances(lead, variance, size, numbers[0], numbers[2])
 
 
-@inlined
+@part(inline=True)
 def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
     """Rate a game of two sides."""
     a, tau = games.game_starts[game], numbers[1]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import inlined, unallocating
+from valmatch.kernels.compilation import kernel, part
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import (
     Column,
@@ -37,7 +37,7 @@ INITIAL_RATING = 500.0
 _EQUALLY_FAR = 1.0 - 1e-12
 
 
-@inlined
+@part(inline=True)
 def score_per_hour(score: float, minutes: float) -> float:
     """Return SPH = score / hours in game (step 1).
 
@@ -46,7 +46,7 @@ def score_per_hour(score: float, minutes: float) -> float:
     return 60.0 * score / minutes
 
 
-@inlined
+@part(inline=True)
 def predicted_outcome(rating: float, opponents_rating: float, t: float) -> float:
     """Return the share of contests that a player is predicted to win (equation 1).
 
@@ -60,7 +60,7 @@ def predicted_outcome(rating: float, opponents_rating: float, t: float) -> float
     return (1.0 if lead >= 0.0 else odds) / (1.0 + odds)
 
 
-@inlined
+@part(inline=True)
 def pairwise_result(rate: float, opponents_rate: float, predicted: float) -> float:
     """Return outcome - prediction of one contest, in (-1, 1) (equation 2)."""
     if rate > opponents_rate:
@@ -70,7 +70,7 @@ def pairwise_result(rate: float, opponents_rate: float, predicted: float) -> flo
     return 0.5 - predicted
 
 
-@inlined
+@part(inline=True)
 def time_scaled(
     result: float,
     minutes: float,
@@ -82,7 +82,7 @@ def time_scaled(
     return result * game_mult * min(max_game_length, minutes, opponents_minutes)
 
 
-@inlined
+@part(inline=True)
 def time_together(
     join: float, minutes: float, opponents_join: float, opponents_minutes: float
 ) -> float:
@@ -94,7 +94,7 @@ def time_together(
     return max(0.0, end - max(join, opponents_join))
 
 
-@unallocating
+@kernel
 def rating_offsets(
     ratings: NDArray[np.float64],
     rates: NDArray[np.float64],
@@ -128,7 +128,7 @@ def rating_offsets(
             offsets[j] -= points
 
 
-@unallocating
+@kernel
 def cap_scale(
     offsets: NDArray[np.float64], minutes: NDArray[np.float64], game_mult: float
 ) -> float:
@@ -150,7 +150,7 @@ def cap_scale(
     return min(1.0, shortest * game_mult / highest)
 
 
-@unallocating
+@kernel
 def every_players_scale(
     offsets: NDArray[np.float64],
     minutes: NDArray[np.float64],
@@ -172,7 +172,7 @@ def every_players_scale(
     return scale
 
 
-@unallocating
+@kernel
 def adjust(
     ratings: NDArray[np.float64],
     rates: NDArray[np.float64],
@@ -197,7 +197,7 @@ def adjust(
     return scale
 
 
-@inlined
+@part(inline=True)
 def _strengths(
     game: int, games: Games, players: Players, numbers: Floats, found: Assessment
 ) -> None:
@@ -205,7 +205,7 @@ def _strengths(
     mean_strengths(game, games, players, found)
 
 
-@inlined
+@part(inline=True)
 def _chances(
     a: int, b: int, games: Games, numbers: Floats, found: Assessment
 ) -> tuple[float, float]:
@@ -213,7 +213,7 @@ def _chances(
     return logistic_chances(a, b, numbers[0], 0.0, found)
 
 
-@inlined
+@part(inline=True)
 def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
     """Rate all players of a game."""
     lo = games.side_starts[games.game_starts[game]]

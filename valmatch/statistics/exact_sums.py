@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import inlined, njit
+from valmatch.kernels.compilation import kernel, part
 
 UNIT = 1074
 """Numbers are whole multiples of 2**-UNIT, as all of float64 are; squares of 2**-(2 * UNIT)."""
@@ -96,7 +96,7 @@ SUM_LIMBS = (2046 + LIMB) // LIMB + 2
 SQUARE_LIMBS = (2 * 2046 + 2 * HALF + LIMB) // LIMB + 2
 
 
-@njit
+@kernel(allocates=True)
 def add_numbers(
     values: Floats,
     bits: NDArray[np.int64],
@@ -131,7 +131,7 @@ def add_numbers(
     return undefined
 
 
-@inlined
+@part(inline=True)
 def _carry(limbs: NDArray[np.int64]) -> None:
     """Leave 32 bits in each limb."""
     carried = 0
@@ -141,7 +141,7 @@ def _carry(limbs: NDArray[np.int64]) -> None:
         carried = found >> LIMB
 
 
-@inlined
+@part(inline=True)
 def _put(limbs: NDArray[np.int64], place: int, value: int, sign: int) -> None:
     """Add sign * value * 2**place, where 0 <= value < 2**62, to limbs."""
     limb, shift = place >> 5, place & 31

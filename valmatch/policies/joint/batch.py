@@ -12,7 +12,7 @@ import numpy as np
 
 from valmatch.draws.streams import Streams, uniform_at
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
-from valmatch.kernels.compilation import at, njit, unallocating, variant
+from valmatch.kernels.compilation import at, kernel, variant
 from valmatch.policies.joint.belief import Belief, Pairs, number_of, pairs_of
 from valmatch.policies.joint.lookahead import MOST_DRAWN, WIDEST, pair_information, variance_of
 from valmatch.policies.registry import JOINT, function_of
@@ -42,7 +42,7 @@ def new_batch(size: int) -> Batch:
     return Batch(first, second, value, std_error, games, propensity)
 
 
-@unallocating
+@kernel
 def needs_all(covariance: Floats, points: float, draw_weight: float) -> bool:
     """Return whether the policy of information must look at all pairs, see `MOST_DRAWN`."""
     widest = 0.0
@@ -51,7 +51,7 @@ def needs_all(covariance: Floats, points: float, draw_weight: float) -> bool:
     return draw_weight > MOST_DRAWN or 2.0 * points * math.sqrt(widest) > WIDEST
 
 
-@unallocating
+@kernel
 def _pick(pairs: Pairs) -> tuple[int, int]:
     """Return the place and the number of the best open pair; ties: fewer games, then names."""
     n, most = pairs.mean.size, -np.inf
@@ -76,7 +76,7 @@ def _pick(pairs: Pairs) -> tuple[int, int]:
     return best, chosen
 
 
-@unallocating
+@kernel
 def _drawn(pairs: Pairs, uniform: float, count: int) -> tuple[int, int]:
     """Return the place and the first player of an open pair, all equally likely."""
     wanted, p = min(int(uniform * count), count - 1), 0
@@ -91,7 +91,7 @@ def _drawn(pairs: Pairs, uniform: float, count: int) -> tuple[int, int]:
     return -1, 0
 
 
-@unallocating
+@kernel
 def play(pairs: Pairs, i: int, j: int) -> None:
     """Narrow a belief as a game of two players does on average: V - k k' I / (1 + I s^2)."""
     v = pairs.covariance
@@ -107,7 +107,7 @@ def play(pairs: Pairs, i: int, j: int) -> None:
             v[at(a), at(c)] -= step * pairs.gaps[at(c)]
 
 
-@unallocating
+@kernel
 def _close_players(pairs: Pairs, first: int, second: int) -> None:
     """Close all pairs of two players."""
     n, p = pairs.mean.size, 0
@@ -118,7 +118,7 @@ def _close_players(pairs: Pairs, first: int, second: int) -> None:
             p += 1
 
 
-@unallocating
+@kernel
 def _exchange(pairs: Pairs, first: Ints, second: Ints) -> None:
     """Exchange the players of two pairs, as long as the sum of their values grows by that."""
     n, values = pairs.mean.size, pairs.values
@@ -179,7 +179,7 @@ def _choose(pairs: Pairs, once: bool, explore: float, place: Words, start: int, 
     return out.first.size
 
 
-@unallocating
+@kernel
 def _note(pairs: Pairs, k: int, out: Batch) -> None:
     """Fill in what is said of a pair that is chosen."""
     i, j = out.first[k], out.second[k]
@@ -188,7 +188,7 @@ def _note(pairs: Pairs, k: int, out: Batch) -> None:
     out.std_error[k] = math.sqrt(variance_of(pairs, i, j))
 
 
-@unallocating
+@kernel
 def _settle(pairs: Pairs, out: Batch) -> None:
     """Improve a batch in which each player is once, and put the best pair first."""
     n, size = pairs.mean.size, out.first.size
@@ -208,7 +208,7 @@ def _settle(pairs: Pairs, out: Batch) -> None:
 @cache
 def chooser(policy: str) -> Any:  # noqa: ANN401 - a compiled function
     """Return the kernel of `_choose` for a policy."""
-    return njit(variant(_choose, policy, value_pairs=function_of(JOINT[policy])))
+    return kernel(variant(_choose, policy, value_pairs=function_of(JOINT[policy])), allocates=True)
 
 
 def choose_batch(

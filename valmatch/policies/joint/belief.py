@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.kernels.compilation import inlined
+from valmatch.kernels.compilation import part
 from valmatch.policies.registry import GOALS
 
 POINTS = math.log(10.0) / 400.0  # log odds of a point, b
@@ -52,7 +52,7 @@ class Pairs(NamedTuple):
     sides: Floats
 
 
-@inlined
+@part(inline=True)
 def number_of(i: int, j: int, n: int) -> int:
     """Return the number of the pair of two of n players."""
     low, high = min(i, j), max(i, j)

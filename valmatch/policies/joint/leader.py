@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from valmatch.draws.distributions import fill_normal
 from valmatch.kernels.arrays import Floats, Words
-from valmatch.kernels.compilation import at, unallocating
+from valmatch.kernels.compilation import at, kernel
 
 
-@unallocating
+@kernel
 def times_ahead(
     root: Floats, gaps: Floats, draws: int, words: Words, normals: Floats, pool: Floats
 ) -> int:

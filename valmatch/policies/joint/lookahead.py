@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import at, inlined, unallocating
+from valmatch.kernels.compilation import at, kernel, part
 from valmatch.policies.joint.belief import LOOKS, Pairs, number_of
 from valmatch.policies.joint.outcomes import game_information, mutual_information
 from valmatch.policies.knowledge import place_of_largest
@@ -28,14 +28,14 @@ from valmatch.ratings.trueskill import hazard_excess, normal_cdf, normal_density
 FAR = 8.5  # standard deviations beyond which what could be gained is below 1e-18 of a deviation
 
 
-@unallocating
+@kernel
 def expected_excess(z: float) -> float:
     """Return E max(Z - z, 0) of a standard normal Z, for z >= 0: phi(z) - z Phi(-z)."""
     excess = hazard_excess(z)
     return normal_density(z) * excess / (z + excess)
 
 
-@inlined
+@part(inline=True)
 def _climb(
     gaps: Floats, first: Floats, second: Floats, sign: float, reach: float, work: Floats
 ) -> int:
@@ -57,7 +57,7 @@ def _climb(
     return changes
 
 
-@inlined
+@part(inline=True)
 def any_above(gaps: Floats, first: Floats, second: Floats, reach: float) -> bool:
     """Return whether any line is above the best one within `reach` of 0, see `envelope`."""
     above = False
@@ -66,7 +66,7 @@ def any_above(gaps: Floats, first: Floats, second: Floats, reach: float) -> bool
     return above
 
 
-@unallocating
+@kernel
 def envelope(gaps: Floats, first: Floats, second: Floats, reach: float, work: Floats) -> int:
     """Find where the upper envelope of some lines bends; return in how many places.
 
@@ -78,7 +78,7 @@ def envelope(gaps: Floats, first: Floats, second: Floats, reach: float, work: Fl
     return bends + _climb(gaps, first, second, -1.0, reach, work[bends:])
 
 
-@unallocating
+@kernel
 def gain_of(bends: int, work: Floats, scale: float) -> float:
     """Return E max of the lines at a normal point of this deviation, less their maximum at 0."""
     gain = 0.0
@@ -117,7 +117,7 @@ _HALF_NODES, _HALF_WEIGHTS = _NODES[12:].copy(), _WEIGHTS[12:].copy()
 """Of an even function those of one side do."""
 
 
-@unallocating
+@kernel
 def owen(h: float, slope: float) -> float:
     """Return Owen's T of h >= 0 and a slope in [0, 1] (Owen 1956), right to 1e-15."""
     if h > 9.0:
@@ -130,7 +130,7 @@ def owen(h: float, slope: float) -> float:
     return slope * total / (2.0 * math.pi)
 
 
-@unallocating
+@kernel
 def misorder_fall(lead: float, deviation: float, moved: float) -> float:
     """Return by how much the chance of a wrong order falls when something is learnt.
 
@@ -159,7 +159,7 @@ MOST_DRAWN, WIDEST = 20.0, 30.0
 the more the less is known; beyond, a little less, as draws grow rare among leads so far apart."""
 
 
-@unallocating
+@kernel
 def variance_of(pairs: Pairs, i: int, j: int) -> float:
     """Return the variance of the difference of two players."""
     v = pairs.covariance
@@ -167,14 +167,14 @@ def variance_of(pairs: Pairs, i: int, j: int) -> float:
     return max(spread, 0.0)
 
 
-@unallocating
+@kernel
 def uniform(pairs: Pairs) -> None:
     """Value each open pair by minus its games so far."""
     for p in range(pairs.values.size):
         pairs.values[at(p)] = -float(pairs.games[at(p)]) if pairs.open[at(p)] else -np.inf
 
 
-@unallocating
+@kernel
 def closeness(pairs: Pairs) -> None:
     """Value each open pair by how close its ratings are, times both standard errors.
 
@@ -193,7 +193,7 @@ def closeness(pairs: Pairs) -> None:
             p += 1
 
 
-@unallocating
+@kernel
 def contenders(pairs: Pairs) -> None:
     """Value by 1 the open pair of the leader and the rival who may best be above, others by 0.
 
@@ -215,7 +215,7 @@ def contenders(pairs: Pairs) -> None:
         pairs.values[at(chosen)] = 1.0
 
 
-@unallocating
+@kernel
 def information(pairs: Pairs) -> None:
     """Value each open pair by how much its outcome tells of its difference, in nats.
 
@@ -246,7 +246,7 @@ def information(pairs: Pairs) -> None:
             p += 1
 
 
-@unallocating
+@kernel
 def _log_odds(pairs: Pairs, i: int, j: int) -> tuple[float, float]:
     """Return the lead of a player over another in log odds, and its standard deviation."""
     lead = pairs.points * (pairs.mean[at(i)] - pairs.mean[at(j)])
@@ -285,7 +285,7 @@ _ROUNDED = 4e-15
 _NEAR = 1e-8  # shares of a value within which a bound may be one of rounding
 
 
-@unallocating
+@kernel
 def knowledge_gradient(pairs: Pairs) -> None:
     """Value each open pair by what is gained for the goal, per game.
 
@@ -318,7 +318,7 @@ def knowledge_gradient(pairs: Pairs) -> None:
             p += 1
 
 
-@inlined
+@part(inline=True)
 def _ceiling(pairs: Pairs, i: int, j: int, p: int) -> float:
     """Return an upper bound of the value of a pair that is had without a call."""
     if pairs.goal == _BEST:
@@ -326,7 +326,7 @@ def _ceiling(pairs: Pairs, i: int, j: int, p: int) -> float:
     return np.inf if pairs.goal == _ORDER else _ceiling_of_widest(pairs, i, j)
 
 
-@unallocating
+@kernel
 def _bounded(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
     """Return the value of a pair, or something below `floor` if it is below that.
 
@@ -349,7 +349,7 @@ def _bounded(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
     return _value(pairs, i, j, count, floor)
 
 
-@inlined
+@part(inline=True)
 def _bounded_gain(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
     """Return `_gain` of a pair, or something below `floor` if it is below that."""
     spread = variance_of(pairs, i, j)
@@ -374,7 +374,7 @@ def _bounded_gain(pairs: Pairs, i: int, j: int, count: int, floor: float) -> flo
     return bound if bound < floor else _gain(pairs, bends, spread, information, floor)
 
 
-@unallocating
+@kernel
 def _likely_best(pairs: Pairs, count: int) -> float:
     """Return the value of a pair that is likely to be the best: the bounds of most fail against it.
 
@@ -398,7 +398,7 @@ def _likely_best(pairs: Pairs, count: int) -> float:
     return best
 
 
-@inlined
+@part(inline=True)
 def pair_information(pairs: Pairs, i: int, j: int) -> float:
     """Return the information of a game of two players, per squared point."""
     b = pairs.points
@@ -409,13 +409,13 @@ def pair_information(pairs: Pairs, i: int, j: int) -> float:
     return b * b * game_information(lead, deviation, pairs.draw_weight)
 
 
-@inlined
+@part(inline=True)
 def _step(games: float, information: float, spread: float) -> float:
     """Return by how many of their covariances ratings move."""
     return math.sqrt(games * information / (1.0 + games * information * spread))
 
 
-@unallocating
+@kernel
 def _value(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
     """Return the value of a pair, or one up to `floor` if it is not above that."""
     spread = variance_of(pairs, i, j)
@@ -431,7 +431,7 @@ def _value(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
     return moved * moved * information / (1.0 + information * spread)
 
 
-@unallocating
+@kernel
 def _rivals(pairs: Pairs) -> int:
     """Find who may be the best, the nearest first, and their covariances relative to the leader's.
 
@@ -449,7 +449,7 @@ def _rivals(pairs: Pairs) -> int:
     return count
 
 
-@inlined
+@part(inline=True)
 def _bends(pairs: Pairs, i: int, j: int, count: int, spread: float) -> int:
     """Find where the envelope of the lines of a pair bends, as far as anything moves."""
     first, second = pairs.parts[at(i), :count], pairs.parts[at(j), :count]
@@ -457,7 +457,7 @@ def _bends(pairs: Pairs, i: int, j: int, count: int, spread: float) -> int:
     return envelope(pairs.gaps[:count], first, second, reach, pairs.bends)
 
 
-@inlined
+@part(inline=True)
 def _bends_at_once(pairs: Pairs, p: int) -> int:
     """Do what `_bends` does where all rivals are level with the leader, as newcomers are."""
     bends = 0
@@ -468,7 +468,7 @@ def _bends_at_once(pairs: Pairs, p: int) -> int:
     return bends
 
 
-@unallocating
+@kernel
 def _gain(pairs: Pairs, bends: int, spread: float, information: float, floor: float) -> float:
     """Return by how much the expected rating of who is named the best grows, per game.
 
@@ -495,7 +495,7 @@ def _gain(pairs: Pairs, bends: int, spread: float, information: float, floor: fl
     return best
 
 
-@inlined
+@part(inline=True)
 def _slack(bends: int, work: Floats, longest: float) -> float:
     """Return how much `gain_of` may leave out beyond `FAR`."""
     slopes = 0.0
@@ -504,7 +504,7 @@ def _slack(bends: int, work: Floats, longest: float) -> float:
     return 1e-17 * slopes * longest
 
 
-@inlined
+@part(inline=True)
 def _measure_sides(pairs: Pairs, i: int, j: int, count: int, p: int) -> None:
     """Find how steep the lines of a pair are, and how near they cross that of the leader.
 
@@ -522,7 +522,7 @@ def _measure_sides(pairs: Pairs, i: int, j: int, count: int, p: int) -> None:
     sides[0], sides[1], sides[2], sides[3] = rising, early, falling, late
 
 
-@unallocating
+@kernel
 def _widen_sides(pairs: Pairs) -> None:
     """Widen what was measured of pairs by as much as the last game can have changed it.
 
@@ -550,7 +550,7 @@ def _widen_sides(pairs: Pairs) -> None:
     moved[:] = 0.0
 
 
-@inlined
+@part(inline=True)
 def _ceiling_of_sides(pairs: Pairs, i: int, j: int, p: int) -> float:
     """Return an upper bound of `_gain`, for lines that rise and for those that fall."""
     sides, spread = pairs.sides[at(p)], variance_of(pairs, i, j)
@@ -560,7 +560,7 @@ def _ceiling_of_sides(pairs: Pairs, i: int, j: int, p: int) -> float:
     )
 
 
-@inlined
+@part(inline=True)
 def _ceiling_of_bends(pairs: Pairs, bends: int, spread: float, information: float) -> float:
     """Return an upper bound of `_gain`: the sum of those of all bends of an envelope."""
     total = 0.0
@@ -570,7 +570,7 @@ def _ceiling_of_bends(pairs: Pairs, bends: int, spread: float, information: floa
     return total
 
 
-@inlined
+@part(inline=True)
 def _ceiling_of_gain(steepness: float, inverse: float, spread: float, information: float) -> float:
     """Return an upper bound of what a bend gains per game, for games of so much information.
 
@@ -589,7 +589,7 @@ def _ceiling_of_gain(steepness: float, inverse: float, spread: float, informatio
     return steepness * information * inverse * _HEIGHTS[at(cell)] * (1.0 + _NEAR)
 
 
-@unallocating
+@kernel
 def _neighbours(pairs: Pairs) -> int:
     """Find the differences of neighbours, and the covariances of all players with them."""
     n = pairs.mean.size
@@ -606,7 +606,7 @@ def _neighbours(pairs: Pairs) -> int:
     return n - 1
 
 
-@unallocating
+@kernel
 def _fall(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
     """Return by how much the expected number of neighbours in the wrong order falls, per game.
 
@@ -626,7 +626,7 @@ def _fall(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
     return best
 
 
-@unallocating
+@kernel
 def _ceiling_of_fall(
     pairs: Pairs, i: int, j: int, count: int, information: float, spread: float
 ) -> float:
@@ -647,7 +647,7 @@ def _ceiling_of_fall(
     return total * (1.0 + _NEAR)
 
 
-@unallocating
+@kernel
 def _most_fallen(pairs: Pairs, i: int, j: int, count: int) -> float:
     """Return an upper bound of `_fall`."""
     spread = variance_of(pairs, i, j)
@@ -660,7 +660,7 @@ def _most_fallen(pairs: Pairs, i: int, j: int, count: int) -> float:
     return best
 
 
-@unallocating
+@kernel
 def _bound(pairs: Pairs, i: int, j: int, count: int, step: float) -> float:
     """Return an upper bound of how much the number of neighbours in the wrong order falls.
 
@@ -681,7 +681,7 @@ def _bound(pairs: Pairs, i: int, j: int, count: int, step: float) -> float:
     return total * (1.0 + _NEAR)
 
 
-@inlined
+@part(inline=True)
 def _ceiling_of_widest(pairs: Pairs, i: int, j: int) -> float:
     """Return an upper bound of by how much the variance of the widest difference falls."""
     most = 0.25 * pairs.points * pairs.points  # no score varies more
@@ -689,7 +689,7 @@ def _ceiling_of_widest(pairs: Pairs, i: int, j: int) -> float:
     return moved * moved * most / (1.0 + most * variance_of(pairs, i, j)) * (1.0 + _NEAR)
 
 
-@unallocating
+@kernel
 def _widest(pairs: Pairs) -> int:
     """Find the widest difference, and the covariances of all players with it."""
     n, first, second, widest = pairs.mean.size, 0, 0, -1.0

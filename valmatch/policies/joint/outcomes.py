@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from valmatch.kernels.compilation import inlined, unallocating
+from valmatch.kernels.compilation import kernel, part
 
 _REACH = 8.4  # standard deviations to each side, beyond which a normal distribution holds 4e-17
 
@@ -30,7 +30,7 @@ _WEIGHTS = np.exp(-0.5 * _NODES**2) * (_STEP / math.sqrt(2.0 * math.pi))
 _SAFE = 300.0  # half of the log odds up to which e^x and its square are finite
 
 
-@unallocating
+@kernel
 def score_variance(lead: float, draw_weight: float) -> float:
     """Return the variance of the score of a game at a lead: 1 a win, 1/2 a draw, 0 a loss.
 
@@ -43,7 +43,7 @@ def score_variance(lead: float, draw_weight: float) -> float:
     return variance
 
 
-@unallocating
+@kernel
 def expected_score_at(lead: float, draw_weight: float) -> float:
     """Return the expected score of a game at a lead."""
     root = math.exp(-0.5 * abs(lead))
@@ -52,7 +52,7 @@ def expected_score_at(lead: float, draw_weight: float) -> float:
     return better if lead >= 0.0 else 1.0 - better
 
 
-@inlined
+@part(inline=True)
 def _halvings(deviation: float) -> int:
     """Return how often the step is halved for a standard deviation in log odds."""
     halvings, widest = 0, _WIDEST
@@ -62,7 +62,7 @@ def _halvings(deviation: float) -> int:
     return halvings
 
 
-@unallocating
+@kernel
 def game_information(lead: float, deviation: float, draw_weight: float) -> float:
     """Return the mean information of a game, over a normal distribution of the lead in log odds."""
     halvings = _halvings(deviation)
@@ -90,7 +90,7 @@ def game_information(lead: float, deviation: float, draw_weight: float) -> float
     return 0.25 * mean / 2**halvings
 
 
-@unallocating
+@kernel
 def _information_by_nodes(
     lead: float, deviation: float, draw_weight: float, halvings: int
 ) -> float:
@@ -106,12 +106,12 @@ def _information_by_nodes(
     return mean / weights
 
 
-@inlined
+@part(inline=True)
 def _entropy_term(chance: float) -> float:
     return -chance * math.log(chance) if chance > 0.0 else 0.0
 
 
-@unallocating
+@kernel
 def mutual_information(lead: float, deviation: float, draw_weight: float) -> float:
     """Return how much the outcome of a game tells of the lead, in nats (Lindley 1956).
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import unallocating
+from valmatch.kernels.compilation import kernel
 from valmatch.kernels.threads import one_thread
 from valmatch.ratings.bradley_terry.fit import FARTHEST, MOST_STEPS, POINTS
 
@@ -128,7 +128,7 @@ def frame_of_belief(mean: Floats, covariance: Floats, draw_weight: float) -> Fra
     return Frame(centre, basis, basis.shape[1], False)
 
 
-@unallocating
+@kernel
 def _to_places(frame: Frame, used: int, parameters: Floats, places: Floats) -> None:
     """Work out the places of some parameters."""
     for a in range(places.size):
@@ -138,7 +138,7 @@ def _to_places(frame: Frame, used: int, parameters: Floats, places: Floats) -> N
         places[a] = total
 
 
-@unallocating
+@kernel
 def _value(counts: Counts, frame: Frame, used: int, parameters: Floats, places: Floats) -> float:
     """Return the log posterior density at some places, but for a constant."""
     n = places.size - 2
@@ -162,7 +162,7 @@ def _value(counts: Counts, frame: Frame, used: int, parameters: Floats, places: 
     return found
 
 
-@unallocating
+@kernel
 def _differentiate(counts: Counts, space: Space) -> None:
     """Work out the derivatives of the likelihood by places."""
     places, slopes, curvature = space.places, space.slopes, space.curvature
@@ -198,7 +198,7 @@ def _differentiate(counts: Counts, space: Space) -> None:
                 curvature[n + 1, n + 1] += total * r * (p + q)
 
 
-@unallocating
+@kernel
 def _to_parameters(frame: Frame, used: int, space: Space) -> None:
     """Work out the derivatives by parameters, the prior's with them."""
     basis, between, factor = frame.basis, space.between, space.factor
@@ -227,7 +227,7 @@ def _to_parameters(frame: Frame, used: int, space: Space) -> None:
             factor[k, k] += 1.0
 
 
-@unallocating
+@kernel
 def _root(matrix: Floats, used: int) -> bool:
     """Put the lower Cholesky factor in place of a matrix; return whether it is regular."""
     for k in range(used):
@@ -245,7 +245,7 @@ def _root(matrix: Floats, used: int) -> bool:
     return True
 
 
-@unallocating
+@kernel
 def _solve(factor: Floats, used: int, right: Floats, out: Floats) -> None:
     """Solve the linear equations of a factored matrix."""
     for k in range(used):
@@ -260,7 +260,7 @@ def _solve(factor: Floats, used: int, right: Floats, out: Floats) -> None:
         out[k] = total / factor[k, k]
 
 
-@unallocating
+@kernel
 def _spread(frame: Frame, used: int, space: Space) -> None:
     """Work out the covariance of the strengths: B C B' of the inverse C of the information."""
     n = space.covariance.shape[0]
@@ -279,7 +279,7 @@ def _spread(frame: Frame, used: int, space: Space) -> None:
             space.covariance[i, j] = space.covariance[j, i] = total
 
 
-@unallocating
+@kernel
 def linked(counts: Counts, ties: bool, space: Space) -> bool:
     """Return whether wins (and draws, with `ties`) lead from everybody to everybody (Ford 1957)."""
     n = counts.won.shape[0]
@@ -308,7 +308,7 @@ def linked(counts: Counts, ties: bool, space: Space) -> bool:
     return True
 
 
-@unallocating
+@kernel
 def wins_go_round(counts: Counts, space: Space) -> bool:
     """Return whether wins alone lead from somebody back to him, so that nu has a maximum."""
     n = counts.won.shape[0]
@@ -332,7 +332,7 @@ def wins_go_round(counts: Counts, space: Space) -> bool:
     return False
 
 
-@unallocating
+@kernel
 def _begin(counts: Counts, frame: Frame, space: Space) -> int:
     """Return how many parameters there are to fit, ln nu where it begins; -1: no estimate."""
     used = int(frame.basis.shape[1])
@@ -351,7 +351,7 @@ def _begin(counts: Counts, frame: Frame, space: Space) -> int:
     return used
 
 
-@unallocating
+@kernel
 def fit_counts(counts: Counts, frame: Frame, space: Space) -> bool:
     """Find the maximum and the covariance of the strengths; return whether there is one.
 
@@ -366,14 +366,14 @@ def fit_counts(counts: Counts, frame: Frame, space: Space) -> bool:
     return found
 
 
-@unallocating
+@kernel
 def _copy(of: Floats, to: Floats) -> None:
     """Copy numbers without working space."""
     for a in range(of.size):
         to[a] = of[a]
 
 
-@unallocating
+@kernel
 def _climb(counts: Counts, frame: Frame, space: Space, used: int) -> bool:
     """Take Newton's steps to the maximum; leave the factor of the information there."""
     _to_places(frame, used, space.parameters, space.places)
