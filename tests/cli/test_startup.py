@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from numba.core.caching import FunctionCache
 
 from tests.support.command import python, valmatch
 from valmatch.cli.app import MODULES
@@ -206,13 +207,13 @@ def test_a_cached_kernel_is_loaded_without_all_registries() -> None:
 
 
 def test_a_cache_that_works_in_another_way_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Another:
-        def load_overload(self, signature: object, context: Any) -> object:  # noqa: ANN401
-            context.renew()
-            return signature
+    def load_overload(self: object, signature: object, context: Any) -> object:  # noqa: ANN401
+        context.renew()
+        return signature
 
-    monkeypatch.setattr(cache, "_cache_in", lambda folder, function: Another())
-    kernel: Any = SimpleNamespace(py_func=None)
+    monkeypatch.setattr(FunctionCache, "load_overload", load_overload)
+    monkeypatch.setattr(cache, "_cache_class", cache._cache_class.__wrapped__)
+    kernel: Any = SimpleNamespace(py_func=process)
     cache.keep(kernel, "folder")
     assert list(vars(kernel)) == ["py_func", "_cache"]
-    assert vars(kernel._cache) == {}
+    assert type(kernel._cache).load_overload is load_overload

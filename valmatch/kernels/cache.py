@@ -49,10 +49,12 @@ DECORATORS = "kernels/compilation.py"
 """The file of the package that says how kernels are compiled; what it imports changes none."""
 
 OWNER_ALONE = 0o700  # who may do what in a folder of kernels
-_not_read: set[Path] = set()  # folders of which that has been said
+NOT_READ = "kernels in {} are not read, but compiled: {}"
+NOT_KEPT = "kernels cannot be kept in {}: {}; every run compiles them again"
+_warned: set[tuple[str, Path]] = set()  # which of these has been said of which folder
 
 REPLACED = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
-"""What numba's method calls in whose place `_load` stands."""
+"""What numba's method to load calls, in whose place another stands."""
 
 
 @cache
@@ -76,7 +78,7 @@ def cache_folder(
             folder.mkdir(OWNER_ALONE, exist_ok=True)
             why = _doubtful(folder)
         if why:
-            _say_not_read(all_kernels, why)
+            _warn(NOT_READ, all_kernels, why)
             return ""
         os.utime(folder)
     except OSError:  # nowhere to write
@@ -178,80 +180,87 @@ def keep(kernel: Any, folder: str) -> None:  # noqa: ANN401 - numba has no types
     """
     with suppress(ImportError, AttributeError):
         kernel._cache = cache = _cache_in(folder, kernel.py_func)
-        from numba.core.compiler_lock import global_compiler_lock
-        from numba.core.runtime.nrt import rtsys
-
-        file, index = cache._cache_file, cache._cache_file._index_path
-        if cache.load_overload.__code__.co_names == REPLACED:
-            held = ExitStack()
-            lock = partial(_locked, Path(index).with_suffix(".lock"))
-            file._open_for_write = partial(_open_for_write, file._open_for_write)
-            cache.load_overload = partial(_load, cache, rtsys, held, lock)
-            cache.save_overload = partial(_save, cache.save_overload, Path(index).parents[1])
-            kernel.compile = partial(_compile, kernel.compile, global_compiler_lock, held)
+        if hasattr(cache, "lock"):
+            kernel.compile = partial(_compile, kernel.compile, cache.lock)
 
 
 def _cache_in(folder: str, function: Callable[..., object]) -> Any:  # noqa: ANN401
     """Return numba's cache of a function, in a folder that says by its name what is in it."""
+    return _cache_class()(folder, function)
+
+
+@cache
+def _cache_class() -> Any:  # noqa: ANN401
+    """Return the class of these caches."""
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+    from numba.core.runtime.nrt import rtsys
 
     class Place(_CacheLocator):
         """Where numba keeps a function, whatever the place and the time of its file."""
 
+        def __init__(self, folder: str, line: int) -> None:
+            self.folder, self.line = folder, line
+
         def get_cache_path(self) -> str:
-            return folder
+            return self.folder
 
         def get_source_stamp(self) -> str:
             return ""
 
         def get_disambiguator(self) -> str:
-            return str(function.__code__.co_firstlineno)
+            return str(self.line)
 
-        @classmethod
-        def from_function(cls, *_: object) -> Place:
-            return cls()
+        def from_function(self, *_: object) -> Place:  # type: ignore[override]
+            return self
 
-    class Files(CompileResultCacheImpl):
-        _locator_classes = [Place]  # type: ignore[list-item] # noqa: RUF012
+    class Plain(FunctionCache):
+        def __init__(self, folder: str, function: Callable[..., object]) -> None:
+            place = Place(folder, function.__code__.co_firstlineno)
+            files: Any = type("Files", (CompileResultCacheImpl,), {"_locator_classes": [place]})
+            self._impl_class = files
+            super().__init__(function)  # type: ignore[no-untyped-call]
 
-    class Cache(FunctionCache):
-        _impl_class = Files
+    class Cache(Plain):
+        """Numba's cache, for its owner alone; what it does not have one process makes."""
 
-    return Cache(function)  # type: ignore[no-untyped-call]
+        def __init__(self, folder: str, function: Callable[..., object]) -> None:
+            super().__init__(folder, function)
+            self.lock = ExitStack()  # held by whoever compiles
+            file: Any = self._cache_file
+            self._index = Path(file._index_path)
+            file._open_for_write = partial(_open_for_write, file._open_for_write)
 
+        def load_overload(self, signature: Any, context: Any) -> Any:  # noqa: ANN401
+            """Load a kernel, if the cache has it, or another process is making it."""
+            rtsys.initialize(context)  # type: ignore[no-untyped-call]
+            self._remove_doubtful()
+            with self._guard_against_spurious_io_errors():  # type: ignore[no-untyped-call]
+                found = self._load_overload(signature, context)
+                if found is None:
+                    self.lock.enter_context(_locked(self._index.with_suffix(".lock")))
+                    found = self._load_overload(signature, context)
+                return found
 
-def _load(
-    cache: Any,  # noqa: ANN401
-    runtime: Any,  # noqa: ANN401
-    held: ExitStack,
-    lock: Callable[[], AbstractContextManager[None]],
-    signature: Any,  # noqa: ANN401
-    context: Any,  # noqa: ANN401
-) -> Any:  # noqa: ANN401
-    """Load the kernel of a signature, if the cache has it, or another process is making it.
+        def _remove_doubtful(self) -> None:
+            """Remove files that may be somebody else's; let nobody read what remains."""
+            index = self._index
+            for path in (index.parent, index, *index.parent.glob(f"{index.stem}.*.nbc")):
+                if why := _doubtful(path):
+                    _warn(NOT_READ, index.parents[1], why)
+                    try:
+                        path.unlink()
+                    except OSError:  # also where it is the folder
+                        self.disable()  # type: ignore[no-untyped-call]
 
-    Otherwise whoever compiles it now holds its lock.
-    """
-    runtime.initialize(context)
-    _remove_doubtful(cache)
-    with cache._guard_against_spurious_io_errors():
-        found = cache._load_overload(signature, context)
-        if found is None:
-            held.enter_context(lock())
-            found = cache._load_overload(signature, context)
-        return found
-
-
-def _remove_doubtful(cache: Any) -> None:  # noqa: ANN401
-    """Remove the files of a kernel that may be somebody else's; let nobody read what remains."""
-    index = Path(cache._cache_file._index_path)
-    for path in (index.parent, index, *index.parent.glob(f"{index.stem}.*.nbc")):
-        if why := _doubtful(path):
-            _say_not_read(index.parents[1], why)
+        def save_overload(self, signature: Any, compiled: Any) -> None:  # noqa: ANN401
+            """Keep a kernel; without room for it, say so and go on with what is in memory."""
             try:
-                path.unlink()
-            except OSError:  # also where it is the folder
-                cache.disable()
+                super().save_overload(signature, compiled)  # type: ignore[no-untyped-call]
+            except OSError as error:
+                _warn(NOT_KEPT, self._index.parents[1], error.strerror or str(error))
+
+    known = FunctionCache.load_overload.__code__.co_names == REPLACED
+    return Cache if known else Plain
 
 
 @contextmanager
@@ -264,43 +273,19 @@ def _open_for_write(
         yield file
 
 
-def _say_not_read(folder: Path, why: str) -> None:
-    """Say once on stderr that kernels of a folder are not read, and not by worker processes."""
-    if parent_process() is None and folder not in _not_read:
-        _not_read.add(folder)
-        text = f"kernels in {folder} are not read, but compiled: {why}"
-        print(one_line(f"warning: {text} (NUMBA_CACHE_DIR names another folder)"), file=sys.stderr)
+def _warn(text: str, folder: Path, why: str) -> None:
+    """Say once on stderr what is wrong with a folder of kernels, and not by worker processes."""
+    if parent_process() is None and (text, folder) not in _warned:
+        _warned.add((text, folder))
+        text = f"warning: {text.format(folder, why)} (NUMBA_CACHE_DIR names another folder)"
+        print(one_line(text), file=sys.stderr)
 
 
-def _save(
-    save: Callable[[Any, Any], None],
-    folder: Path,
-    signature: Any,  # noqa: ANN401
-    compiled: Any,  # noqa: ANN401
-) -> None:
-    """Keep a kernel; where there is no room for it, say so and go on with what is in memory."""
-    try:
-        save(signature, compiled)
-    except OSError as error:
-        _say_not_kept(folder, error.strerror or str(error))
-
-
-@cache
-def _say_not_kept(folder: Path, why: str) -> None:
-    """Say once on stderr that kernels are not kept, and not by worker processes."""
-    if parent_process() is None:
-        text = f"kernels cannot be kept in {folder}: {why}; every run compiles them again"
-        print(one_line(f"warning: {text} (NUMBA_CACHE_DIR names another folder)"), file=sys.stderr)
-
-
-def _compile(
-    compile_kernel: Callable[[Any], Any],
-    one_thread: AbstractContextManager[Any],
-    held: ExitStack,
-    signature: Any,  # noqa: ANN401
-) -> Any:  # noqa: ANN401
+def _compile(compile_kernel: Callable[[Any], Any], lock: ExitStack, signature: Any) -> Any:  # noqa: ANN401
     """Load or compile a kernel and keep it, and let go of its lock."""
-    with one_thread, held, _uncollected():
+    from numba.core.compiler_lock import global_compiler_lock
+
+    with global_compiler_lock, lock, _uncollected():
         return compile_kernel(signature)
 
 
