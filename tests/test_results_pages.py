@@ -54,6 +54,7 @@ PAGE = """{% macro cell(row) %}{{ row.sum | f('.2f') }}{% endmacro %}
 """
 
 
+@pytest.mark.slow
 def test_a_table_grows_case_by_case_and_its_page_follows(tmp_path: Path) -> None:
     (tmp_path / "make.py").write_text(SCRIPT)
     (tmp_path / study.TEMPLATE).write_text(PAGE)

@@ -12,6 +12,7 @@ from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
 from valmatch.models.model import Batch, Model
 from valmatch.models.valorant import model as valorant
+from valmatch.models.valorant.days import order_waits
 from valmatch.models.valorant.model import ValorantModel
 
 SEED = 3
@@ -120,3 +121,14 @@ def test_a_run_that_is_to_end_ends_between_two_calls() -> None:
     calls = 0
     with pytest.raises(Ended):  # between the chunks of one day
         run(day_model("rate_multiplier=1000"), SEED, [0], check=check)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 999, 1001, 5000])
+def test_waits_are_in_order_where_quantiles_read_them(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for waits in (rng.exponential(4.0, n), np.zeros(n), rng.choice([0.1, 0.3, 2.0], n)):
+        expected = np.sort(waits)
+        order_waits(waits)
+        for share in (0.5, 0.9, 0.95, 0.99) if n else ():
+            ranks = [int(share * (n - 1)), min(int(share * (n - 1)) + 1, n - 1)]
+            assert waits[ranks].tolist() == expected[ranks].tolist()

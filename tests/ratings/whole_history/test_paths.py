@@ -222,6 +222,7 @@ def moving(seed: int, drift: float) -> PathWorld:
     return PathWorld(games, days)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drift", [0.0, 40.0])
 def test_the_drift_of_the_greatest_evidence_is_found(drift: float) -> None:
     world = moving(5, drift)
@@ -263,6 +264,7 @@ def test_covariates_that_are_the_same_are_not_told_apart() -> None:
     assert set(caught.value.parameters.tolist()) == {n, n + 1}
 
 
+@pytest.mark.slow
 def test_half_of_the_intervals_of_days_that_ought_to_hold_the_truth_do() -> None:
     """Intervals of 50 % of simulated paths, by the standard error of the share over worlds."""
     shares = []

@@ -57,6 +57,7 @@ from valmatch.models.valorant.days import (
     fill_quantiles,
     make_days,
     new_days,
+    order_waits,
     summarize,
 )
 from valmatch.models.valorant.factors import ValorantFactors
@@ -344,7 +345,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         )
         matched = days.matched[:made]
         for waits, n in zip(days.waits, matched.tolist(), strict=False):
-            waits[:n].sort()
+            order_waits(waits[:n])
         fill_quantiles(days.waits, matched, out[:made])
         return RESPONSES.rows(out[:made])
 
@@ -425,7 +426,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         """Return the responses of the replication that has been counted."""
         statistics, out = self._counts.statistics, RESPONSES.record()
         waits = self._counts.waits[: statistics["matched"][0]]
-        waits.sort()
+        order_waits(waits)
         summarize(statistics, waits, players, self._rules.horizon, out)
         return out
 
