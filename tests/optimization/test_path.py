@@ -28,14 +28,14 @@ from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import STAGE, RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.proposals import Level, NextTest, Proposal
 from valmatch.optimization.solvers.registry import make
-from valmatch.optimization.solvers.search import Archive, SearchTask, Solver
+from valmatch.optimization.solvers.search import Archive, Search, SearchTask
 from valmatch.optimization.studies.sweep import common_replications
 
 ALPHA = 0.1
 BUDGET = 300
 
 
-def made(solver: str, case: Case, budget: int, rng: np.random.Generator, test: int) -> Solver:
+def made(solver: str, case: Case, budget: int, rng: np.random.Generator, test: int) -> Search:
     """Return a solver that is to search a problem."""
     archive = Archive(case.problem, test)
     return make(solver, SearchTask(case.problem, budget, rng, case.problem.start, archive))

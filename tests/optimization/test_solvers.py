@@ -44,7 +44,6 @@ from valmatch.optimization.solvers.search import (
     Request,
     Search,
     SearchTask,
-    Solver,
     Steps,
 )
 from valmatch.statistics.control_variates import regress
@@ -59,7 +58,7 @@ RANGE |= {"five variables": 30.0, "one variable": 10.0, "no constraint": 98.0}
 TOLERANCE = dict.fromkeys(SEARCHES, 0.1) | {"random": 0.15, "spsa": 0.15, "bayes": 0.05}
 
 
-def solver_for(name: str, case: Case, budget: int = BUDGET, seed: int = 0) -> Solver:
+def solver_for(name: str, case: Case, budget: int = BUDGET, seed: int = 0) -> Search:
     problem = case.problem
     rng = np.random.default_rng(seed)
     return make(name, SearchTask(problem, budget, rng, problem.start, Archive(problem, TEST)))
@@ -338,12 +337,12 @@ def test_parts_of_an_objective_stay_its_parts_as_points_are_put_on_an_equal_foot
     for x, n in ((0.1, 100), (0.2, 20), (0.3, 7)):
         for kept in (archive, plain):
             kept.record(np.full(2, x), outcomes(np.full(2, x), n))
-    estimates, parts = archive.estimates(), archive.estimated_parts()
+    estimates, parts = archive.estimates(), archive.estimates_and_parts()[1]
     assert parts.shape == (3, 2)
     assert_allclose(parts.sum(axis=1), estimates.means[:, 0])
     assert_allclose(np.diff(parts, axis=0), [[0.1, 0.3], [0.1, 0.3]])
     assert archive.outcomes(np.full(2, 0.2)).shape == (20, 2)
-    assert plain.estimated_parts().shape == (3, 0)
+    assert plain.estimates_and_parts()[1].shape == (3, 0)
     for name in ("means", "errors", "test"):
         assert_allclose(getattr(estimates, name), getattr(plain.estimates(), name), rtol=1e-9)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
-from valmatch.optimization.solvers.search import Request, Solver
+from valmatch.optimization.solvers.search import Request, Search
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Laboratory:
         return outcomes
 
 
-def search(solver: Solver, laboratory: Laboratory) -> list[Request]:
+def search(solver: Search, laboratory: Laboratory) -> list[Request]:
     """Run a search to its end and return what it asked."""
     asked = []
     while (request := solver.ask()) is not None:

@@ -24,7 +24,7 @@ from valmatch.optimization.controls import Controls
 from valmatch.optimization.evaluation import HERE, BudgetSpent, Evaluator, Execution
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.registry import make, search_budget
-from valmatch.optimization.solvers.search import Archive, PointEstimates, SearchTask, Solver
+from valmatch.optimization.solvers.search import Archive, PointEstimates, Search, SearchTask
 from valmatch.optimization.solvers.user_solvers import SolverFactory
 
 SOLVER_SOURCE = 1_000_000  # source of a solver's own random numbers, beyond those of any model
@@ -96,10 +96,9 @@ class Evaluated:
         none, counts = np.zeros_like(means), np.ones(len(means), np.int64)
         known = PointEstimates(self.units, counts, means, none, none[0], defined)
         place = int(known.ranking()[0])
-        found = outcomes[place : place + 1]
-        feasible = bool((found <= 0.0)[:, 1:].all() and defined[place])
-        undefined = int(not defined[place])
-        return Certificate(self.units[place], found, found, feasible, undefined, 0, alpha)
+        row = outcomes[place : place + 1]
+        feasible = bool((row <= 0.0)[:, 1:].all() and defined[place])
+        return Certificate(self.units[place], row, row, feasible, int(not defined[place]), 0, alpha)
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,10 @@ def run_solver(
     search = evaluator(0, budget - unseen if exact else search_budget(budget))
     # Where evaluations are exact, there is nothing fresh to test on.
     tested = 0 if exact else replications_of_test(budget - search.budget)
-    solver = _solver_of(task, problem, settings, search, tested)
+    archive = Archive(problem, tested, search.controls, search.parts)
+    rng = Streams(settings.seed).stream(task.macrorep, SOLVER_SOURCE)
+    given = SearchTask(problem, search.budget, rng, problem.start, archive)
+    solver = make(task.solver, given, task.factory)
     evaluations = _search(solver, search, execution.progress)
     known, ended = None, ""
     if exact:
@@ -175,17 +177,7 @@ def run_solver(
     return SolverRun(task, evaluations, certificate, spent, solver.failure, ended, known)
 
 
-def _solver_of(
-    task: RunSpec, problem: Problem, settings: Settings, search: Evaluator, tested: int
-) -> Solver:
-    """Return the solver of a run, ready to be asked."""
-    rng = Streams(settings.seed).stream(task.macrorep, SOLVER_SOURCE)
-    archive = Archive(problem, tested, search.controls, search.parts)
-    given = SearchTask(problem, search.budget, rng, problem.start, archive)
-    return make(task.solver, given, task.factory)
-
-
-def _search(solver: Solver, search: Evaluator, progress: Callable[[int], None]) -> list[Evaluation]:
+def _search(solver: Search, search: Evaluator, progress: Callable[[int], None]) -> list[Evaluation]:
     """Evaluate what a solver asks for until it has done or the budget is spent."""
     evaluations: list[Evaluation] = []
     while (request := solver.ask()) is not None:

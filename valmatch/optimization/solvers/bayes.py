@@ -189,8 +189,7 @@ class Surrogate:
 
     def points(self) -> tuple[PointEstimates, Floats]:
         """Return what to learn from: the evaluated points, with the parts of the objective."""
-        archive = self._task.archive
-        return archive.estimates(), archive.estimated_parts()
+        return self._task.archive.estimates_and_parts()
 
     def roughness(self) -> Floats:
         """Return (1 + constraints,): deviations of one outcome from the processes."""

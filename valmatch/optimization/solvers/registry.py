@@ -13,7 +13,6 @@ from valmatch.models.registry import Extended
 from valmatch.optimization.solvers.search import (
     Search,
     SearchTask,
-    Solver,
     Steps,
 )
 from valmatch.optimization.solvers.user_solvers import SolverFactory, steps_of_user
@@ -142,7 +141,7 @@ def _check_name(name: str) -> None:
         )
 
 
-def make(name: str, task: SearchTask, factory: SolverFactory | None = None) -> Solver:
+def make(name: str, task: SearchTask, factory: SolverFactory | None = None) -> Search:
     """Return the solver called `name`, ready to be asked."""
     if factory is None:
         _check_name(name)

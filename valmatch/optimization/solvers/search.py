@@ -42,13 +42,7 @@ class Request:
 
 
 class Solver(Protocol):
-    """A search for the best point, which knows nothing of what evaluates the points."""
-
-    def ask(self) -> Request | None:
-        """Return the next request, the same until it is told; None when the search is done."""
-
-    def tell(self, request: Request, outcomes: Floats) -> None:
-        """Take the outcomes, (n, 1 + constraints), of the request that was asked last."""
+    """A search that is over, as certification sees it."""
 
     def incumbent(self) -> Floats:
         """Return the point that would be recommended if the search ended now."""
@@ -62,10 +56,6 @@ class Solver(Protocol):
     @property
     def propose(self) -> Propose | None:
         """Says which points to test; None where they are chosen from the finalists."""
-
-    @property
-    def failure(self) -> str:
-        """What ended the search too early, "" if nothing did."""
 
 
 Steps: TypeAlias = Generator[Request, Floats, None]
@@ -147,13 +137,13 @@ class _Level(NamedTuple):
     @classmethod
     def of(cls, outcomes: Floats, controls: Controls) -> _Level:
         """Regress the outcomes, (n, 1 + constraints), on the controls."""
-        found = regression(outcomes, controls)
-        shift = np.array([one.mean for one in found]) - outcomes.mean(axis=0)
-        degrees, plain = max(1, found[0].degrees), max(1, len(outcomes) - 1)
-        residual = np.array([(one.residuals**2).sum() for one in found]) / degrees
+        fits = regression(outcomes, controls)
+        shift = np.array([fit.mean for fit in fits]) - outcomes.mean(axis=0)
+        degrees, plain = max(1, fits[0].degrees), max(1, len(outcomes) - 1)
+        residual = np.array([(fit.residuals**2).sum() for fit in fits]) / degrees
         whole = ((outcomes - outcomes.mean(axis=0)) ** 2).sum(axis=0) / plain
         left = np.sqrt(residual / np.where(whole > 0.0, whole, 1.0))
-        return cls(shift, np.where(whole > 0.0, left, 1.0), found[0].leverage)
+        return cls(shift, np.where(whole > 0.0, left, 1.0), fits[0].leverage)
 
 
 Parts: TypeAlias = Callable[[Floats, int], Floats]
@@ -221,13 +211,10 @@ class Archive:
         missing replications would have added is read off all points that have made them, and what
         control variates say of the level of all off the points that have the most.
         """
-        return self._estimated()[0]
+        return self.estimates_and_parts()[0]
 
-    def estimated_parts(self) -> Floats:
-        """Return (points, terms): the parts of the mean objectives of `estimates`."""
-        return self._estimated()[1]
-
-    def _estimated(self) -> tuple[PointEstimates, Floats]:
+    def estimates_and_parts(self) -> tuple[PointEstimates, Floats]:
+        """Return these with (points, terms): the parts of the mean objectives."""
         if self._estimates is None:
             self._estimates = self._estimate()
         return self._estimates
@@ -260,21 +247,18 @@ class Archive:
         )
         common *= bool(np.isnan(noise.low).all())  # no yes is read off another one
         units, width = np.array(self._units), 1 + len(self.problem.constraints)
-        found = PointEstimates(
+        noise = replace(noise, common=common, skewness=_skewness(away, width))
+        estimates = PointEstimates(
             units,
             counts,
             means[:, :width],
             errors[:, :width],
             test[:width],
             defined,
-            replace(
-                noise,
-                common=common,
-                skewness=_skewness(away, width),
-            ),
+            noise,
             units_of,
         )
-        return found, means[:, width:]
+        return estimates, means[:, width:]
 
     def _noise(
         self, counts: NDArray[np.int64], means: Floats, deviations: Floats, defined: Bools
@@ -337,7 +321,7 @@ class Archive:
         near = nearest[counts[nearest] < most]
         degrees = counts[nearest] - 1
         shared = np.sqrt(np.average(deviations[nearest] ** 2, axis=0, weights=degrees))
-        own, common = errors[0], 0.0
+        single, common = errors[0], 0.0
         if len(near) > 0:
             points, units_of = longest
             apart = []
@@ -345,15 +329,15 @@ class Archive:
                 rest = units_of.deviating(self._outcomes[i])
                 rest -= np.mean([units_of.deviating(rows[: counts[i]]) for rows in points], axis=0)
                 apart.append(rest.std(axis=0, ddof=1))
-            own = np.median(apart, axis=0)
+            single = np.median(apart, axis=0)
             bounded = slice(1, 1 + len(self.problem.constraints))
-            share = own[bounded] ** 2 / np.maximum(shared[bounded] ** 2, 1e-300) / 2.0
+            share = single[bounded] ** 2 / np.maximum(shared[bounded] ** 2, 1e-300) / 2.0
             common = float(np.clip(1.0 - share, 0.0, MOST_COMMON).min(initial=MOST_COMMON))
             common *= bool((shared[bounded] > 0.0).any())  # no noise says nothing
         shared *= level.left
         some = counts > 0
         fewer = (1.0 / counts[some] - 1.0 / most)[:, None]
-        errors[some] = np.sqrt(shared**2 * level.leverage + own**2 * fewer)
+        errors[some] = np.sqrt(shared**2 * level.leverage + single**2 * fewer)
         return errors, shared / math.sqrt(self.test), common
 
 

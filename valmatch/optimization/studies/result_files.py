@@ -12,7 +12,6 @@ from valmatch.config.config import Config
 from valmatch.config.factor_paths import parts, replaced
 from valmatch.config.identity import config_id, identity
 from valmatch.config.writing import document
-from valmatch.kernels.arrays import Floats
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import with_factors
 from valmatch.optimization.solver_run import SolverRun
@@ -48,24 +47,17 @@ def write_recommended(folder: Path, config: Config, point: Mapping[str, float], 
 def trajectory(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[Any]]:
     """Return a row for each change of a run's incumbent, and for the point it came to."""
     names = [variable.name for variable in problem.variables]
-    columns: dict[str, list[Any]] = {
-        name: [] for name in ("solver", "macrorep", "replications", *names)
-    }
-
-    def add(run: SolverRun, spent: int, unit: Floats) -> None:
-        values = problem.point(unit).values()
-        row = (run.task.solver, run.task.macrorep, spent, *values)
-        for column, value in zip(columns.values(), row, strict=True):
-            column.append(value)
-
+    rows: list[tuple[Any, ...]] = []
     for run in runs:
         incumbent = None
+        changes = []
         for evaluation in run.evaluations:
             if incumbent is None or (evaluation.incumbent != incumbent).any():
                 incumbent = evaluation.incumbent
-                add(run, evaluation.spent, incumbent)
-        add(run, run.spent, run.certificate.unit)
-    return columns
+                changes.append((evaluation.spent, incumbent))
+        for spent, unit in [*changes, (run.spent, run.certificate.unit)]:
+            rows.append((run.task.solver, run.task.macrorep, spent, *problem.point(unit).values()))
+    return columns_of(("solver", "macrorep", "replications", *names), rows)
 
 
 def candidates(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[Any]]:
@@ -82,5 +74,9 @@ def candidates(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[An
         point = tuple(problem.point(final.unit).values())
         shown = problem.shown(final.adjusted.mean(axis=0))
         rows.append((*head, "certified", *point, len(final.outcomes), *shown))
-    header = ("solver", "macrorep", "stage", *names, "n", *means)
+    return columns_of(("solver", "macrorep", "stage", *names, "n", *means), rows)
+
+
+def columns_of(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Return rows as columns by name."""
     return {name: [row[k] for row in rows] for k, name in enumerate(header)}

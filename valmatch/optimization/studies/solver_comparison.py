@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from valmatch.optimization.evaluation import Evaluator, Execution, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solver_run import Settings, SolverRun
 from valmatch.optimization.solvers.registry import search_budget
+from valmatch.optimization.studies.result_files import columns_of
 
 POST = 500, 20_000
 """Fewest and most post-replications of a point: fresh ones that show its true objective."""
@@ -58,8 +59,7 @@ class SolverComparison:
         }
 
 
-@dataclass(frozen=True)
-class _Truth:
+class _Truth(NamedTuple):
     """A point as the post-replications see it; infeasible points have no objective."""
 
     objective: float  # its mean objective
@@ -68,6 +68,12 @@ class _Truth:
     @property
     def feasible(self) -> bool:
         return self.violation <= 0.0
+
+    def gap(self, best: float | None) -> float | None:
+        """Return the relative distance from the best objective; None for an infeasible point."""
+        if best is None or not self.feasible:
+            return None
+        return (self.objective - best) / max(abs(best), 1e-300)
 
 
 def compare(
@@ -91,15 +97,9 @@ def compare(
     feasible = [truth.objective for truth in finals if truth.feasible]
     best = known if known is not None else min(feasible, default=None)
     progress, areas = _progress(runs, settings.budget, truth_of, best)
+    outcomes = list(zip(runs, finals, areas, strict=True))
     lines = {
-        name: _line(
-            [
-                (run, truth, area)
-                for run, truth, area in zip(runs, finals, areas, strict=True)
-                if run.task.solver == name
-            ],
-            best,
-        )
+        name: _line([outcome for outcome in outcomes if outcome[0].task.solver == name], best)
         for name in dict.fromkeys(run.task.solver for run in runs)
     }
     start = truth_of(problem.start)
@@ -116,22 +116,18 @@ def _progress(
 ) -> tuple[dict[str, list[Any]], list[float]]:
     """Return the columns of ``progress.csv``, and the mean gap of each run over the budget."""
     marks = np.linspace(0, budget, CHECKPOINTS + 1)[1:].round().astype(int).tolist()
-    columns: dict[str, list[Any]] = {
-        name: [] for name in ("solver", "macrorep", "replications", "objective", "violation", "gap")
-    }
+    rows: list[tuple[Any, ...]] = []
     areas = []
     for run in runs:
         gaps = []
         for mark in marks:
             truth = truth_of(_recommended(run, mark))
-            gap = _gap(truth, best)
+            gap = truth.gap(best)
             gaps.append(min(1.0, gap) if gap is not None else 1.0)
-            head = run.task.solver, run.task.macrorep, mark
-            row = (*head, truth.objective, truth.violation, gap)
-            for column, value in zip(columns.values(), row, strict=True):
-                column.append(value)
+            rows.append((run.task.solver, run.task.macrorep, mark, *truth, gap))
         areas.append(float(np.mean(gaps)))
-    return columns, areas
+    header = "solver", "macrorep", "replications", "objective", "violation", "gap"
+    return columns_of(header, rows), areas
 
 
 def post_replications(budget: int) -> int:
@@ -170,16 +166,9 @@ def _recommended(run: SolverRun, spent: int) -> Floats:
     return (before[-1] if before else run.evaluations[0]).incumbent
 
 
-def _gap(truth: _Truth, best: float | None) -> float | None:
-    """Return the relative distance from the best objective; None for an infeasible point."""
-    if best is None or not truth.feasible:
-        return None
-    return (truth.objective - best) / max(abs(best), 1e-300)
-
-
 def _line(runs: Sequence[tuple[SolverRun, _Truth, float]], best: float | None) -> dict[str, Any]:
     """Return the numbers of one solver, each with a 95 % bootstrap interval over its runs."""
-    gaps = [_gap(truth, best) for _, truth, _ in runs]
+    gaps = (truth.gap(best) for _, truth, _ in runs)
     distances = np.array([np.inf if gap is None else gap for gap in gaps])
     claimed = np.array([run.certificate.feasible is True for run, _, _ in runs])
     truly = np.array([truth.feasible for _, truth, _ in runs])
@@ -203,15 +192,8 @@ def bootstrapped(statistic: Callable[..., Any], values: Floats) -> dict[str, flo
     """Return a statistic of independent runs with its percentile bootstrap interval."""
     rng = np.random.default_rng(0)
     resampled = values[rng.integers(0, values.size, (RESAMPLES, values.size))]
-    found = np.sort(statistic(resampled, axis=1))
-    low, high = found[int(0.025 * RESAMPLES)], found[int(0.975 * RESAMPLES)]
-    return {
-        "value": _finite(float(statistic(values))),
-        "ci_low": _finite(float(low)),
-        "ci_high": _finite(float(high)),
-    }
-
-
-def _finite(value: float) -> float | None:
-    """Return None for what has no value, such as the median objective of infeasible points."""
-    return value if np.isfinite(value) else None
+    ordered = np.sort(statistic(resampled, axis=1))
+    ends = statistic(values), ordered[int(0.025 * RESAMPLES)], ordered[int(0.975 * RESAMPLES)]
+    # What has no value, such as the median objective of infeasible points, is null.
+    finite = (float(end) if np.isfinite(end) else None for end in ends)
+    return dict(zip(("value", "ci_low", "ci_high"), finite, strict=True))
