@@ -96,6 +96,9 @@ def _text(rng: Random, source: Path) -> Bad:
     bomb = "a0: &a0 [1, 1]\n" + "".join(
         f"a{k}: &a{k} [*a{k - 1}, *a{k - 1}, *a{k - 1}]\n" for k in range(1, 40)
     )
+    merged = "x:\n  m0: &m0 {a: 1}\n" + "".join(
+        f"  m{k}: &m{k} {{<<: [*m{k - 1}, *m{k - 1}], b{k}: 1}}\n" for k in range(1, 40)
+    )
     kind, content = rng.choice(
         [
             ("blank", rng.choice((" \n", "# nothing\n", "---\n", "null\n", "\ufeff"))),
@@ -106,6 +109,7 @@ def _text(rng: Random, source: Path) -> Bad:
             ("nested lists", f"{text}\nx: {'[' * 5000}"),
             ("nested mappings", text + "".join(f"{' ' * k}a:\n" for k in range(500))),
             ("many aliases", text + bomb),
+            ("many merges", text + merged),
             ("too large", text + "#" * (1 << 20)),
             ("many keys", text + "".join(f"k{k}: 1\n" for k in range(60_000))),
         ]

@@ -83,6 +83,7 @@ def factors(text: str) -> str:
         ("model: a: b\n", "1:9: not valid YAML: mapping values are not allowed here"),
         ("factors: *f\n", "1:10: not valid YAML: found undefined alias 'f'"),
         ("factors: &f {a: *f}\n", "1:10: an alias stands inside what it refers to"),
+        (factors("<<: 3"), "2:15: <<: 3 cannot be merged (allowed: a mapping)"),
         ("5: 3\n", "1:1: 5 cannot be a key (allowed: a string)"),
         ("? [a]\n: 3\n", "1:3: a list of 1 cannot be a key (allowed: a string)"),
         (factors("team_diff: !!int x"), "2:22: 'x' cannot be read as int"),
@@ -117,9 +118,14 @@ def bomb(levels: int, first: str, next_: str) -> str:
         (bomb(9, "[1, 1, 1, 1, 1, 1, 1, 1, 1]", "{alias}"), f"c.yaml:7:7: {TOO_LARGE}"),
         (bomb(9, "{k: 1}", "k{n}: {alias}"), f"c.yaml:8:7: {TOO_LARGE}"),
         (factors("team_diff: [" + "1," * 500_000 + "]"), "c.yaml:2:100009: " + TOO_LARGE),
+        (
+            "model: valorant\na: &a {" + ", ".join(f"k{n}: 1" for n in range(1000)) + "}\n"
+            "b: {<<: [" + "*a," * 100 + "]}\n",
+            f"c.yaml:3:9: {TOO_LARGE}",
+        ),
         (b"#" * (1 << 20), "c.yaml: cannot be read: too large (allowed: 1,048,576 bytes)"),
     ],
-    ids=["lists", "mappings", "millions", "bytes"],
+    ids=["lists", "mappings", "millions", "merges", "bytes"],
 )
 def test_documents_that_would_grow_are_refused(text: str | bytes, line: str) -> None:
     if isinstance(text, bytes):
@@ -189,7 +195,12 @@ def test_words_of_yaml_1_1_are_strings(word: str) -> None:
     ]
 
 
-def test_anchors() -> None:
+def test_anchors_and_merge_keys() -> None:
+    config = loaded(factors("<<: [{team_diff: 7, team_num: &n 3}, {team_diff: 9}], team_num: 4"))
+    assert config.factors.model_dump(include={"team_diff", "team_num"}) == {
+        "team_diff": 7.0,
+        "team_num": 4,
+    }
     config = loaded(factors("team_diff: &d 7, player_diff: *d"), "team_diff=8")
     assert config.factors.model_dump()["player_diff"] == 7.0
 
@@ -479,8 +490,8 @@ team_dif=300 | factors.team_dif: unknown key (did you mean team_diff?)
 Team-Diff=300 | factors.Team-Diff: unknown key (did you mean team_diff?)
 arrival=x | factors.arrival: unknown key (did you mean arrivals?)
 poison_rate.3=1 | factors.poison_rate: unknown key (did you mean poisson_rate?)
-replicate.m=1 | replicate.m: unknown key (allowed: seed, workers, executor, scheduler, confidence,
-  n, target, max_reps, control_variates, expect)
+replicate.m=1 | replicate.m: unknown key (allowed: n, seed, workers, executor, scheduler, target,
+  max_reps, control_variates, confidence, expect)
 poisson_rate.27=1 | factors.poisson_rate.27: '27' is no element of a list of 27 (0 to 26)
 poisson_rate.-1=1 | factors.poisson_rate.-1: '-1' is no element of a list of 27 (0 to 26)
 poisson_rate.3=x | factors.poisson_rate.3: should be a valid number (got 'x')

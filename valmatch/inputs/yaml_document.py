@@ -30,7 +30,7 @@ _TAG = "tag:yaml.org,2002:"
 
 
 class _Loader(yaml.SafeLoader):
-    """Resolves plain scalars by the core schema of YAML 1.2."""
+    """Resolves plain scalars by the core schema of YAML 1.2, and merge keys (from 1.1)."""
 
     yaml_implicit_resolvers = {}  # noqa: RUF012 - replaces the YAML 1.1 rules of the base class
 
@@ -64,6 +64,7 @@ _CORE_SCHEMA = (
         r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
         list("-+.0123456789"),
     ),
+    ("merge", r"<<", ["<"]),
 )
 for _name, _pattern, _first in _CORE_SCHEMA:
     _Loader.add_implicit_resolver(_TAG + _name, re.compile(rf"^(?:{_pattern})$"), _first)
@@ -137,7 +138,7 @@ def _syntax(error: yaml.MarkedYAMLError, name: str) -> str:
 
 
 def _prepare(node: Node, done: dict[int, int], open_: set[int]) -> Iterator[tuple[Node, str]]:
-    """Yield what below `node` cannot become a value.
+    """Carry out the merge keys below `node`, yielding what cannot become a value.
 
     What is `done` has its number of nodes, aliases carried out: a few nested ones can stand for
     billions.
@@ -163,9 +164,7 @@ def _prepare(node: Node, done: dict[int, int], open_: set[int]) -> Iterator[tupl
         except (ValueError, KeyError):
             yield node, f"{_shorten(node.value)!r} cannot be read as {kind(node)}"
     open_.remove(id(node))
-    done[id(node)] = size = 1 + sum(done.get(id(inner), 1) for inner in _inner(node))
-    if size > MAX_NODES:
-        raise InputError(f"{place(node)}: {_TOO_LARGE}")
+    done[id(node)] = _checked_size(node, 1 + sum(done.get(id(inner), 1) for inner in _inner(node)))
 
 
 def _encodable(text: str) -> bool:
@@ -179,21 +178,39 @@ def _inner(node: Node) -> Iterator[Node]:
         yield from item if isinstance(item, tuple) else (item,)
 
 
+def _checked_size(node: Node, size: int) -> int:
+    if size > MAX_NODES:
+        raise InputError(f"{place(node)}: {_TOO_LARGE}")
+    return size
+
+
 def _prepare_mapping(
     node: MappingNode, done: dict[int, int], open_: set[int]
 ) -> Iterator[tuple[Node, str]]:
-    keys: dict[str, Node] = {}
+    own: dict[str, tuple[Node, Node]] = {}
+    merged: list[Node] = []
     for key, value in node.value:
         yield from _prepare(value, done, open_)
-        if not isinstance(key, ScalarNode) or key.tag != _TAG + "str":
+        if key.tag == _TAG + "merge":
+            merged += value.value if isinstance(value, SequenceNode) else [value]
+        elif not isinstance(key, ScalarNode) or key.tag != _TAG + "str":
             yield key, f"{show(key)} cannot be a key (allowed: a string)"
         elif not _encodable(key.value):
             yield key, f"{show(key)} holds half a character (a surrogate)"
-        elif key.value in keys:
-            line = keys[key.value].start_mark.line + 1
+        elif key.value in own:
+            line = own[key.value][0].start_mark.line + 1
             yield key, f"{shortened(key.value)}: given twice (first in line {line})"
         else:
-            keys[key.value] = key
+            own[key.value] = key, value
+    # Most merged keys may be there already, and leave no trace in the size.
+    _checked_size(node, sum(len(other.value) for other in merged))
+    for other in merged:
+        if not isinstance(other, MappingNode):
+            yield other, f"<<: {show(other)} cannot be merged (allowed: a mapping)"
+        elif id(other) not in open_:
+            for key, value in other.value:
+                own.setdefault(key.value, (key, value))
+    node.value = list(own.values())
 
 
 def to_value(node: Node) -> object:
