@@ -1,4 +1,4 @@
-"""Players who give up, against a plain loop over the plain rules."""
+"""Players who arrive, and give up, against a plain loop over the plain rules."""
 
 from __future__ import annotations
 
@@ -69,21 +69,23 @@ def kernel_day(
     rule: Any,  # noqa: ANN401
     times: Sequence[float],
     ratings: Sequence[float],
-    quits: Sequence[float],
+    quits: Sequence[float] | None,
     rules: Rules,
 ) -> tuple[Played, dict[int, float], np.void]:
-    """Return the same of the kernel, and its sums."""
+    """Return the same of the kernel, in a queue that has to grow, and its sums."""
     n, p = len(times), rules.team_num
     counts = new_counts(np.empty(1), np.empty((n // (2 * p), 3 + 2 * p)))
     arrivals = Arrivals(np.array(times), np.array(ratings), 0, True)
-    departures = departures_of(arrivals.times, np.array(quits))
+    departures = departures_of(arrivals.times, np.array(quits)) if quits else None
     _, counts = let_arrive(rule, arrivals, departures, rules, rule.new(2, rules), counts)
     matches: Played = []
     for row in counts.log[: counts.statistics["matches"][0]].tolist():
         players = [int(player) for player in row[3:]]
         matches.append((row[0], frozenset(players[:p]), frozenset(players[p:])))
-    playing = {player for _, a, b in matches for player in a | b}
-    gave_up = {k: quits[k] for k in range(n) if departures.gone[k] and k not in playing}
+    gave_up = {}
+    if quits and departures:
+        playing = {player for _, a, b in matches for player in a | b}
+        gave_up = {k: quits[k] for k in range(n) if departures.gone[k] and k not in playing}
     return matches, gave_up, counts.statistics[0]
 
 
@@ -112,6 +114,8 @@ def test_days_are_those_of_the_plain_loop(rule: Any) -> None:  # noqa: ANN401
         matches, seen, sums = kernel_day(rule, times, ratings, quits, rules)
         assert (matches, seen) == (plain, gave_up), (times, ratings, quits, rules)
         check_sums((times, ratings), matches, gave_up, rules, sums)
+        plain, _ = plain_day(PLAIN[rule](rules), times, ratings, [np.inf] * len(times), rules)
+        assert kernel_day(rule, times, ratings, None, rules)[0] == plain, (times, ratings, rules)
         played += len(matches)
         left += len(gave_up)
     assert min(played, left) > 200

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.oracles.joint import Team, best_match
-from valmatch.matching.joint_search import Work, find_match, new_work
+from valmatch.matching.joint_search import BEST_A, BEST_B, Pool, Work, find_match, new_work
 from valmatch.matching.rules import Rules
 
 Match = tuple[Team, Team] | None
@@ -37,23 +37,11 @@ def search(
 ) -> Match:
     """Call the kernel on a case; work is made to measure, so that overruns would show."""
     n, p = len(case.ticks), case.rules.team_num
-    team_a, team_b = np.full(p, -1), np.full(p, -1)
-    found = find_match(
-        np.array(case.ticks, dtype=np.int64),
-        np.array(case.ratings, dtype=np.float64),
-        n,
-        case.n_prioritized,
-        *before,
-        case.rules,
-        work or new_work(n, p),
-        team_a,
-        team_b,
-    )
-    if not found:
-        assert (team_a == -1).all()
-        assert (team_b == -1).all()
+    ticks, ratings = np.array(case.ticks, np.int64), np.array(case.ratings, np.float64)
+    work = work or new_work(n, p)
+    if not find_match(Pool(ticks, ratings, n, case.n_prioritized, *before), case.rules, work):
         return None
-    return tuple(team_a.tolist()), tuple(team_b.tolist())
+    return tuple(work.teams[BEST_A].tolist()), tuple(work.teams[BEST_B].tolist())
 
 
 def random_case(rng: np.random.Generator, team_num: int, n: int) -> Case:

@@ -53,13 +53,10 @@ PLAYER = np.dtype([("mean", "f8"), ("sigma", "f8"), ("skill", "f8"), ("ticket", 
 
 def matched(n: int, weights: Weights, band: int) -> list[tuple[int, int]]:
     """Return the pairs of the kernel."""
-    table = np.full((n + 2, band), -1)
+    table = np.full((n, band), -1)
     for (i, j), weight in weights.items():
         table[i, j - i - 1] = weight
-    partners = np.zeros(n + 2, np.int64)
-    gains = np.full((4, 2**band), 7)  # the memory need not be clean
-    choices = np.full((n + 2, 2 ** (band - 1)), 3, np.uint8)
-    match_band(n, table, gains, choices, partners)
+    partners = match_band(table)
     assert all(partners[partners[i]] == i for i in range(n) if partners[i] != ALONE)
     return [(i, int(partners[i])) for i in range(n) if partners[i] > i]
 
@@ -182,7 +179,7 @@ def ticks(seed: int, cases: int, most: int, brute: bool) -> int:
         n = queue.state[0]["waiting"]
         playing = {ticket for pair in wanted for ticket in pair}
         left = [one.ticket for one in waiting if one.ticket not in playing]
-        assert queue.player[:n].tolist() == left
+        assert queue.players["player"][:n].tolist() == left
         total += len(found)
     return total
 

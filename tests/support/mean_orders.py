@@ -6,19 +6,16 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.policies.mean_order import prepare
-from valmatch.policies.waiting import MeanOrder, room_for
+from valmatch.policies.waiting import MeanOrder, order_of
 
 
 def ordered(
     means: Floats, variances: Floats, tickets: Ints, band: int, noise_variance: float
 ) -> MeanOrder:
     """Return those who wait, prepared in memory that is not clean."""
-    order = room_for(means.size + 3, band)
+    order = order_of(means, variances, tickets, band, noise_variance)
     for memory in (order.nearby, order.starts, order.best):
-        memory += 7
-    order = order._replace(
-        means=means, variances=variances, tickets=tickets, noise_variance=noise_variance
-    )
+        memory[:] = 7
     prepare(order)
     return order
 

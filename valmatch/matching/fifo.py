@@ -6,20 +6,17 @@ team a, the second to team b, and so on. It is the baseline that looks at no ski
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import at, inlined, shared
 from valmatch.matching.queue import LINEUP, no_waiting_teams
 from valmatch.matching.rules import Rules
 
-# A line of players in order of arrival: all of a queue but how it makes matches.
-#
-# A rule that needs nothing else takes these functions for its own (`valmatch.matching.queue`), and
-# adds `review` and `players_of_match`.
+# A line of players in order of arrival. A rule that needs nothing else takes these functions for
+# its own and adds `review` and `players_of_match`.
 
 STATE = np.dtype([("waiting", "i8"), ("formed", "i8")])
 EMPTY = np.zeros(1, STATE)  # players who wait; teams formed so far
@@ -48,20 +45,23 @@ def reset(queue: QueueState) -> None:
     queue.state[0] = EMPTY[0]
 
 
+Line: TypeAlias = Any  # a queue with `state` and `players` as this one has them
+
+
 @inlined
-def has_room(rules: Rules, queue: QueueState) -> bool:
+def has_room(rules: object, queue: Line) -> bool:
     """Return whether another player can join; see `grown`."""
     return bool(queue.state[0]["waiting"] < queue.players.size)
 
 
 @inlined
-def no_review(rules: Rules, queue: QueueState) -> float:
+def no_review(rules: object, queue: Line) -> float:
     """Return that there is no review but by those who join."""
     return np.inf
 
 
 @inlined
-def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
+def enqueue(now: float, rating: float, player: int, rules: object, queue: Line) -> int:
     """Let a newcomer wait as the last one; return the place."""
     place = queue.state[0]["waiting"]
     last = queue.players[at(place)]
@@ -71,7 +71,7 @@ def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueSt
 
 
 @inlined
-def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
+def leave(arrival: float, player: int, rules: object, queue: Line) -> bool:
     """Let a player leave, after whom the others move up; no review is due by it."""
     place = 0
     while queue.players[at(place)]["player"] != player:
@@ -83,13 +83,11 @@ def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
 
 
 @inlined
-def still_waiting(rules: Rules, queue: QueueState, arrivals: Floats) -> None:
+def still_waiting(rules: object, queue: Line, arrivals: Floats) -> None:
     """Give the arrivals of all who wait, in order."""
     for k in range(queue.state[0]["waiting"]):
         arrivals[at(k)] = queue.players[at(k)]["arrival"]
 
-
-__all__ = ["enqueue", "grown", "has_room", "leave", "new", "reset", "still_waiting"]
 
 Parameters = Rules
 waiting_teams = no_waiting_teams
@@ -108,7 +106,7 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
 
 
 @inlined
-def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: NDArray[np.void]) -> None:
+def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Records) -> None:
     """Give the players of the match, whose places have not been given to others yet."""
     for k in range(2 * rules.team_num):
         side = k % 2

@@ -9,7 +9,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import at, expanded, shared
-from valmatch.matching.joint_search import Work, find_match, new_work
+from valmatch.matching.joint_search import BEST_A, BEST_B, Pool, Work, find_match, new_work
 from valmatch.matching.queue import LINEUP, NOBODY, no_waiting_teams
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
 
@@ -36,7 +36,6 @@ class QueueState(NamedTuple):
     rating: Floats  # Elo points
     ticks: Ints  # arrivals in ticks
     player: Ints  # who they are, as told when joining
-    teams: Ints  # (2, team_num): positions in the pool of team a and team b of the match found
     # (2 team_num,) records of `LINEUP`: the players of that match, those of team a first
     lineup: Records
     work: Work  # memory of the search
@@ -51,7 +50,6 @@ def new(capacity: int, rules: Rules) -> QueueState:
         np.empty(capacity),
         np.empty(capacity, np.int64),
         np.empty(capacity, np.int64),
-        np.empty((2, team_num), np.int64),
         np.empty(2 * team_num, LINEUP),
         new_work(capacity, team_num),
     )
@@ -67,7 +65,7 @@ def grown(queue: QueueState, rules: Rules) -> QueueState:
     """Return a copy of a queue with twice the room; the search starts afresh."""
     large = new(2 * queue.arrival.size, rules)
     for old, copy in zip(queue[:-1], large[:-1], strict=True):
-        copy[: old.shape[0]] = old
+        copy[: old.size] = old
     large.state["seen"] = large.state["seen_prioritized"] = 0
     return large
 
@@ -112,7 +110,7 @@ def next_review(rules: Rules, queue: QueueState) -> float:
 
 @expanded
 def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
-    """Put a newcomer into the pool; return his place there."""
+    """Put a newcomer into the pool; return their place there."""
     state = queue.state[0]
     place = state["waiting"]
     queue.arrival[at(place)], queue.rating[at(place)] = now, rating
@@ -148,7 +146,7 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     state = queue.state[0]
     for side in range(2):
         for k in range(rules.team_num):
-            place = queue.teams[at(side), at(k)]
+            place = queue.work.teams[at(side), at(k)]
             player = queue.lineup[at(side * rules.team_num + k)]
             player["player"], player["team"] = queue.player[at(place)], state["formed"]
             player["arrival"], player["rating"] = queue.arrival[at(place)], queue.rating[at(place)]
@@ -173,25 +171,16 @@ def still_waiting(rules: Rules, queue: QueueState, arrivals: Floats) -> None:
 
 @expanded
 def _found(now: float, newcomer: int, rules: Rules, queue: QueueState) -> bool:
-    """Look for the best match; its positions in the pool go to `teams`."""
+    """Look for the best match; its positions in the pool go to `work.teams`."""
     state = queue.state[0]
     state["expired"] += int(newcomer == NOBODY)
     n, prioritized = state["waiting"], state["prioritized_now"]
     while prioritized < n and is_prioritized(queue.arrival[at(prioritized)], now, rules):
         prioritized += 1
     state["prioritized_now"] = prioritized
-    found = find_match(
-        queue.ticks,
-        queue.rating,
-        n,
-        prioritized,
-        state["seen"],
-        state["seen_prioritized"],
-        rules,
-        queue.work,
-        queue.teams[0],
-        queue.teams[1],
-    )
+    before = state["seen"], state["seen_prioritized"]
+    pool = Pool(queue.ticks, queue.rating, n, prioritized, before[0], before[1])
+    found = find_match(pool, rules, queue.work)
     state["seen"] = 0 if found else n
     state["seen_prioritized"] = 0 if found else prioritized
     return found
@@ -204,8 +193,8 @@ def _close_gaps(rules: Rules, queue: QueueState) -> None:
     prioritized, expired = state["prioritized_now"], state["expired"]
     remaining, next_a, next_b = 0, 0, 0
     for k in range(state["waiting"]):
-        in_a = next_a < team_num and queue.teams[0, at(next_a)] == k
-        in_b = next_b < team_num and queue.teams[1, at(next_b)] == k
+        in_a = next_a < team_num and queue.work.teams[BEST_A, at(next_a)] == k
+        in_b = next_b < team_num and queue.work.teams[BEST_B, at(next_b)] == k
         next_a += int(in_a)
         next_b += int(in_b)
         if in_a or in_b:

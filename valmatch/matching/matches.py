@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from valmatch.kernels.arrays import Floats
-from valmatch.matching.joint_search import find_match, new_work
-from valmatch.matching.pairs import ALONE, MOST, match_band
+from valmatch.matching.joint_search import BEST_A, BEST_B, Pool, find_match, new_work
+from valmatch.matching.pairs import MOST, match_band
 from valmatch.matching.queue import Arrivals, let_arrive, new_counts, parameters_of
 from valmatch.matching.registry import OF_RATINGS, QUEUES, queue_rule
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
@@ -184,11 +184,11 @@ def best_match(
     _check(arrivals, skills, rules, "joint")
     long = prioritized(arrivals, waited.max(initial=0.0), rules)
     ticks = (arrivals * rules.ticks_per_hour + 0.5).astype(np.int64)
-    team_a, team_b = np.empty((2, rules.team_num), np.int64)
-    work, n = new_work(max(1, skills.size), rules.team_num), skills.size
-    if not find_match(ticks, skills[oldest], n, int(long.sum()), 0, 0, rules, work, team_a, team_b):
+    pool = Pool(ticks, skills[oldest], skills.size, int(long.sum()), 0, 0)
+    work = new_work(max(1, skills.size), rules.team_num)
+    if not find_match(pool, rules, work):
         return None
-    a, b = (tuple(sorted(oldest[team].tolist())) for team in (team_a, team_b))
+    a, b = (tuple(sorted(oldest[work.teams[row]].tolist())) for row in (BEST_A, BEST_B))
     return a, b
 
 
@@ -230,10 +230,7 @@ def best_pairs(weights: ArrayLike) -> list[tuple[int, int]]:
     given = numbers.astype(np.int64)
     places = np.arange(n)[:, np.newaxis] + 1 + np.arange(band)
     given[places >= n] = -1
-    gains = np.zeros((4, 2**band), np.int64)
-    choices, partners = np.zeros((n, 2 ** (band - 1)), np.uint8), np.full(n, ALONE)
-    match_band(n, given, gains, choices, partners)
-    return [(k, int(other)) for k, other in enumerate(partners.tolist()) if other > k]
+    return [(k, other) for k, other in enumerate(match_band(given).tolist()) if other > k]
 
 
 def _row(values: ArrayLike, name: str) -> Floats:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Words
+from valmatch.kernels.compilation import shared
 
 WAITING = np.dtype(
     [
@@ -53,20 +53,24 @@ class MeanOrder(NamedTuple):
     chances: Floats
 
 
-def room_for(capacity: int, band: int) -> MeanOrder:
-    """Return memory for so many who wait; means, variances and tickets are to be filled in."""
+@shared
+def order_of(
+    means: Floats, variances: Floats, tickets: Ints, band: int, noise_variance: float
+) -> MeanOrder:
+    """Return those who wait, with memory for what `valmatch.policies.mean_order` prepares."""
+    n = means.size
     return MeanOrder(
-        np.zeros(capacity),
-        np.zeros(capacity),
-        np.zeros(capacity, np.int64),
+        means,
+        variances,
+        tickets,
         band,
-        math.nan,
-        np.zeros((capacity + 1, 2 * band + 4), np.int64),
-        np.zeros(PARTS * capacity + 1, np.int64),
-        np.zeros(2),
-        np.zeros(capacity, np.int64),
-        np.zeros(capacity),
-        np.zeros(capacity),
+        noise_variance,
+        np.empty((n + 1, 2 * band + 4), np.int64),
+        np.empty(PARTS * n + 1, np.int64),
+        np.empty(2),
+        np.empty(n, np.int64),
+        np.empty(n),
+        np.empty(n),
     )
 
 
