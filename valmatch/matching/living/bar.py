@@ -20,6 +20,7 @@ from valmatch.kernels.compilation import at, inlined, internal, njit
 from valmatch.matching.living import registry
 from valmatch.matching.living.queue import (
     MatchmakerState,
+    Values,
     add_member,
     begin_match,
     by_the_clock,
@@ -99,7 +100,7 @@ TICKET = np.dtype(
 
 
 @internal
-def assess(ticket: int, entry: Any, state: MatchmakerState, numbers: Any) -> None:  # noqa: ANN401
+def assess(ticket: int, entry: Any, state: MatchmakerState, numbers: Values) -> None:  # noqa: ANN401
     """Note what a ticket adds to its team: the mean of its rated players, or a newcomer's."""
     parties = state.parties
     first, size = parties.firsts[ticket], parties.sizes[ticket]
@@ -122,7 +123,7 @@ def assess(ticket: int, entry: Any, state: MatchmakerState, numbers: Any) -> Non
 
 
 @njit
-def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     """Form matches; return when the next tick is."""
     counters, size = state.counters[0], numbers.team_size
     following = (counters["reviews"] + 2) * numbers.tick
@@ -156,12 +157,7 @@ def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: 
 
 @njit
 def could_replace(
-    match: int,
-    member: int,
-    ticket: int,
-    now: float,
-    state: MatchmakerState,
-    numbers: Any,  # noqa: ANN401
+    match: int, member: int, ticket: int, now: float, state: MatchmakerState, numbers: Values
 ) -> bool:
     """Return whether a match could have a ticket in place of a member: if all chances allow it."""
     first, entry, longest = state.matches[match]["first"], np.empty(1, TICKET), 0
@@ -192,7 +188,7 @@ def normal(value: float) -> float:
 
 
 @internal
-def within_band(sums: Floats, grown: float, numbers: Any, chances: Floats) -> bool:  # noqa: ANN401
+def within_band(sums: Floats, grown: float, numbers: Values, chances: Floats) -> bool:
     """Return whether the win chance of every team is within the band; write these chances.
 
     Shapes: `sums` (teams, 2): of skills and of variances.
@@ -243,7 +239,7 @@ class Search(NamedTuple):
 
 
 @njit
-def _new_search(tickets: Records, numbers: Any) -> Search:  # noqa: ANN401
+def _new_search(tickets: Records, numbers: Values) -> Search:
     """Return a search among some tickets."""
     teams, players, n = numbers.team_count, numbers.team_size, tickets.size
     grown = numbers.band_grows * tickets["missed"].max() + MARGIN
@@ -282,11 +278,7 @@ def _off_at(chance: float) -> float:
 
 @njit
 def first_line_up(
-    search: Search,
-    tickets: Records,
-    starters: int,
-    numbers: Any,  # noqa: ANN401
-    calls: Ints,
+    search: Search, tickets: Records, starters: int, numbers: Values, calls: Ints
 ) -> int:
     """Look for the first line-up that may start, from one of the first tickets on.
 
@@ -374,7 +366,7 @@ def _longest(search: Search, tickets: Records, depth: int) -> int:
 
 
 @internal
-def _bound(search: Search, tickets: Records, numbers: Any) -> None:  # noqa: ANN401
+def _bound(search: Search, tickets: Records, numbers: Values) -> None:
     """Say between what the sums of tickets are that are not in the first team, and have to be."""
     players, skill, variance = numbers.team_size, search.sums[0, 0], search.sums[0, 1]
     most = 0.0

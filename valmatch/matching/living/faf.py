@@ -17,6 +17,7 @@ from valmatch.kernels.compilation import internal, njit
 from valmatch.matching.living import registry
 from valmatch.matching.living.queue import (
     MatchmakerState,
+    Values,
     add_member,
     begin_match,
     by_the_clock,
@@ -91,7 +92,7 @@ KernelNumbers = kernel_type(Numbers, __name__)
 # When there is a pop, also of duels.
 
 
-def memory_of(numbers: Any) -> Floats:  # noqa: ANN401
+def memory_of(numbers: Values) -> Floats:
     """Return what is remembered: spans and sizes of the last pops, each in its turn."""
     memory = np.zeros(2 * numbers.pop_average)
     memory[0] = numbers.pop_first
@@ -99,7 +100,7 @@ def memory_of(numbers: Any) -> Floats:  # noqa: ANN401
 
 
 @internal
-def first_review(state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+def first_review(state: MatchmakerState, numbers: Values) -> float:
     """Return when the first pop is."""
     return numbers.pop_first
 
@@ -109,11 +110,7 @@ joined, refuses = by_the_clock, nobody_refused
 
 @internal
 def next_pop(
-    now: float,
-    players: int,
-    team_size: int,
-    state: MatchmakerState,
-    numbers: Any,  # noqa: ANN401
+    now: float, players: int, team_size: int, state: MatchmakerState, numbers: Values
 ) -> float:
     """Return when the next pop is, after one with so many players."""
     pop, average = state.counters[0]["reviews"], numbers.pop_average
@@ -146,14 +143,14 @@ SHOWN = np.dtype(
 
 
 @internal
-def shown_by(player: int, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+def shown_by(player: int, state: MatchmakerState, numbers: Values) -> float:
     """Return what a player shows."""
     parties = state.parties
     return parties.ratings[player] - numbers.less_deviations * parties.deviations[player]
 
 
 @internal
-def show(ticket: int, shown: Any, state: MatchmakerState, numbers: Any) -> None:  # noqa: ANN401
+def show(ticket: int, shown: Any, state: MatchmakerState, numbers: Values) -> None:  # noqa: ANN401
     """Note what a ticket shows."""
     first, size = state.parties.firsts[ticket], state.parties.sizes[ticket]
     shown["ticket"], shown["size"], shown["attempts"] = ticket, size, state.missed[ticket]
@@ -171,7 +168,7 @@ def show(ticket: int, shown: Any, state: MatchmakerState, numbers: Any) -> None:
 
 
 @njit
-def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     """Form matches; return when the next pop is."""
     waiting, team_size = state.waiting[: state.counters[0]["waiting"]], numbers.team_size
     players, count, tickets = 0, 0, np.empty(waiting.size, SHOWN)
@@ -216,12 +213,7 @@ def _play(
 
 @njit
 def could_replace(
-    match: int,
-    member: int,
-    ticket: int,
-    now: float,
-    state: MatchmakerState,
-    numbers: Any,  # noqa: ANN401
+    match: int, member: int, ticket: int, now: float, state: MatchmakerState, numbers: Values
 ) -> bool:
     """Return whether a match could have a ticket in place of a member, with the same teams."""
     start, size = state.matches[match]["first"], state.matches[match]["tickets"]
@@ -236,11 +228,7 @@ def could_replace(
 
 @internal
 def quality_of(
-    match: Ints,
-    first: int,
-    tickets: Records,
-    state: MatchmakerState,
-    numbers: Any,  # noqa: ANN401
+    match: Ints, first: int, tickets: Records, state: MatchmakerState, numbers: Values
 ) -> float:
     """Return the quality of a match, of whose tickets the first ones are a team."""
     one, other, waited, newcomers, minority = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -267,7 +255,7 @@ def quality_of(
 
 
 @internal
-def _spread(match: Ints, tickets: Records, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+def _spread(match: Ints, tickets: Records, state: MatchmakerState, numbers: Values) -> float:
     """Return the standard deviation of averages, or of what players show."""
     mean = squares = 0.0
     for centred in range(2):

@@ -18,6 +18,7 @@ from valmatch.matching.living import faf
 from valmatch.matching.living.faf import Pops, next_pop, shown_by
 from valmatch.matching.living.queue import (
     MatchmakerState,
+    Values,
     add_member,
     begin_match,
     other_member,
@@ -86,7 +87,7 @@ class Proposals(NamedTuple):
 
 
 @internal
-def show(ticket: int, duellist: Any, state: MatchmakerState, numbers: Any) -> None:  # noqa: ANN401
+def show(ticket: int, duellist: Any, state: MatchmakerState, numbers: Values) -> None:  # noqa: ANN401
     """Note how a ticket is matched: by its rating, blended for a newcomer, and what it takes."""
     parties, player = state.parties, state.parties.firsts[ticket]
     rating, games, most = parties.ratings[player], parties.games[player], numbers.newcomer_games
@@ -111,7 +112,7 @@ def draw_quality(first: Any, second: Any, beta: float) -> float:  # noqa: ANN401
 
 
 @njit
-def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     """Form matches; return when the next pop is."""
     waiting = state.waiting[: state.counters[0]["waiting"]]
     count, near = waiting.size, waiting.size
@@ -154,12 +155,7 @@ def _doublings(count: int) -> int:
 
 @njit
 def could_replace(
-    match: int,
-    member: int,
-    ticket: int,
-    now: float,
-    state: MatchmakerState,
-    numbers: Any,  # noqa: ANN401
+    match: int, member: int, ticket: int, now: float, state: MatchmakerState, numbers: Values
 ) -> bool:
     """Return whether a duel could have a ticket in place of a member."""
     pair = np.empty(2, DUELLIST)

@@ -7,7 +7,7 @@ many pairs as can be are made, with the least total of points.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +21,7 @@ from valmatch.matching.living.pairing import pair
 from valmatch.matching.living.queue import (
     SOURCE,
     MatchmakerState,
+    Values,
     add_member,
     begin_match,
     no_memory,
@@ -89,33 +90,33 @@ memory_of = no_memory
 
 
 @internal
-def first_review(state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+def first_review(state: MatchmakerState, numbers: Values) -> float:
     """Return when the first wave is."""
     return _next_wave(0.0, 0, state, numbers)
 
 
 @internal
-def _next_wave(now: float, wave: int, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+def _next_wave(now: float, wave: int, state: MatchmakerState, numbers: Values) -> float:
     """Return when the wave of a number is."""
     drawn = math.floor(THOUSANDTHS * uniform_at(state.rng_key, SOURCE, 0, wave))
     return now + numbers.wave_seconds + numbers.wave_jitter * drawn / THOUSANDTHS
 
 
 @internal
-def joined(state: MatchmakerState, numbers: Any) -> bool:  # noqa: ANN401
+def joined(state: MatchmakerState, numbers: Values) -> bool:
     """Return whether there are enough for a wave at once."""
     return state.counters[0]["waiting"] >= numbers.wave_players
 
 
 @internal
-def refuses(ticket: int, state: MatchmakerState, numbers: Any) -> bool:  # noqa: ANN401
+def refuses(ticket: int, state: MatchmakerState, numbers: Values) -> bool:
     """Return whether the user has just been paired."""
     last = state.last[state.users[ticket]]
     return numbers.just_paired and last > 0 and last == state.counters[0]["reviews"]
 
 
 @njit
-def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     """Pair as many as can be; return when the next wave is."""
     counters = state.counters[0]
     waiting, wave = state.waiting[: counters["waiting"]], counters["reviews"] + 1
@@ -135,12 +136,7 @@ def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: 
 
 @internal
 def could_replace(
-    match: int,
-    member: int,
-    ticket: int,
-    now: float,
-    state: MatchmakerState,
-    numbers: Any,  # noqa: ANN401
+    match: int, member: int, ticket: int, now: float, state: MatchmakerState, numbers: Values
 ) -> bool:
     """Return whether a pair could have a ticket in place of a member."""
     return not np.isnan(score(other_member(match, member, state), ticket, state, numbers))
@@ -150,7 +146,7 @@ def could_replace(
 
 
 @njit
-def score_pairs(tickets: Ints, state: MatchmakerState, numbers: Any) -> Floats:  # noqa: ANN401
+def score_pairs(tickets: Ints, state: MatchmakerState, numbers: Values) -> Floats:
     """Return the points against each pair; NaN: it is not allowed."""
     points = np.full((tickets.size, tickets.size), np.nan)
     for i in range(tickets.size):
@@ -160,7 +156,7 @@ def score_pairs(tickets: Ints, state: MatchmakerState, numbers: Any) -> Floats: 
 
 
 @internal
-def score(i: int, j: int, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+def score(i: int, j: int, state: MatchmakerState, numbers: Values) -> float:
     """Return the points against a pair of tickets, NaN where it is not allowed."""
     parties = state.parties
     first, second = _rating(i, state), _rating(j, state)
@@ -186,7 +182,7 @@ def _rating(ticket: int, state: MatchmakerState) -> int:
 
 
 @internal
-def _credit(ticket: int, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+def _credit(ticket: int, state: MatchmakerState, numbers: Values) -> float:
     """Return the points for the waves that a ticket missed."""
     sits = min(state.parties.sits[ticket], FREE_SITS) - FREE_SITS
     most = numbers.credit_cap + SIT_COST * sits
@@ -194,7 +190,7 @@ def _credit(ticket: int, state: MatchmakerState, numbers: Any) -> float:  # noqa
 
 
 @internal
-def _limit(lower: int, numbers: Any) -> float:  # noqa: ANN401
+def _limit(lower: int, numbers: Values) -> float:
     """Return the most points of a pair by its lower rating; 0 below a rating of 0."""
     if lower < 0:
         return 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -16,6 +16,7 @@ from valmatch.matching.living import registry
 from valmatch.matching.living.queue import (
     SOURCE,
     MatchmakerState,
+    Values,
     add_member,
     begin_match,
     by_the_clock,
@@ -108,7 +109,7 @@ def rating_of(ticket: int, state: MatchmakerState) -> float:
 
 
 @njit
-def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     """Form lobbies, let leave who has waited too long; return when the next update is."""
     counters = state.counters[0]
     waiting = state.waiting[: counters["waiting"]]
@@ -124,7 +125,7 @@ def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: 
 
 
 @njit
-def _form(waiting: Ints, now: float, state: MatchmakerState, numbers: Any) -> None:  # noqa: ANN401
+def _form(waiting: Ints, now: float, state: MatchmakerState, numbers: Values) -> None:
     """Form the lobbies of an update."""
     count, counters = waiting.size, state.counters[0]
     ratings, met = np.empty(count), np.zeros((count, count), np.bool_)
@@ -150,7 +151,7 @@ def _form(waiting: Ints, now: float, state: MatchmakerState, numbers: Any) -> No
 
 
 @internal
-def _met(first: int, second: int, now: float, state: MatchmakerState, numbers: Any) -> bool:  # noqa: ANN401
+def _met(first: int, second: int, now: float, state: MatchmakerState, numbers: Values) -> bool:
     """Return whether the users of two tickets have met recently."""
     size, member = numbers.lobby_size, state.last[state.users[first]]
     while member > 0:
@@ -166,12 +167,7 @@ def _met(first: int, second: int, now: float, state: MatchmakerState, numbers: A
 
 @internal
 def could_replace(
-    match: int,
-    member: int,
-    ticket: int,
-    now: float,
-    state: MatchmakerState,
-    numbers: Any,  # noqa: ANN401
+    match: int, member: int, ticket: int, now: float, state: MatchmakerState, numbers: Values
 ) -> bool:
     """Return whether a lobby could have a ticket in place of a member, but for the pivot."""
     first = state.matches[match]["first"]
@@ -186,7 +182,7 @@ def could_replace(
 
 
 @internal
-def radius(rating: float, waited: float, numbers: Any) -> float:  # noqa: ANN401
+def radius(rating: float, waited: float, numbers: Values) -> float:
     """Return how far off the ratings are that a pivot takes."""
     most = numbers.radius_max * max(1.0, (rating - numbers.top100) / numbers.radius_max)
     off = (rating - numbers.centre) / numbers.scale
@@ -196,7 +192,7 @@ def radius(rating: float, waited: float, numbers: Any) -> float:  # noqa: ANN401
 
 
 @njit
-def form_lobbies(users: Users, numbers: Any, rng_key: Words, update: int) -> Ints:  # noqa: ANN401
+def form_lobbies(users: Users, numbers: Values, rng_key: Words, update: int) -> Ints:
     """Return the lobbies of an update, a row each: members by rank, the pivot first.
 
     After a lobby the list is shorter, and the place in it is one more: so with `skip` the next user
@@ -230,7 +226,7 @@ def draw_candidates(
     pivot: int,
     gone: Bools,
     drawn: Floats,
-    numbers: Any,  # noqa: ANN401
+    numbers: Values,
     rng_key: Words,
     update: int,
 ) -> int:

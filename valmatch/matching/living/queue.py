@@ -6,7 +6,7 @@ others leave, then there is a review.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from valmatch.matching.living.registry import Numbers, kernel_numbers, module_of
 from valmatch.matching.queue import driver, kernel_of
 from valmatch.matching.tickets.columns import Played
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT, WAITING
+
+Values: TypeAlias = Any  # the numbers of a rule as kernels take them, of a type for each
 
 ANY = 2**31  # farther than any rating
 
@@ -118,19 +120,19 @@ class Rule(Protocol):
     Numbers: Any  # a `valmatch.matching.living.registry.Numbers`
     KernelNumbers: Any  # its `kernel_type`
 
-    def memory_of(self, numbers: Any) -> Floats:  # noqa: ANN401
+    def memory_of(self, numbers: Values) -> Floats:
         """Return what the rule remembers at first."""
 
-    def first_review(self, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+    def first_review(self, state: MatchmakerState, numbers: Values) -> float:
         """Return when the first review is."""
 
-    def joined(self, state: MatchmakerState, numbers: Any) -> bool:  # noqa: ANN401
+    def joined(self, state: MatchmakerState, numbers: Values) -> bool:
         """Take note of a ticket that has joined; return whether there is a review at once."""
 
-    def refuses(self, ticket: int, state: MatchmakerState, numbers: Any) -> bool:  # noqa: ANN401
+    def refuses(self, ticket: int, state: MatchmakerState, numbers: Values) -> bool:
         """Return whether a ticket may not join."""
 
-    def review(self, now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+    def review(self, now: float, state: MatchmakerState, numbers: Values) -> float:
         """Form matches; return when the next review is."""
 
     def could_replace(
@@ -140,7 +142,7 @@ class Rule(Protocol):
         ticket: int,
         now: float,
         state: MatchmakerState,
-        numbers: Any,  # noqa: ANN401
+        numbers: Values,
     ) -> bool:
         """Return whether a match of this review could have a ticket in place of its `member`."""
 
@@ -152,25 +154,25 @@ RULE = cast(Rule, None)
 # Functions of rules that do nothing special.
 
 
-def no_memory(numbers: Any) -> Floats:  # noqa: ANN401
+def no_memory(numbers: Values) -> Floats:
     """Return the memory of a rule that remembers nothing of its own."""
     return np.zeros(1)
 
 
 @internal
-def first_tick(state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+def first_tick(state: MatchmakerState, numbers: Values) -> float:
     """Return when the first tick is."""
     return numbers.tick
 
 
 @internal
-def by_the_clock(state: MatchmakerState, numbers: Any) -> bool:  # noqa: ANN401
+def by_the_clock(state: MatchmakerState, numbers: Values) -> bool:
     """Return that there is no review at once when a ticket joins."""
     return False
 
 
 @internal
-def nobody_refused(ticket: int, state: MatchmakerState, numbers: Any) -> bool:  # noqa: ANN401
+def nobody_refused(ticket: int, state: MatchmakerState, numbers: Values) -> bool:
     """Return that no ticket is refused."""
     return False
 
@@ -296,7 +298,7 @@ def end_review(state: MatchmakerState) -> None:
 
 
 @driver(njit)
-def play(state: MatchmakerState, numbers: Any) -> None:  # noqa: ANN401
+def play(state: MatchmakerState, numbers: Values) -> None:
     """Let tickets come and go until the horizon."""
     counters = state.counters[0]
     if np.isnan(counters["due"]):
@@ -332,7 +334,7 @@ def play(state: MatchmakerState, numbers: Any) -> None:  # noqa: ANN401
 
 
 @driver(internal)
-def _note_skipped(number: int, now: float, state: MatchmakerState, numbers: Any) -> None:  # noqa: ANN401
+def _note_skipped(number: int, now: float, state: MatchmakerState, numbers: Values) -> None:
     """Note whether an older ticket that waits on would have done in a match."""
     match, sizes = state.matches[number], state.parties.sizes
     for member in range(match["first"], match["first"] + match["tickets"]):

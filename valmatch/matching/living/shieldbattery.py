@@ -21,6 +21,7 @@ from valmatch.matching.living import registry
 from valmatch.matching.living.queue import (
     SOURCE,
     MatchmakerState,
+    Values,
     add_member,
     begin_match,
     first_tick,
@@ -98,21 +99,21 @@ FOLDED, PEAK, ENDS, IS_FOLDED, WEIGHT = range(5)
 """What is remembered: the estimate, the peak of a window, its end, and what a window weighs."""
 
 
-def memory_of(numbers: Any) -> Floats:  # noqa: ANN401
+def memory_of(numbers: Values) -> Floats:
     """Return what is remembered of the population at first."""
     lives = Single(Single(numbers.window) / Single(numbers.half_life))
     return np.array([0.0, 0.0, numbers.window, 0.0, Single(1) - Single(0.5) ** lives])
 
 
 @internal
-def joined(state: MatchmakerState, numbers: Any) -> bool:  # noqa: ANN401
+def joined(state: MatchmakerState, numbers: Values) -> bool:
     """Take note of the size of the queue."""
     state.memory[PEAK] = max(state.memory[PEAK], float(state.counters[0]["waiting"]))
     return False
 
 
 @internal
-def _fold(now: float, state: MatchmakerState, numbers: Any) -> None:  # noqa: ANN401
+def _fold(now: float, state: MatchmakerState, numbers: Values) -> None:
     """Fold the windows of the population that are over."""
     memory = state.memory
     while now >= memory[ENDS]:
@@ -129,7 +130,7 @@ def _fold(now: float, state: MatchmakerState, numbers: Any) -> None:  # noqa: AN
 
 
 @internal
-def least_quality(state: MatchmakerState, numbers: Any) -> np.float32:  # noqa: ANN401
+def least_quality(state: MatchmakerState, numbers: Values) -> np.float32:
     """Return the least quality of a match, which falls where the population is small."""
     memory = state.memory
     known = Single(memory[FOLDED] if memory[IS_FOLDED] != 0.0 else memory[PEAK])
@@ -156,7 +157,7 @@ ROSTER = np.dtype([("quality", "f4"), ("variance", "f4"), ("chance", "f4"), ("la
 
 
 @njit
-def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: ANN401
+def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     """Form matches; return when the next tick is."""
     counters, size = state.counters[0], numbers.team_size
     following = (counters["reviews"] + 2) * numbers.tick
@@ -195,7 +196,7 @@ def review(now: float, state: MatchmakerState, numbers: Any) -> float:  # noqa: 
 
 
 @njit
-def _looked_at(state: MatchmakerState, numbers: Any) -> Ints:  # noqa: ANN401
+def _looked_at(state: MatchmakerState, numbers: Values) -> Ints:
     """Return who is looked at in order of joining: of too many, those with the smallest draws."""
     waiting = state.waiting[: state.counters[0]["waiting"]]
     if waiting.size <= numbers.sample:
@@ -208,7 +209,7 @@ def _looked_at(state: MatchmakerState, numbers: Any) -> Ints:  # noqa: ANN401
 
 
 @njit
-def pool_of(tickets: Ints, now: float, state: MatchmakerState, numbers: Any) -> Pool:  # noqa: ANN401
+def pool_of(tickets: Ints, now: float, state: MatchmakerState, numbers: Values) -> Pool:
     """Return what there is to know of tickets."""
     n, parties = tickets.size, state.parties
     ratings, waits = np.empty(n, np.float32), np.empty(n, np.float32)
@@ -228,7 +229,7 @@ def pool_of(tickets: Ints, now: float, state: MatchmakerState, numbers: Any) -> 
 
 
 @internal
-def _latency(first: int, second: int, state: MatchmakerState, numbers: Any) -> np.float32:  # noqa: ANN401
+def _latency(first: int, second: int, state: MatchmakerState, numbers: Values) -> np.float32:
     """Return the milliseconds between two tickets, 0 where that of one is not known."""
     parties, half = state.parties, Single(0.5)
     one, other = parties.regions[first], parties.regions[second]
@@ -242,7 +243,7 @@ def _latency(first: int, second: int, state: MatchmakerState, numbers: Any) -> n
 
 
 @njit
-def _key(quality: np.float32, waits: Singles, numbers: Any) -> np.float32:  # noqa: ANN401
+def _key(quality: np.float32, waits: Singles, numbers: Values) -> np.float32:
     """Return by what rosters are ordered: quality, and the waits of all but the longest."""
     if numbers.others_weight <= 0:
         return quality
@@ -254,12 +255,7 @@ def _key(quality: np.float32, waits: Singles, numbers: Any) -> np.float32:  # no
 
 @njit
 def could_replace(
-    match: int,
-    member: int,
-    ticket: int,
-    now: float,
-    state: MatchmakerState,
-    numbers: Any,  # noqa: ANN401
+    match: int, member: int, ticket: int, now: float, state: MatchmakerState, numbers: Values
 ) -> bool:
     """Return whether a match could have a ticket in place of a member, in teams of their own."""
     first, players = state.matches[match]["first"], 2 * numbers.team_size
@@ -279,7 +275,7 @@ def value_roster(
     roster: Ints,
     least: np.float32,
     pool: Pool,
-    numbers: Any,  # noqa: ANN401
+    numbers: Values,
     valued: Any,  # noqa: ANN401
     teams: Ints,
 ) -> bool:
