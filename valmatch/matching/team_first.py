@@ -7,9 +7,6 @@ newcomer or a newly prioritized one), and a pair that is possible holds a change
 are looked at, which keeps the cost of a review at the size of the neighbourhood of a rating
 rather than of the pool.
 
-The data are those of `valmatch.matching.team_first`, the best team and the best pair are found in
-`valmatch.matching.team_first`.
-
 What each trick buys: the time of a day without it, in units of that with it, at the defaults, with
 continuous reviews and with ten times the players::
 
@@ -19,6 +16,22 @@ continuous reviews and with ten times the players::
     no indices from the end of an array (`at`)              1.2   1.2   1.2
     small pools looked through at once (`SMALL`)            1.3   1.0   1.0
     a team of five as a constant (`team_size`)              1.1
+
+The players wait in a queue in order of arrival, those without a team also in a pool by rating::
+
+    place        0     1     2     3     4     5      "longest waiting" is "smallest place"
+    queue      1010   950  1480   990  1010  1100     ratings in order of arrival
+               gone   pool  team 0 pool  pool  pool
+                                   ^ head: whoever waits before it is prioritized
+
+    ratings     .  .  950   990  1010  1100  .  .     the pool by rating, between margins of NaN
+    places            1     3     4     5             ... and its places in the queue
+
+A place is given once. When all are given, whoever still waits moves to the front (`_compact`).
+
+Who is best is a comparison of one number: a player's key is their arrival in whole ticks, plus more
+than all ticks of a match while they are not prioritized. The team of the smallest sum of keys has
+the most prioritized players and, among equals, the greatest total wait.
 """
 
 from __future__ import annotations
@@ -32,19 +45,7 @@ from valmatch.kernels.compilation import at, inlined, shared
 from valmatch.matching.queue import DISSOLVED, NOBODY
 from valmatch.matching.rules import Rules, is_prioritized, team_size, tick_of
 
-# The data of team-first matching: who waits, who has no team, which teams are formed.
-#
-# The players wait in a queue in order of arrival, those without a team also in a pool by rating::
-#
-#     place        0     1     2     3     4     5      "longest waiting" is "smallest place"
-#     queue      1010   950  1480   990  1010  1100     ratings in order of arrival
-#                gone   pool  team 0 pool  pool  pool
-#                                    ^ head: whoever waits before it is prioritized
-#
-#     ratings     .  .  950   990  1010  1100  .  .     the pool by rating, between margins of NaN
-#     places            1     3     4     5             ... and its places in the queue
-#
-# A place is given once. When all are given, whoever still waits moves to the front (`compact`).
+Parameters = Rules
 
 IN_POOL, GONE = -1, -2
 """What stands for the team of players who have none, and of players who have left."""
@@ -147,7 +148,7 @@ def grown(queue: QueueState, rules: Rules) -> QueueState:
 
 @inlined
 def penalty(rules: Rules) -> int:
-    """Return what is added to a player's ticks until he is prioritized.
+    """Return what is added to a player's ticks until they are prioritized.
 
     More than the ticks of all players of a match, see `ticks_per_hour`; small enough to be added
     for each of them.
@@ -157,7 +158,7 @@ def penalty(rules: Rules) -> int:
 
 @inlined
 def enter_pool(place: int, rating: float, rules: Rules, queue: QueueState) -> int:
-    """Put a player of the queue into the pool; return his place there."""
+    """Put a player of the queue into the pool; return their place there."""
     state = queue.state[0]
     k = team_size(rules) + state["pool"]
     state["pool"] += 1
@@ -223,17 +224,13 @@ def team_place(team: int, queue: QueueState) -> int:
     return start
 
 
-# The search of team-first matching: the best team of the pool, the best pair of teams.
+# The search: the best team of the pool, the best pair of teams.
 #
-# Who is best is a comparison of one number: a player's key is his arrival in whole ticks, plus more
-# than all ticks of a match while he is not prioritized. The team of the smallest sum of keys has
-# the most prioritized players and, among equals, the greatest total wait.
-#
-# Most reviews have one changed player, the newcomer. Without him no window of ratings held a team,
-# so with him a window holds exactly a team, and is one of the `team_num` windows around his place
-# in the pool (`newcomers_team`). Any other change goes the long way through all windows around
-# every changed player (`best_team`), which hold more players than a team, of whom the longest
-# waiting count.
+# Most reviews have one changed player, the newcomer. Without them no window of ratings held a team,
+# so with them a window holds exactly a team, and is one of the `team_num` windows around their
+# place in the pool (`newcomers_team`). Any other change goes the long way through all windows
+# around every changed player (`best_team`), which hold more players than a team, of whom the
+# longest waiting count.
 #
 # Where teams form *around* a player (`Rules.around`), the players whose review it is, the newcomer
 # or those who become prioritized in between, are the only ones who get teams at that review.
@@ -246,7 +243,7 @@ NO_TEAM = int(np.iinfo(np.int64).max)  # a sum of keys that every team is better
 def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState) -> int:
     """Find the best possible team where none is possible without the newcomer.
 
-    A window that held more players than a team would have held a team without him.
+    A window that held more players than a team would have held a team without them.
 
     Returns the lowest place in the pool of a member, NOBODY for no team; places in row BEST.
     """
@@ -550,30 +547,14 @@ def _offer_pair(team: int, other: int, key: int, match: int, queue: QueueState) 
     return key
 
 
-__all__ = [
-    "Parameters",
-    "enqueue",
-    "grown",
-    "has_room",
-    "leave",
-    "new",
-    "next_review",
-    "players_of_match",
-    "reset",
-    "review",
-    "still_waiting",
-    "waiting_teams",
-]
-
-Parameters = Rules
+# The verbs of a rule of the queue.
 
 
 def waiting_teams(queue: QueueState) -> list[tuple[int, list[int]]]:
     """Return (number in order of formation, player indices) of the teams not paired yet."""
     slots = queue.by_sum["team"][: queue.state["teams"][0]]
     players = queue.players["player"]
-    found = [(int(queue.teams["order"][k]), players[queue.members[k]].tolist()) for k in slots]
-    return sorted(found)
+    return sorted((int(queue.teams["order"][k]), players[queue.members[k]].tolist()) for k in slots)
 
 
 @inlined
@@ -601,7 +582,7 @@ def has_room(rules: Rules, queue: QueueState) -> bool:
 
 @inlined
 def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
-    """Put a newcomer at the end of the queue and into the pool; return his place in the pool."""
+    """Put a newcomer at the end of the queue and into the pool; return their place in the pool."""
     state = queue.state[0]
     place = state["end"]
     state["end"] += 1

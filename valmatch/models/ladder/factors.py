@@ -163,15 +163,13 @@ def values_of(rating: Rating, beta: float) -> dict[str, float]:
 
 # The ladder's factors on the rule of the queue, and on who queues together.
 
-if TYPE_CHECKING:
-    PairPolicy = str
-else:
-    PairPolicy = Literal[tuple(policies.PAIR)]
 
-if TYPE_CHECKING:
-    Matching = str
-else:
-    Matching = Literal[tuple(QUEUES)]
+def option(name: str, default: object, unit: str, meaning: str) -> Any:  # noqa: ANN401
+    """Return a factor that some rules of the queue read, and of these maybe some policies."""
+    of = {"matching": readers(name)}
+    if learners := policies.readers(name, policies.PAIR):
+        of["policy"] = learners
+    return factor(default, unit, meaning, of)
 
 
 class Parties(Factors):
@@ -202,138 +200,117 @@ class Parties(Factors):
 class QueueFactors(Factors):
     """Which rule of the queue there is, and the factors of those that are no preset."""
 
-    matching: Matching = factor("team_first", "", meanings(tuple(QUEUES)))
+    matching: Literal[tuple(QUEUES)] = factor(  # type: ignore[valid-type]
+        "team_first", "", meanings(tuple(QUEUES))
+    )
     team_num: Annotated[int, Field(ge=1, le=1000), *Whole] = factor(
         5,
         "players",
         "Number of players on a team; with pairs 1, which is then the default, and with a preset"
         " what its teams say.",
     )
-    player_diff: NonNegative = factor(
-        400.0,
-        "points",
-        "Largest difference between two ratings within a team.",
-        {"matching": readers("player_diff")},
+    player_diff: NonNegative = option(
+        "player_diff", 400.0, "points", "Largest difference between two ratings within a team."
     )
-    team_diff: NonNegative = factor(
+    team_diff: NonNegative = option(
+        "team_diff",
         100.0,
         "points",
         "Largest difference between the mean ratings of the two teams of a match.",
-        {"matching": readers("team_diff")},
     )
-    wait_thresh: NonNegative = factor(
-        0.1,
-        "hours",
-        "A player who has waited longer than this is prioritized.",
-        {"matching": readers("wait_thresh")},
+    wait_thresh: NonNegative = option(
+        "wait_thresh", 0.1, "hours", "A player who has waited longer than this is prioritized."
     )
-    player_slack: NonNegative = factor(
+    player_slack: NonNegative = option(
+        "player_slack",
         400.0,
         "points",
         "Added to player_diff for a team with a prioritized player.",
-        {"matching": readers("player_slack")},
     )
-    team_slack: NonNegative = factor(
-        100.0,
-        "points",
-        "Added to team_diff if either team has a prioritized player.",
-        {"matching": readers("team_slack")},
+    team_slack: NonNegative = option(
+        "team_slack", 100.0, "points", "Added to team_diff if either team has a prioritized player."
     )
-    review: Literal["arrivals", "continuous"] = factor(
+    review: Literal["arrivals", "continuous"] = option(
+        "review",
         "arrivals",
         "",
         "When matches are looked for. arrivals: when a player queues, or a formed team dissolves."
         " continuous: also when a waiting player becomes prioritized.",
-        {"matching": readers("review")},
     )
-    slack_scope: Literal["team", "pool"] = factor(
+    slack_scope: Literal["team", "pool"] = option(
+        "slack_scope",
         "team",
         "",
         "Whom slack helps. team: teams with a prioritized player. pool: every team while anyone"
         " who waits is prioritized.",
-        {"matching": readers("slack_scope")},
     )
-    tie_break: Literal["balanced", "enumeration"] = factor(
+    tie_break: Literal["balanced", "enumeration"] = option(
+        "tie_break",
         "balanced",
         "",
         "Which split of the same players into two teams wins. balanced: the smallest difference of"
         " means. enumeration: the order of the published implementation.",
-        {"matching": readers("tie_break")},
     )
-    tick_seconds: Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real] = factor(
-        60.0, "seconds", "Time from one tick to the next.", {"matching": readers("tick_seconds")}
+    tick_seconds: Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real] = option(
+        "tick_seconds", 60.0, "seconds", "Time from one tick to the next."
     )
-    tolerance: NonNegative = factor(
+    tolerance: NonNegative = option(
+        "tolerance",
         400.0,
         "points",
         "Largest difference of the ratings of two players who have just queued.",
-        {"matching": readers("tolerance")},
     )
-    widening: NonNegative = factor(
-        6000.0,
-        "points per hour",
-        "Added to tolerance for each hour of widening_age.",
-        {"matching": readers("widening")},
+    widening: NonNegative = option(
+        "widening", 6000.0, "points per hour", "Added to tolerance for each hour of widening_age."
     )
-    widening_age: Literal["newest", "oldest"] = factor(
+    widening_age: Literal["newest", "oldest"] = option(
+        "widening_age",
         "newest",
         "",
         "Whose wait widens the tolerance of a pair: that of its newest or of its oldest ticket.",
-        {"matching": readers("widening_age")},
     )
-    band: Annotated[int, Field(ge=1, le=16), *Whole] = factor(
+    band: Annotated[int, Field(ge=1, le=16), *Whole] = option(
+        "band",
         8,
         "places",
         "How far apart two players may be among the waiting in the order of their ratings; the time"
         " that a tick takes is exponential in it.",
-        {"matching": readers("band")},
     )
-    policy: PairPolicy = factor(
-        "nearest",
-        "",
-        "What a pair is worth. " + policies.meanings(policies.PAIR),
-        {"matching": readers("policy")},
+    policy: Literal[tuple(policies.PAIR)] = option(  # type: ignore[valid-type]
+        "policy", "nearest", "", "What a pair is worth. " + policies.meanings(policies.PAIR)
     )
-    gamma: Annotated[float, Field(ge=0, le=0.9999, allow_inf_nan=False), *Real] = factor(
+    gamma: Annotated[float, Field(ge=0, le=0.9999, allow_inf_nan=False), *Real] = option(
+        "gamma",
         0.95,
         "",
         "Discount factor: what a game teaches is weighted by gamma / (1 - gamma).",
-        {
-            "matching": readers("gamma"),
-            "policy": policies.readers("gamma", policies.PAIR),
-        },
     )
-    kappa: Weight = factor(
-        1.0,
-        "",
-        "Weight of the standard deviation in the upper bound.",
-        {"matching": readers("kappa"), "policy": policies.readers("kappa", policies.PAIR)},
-    )
-    urgency: Weight = factor(
+    kappa: Weight = option("kappa", 1.0, "", "Weight of the standard deviation in the upper bound.")
+    urgency: Weight = option(
+        "urgency",
         6.0,
         "weight per hour",
         "Added to the worth of a pair for each hour that either player has waited.",
-        {"matching": readers("urgency")},
     )
-    reserve: Annotated[float, Field(ge=-1e3, le=1e3, allow_inf_nan=False), *Real] = factor(
+    reserve: Annotated[float, Field(ge=-1e3, le=1e3, allow_inf_nan=False), *Real] = option(
+        "reserve",
         0.7,
         "weight",
         "Taken from the worth of every pair; a pair of negative worth does not play.",
-        {"matching": readers("reserve")},
     )
-    skill_attribute: Annotated[str, Field(min_length=1, max_length=100)] = factor(
+    skill_attribute: Annotated[str, Field(min_length=1, max_length=100)] = option(
+        "skill_attribute",
         "skill",
         "",
         "Attribute of the rule set that the rating is; all others have their defaults.",
-        {"matching": readers("skill_attribute")},
     )
     review_seconds: Annotated[float, Field(ge=0.01, le=3600, allow_inf_nan=False), *Real] | None = (
-        factor(
+        option(
+            "review_seconds",
             None,
             "seconds",
             "Time between two reviews of a rule set. null: at every joining, and whenever a ticket"
             " passes a wait of an expansion.",
-            {"matching": readers("review_seconds")},
         )
     )
 

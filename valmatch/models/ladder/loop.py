@@ -1,12 +1,11 @@
 """The loop of the model `ladder`: one event at a time, each the earliest of its kind.
 
 Match ends come in the order of their starts and wait in a ring; patience and the ends of breaks
-have a heap each; session starts are entered into a third one an hour ahead, so
-that it holds few of them. At equal times: match ends, patience, queueings, becoming prioritized
-or ticks.
+have a heap each; session starts are entered into a third one an hour ahead, so that it holds few of
+them. At equal times: match ends, patience, queueings, becoming prioritized or ticks.
 
-Friends who play a session together do all by their leader: his break, his patience, and whether
-they go on. So of a party the leader alone is in the heaps.
+Friends who play a session together share the break and the patience of their leader, who decides
+whether they go on. So of a party the leader alone is in the heaps.
 """
 
 from __future__ import annotations
@@ -303,7 +302,7 @@ def _gather(player: int, loop: Loop) -> None:
 
 @expanded
 def _expect_session(player: int, loop: Loop) -> None:
-    """Set a player's clock to his next session start, or take it from those that are given."""
+    """Set a player's clock to the next session start, or take it from those that are given."""
     entry, number = loop.players[at(player)], loop.players[at(player)]["starts"]
     entry["starts"] += 1
     if loop.sessions.firsts.size > 0:
@@ -319,7 +318,7 @@ def _expect_session(player: int, loop: Loop) -> None:
 
 @unallocating
 def set_clocks(joining: Floats, loop: Loop) -> None:
-    """Set everybody's clock to his first session; newcomers start one when they join."""
+    """Set everybody's clock to the first session; newcomers start one when they join."""
     old = loop.players.size - joining.size
     for player in range(loop.players.size):
         entry = loop.players[at(player)]
@@ -373,7 +372,7 @@ def _cancel_patience(player: int, loop: Loop) -> None:
 
 @apart
 def _give_up(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
-    """End the tickets and the session of the player whose patience ends, and of who is with him."""
+    """End the tickets and the session of the player whose patience ends, and of their party."""
     behaviour, state = rules.behaviour, loop.state[0]
     player = loop.patient[0]["player"]
     _cancel_patience(player, loop)
@@ -391,7 +390,7 @@ def _give_up(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
 
 @expanded
 def _end_sessions(leader: int, behaviour: Behaviour, loop: Loop) -> None:
-    """Let a player and who is with him go away, or for good, each by himself."""
+    """Let a party go away, or for good, each by their own draw."""
     for player in range(leader, leader + loop.players[at(leader)]["friends"]):
         entry = loop.players[at(player)]
         if entry["leader"] == leader:
@@ -486,7 +485,7 @@ def _take_rating(player: int, rater: Rater, loop: Loop) -> None:
 
 @expanded
 def _go_on(now: float, player: int, won: bool, behaviour: Behaviour, loop: Loop) -> None:
-    """Let a player and who is with him queue again after a break, or end the session."""
+    """Let a party queue again after a break, or end the session."""
     state, entry = loop.state[0], loop.players[at(player)]
     game = entry["matches"] - 1
     chance = behaviour.after_win if won else behaviour.after_loss

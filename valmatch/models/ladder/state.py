@@ -116,7 +116,7 @@ PLAYER = np.dtype(
         ("ticket", "i8"),
         ("seen", "f8"),  # rating that the rule sees, as of the ticket
         ("finished", "i8"),  # matches that have ended
-        ("leader", "i4"),  # with whom the player queues; alone, himself
+        ("leader", "i4"),  # with whom the player queues; alone, their own number
         ("friends", "i2"),  # players of the group that this one leads, who are the next numbers
         ("together", "i2"),  # players of the ticket
         ("tickets", "i4"),
@@ -196,7 +196,7 @@ TICKET = np.dtype(
         ("rating", "f8"),
         ("ended", "f8"),
         ("match", "i8"),
-        ("together", "i8"),  # players who queued with it, himself among them
+        ("together", "i8"),  # players who queued with it, this one among them
     ]
 )
 MATCH = np.dtype([("time", "f8"), ("p", "f8"), ("predicted", "f8"), ("a_wins", "i8")])
