@@ -99,6 +99,16 @@ class Replication(NamedTuple):
         return 60.0 * self.factors.warmup_minutes, HOUR * self.factors.hours
 
     @property
+    def ends(self) -> Floats:
+        """When matches end."""
+        return np.asarray(self.played.times + 60.0 * self.factors.match.minutes)
+
+    @property
+    def made(self) -> Bools:
+        """Which matches are measured: those made after the warm-up."""
+        return np.asarray(self.played.times >= self.window[0])
+
+    @property
     def came(self) -> Bools:
         """Which tickets are measured: those that come after the warm-up."""
         return np.asarray(self.drawn.times >= self.window[0])
@@ -158,19 +168,19 @@ def figures(run: Replication, group: Bools) -> dict[str, float]:
     Shapes: `group` (tickets,).
     """
     drawn, played, matches = run.drawn, run.played, run.matches
-    own = run.came & group
-    statuses = played.statuses[own]
-    waits = (played.ends - drawn.times)[own & (played.statuses == COMPLETED)]
-    of = matches.match[own]
+    came = run.came & group
+    statuses = played.statuses[came]
+    waits = (played.ends - drawn.times)[came & (played.statuses == COMPLETED)]
+    of = matches.match[came]
     of = of[of >= 0]
-    latencies = matches.latencies[own[matches.ticket_of]]
+    latencies = matches.latencies[came[matches.ticket_of]]
     return dict(
-        n_tickets=count(own),
+        n_tickets=count(came),
         tickets_matched=count(statuses == COMPLETED),
         tickets_timed_out=count(statuses == TIMED_OUT),
         tickets_cancelled=count(statuses == CANCELLED),
         tickets_searching=count(statuses == SEARCHING),
-        never_matchable=count(run.unmatchable[own] >= 0),
+        never_matchable=count(run.unmatchable[came] >= 0),
         matched_fraction=mean(statuses == COMPLETED),
         timed_out_fraction=mean(statuses == TIMED_OUT),
         time_to_match=mean(waits),
@@ -179,13 +189,13 @@ def figures(run: Replication, group: Bools) -> dict[str, float]:
         players_per_match=mean(matches.players[of]),
         full_share=mean(matches.full[of]),
         step_used=mean(matches.steps[of]),
-        latency=mean(matches.latency[own]),
+        latency=mean(matches.latency[came]),
         latency_p95=percentile(latencies, 95),
         latency_over_limit=over(latencies, run.limit),
         true_team_diff=mean(matches.true_diffs[of]),
         seen_team_diff=mean(matches.seen_diffs[of]),
         win_gap=mean(matches.gaps[of]),
-        win_prob=mean(matches.wins[own]),
+        win_prob=mean(matches.wins[came]),
     )
 
 

@@ -91,7 +91,7 @@ class TicketLog:
         for name in self.given:
             own = logged.values[name]
             values[name] = filled(own, values[name]) if name in values else own
-        latencies = np.full_like(drawn.latencies, np.nan)
+        latencies: Floats = np.full_like(drawn.latencies, np.nan)
         for column, region in enumerate(logged.regions):
             latencies[:, drawn.regions.index(region)] = logged.latencies[:, column]
         silent = np.isnan(latencies).all(axis=1)
@@ -100,7 +100,7 @@ class TicketLog:
         nearest = np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)
         homes = [self._homes.index(one) if one in self._homes else -1 for one in drawn.regions]
         home = np.array(homes, np.int64)[nearest]
-        says = drawn.of_party(silent * 1.0, "sum") == 0
+        says = drawn.of_party(silent.astype(np.float64), "sum") == 0
         at = says & ~np.isnan(sums).all(axis=1) & (home >= 0)
         return drawn._replace(
             cancels=np.where(np.isinf(logged.cancels), drawn.cancels, logged.cancels),

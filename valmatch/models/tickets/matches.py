@@ -8,7 +8,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints, Shorts
 from valmatch.matching.tickets.columns import Played, Tickets
-from valmatch.rule_sets.table import Table
+from valmatch.rule_sets import table as rule_table
 
 
 class Matches(NamedTuple):
@@ -40,7 +40,7 @@ class Matches(NamedTuple):
     match: Ints  # (tickets,); -1 for none
 
 
-def matches_of(drawn: Tickets, played: Played, table: Table, spread: float) -> Matches:
+def matches_of(drawn: Tickets, played: Played, table: rule_table.Table, spread: float) -> Matches:
     """Return the matches of a replication."""
     n, teams = played.times.size, len(table.teams)
     tickets, sizes = played.tickets, drawn.sizes[played.tickets]

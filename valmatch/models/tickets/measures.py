@@ -53,35 +53,29 @@ def draw_stays(factors: TicketsFactors, drawn: Tickets) -> Floats:
 
 def presence(run: Replication) -> tuple[Floats, Floats]:
     """Return when players of matches joined them and left, in the order of `Matches.of_players`."""
-    matches, played = run.matches, run.played
-    ends = played.times[matches.of_players] + 60.0 * run.factors.match.minutes
-    joins = played.ends[matches.ticket_of]
-    stays = run.stays[matches.people]
-    left = np.maximum(ends - joins, 0.0)
+    matches = run.matches
+    joins, stays = run.played.ends[matches.ticket_of], run.stays[matches.people]
+    left = np.maximum(run.ends[matches.of_players] - joins, 0.0)
     return joins, joins + np.where(stays < 1.0, stays, 1.0) * left
 
 
 def running_figures(run: Replication) -> dict[str, float]:
     """Return what is measured of matches as they run, and of backfill tickets."""
-    places = run.places
-    backfills, matches, window = run.backfills, run.matches, run.window
+    backfills, matches, window, ends = run.backfills, run.matches, run.window, run.ends
     joins, leaves = presence(run)
-    begins = run.played.times
-    ends = begins + 60.0 * run.factors.match.minutes
     early = (leaves < ends[matches.of_players]) & (leaves >= window[0]) & (leaves < window[1])
-    asked = backfills.times >= window[0]
-    filled = asked & (backfills.statuses == COMPLETED)
+    came, brought = backfills.times >= window[0], backfills.statuses == COMPLETED
     late = run.played.filled[matches.place_of] & (joins >= window[0])
-    matches_running = time_average(begins, ends, 1, window)
+    matches_running = time_average(run.played.times, ends, 1, window)
     players = time_average(joins, leaves, 1, window)
     gap, full = _over_time(run, joins, leaves)
     return {
-        "players_left": int(early.sum()),
-        "players_backfilled": int(late.sum()),
-        "backfill_tickets": int(asked.sum()),
-        "backfill_filled": mean((backfills.statuses == COMPLETED)[asked]),
-        "time_to_fill": mean((backfills.ends - backfills.times)[filled]),
-        "places_taken": players / (places * matches_running) if matches_running else np.nan,
+        "players_left": count(early),
+        "players_backfilled": count(late),
+        "backfill_tickets": count(came),
+        "backfill_filled": mean(brought[came]),
+        "time_to_fill": mean((backfills.ends - backfills.times)[came & brought]),
+        "places_taken": players / (run.places * matches_running) if matches_running else np.nan,
         "full_time": full,
         "played_win_gap": gap,
     }
@@ -119,9 +113,7 @@ def _over_time(run: Replication, joins: Floats, leaves: Floats) -> tuple[float, 
     several = (counts > 0.5).sum(axis=1) >= 2
     with np.errstate(invalid="ignore"):
         gaps = np.where(several, expit((high - low) / run.factors.match.spread) - 0.5, 0.0)
-    begins = run.played.times
-    ends = begins + 60.0 * run.factors.match.minutes
-    length = time_average(begins, ends, 1, (start, stop)) * (stop - start)
+    length = time_average(run.played.times, run.ends, 1, (start, stop)) * (stop - start)
     full = spent[counts.sum(axis=1) > run.places - 0.5].sum()
     played = spent[several].sum()
     return (
@@ -181,12 +173,10 @@ def _sizes(factors: TicketsFactors) -> range:
     return every if "sizes" in factors.measure else range(0)
 
 
-def measure_preset(run: Replication, made: Bools) -> dict[str, float]:
-    """Return those responses.
-
-    Shapes: `made` (matches,).
-    """
-    report, factors, numbers = run.report, run.factors, run.factors.rule.numbers()
+def measure_preset(run: Replication) -> dict[str, float]:
+    """Return those responses."""
+    report, factors, made = run.report, run.factors, run.made
+    numbers = factors.rule.numbers()
     if report is None or numbers is None:
         return {}
     values: dict[str, float] = {
@@ -200,12 +190,12 @@ def measure_preset(run: Replication, made: Bools) -> dict[str, float]:
         values["repeat_share"] = mean(repeated(run)[made])
     off = np.abs(run.drawn.of_party(run.drawn.skills, "avg") - factors.skill.mean)
     for beyond in BEYOND:
-        own = figures(run, off > beyond * factors.skill.std)
-        values |= {f"{name}.beyond_{beyond:g}sd": own[name] for name in OF_THE_FAR}
+        far = figures(run, off > beyond * factors.skill.std)
+        values |= {f"{name}.beyond_{beyond:g}sd": far[name] for name in OF_THE_FAR}
     if numbers.relaxes:
         values["relaxed"] = report.relaxed / report.reviews if report.reviews else math.nan
     if numbers.believes:
-        values |= _beliefs(run, report.chances, made)
+        values |= _beliefs(run, report.chances)
     return values
 
 
@@ -218,16 +208,15 @@ def skill_spreads(run: Replication) -> Floats:
     return np.asarray(np.sqrt(np.bincount(of, (skills - means[of]) ** 2, n) / players))
 
 
-def _beliefs(run: Replication, chances: Floats, made: Bools) -> dict[str, float]:
+def _beliefs(run: Replication, chances: Floats) -> dict[str, float]:
     """Return what is believed of win chances, against what is true."""
     played, n = run.played, run.drawn.times.size
     first = played.teams == 0
-    own = np.where(first, chances[played.matches], 1.0 - chances[played.matches])
-    believed = np.full(n, np.nan)
-    believed[played.tickets] = own
-    true = np.full(made.size, np.nan)
+    believed, true = np.full(n, np.nan), np.full(played.times.size, np.nan)
+    chances_of_tickets = chances[played.matches]
+    believed[played.tickets] = np.where(first, chances_of_tickets, 1.0 - chances_of_tickets)
     true[played.matches[first]] = run.matches.wins[played.tickets[first]]
-    values = {"win_error": mean(np.abs(chances - true)[made])}
+    values = {"win_error": mean(np.abs(chances - true)[run.made])}
     for size in _sizes(run.factors):
         group = run.came & (run.drawn.sizes == size)
         values[f"believed_win_prob.size_{size}"] = mean(believed[group])
@@ -253,10 +242,9 @@ def measure(run: Replication) -> dict[str, float]:
 
     Tickets that come after the warm-up, and matches made after it, are measured.
     """
-    factors, played, matches = run.factors, run.played, run.matches
+    played, matches, made = run.played, run.matches, run.made
     values = figures(run, np.ones(run.drawn.times.size, np.bool_))
     del values["timed_out_fraction"], values["win_prob"]
-    made = played.times >= run.window[0]
     latencies = matches.latencies[made[matches.of_players]]
     values |= {
         "n_matches": count(made),
@@ -273,46 +261,46 @@ def measure(run: Replication) -> dict[str, float]:
         "worst_wait_ratio": _worst(run),
         "matchmaking_hours": covered(run.drawn.times, played.ends, run.window) / HOUR,
     }
-    values |= measure_preset(run, made)
-    for of in dict.fromkeys(factors.measure):
-        values |= _further(run, of, made)
+    values |= measure_preset(run)
+    for of in dict.fromkeys(run.factors.measure):
+        values |= _further(run, of)
     return values
 
 
-def _further(run: Replication, of: str, made: Bools) -> dict[str, float]:
+def _further(run: Replication, of: str) -> dict[str, float]:
     """Return the responses of one kind that `measure` asks for."""
-    factors, played = run.factors, run.played
+    factors = run.factors
     if of == "pools":
         return {}
     if of == "backfill":
         return running_figures(run)
     if of == "steps":
-        steps = run.matches.steps[made]
+        steps = run.matches.steps[run.made]
         numbers = range(len(passed_waits(factors.expansions)) + 1)
         return {f"step_used.{step}": mean(steps == step) for step in numbers}
     if of == "reasons":
         why = run.unmatchable[run.came]
         return {f"never_matchable.{name}": count(why == k) for k, name in enumerate(REASONS)}
     if of == "rules":
-        counts = {"passed": played.held, "failed": played.refused}
+        names = rule_names(factors.rules)
+        counts = (("passed", run.played.held), ("failed", run.played.refused))
         return {
-            f"rule_{verdict}.{name}": int(count)
-            for verdict, own in counts.items()
-            for name, count in zip(rule_names(factors.rules), own, strict=True)
+            f"rule_{verdict}.{name}": int(number)
+            for verdict, numbers in counts
+            for name, number in zip(names, numbers, strict=True)
         }
     values: dict[str, float] = {}
     for (_, name), group in zip(groups(factors, of), masks(run, of), strict=True):
-        own = figures(run, group)
-        values.update({f"{one.name}.{name}": own[one.name] for one in OF_GROUPS})
+        of_group = figures(run, group)
+        values |= {f"{one.name}.{name}": of_group[one.name] for one in OF_GROUPS}
     return values
 
 
 def _playing(run: Replication) -> float:
     """Return the time average of the number of players in matches."""
-    match, played = run.factors.match, run.played
+    match = run.factors.match
     if match.leave_prob == 0.0 and match.backfill == "none":
-        ends = played.times + 60.0 * match.minutes
-        return time_average(played.times, ends, run.matches.players, run.window)
+        return time_average(run.played.times, run.ends, run.matches.players, run.window)
     return time_average(*presence(run), 1, run.window)
 
 

@@ -358,12 +358,10 @@ class TicketsModel(Model[Tickets]):
 
     def play(self, inputs: Tickets) -> Replication:
         """Let a rule set match the tickets of a replication."""
+        stays = draw_stays(self._factors, inputs)
         if self._preset:
             played, report = self._preset.play(inputs, self._service)
-            return self._replication(
-                inputs, played, draw_stays(self._factors, inputs), report=report
-            )
-        stays = draw_stays(self._factors, inputs)
+            return self._replication(inputs, played, stays, report=report)
         played, backfills = self._by_rule_set(inputs, stays)
         return self._replication(inputs, played, stays, backfills)
 
