@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from valmatch.rule_sets.table import (
     Compared,
     Counted,
     Ordered,
+    Party,
     Reached,
     Rule,
     Spread,
@@ -43,6 +44,7 @@ KINDS = (Within, Compared, Counted, Reached, Spread, Combined, Ordered)
 FUNCTIONS = ("min", "max", "avg", "median", "sum", "stddev", "count", "flatten", "set_intersection")
 COUNTS = ("common", "holders", "overlap")
 OPERATIONS = ("<", "<=", "=", "!=", ">", ">=")
+PARTIES = {"min": t.LEAST, "max": t.GREATEST, "avg": t.MEAN, "sum": t.TOTAL}
 OPERATORS = {"and": t.AND, "or": t.OR, "xor": t.XOR, "not": t.NOT}
 
 
@@ -65,9 +67,6 @@ class RuleArrays:
         self.rules = np.zeros(len(table.rules), t.RULE)
         for record, rule in zip(self.rules, table.rules, strict=True):
             self._fill(record, rule)
-        for kind in (t.SPREAD, t.REACHED):
-            alike = self.rules["kind"] == kind
-            self.rules["row"][alike] = np.arange(np.count_nonzero(alike))
         self.teams = np.zeros(len(table.teams), t.TEAM)
         for record, team in zip(self.teams, table.teams, strict=True):
             record["least"], record["most"] = self._stepped(team.least), self._stepped(team.most)
@@ -102,8 +101,8 @@ class RuleArrays:
             if isinstance(value, Aggregate):
                 entries.append((0.0, self._aggregate(value), number))
             else:
-                is_text = isinstance(value, str)
-                entries.append((self._texts[value] if is_text else value, t.NONE, number))
+                plain = self._texts[value] if isinstance(value, str) else value
+                entries.append((plain, t.NONE, number))
         ages = (-np.inf, *self.table.waits)
         self._steps.append([entries[bisect_right(steps.waits, age)] for age in ages])
         return len(self._steps) - 1
@@ -128,8 +127,9 @@ class RuleArrays:
         elif isinstance(predicate, Reached):
             record["operation"] = predicate.reference == "min"
         elif isinstance(predicate, Combined):
-            parts = [OPERATORS.get(part, part) for part in predicate.program]  # type: ignore[arg-type]
-            record["first_part"], record["parts"] = self.linked(parts), len(parts)  # type: ignore[arg-type]
+            program = predicate.program
+            parts = [OPERATORS[part] if isinstance(part, str) else part for part in program]
+            record["first_part"], record["parts"] = self.linked(parts), len(parts)
 
     def _fill_aggregate(self, record: Any, one: Aggregate) -> None:  # noqa: ANN401
         """Write an aggregate down."""
@@ -146,7 +146,7 @@ class RuleArrays:
     def measures(self, record: np.void) -> Records:
         """Return the aggregates that a rule measures."""
         first = record["first_measure"]
-        return cast(Records, self.aggregates[self.links[first : first + record["measures"]]])
+        return self.aggregates[self.links[first : first + record["measures"]]]
 
     def referred(self, record: np.void) -> Records:
         """Return the aggregates that a rule refers to, at whatever age."""
@@ -169,11 +169,12 @@ ROUNDING = 1e-10
 """More than sums of 200 numbers differ by in another order, in units of the largest."""
 
 
-class TallySources(NamedTuple):
-    """What tallies are made of."""
+class Sources(NamedTuple):
+    """What columns of rows are made of."""
 
-    # stats, marks: (columns,); of each column which of the rules SPREAD or REACHED it is of; NONE:
-    # of players
+    parties: Ints  # of each column of values what stands for a ticket
+    # stats, marks: of each column the first of the columns of values that it is made of; NONE: it
+    # is made of players
     stats: Ints
     marks: Ints
     limits: Floats  # milliseconds within which marks are; NaN where they are of players
@@ -195,14 +196,14 @@ class Tallies:
             self._describe(record, aggregate)
 
     @property
-    def made(self) -> TallySources:
+    def sources(self) -> Sources:
         """What the columns are made of."""
         none = t.NONE, np.nan
         limits = [self.limits.get(column, none) for column in range(len(self.marks))]
-        return TallySources(
-            np.array(
-                [self.spread_columns.get(k, t.NONE) for k in range(len(self.stats))], np.int64
-            ),
+        spreads = [self.spread_columns.get(column, t.NONE) for column in range(len(self.stats))]
+        return Sources(
+            np.array(self.tickets.parties, np.int64),
+            np.array(spreads, np.int64),
             np.array([row for row, _ in limits], np.int64),
             np.array([limit for _, limit in limits], np.float64),
         )
@@ -239,7 +240,7 @@ class Tallies:
 
     def spread(self, row: int) -> int:
         """Return the column of the values of tickets that a rule SPREAD compares."""
-        column = self._stat(("spread", row), self.tickets.spreads[:, row], True)
+        column = self._stat(("spread", row), self.tickets.columns[row], True)
         self.spread_columns[column] = row
         return column
 
@@ -272,12 +273,15 @@ class Tallies:
 
     def _regions(self, row: int, limits: Sequence[float]) -> int:
         """Return the first column of sets of regions within limits, NONE if there are too many."""
-        pings = self.tickets.pings[:, row]["ping"]
-        if pings.shape[1] > BITS:
+        regions = self.tickets.regions
+        if regions > BITS:
             return t.NONE
-        weights = np.uint64(1) << np.arange(pings.shape[1], dtype=np.uint64)
+        first = row + t.PING_HIGH
+        pings = self.tickets.columns[first : first + t.REGION * regions : t.REGION]
         for entry, limit in enumerate(limits):
-            sets = ((pings <= limit) * weights).sum(axis=1, dtype=np.uint64)
+            sets = np.zeros(self.tickets.records.size, np.uint64)
+            for region, ping in enumerate(pings):
+                sets |= (ping <= limit).astype(np.uint64) << np.uint64(region)
             column = self._set((row, entry), lambda sets=sets: sets[self.tickets.of_row])  # type: ignore[misc]
             self.limits[column] = row, limit
         return self.sets[row, 0]
@@ -368,8 +372,10 @@ class Tallies:
         raw = measures["inner"] == t.NONE
         if isinstance(predicate, Compared) and predicate.reference is None:
             return predicate.operation == "=" and bool(raw.all())
-        is_within = isinstance(predicate, Within)
-        apart = predicate.least is not None if is_within else predicate.operation == "!="
+        if isinstance(predicate, Within):
+            apart = predicate.least is not None
+        else:
+            apart = predicate.operation == "!="
         record["partly"] = raw.any() and apart
         averages = [one for one in (*measures, *referred) if t.AVG in (one["inner"], one["outer"])]
         largest = [self.largest[int(one["column"])] for one in averages]
@@ -491,13 +497,23 @@ def _numbers(values: Floats | Texts, texts: Numbers) -> Floats:
 class TicketArrays:
     """The arrays of a table of tickets."""
 
-    def __init__(self, table: Table, tickets: Tickets, values: PlayerArrays) -> None:
-        self._table, self._tickets, self._values = table, tickets, values
-        predicates = [rule.predicate for rule in table.rules]
-        self._spreads = [one for one in predicates if isinstance(one, Spread)]
-        self._reached = [one for one in predicates if isinstance(one, Reached)]
-        self.sorts = table.sorts
-        self.spreads, self.pings = self._spread_values(), self._ping_values()
+    def __init__(
+        self, rules: RuleArrays, tickets: Tickets, values: PlayerArrays, texts: Numbers
+    ) -> None:
+        self._tickets, self._values, table = tickets, values, rules.table
+        self._table, self.regions = table, len(tickets.regions)
+        # columns of values, and what stands for a ticket in each
+        self.columns: list[Floats] = []
+        self.parties: list[int] = []
+        for record, rule in zip(rules.rules, table.rules, strict=True):
+            record["row"] = len(self.columns)
+            if isinstance(rule.predicate, Spread):
+                self._add_spread(rule.predicate)
+            elif isinstance(rule.predicate, Reached):
+                self._add_pings(rule.predicate)
+        self.sorts = np.array([self._add_sort(rule) for rule in table.sorts], t.SORT)
+        batches = [self._add_batch(number, texts) for number in table.search.batch_order]
+        self.batches = np.array(batches, np.int64)
         self.records, self.home = self._records()
         players = np.arange(values.players)
         parts = self._parts()
@@ -543,78 +559,77 @@ class TicketArrays:
             record["parts"] = len(parts) - record["first_part"]
         return parts
 
-    def _spread_values(self) -> Floats:
-        """Return the values of tickets that rules SPREAD compare."""
-        spreads = np.full((self._tickets.sizes.size, len(self._spreads)), np.nan)
-        for row, rule in enumerate(self._spreads):
-            numbers = self._values.cells[rule.attribute]["value"]
-            spreads[:, row] = self._tickets.of_party(numbers, rule.party)
-            if self._table.attributes[rule.attribute].kind == "text":
-                least = self._tickets.of_party(numbers, "min")
-                most = self._tickets.of_party(numbers, "max")
-                spreads[:, row] = np.where(least == most, least, np.nan)
-        return spreads
+    @property
+    def values(self) -> Floats:
+        """The columns of values side by side."""
+        shape = len(self.columns), self._tickets.sizes.size
+        return np.ascontiguousarray(np.array(self.columns, np.float64).reshape(shape).T)
 
-    def _ping_values(self) -> Records:
-        """Return what stands for each ticket in each region, by rule; regions in order."""
-        tickets = self._tickets
-        order = np.argsort(np.array(tickets.regions, np.str_), kind="stable")
-        latencies = tickets.latencies[:, order]
-        pings = np.zeros((tickets.sizes.size, len(self._reached), order.size), t.PING)
-        for row, rule in enumerate(self._reached):
-            ping = pings[:, row]
-            ping["ping"] = tickets.of_party(latencies, "max" if rule.each else rule.party)
-            ping["low"] = tickets.of_party(latencies, "min" if rule.each else rule.party)
-            ping["total"] = tickets.of_party(latencies, "sum")
-            ping["least"] = tickets.of_party(latencies, "min")
-        return pings
+    def _add(self, column: Floats, party: int) -> int:
+        """Add a column of values; return its number."""
+        self.columns.append(column)
+        self.parties.append(party)
+        return len(self.columns) - 1
 
-    def sort_values(self) -> Floats:
-        """Return the values of tickets by key, and which key counts for each of them as anchor.
+    def _add_party(self, players: Floats, party: Party | Literal["sum"]) -> int:
+        """Add a column of what stands for the players of each ticket."""
+        return self._add(self._tickets.of_party(players, party), PARTIES[party])
 
-        Of a map the values of a party are of those players who have the key; of keys with the same
-        value the one that comes first in the alphabet counts.
+    def _add_spread(self, rule: Spread) -> None:
+        """Add the values that a rule SPREAD compares."""
+        numbers = self._values.cells[rule.attribute]["value"]
+        if self._table.attributes[rule.attribute].kind == "number":
+            self._add_party(numbers, rule.party)
+            return
+        least, most = (self._tickets.of_party(numbers, party) for party in ("min", "max"))
+        self._add(np.where(least == most, least, np.nan), t.SAME)
+
+    def _add_pings(self, rule: Reached) -> None:
+        """Add what stands for each ticket in each region, regions in order."""
+        high: Party = "max" if rule.each else rule.party
+        low: Party = "min" if rule.each else rule.party
+        for region in np.argsort(np.array(self._tickets.regions, np.str_), kind="stable"):
+            for party in (high, low, "sum", "min"):
+                self._add_party(self._tickets.latencies[:, region], party)
+
+    def _add_sort(self, rule: Ordered) -> tuple[bool, bool, int, int]:
+        """Add the values of tickets by key, and which key counts for each of them as anchor.
+
+        Of keys with the same value the one that comes first in the alphabet counts.
         """
-        found = [self._sorted_by(rule) for rule in self.sorts]
-        most = max((values.shape[1] for values in found), default=1)
-        every = np.full((self._tickets.sizes.size, len(found), max(most, 1) + 1), np.nan)
-        for row, (rule, values) in enumerate(zip(self.sorts, found, strict=True)):
-            every[:, row, : values.shape[1]] = values
-            none = np.isnan(values).all(axis=1)
-            signed = -values if rule.key == "highest" else values
-            keys = np.where(np.isnan(values), np.inf, signed)
-            first = keys.argmin(axis=1) if keys.shape[1] else t.NONE
-            every[:, row, -1] = np.where(none, t.NONE, first)
-        return every
+        values, first = self._values.values[rule.attribute], len(self.columns)
+        if isinstance(values, Maps):
+            for key in range(values.numbers.shape[1]):
+                self._add(self._of_key(values.numbers[:, key], rule.party), t.FIRST)
+        else:
+            self._add_party(self._values.cells[rule.attribute]["value"], rule.party)
+        keys = len(self.columns) - first
+        every = np.array(self.columns[first:]).reshape(keys, self._tickets.sizes.size)
+        signed = np.where(np.isnan(every), np.inf, -every if rule.key == "highest" else every)
+        best = signed.argmin(axis=0) if keys else t.NONE
+        none = np.isnan(every).all(axis=0)
+        self._add(np.where(none, t.NONE, best) * 1.0, t.FIRST if rule.key else t.LEAST)
+        return rule.from_anchor, rule.descending, first, keys
 
-    def _sorted_by(self, rule: Ordered) -> Floats:
-        """Return the values of tickets that an order looks at, by key."""
-        values, of_party = self._values.values[rule.attribute], self._tickets.of_party
-        if not isinstance(values, Maps):
-            numbers = self._values.cells[rule.attribute]["value"]
-            return of_party(numbers, rule.party)[:, np.newaxis]
-        gone = np.isnan(values.numbers)
-        if rule.party != "avg":
-            far = np.inf if rule.party == "min" else -np.inf
-            found = of_party(np.where(gone, far, values.numbers), rule.party)
+    def _of_key(self, numbers: Floats, party: Party) -> Floats:
+        """Return what stands for those players of each ticket who have a key."""
+        gone, of_party = np.isnan(numbers), self._tickets.of_party
+        if party != "avg":
+            far = np.inf if party == "min" else -np.inf
+            found = of_party(np.where(gone, far, numbers), party)
             return np.where(np.isinf(found), np.nan, found)
-        sums = of_party(np.where(gone, 0.0, values.numbers), "sum")
         counts = of_party(~gone * 1.0, "sum")
+        sums = of_party(np.where(gone, 0.0, numbers), "sum")
         return sums / np.where(counts > 0.0, counts, np.nan)
 
-    def batch_values(self, texts: Numbers) -> Floats:
-        """Return by what the pool is sorted before it is cut: averages, or places of texts."""
-        attributes = self._table.search.batch_order
-        found = np.zeros((self._tickets.sizes.size, len(attributes)))
+    def _add_batch(self, attribute: int, texts: Numbers) -> int:
+        """Add by what the pool is sorted before it is cut: averages, or places of texts."""
+        numbers = self._values.cells[attribute]["value"]
+        if self._table.attributes[attribute].kind == "number":
+            return self._add_party(numbers, "avg")
         places = np.argsort(np.argsort(np.array(list(texts), np.str_), kind="stable"))
-        for row, number in enumerate(attributes):
-            numbers = self._values.cells[number]["value"]
-            is_text = self._table.attributes[number].kind == "text"
-            if is_text:
-                codes = np.where(np.isnan(numbers), -1, numbers).astype(np.int64)
-                numbers = np.append(places, 0)[codes] * 1.0
-            found[:, row] = self._tickets.of_party(numbers, "min" if is_text else "avg")
-        return found
+        codes = np.where(np.isnan(numbers), -1, numbers).astype(np.int64)
+        return self._add_party(np.append(places, 0)[codes] * 1.0, "min")
 
     def answers(self) -> Records:
         """Return all answers to proposals."""
@@ -627,19 +642,18 @@ class TicketArrays:
 
 def arrays_of(
     table: Table, tickets: Tickets, service: Service, search: Search, counted: bool
-) -> tuple[World, TallySources]:
+) -> tuple[World, Sources]:
     """Return the arrays of a world, and what tallies are made of in it."""
     texts = Numbers()
     rules, values = RuleArrays(table, texts), PlayerArrays(table, tickets, texts)
-    made = TicketArrays(table, tickets, values)
+    made = TicketArrays(rules, tickets, values, texts)
     tallies = Tallies(rules, values, made)
     order = order_rules(rules, tallies, counted, search == "exhaustive")
     n, (stats, marks) = tickets.sizes.size, tallies.arrays()
-    rows = made.records, stats[:n], marks[:n], made.spreads, made.pings, made.sort_values()
     made.records["partition"] = partitions_of(stats[:n, order.partition_columns])
     options = _options(table, service, search)
-    options["counted"], options["common"], options["swift"] = counted, order.common, order.swift
-    sorts = np.array([(one.from_anchor, one.descending) for one in made.sorts], t.SORT)
+    options["counted"], options["regions"] = counted, made.regions
+    options["common"], options["swift"] = order.common, order.swift
     world = World(
         options=options,
         rules=rules.rules,
@@ -648,17 +662,18 @@ def arrays_of(
         steps=rules.steps,
         teams=rules.teams,
         order=order.rules,
-        sorts=sorts,
+        sorts=made.sorts,
+        batches=made.batches,
         waits=np.array(table.waits, np.float64),
         cells=values.cells,
         list_items=values.list_items,
         home=made.home,
-        rows=Rows(*rows, made.batch_values(texts)),
+        rows=Rows(made.records, stats[:n], marks[:n], made.values),
         parts=Parts(made.teams, stats[n:], marks[n:]),
         answers=made.answers(),
         rng_key=tickets.rng_key,
     )
-    return world, tallies.made
+    return world, tallies.sources
 
 
 def _options(table: Table, service: Service, search: Search) -> Records:

@@ -18,21 +18,18 @@ from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import apart, internal, njit
 from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets import layout as t
-from valmatch.matching.tickets.arrays import TallySources, arrays_of, queue_of
+from valmatch.matching.tickets.arrays import Sources, arrays_of, queue_of
 from valmatch.matching.tickets.candidate import NOBODY
 from valmatch.matching.tickets.columns import Played, Tickets, spans
 from valmatch.matching.tickets.driving import finish, next_moment, pass_moment
 from valmatch.matching.tickets.layout import Parts, Queue, Rows, World
 from valmatch.matching.tickets.playing import played_of, too_many
-from valmatch.matching.tickets.rolling import GREATEST, LEAST, MEAN, PARTIES, copy_row
-from valmatch.rule_sets.table import Reached, Spread, Table
+from valmatch.matching.tickets.rolling import copy_row
+from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.worlds import Search, Service
 
 SHORT = -1
 """What `play_games` returns where there is no room for all that may come by the next review."""
-
-SAME, FIRST = len(PARTIES), len(PARTIES) + 1
-"""What else stands for the players of a ticket: their value if they agree; that of the first."""
 
 GAME = np.dtype(
     [
@@ -69,18 +66,6 @@ GAMES_OPTIONS = np.dtype(
 )
 
 
-class Aggregation(NamedTuple):
-    """What stands for the players of a ticket, by column, and what tallies are made of."""
-
-    spreads: Ints
-    # pings, lows: the highest and the lowest latency that counts
-    pings: Ints
-    lows: Ints
-    sorts: Ints
-    batches: Ints
-    sources: TallySources
-
-
 class Games(NamedTuple):
     """The games, and what their servers need to ask for players."""
 
@@ -88,7 +73,7 @@ class Games(NamedTuple):
     state: Records  # (1,)
     arrivals: Rows  # drawn tickets
     singles: Rows  # drawn players, as if each were a ticket
-    aggregation: Aggregation
+    sources: Sources  # what columns of rows are made of
     ticket_of: Ints  # (players,); drawn ticket of each drawn player
     # (players,); which part of what is left of the match a player stays; infinity: all
     stays: Floats
@@ -302,51 +287,30 @@ def _ask(number: int, now: float, world: World, games: Games) -> None:
 @internal
 def _aggregate(row: int, begin: int, world: World, games: Games) -> None:
     """Note what stands for the players of a backfill ticket, the last ones so far."""
-    singles, aggregation, rows = games.singles, games.aggregation, world.rows
     members = games.members[begin : games.state[0]["players"]]
-    for rule in range(aggregation.spreads.size):
-        rows.spreads[row, rule] = _stands_for(
-            aggregation.spreads[rule], singles.spreads[:, rule], members
-        )
-    for rule in range(aggregation.pings.size):
-        for region in range(rows.pings.shape[2]):
-            pings, ping = singles.pings[:, rule, region], rows.pings[row, rule, region]
-            ping["ping"] = _stands_for(aggregation.pings[rule], pings["ping"], members)
-            ping["low"] = _stands_for(aggregation.lows[rule], pings["low"], members)
-            ping["least"] = _stands_for(LEAST, pings["least"], members)
-            ping["total"] = 0.0
-            for k in range(members.size):
-                ping["total"] += pings[members[k]]["total"]
-    last = rows.sort_values.shape[2] - 1
-    for sort in range(aggregation.sorts.size):
-        for key in range(last + 1):
-            rows.sort_values[row, sort, key] = singles.sort_values[members[0], sort, key]
-        if aggregation.sorts[sort] != FIRST:
-            values = singles.sort_values[:, sort, 0]
-            value = _stands_for(aggregation.sorts[sort], values, members)
-            rows.sort_values[row, sort, 0] = value
-            rows.sort_values[row, sort, last] = t.NONE if np.isnan(value) else 0
-    for sort in range(aggregation.batches.size):
-        values = singles.batch_values[:, sort]
-        rows.batch_values[row, sort] = _stands_for(aggregation.batches[sort], values, members)
+    for column in range(world.rows.values.shape[1]):
+        party, values = games.sources.parties[column], games.singles.values[:, column]
+        world.rows.values[row, column] = _stands_for(party, values, members)
 
 
 @internal
 def _stands_for(party: int, values: Floats, members: Ints) -> float:
     """Return what stands for some players: NaN where a value is."""
     low, high, total = np.inf, -np.inf, 0.0
+    if party == t.FIRST:
+        return values[members[0]]
     for k in range(members.size):
         value = values[members[k]]
         if np.isnan(value):
             return np.nan
         low, high, total = min(low, value), max(high, value), total + value
-    if party == LEAST:
+    if party == t.LEAST:
         return low
-    if party == GREATEST:
+    if party == t.GREATEST:
         return high
-    if party == SAME:
+    if party == t.SAME:
         return low if low == high else np.nan
-    return total / members.size
+    return total if party == t.TOTAL else total / members.size
 
 
 @internal
@@ -354,7 +318,7 @@ def _tally(
     target: Rows | Parts, place: int, team: int, row: int, world: World, games: Games
 ) -> None:
     """Note what the players of a backfill ticket on a team, or on all, add to tallies."""
-    singles, sources, record = games.singles, games.aggregation.sources, world.rows.tickets[row]
+    singles, sources, record = games.singles, games.sources, world.rows.tickets[row]
     for column in range(target.stats.shape[1]):
         stat = target.stats[place, column]
         stat["low"], stat["high"], stat["total"], stat["players"] = np.inf, -np.inf, 0.0, 0
@@ -374,17 +338,18 @@ def _tally(
         for column in range(target.marks.shape[1]):
             target.marks[place, column] &= singles.marks[player, column]
     for column in range(target.stats.shape[1]):
-        rule = sources.stats[column]
-        if rule != t.NONE:
+        first = sources.stats[column]
+        if first != t.NONE:
             stat = target.stats[place, column]
-            stat["low"] = stat["high"] = world.rows.spreads[row, rule]
+            stat["low"] = stat["high"] = world.rows.values[row, first]
             stat["total"] = 0.0
     for column in range(target.marks.shape[1]):
-        rule = sources.marks[column]
-        if rule != t.NONE:
+        first = sources.marks[column]
+        if first != t.NONE:
             marks = np.uint64(0)
-            for region in range(world.rows.pings.shape[2]):
-                if world.rows.pings[row, rule, region]["ping"] <= sources.limits[column]:
+            for region in range(world.options[0]["regions"]):
+                ping = world.rows.values[row, first + t.REGION * region + t.PING_HIGH]
+                if ping <= sources.limits[column]:
                     marks |= np.uint64(1) << np.uint64(region)
             target.marks[place, column] = marks
 
@@ -460,7 +425,7 @@ def play_with_games(
 
 
 def _games(
-    table: Table, tickets: Tickets, serving: Serving, world: World, sources: TallySources
+    table: Table, tickets: Tickets, serving: Serving, world: World, sources: Sources
 ) -> Games:
     """Return games before the first one, with no room for backfill tickets."""
     players, drawn = int(tickets.sizes.sum()), world.rows.tickets.size
@@ -480,7 +445,7 @@ def _games(
         state=state,
         arrivals=world.rows,
         singles=arrays_of(table, alone, Service(0.0, 0.0), "pass", counted)[0].rows,
-        aggregation=_aggregation(table, sources),
+        sources=sources,
         ticket_of=tickets.of,
         stays=serving.stays,
         games=np.zeros(drawn, GAME),
@@ -488,31 +453,6 @@ def _games(
         of_row=np.zeros(drawn, np.int64),
         of_match=np.zeros(drawn, np.int64),
         members=np.zeros(0, np.int64),
-    )
-
-
-def _aggregation(table: Table, sources: TallySources) -> Aggregation:
-    """Return what stands for the players of a ticket."""
-    predicates = [rule.predicate for rule in table.rules]
-    reached = [one for one in predicates if isinstance(one, Reached)]
-    kinds = [attribute.kind for attribute in table.attributes]
-
-    def numbers(values: list[int]) -> Ints:
-        return np.array(values, np.int64)
-
-    return Aggregation(
-        numbers(
-            [
-                SAME if kinds[one.attribute] == "text" else PARTIES.index(one.party)
-                for one in predicates
-                if isinstance(one, Spread)
-            ]
-        ),
-        numbers([GREATEST if one.each else PARTIES.index(one.party) for one in reached]),
-        numbers([LEAST if one.each else PARTIES.index(one.party) for one in reached]),
-        numbers([FIRST if one.key else PARTIES.index(one.party) for one in table.sorts]),
-        numbers([MEAN if kinds[k] == "number" else LEAST for k in table.search.batch_order]),
-        sources,
     )
 
 
@@ -529,14 +469,14 @@ def _with_room(more: int, world: World, queue: Queue, games: Games) -> tuple[Wor
     # All games that run, or are about to, may ask at once.
     asking = state["games"] - state["running"] + queue.state[0]["completed"] - state["made"]
     more = max(more, 2 * int(asking) + BACKFILLS)
-    rows = Rows(*(_longer(values, more) for values in world.rows))
+    rows = Rows._make(_longer(values, more) for values in world.rows)
     rows.tickets["time"][int(state["rows"]) :] = np.inf  # of rows that nobody has yet
     return (
         world._replace(
             cells=_longer(world.cells, more * places, 1),
             home=_longer(world.home, more * places),
             rows=rows,
-            parts=Parts(*(_longer(values, more * world.teams.size) for values in world.parts)),
+            parts=Parts._make(_longer(values, more * world.teams.size) for values in world.parts),
         ),
         queue._replace(
             slots=_longer(queue.slots, more),

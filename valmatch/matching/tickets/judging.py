@@ -399,22 +399,23 @@ def _reached(rule: np.void, age: int, world: World, candidate: Candidate) -> int
     current = candidate.current[0]
     most = holding(rule["most"], age, world, np.inf)
     spread = holding(rule["spread"], age, world, np.inf)
-    for region in range(world.rows.pings.shape[2]):
+    values = world.rows.values
+    for region in range(world.options[0]["regions"]):
         fine, total, least = True, 0.0, np.inf
+        column = rule["row"] + t.REGION * region
         for k in range(current["tickets"]):
             ticket = candidate.tried[t.MEMBERS, k]
-            ping = world.rows.pings[ticket, rule["row"], region]
-            if not ping["ping"] <= most:  # nor where it is not reported
+            if not values[ticket, column + t.PING_HIGH] <= most:  # nor where it is not reported
                 fine = False
                 break
-            total += ping["total"]
-            least = min(least, ping["least"])
+            total += values[ticket, column + t.PING_TOTAL]
+            least = min(least, values[ticket, column + t.PING_LEAST])
         if fine and rule["spread"] != t.NONE:
             reference = least if rule["operation"] else total / current["players"]
             for k in range(current["tickets"]):
-                ping = world.rows.pings[candidate.tried[t.MEMBERS, k], rule["row"], region]
-                fine = fine and abs(ping["ping"] - reference) <= spread
-                fine = fine and abs(ping["low"] - reference) <= spread
+                ticket = candidate.tried[t.MEMBERS, k]
+                for place in (column + t.PING_HIGH, column + t.PING_LOW):
+                    fine = fine and abs(values[ticket, place] - reference) <= spread
         if fine:
             return t.TRUE
     return t.FALSE
@@ -423,11 +424,10 @@ def _reached(rule: np.void, age: int, world: World, candidate: Candidate) -> int
 @internal
 def _spread(rule: np.void, age: int, world: World, candidate: Candidate) -> int:
     """Judge whether the tickets' values are close to each other, or the same."""
-    current = candidate.current[0]
     most = holding(rule["most"], age, world, 0.0)
     low, high = np.inf, -np.inf
-    for k in range(current["tickets"]):
-        value = world.rows.spreads[candidate.tried[t.MEMBERS, k], rule["row"]]
+    for k in range(candidate.current[0]["tickets"]):
+        value = world.rows.values[candidate.tried[t.MEMBERS, k], rule["row"]]
         if np.isnan(value):  # texts that differ within a party
             return t.FALSE
         low, high = min(low, value), max(high, value)

@@ -77,7 +77,7 @@ RULE = np.dtype(
         ("least", "i8"),
         ("most", "i8"),
         ("spread", "i8"),
-        ("row", "i8"),  # column of `spreads` or `pings`
+        ("row", "i8"),  # the first of its columns of `values`
         ("first_part", "i8"),
         ("parts", "i8"),
         ("tallied", "i8"),  # whether tallies may give the verdict
@@ -112,9 +112,20 @@ STEP = np.dtype(
     ]
 )
 CELL = np.dtype([("value", "f8"), ("first", "i8"), ("end", "i8")])
-PING = np.dtype([("ping", "f8"), ("low", "f8"), ("total", "f8"), ("least", "f8")])
 ANSWER = np.dtype([("seconds", "f8"), ("accepts", "i8")])
-SORT = np.dtype([("from_anchor", "i8"), ("descending", "i8")])
+SORT = np.dtype([("from_anchor", "i8"), ("descending", "i8"), ("first", "i8"), ("keys", "i8")])
+"""In `values` it has a column for each key, then the key that counts for a ticket as anchor, or
+NONE."""
+
+PING_HIGH, PING_LOW, PING_TOTAL, PING_LEAST = range(4)
+"""Columns of a region: the highest and the lowest milliseconds that count of a ticket, NaN where
+not all its players report the region; the sum and the least of its players."""
+
+REGION = 4  # columns of a region
+
+LEAST, GREATEST, MEAN, TOTAL, SAME, FIRST = range(6)
+"""What of a ticket's players stands for the ticket; SAME: their value if they agree, else NaN."""
+
 STAT = np.dtype([("low", "f8"), ("high", "f8"), ("total", "f8"), ("players", "i8")])
 """What tallies keep of the values of some players."""
 
@@ -129,6 +140,7 @@ OPTIONS = np.dtype(
         ("counted", "i8"),  # whether each verdict on each rule is counted
         ("common", "i8"),  # of the order of rules, those whatever team a ticket is on
         ("swift", "i8"),  # the end of those that tallies judge
+        ("regions", "i8"),
         ("timeout", "f8"),
         ("horizon", "f8"),
         ("review", "f8"),  # seconds between reviews; 0: whenever something changes
@@ -144,15 +156,7 @@ class Rows(NamedTuple):
     tickets: Records  # (tickets,)
     stats: Records  # (tickets, columns); what each adds to tallies
     marks: Words  # (tickets, columns); texts that all its players have, or regions that they reach
-    # (tickets, rules); the value that a rule SPREAD compares; of texts NaN where its players differ
-    spreads: Floats
-    # (tickets, rules, regions); milliseconds: the highest and the lowest that count, NaN where not
-    # all its players report the region; the sum and the least of its players
-    pings: Records
-    # (tickets, sorts, keys + 1); NaN where there is none; last the key whose value counts for a
-    # ticket as anchor, or NONE
-    sort_values: Floats
-    batch_values: Floats  # (tickets, attributes)
+    values: Floats  # (tickets, columns); what rules SPREAD and REACHED, sorts and batches look at
 
 
 class Parts(NamedTuple):
@@ -174,6 +178,7 @@ class World(NamedTuple):
     teams: Records
     order: Ints  # rules in the order in which a match that is not complete is judged by them
     sorts: Records
+    batches: Ints  # columns of `values` by which the pool is sorted before it is cut
     waits: Floats  # waits at which something may change, increasing
     # (columns, players); numbers, or numbers of texts, or where lists are in `list_items`; the last
     # column is ids

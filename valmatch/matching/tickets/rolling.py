@@ -18,16 +18,12 @@ from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import ROUNDING, arrays_of, queue_of
 from valmatch.matching.tickets.columns import Tickets
 from valmatch.matching.tickets.layout import Queue, Rows, World
-from valmatch.rule_sets.table import Party, Spread, Table
+from valmatch.rule_sets.table import Spread, Table
 from valmatch.rule_sets.worlds import Service
 
 SOME_SKILL = 1000.0 * np.pi  # a skill whose sums are not exact, as those of ratings are not
 
 HOUR = 3600.0
-
-PARTIES: tuple[Party, ...] = ("min", "max", "avg")
-LEAST, GREATEST, MEAN = range(len(PARTIES))
-"""What stands for the players of a ticket."""
 
 
 class Template(NamedTuple):
@@ -36,10 +32,11 @@ class Template(NamedTuple):
     # times are in hours; of the ticket k all but the skills is that of any with k + 1 players
     world: World
     skill: int  # the attribute that is the skill
-    columns: Ints  # columns of stats that are of skills
-    # (n, 3); rules SPREAD that are, their columns of stats or NONE, and what stands for a ticket
+    stats: Ints  # columns of stats that are of the skills of players
+    # spreads, values: (n, 2); columns of stats and of values that are of the skills of tickets, and
+    # what stands for a ticket
     spreads: Ints
-    sorts: Ints  # (n, 2); sorts that are, and what stands for a ticket
+    values: Ints
 
 
 def template_of(table: Table, attribute: str, largest: int) -> Template:
@@ -63,24 +60,24 @@ def template_of(table: Table, attribute: str, largest: int) -> Template:
     world.rows.tickets["matchable"] = 1
     skill = [one.name for one in table.attributes].index(attribute)
     of_skill = world.aggregates[world.aggregates["source"] == skill]["column"]
-    rules = [rule.predicate for rule in table.rules if isinstance(rule.predicate, Spread)]
-    columns = {int(row): column for column, row in enumerate(sources.stats)}
     spreads = [
-        (row, columns.get(row, t.NONE), PARTIES.index(rule.party))
-        for row, rule in enumerate(rules)
-        if rule.attribute == skill
+        int(record["row"])
+        for record, rule in zip(world.rules, table.rules, strict=True)
+        if isinstance(rule.predicate, Spread) and rule.predicate.attribute == skill
     ]
     sorts = [
-        (row, PARTIES.index(order.party))
-        for row, order in enumerate(table.sorts)
+        int(record["first"])
+        for record, order in zip(world.sorts, table.sorts, strict=True)
         if order.attribute == skill
     ]
+    of_spreads = [(k, sources.parties[c]) for k, c in enumerate(sources.stats) if c in spreads]
+    of_values = [(column, sources.parties[column]) for column in (*spreads, *sorts)]
     return Template(
         world._replace(waits=world.waits / HOUR),
         skill,
         np.unique(of_skill[of_skill != t.NONE]),
-        np.array(spreads, np.int64).reshape(-1, 3),
-        np.array(sorts, np.int64).reshape(-1, 2),
+        np.array(of_spreads, np.int64).reshape(-1, 2),
+        np.array(of_values, np.int64).reshape(-1, 2),
     )
 
 
@@ -94,12 +91,14 @@ def room_for(capacity: int, template: Template) -> tuple[World, Queue]:
     players = largest * capacity
     cells = np.repeat(known.cells[:, :1], players, axis=1)
     cells["value"][-1] = known.cells[-1, 0]["value"] + np.arange(players)
+    rows = Rows(*(np.zeros((capacity, *one.shape[1:]), one.dtype) for one in known.rows))
+    rows.tickets["first"] = largest * np.arange(capacity)
     world = known._replace(
         options=known.options.copy(),
         rules=known.rules.copy(),
         cells=cells,
         home=np.full(players, t.NONE, np.int64),
-        rows=Rows(*(np.zeros((capacity, *one.shape[1:]), one.dtype) for one in known.rows)),
+        rows=rows,
     )
     return world, queue_of(world)
 
@@ -131,16 +130,8 @@ def copy_row(source: Rows, number: int, rows: Rows, row: int) -> None:
         rows.stats[row, column] = source.stats[number, column]
     for column in range(rows.marks.shape[1]):
         rows.marks[row, column] = source.marks[number, column]
-    for rule in range(rows.spreads.shape[1]):
-        rows.spreads[row, rule] = source.spreads[number, rule]
-    for rule in range(rows.pings.shape[1]):
-        for region in range(rows.pings.shape[2]):
-            rows.pings[row, rule, region] = source.pings[number, rule, region]
-    for sort in range(rows.sort_values.shape[1]):
-        for key in range(rows.sort_values.shape[2]):
-            rows.sort_values[row, sort, key] = source.sort_values[number, sort, key]
-    for sort in range(rows.batch_values.shape[1]):
-        rows.batch_values[row, sort] = source.batch_values[number, sort]
+    for column in range(rows.values.shape[1]):
+        rows.values[row, column] = source.values[number, column]
 
 
 @internal
@@ -154,20 +145,17 @@ def enter(ticket: int, now: float, players: int, template: Template, world: Worl
     for player in range(first, first + players):
         value = world.cells[template.skill, player]["value"]
         low, high, total = min(low, value), max(high, value), total + value
-    by_party = low, high, total / players
+    by_party = low, high, total / players  # LEAST, GREATEST, MEAN
     slack = ROUNDING * max(abs(low), abs(high))
     for rule in range(rules.size):
         if rules[rule]["slack"] > 0.0:
             rules[rule]["slack"] = max(rules[rule]["slack"], slack)
-    for k in range(template.columns.size):
-        stat = rows.stats[ticket, template.columns[k]]
+    for k in range(template.stats.size):
+        stat = rows.stats[ticket, template.stats[k]]
         stat["low"], stat["high"], stat["total"] = low, high, total
     for k in range(template.spreads.shape[0]):
-        row, column, party = template.spreads[k]
-        rows.spreads[ticket, row] = by_party[party]
-        if column != t.NONE:
-            rows.stats[ticket, column]["low"] = by_party[party]
-            rows.stats[ticket, column]["high"] = by_party[party]
-    for k in range(template.sorts.shape[0]):
-        row, party = template.sorts[k]
-        rows.sort_values[ticket, row, 0] = by_party[party]
+        column, party = template.spreads[k]
+        rows.stats[ticket, column]["low"] = rows.stats[ticket, column]["high"] = by_party[party]
+    for k in range(template.values.shape[0]):
+        column, party = template.values[k]
+        rows.values[ticket, column] = by_party[party]

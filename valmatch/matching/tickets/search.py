@@ -542,10 +542,10 @@ def _order_pool(pool: int, number: int, world: World, queue: Queue) -> None:
             queue.slots[ticket]["key"] = uniform_at(world.rng_key, BATCHES, ticket, counter)
         _sort(t.POOL, pool, queue)
         return
-    for row in range(world.rows.batch_values.shape[1] - 1, -1, -1):
+    for row in range(world.batches.size - 1, -1, -1):
         for k in range(pool):
             ticket = queue.lists[t.POOL, k]
-            queue.slots[ticket]["key"] = world.rows.batch_values[ticket, row]
+            queue.slots[ticket]["key"] = world.rows.values[ticket, world.batches[row]]
         _sort(t.POOL, pool, queue)
 
 
@@ -649,16 +649,17 @@ def _try_others(anchor: int, count: int, world: World, queue: Queue) -> None:
 @internal
 def _sort_others(row: int, anchor: int, others: int, world: World, queue: Queue) -> None:
     """Sort tickets by one sort: those without a value last."""
-    values = world.rows.sort_values
-    key = int(values[anchor, row, values.shape[2] - 1])
+    sort, values = world.sorts[row], world.rows.values
+    key = int(values[anchor, sort["first"] + sort["keys"]])
     if key == t.NONE:
         return
+    column = sort["first"] + key
     for k in range(others):
         ticket = queue.lists[t.OTHERS, k]
-        value = values[ticket, row, key]
-        if world.sorts[row]["from_anchor"]:
-            value = abs(value - values[anchor, row, key])
-        if world.sorts[row]["descending"]:
+        value = values[ticket, column]
+        if sort["from_anchor"]:
+            value = abs(value - values[anchor, column])
+        if sort["descending"]:
             value = -value
         queue.slots[ticket]["key"] = np.inf if np.isnan(value) else value
     _sort(t.OTHERS, others, queue)
