@@ -135,7 +135,7 @@ def measure(benchmark: BenchmarkFixture, given: World) -> Queue:
     benchmark.pedantic(play, setup=prepare, rounds=5)  # type: ignore[no-untyped-call]
     assert benchmark.stats is not None
     seconds = float(benchmark.stats["min"])
-    benchmark.extra_info["tickets_per_second"] = given.tickets.size / seconds
+    benchmark.extra_info["tickets_per_second"] = given.rows.tickets.size / seconds
     benchmark.extra_info["seconds"] = seconds
     return queues[-1]
 

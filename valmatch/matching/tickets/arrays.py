@@ -720,7 +720,7 @@ def queue_of(world: World) -> Queue:
     tickets, most = world.rows.tickets.size, int(world.teams["ever"].sum())
     searches, room = max(min(tickets, SAVED_TICKETS // (most + 1)), 1), max(tickets, 1)
     state, saved = np.zeros(1, t.STATE), np.zeros(searches, t.SAVED_SEARCH)
-    state["next_end"], saved["anchor"] = np.inf, t.NONE
+    state["next_end"], state["now"], saved["anchor"] = np.inf, -np.inf, t.NONE
     return Queue(
         state=state,
         slots=np.zeros(tickets, t.SLOT),

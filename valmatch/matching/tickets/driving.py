@@ -15,6 +15,9 @@ from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.layout import Queue, World
 from valmatch.matching.tickets.search import review
 
+OVER = -1
+"""What `advance` returns where nothing is left to happen until the horizon."""
+
 
 @njit
 def play(world: World, queue: Queue) -> int:
@@ -25,41 +28,40 @@ def play(world: World, queue: Queue) -> int:
 @apart
 def _play(world: World, queue: Queue) -> int:
     """Let tickets come and go, see `play`."""
-    now, state = -np.inf, queue.state[0]
-    while state["too_many"] == 0:
-        last, now = now, next_moment(now, world, queue)
-        idle = (
-            state["joined"] == world.rows.tickets.size
-            and state["waiting"] + state["proposals"] == 0
-        )
-        if idle or now > world.options[0]["horizon"]:
+    state, tickets = queue.state[0], world.rows.tickets.size
+    while state["joined"] < tickets or state["waiting"] + state["proposals"] > 0:
+        if advance(world, queue) == OVER:
             break
-        pass_moment(now, now > last, world, queue)
-    finish(world, queue)
-    return state["too_many"]
+    return finish(world, queue)
 
 
 @internal
-def pass_moment(now: float, later: bool, world: World, queue: Queue) -> bool:
-    """Let happen what does at a moment; return whether there was a review."""
+def advance(world: World, queue: Queue) -> int:
+    """Let happen what does at the next moment; return whether that was a review, or OVER."""
+    state, last = queue.state[0], queue.state[0]["now"]
+    now = _next_moment(last, world, queue)
+    if now > world.options[0]["horizon"] or state["too_many"] > 0:
+        return OVER
+    state["now"] = now
     returned = _end_proposals(now, world, queue)
     _let_leave(now, world, queue)
     joined = _let_join(now, world, queue)
-    if not _is_due(now, returned or joined, later, world, queue):
-        return False
-    before = queue.state[0]["proposals"]
+    if not _is_due(now, returned or joined, now > last, world, queue):
+        return 0
+    before = state["proposals"]
     _begin_to_count(now, world, queue)
     review(now, world, queue)
     _settle(before, now, world, queue)
-    return True
+    return 1
 
 
 @internal
-def finish(world: World, queue: Queue) -> None:
-    """Note at the horizon who waits still."""
+def finish(world: World, queue: Queue) -> int:
+    """Note at the horizon who waits still; return 0, or what was too many to look at."""
     for ticket in range(queue.state[0]["joined"]):
         if queue.slots[ticket]["status"] < t.COMPLETED:
             _end(ticket, t.SEARCHING, world.options[0]["horizon"], queue)
+    return queue.state[0]["too_many"]
 
 
 @internal
@@ -74,7 +76,7 @@ def _begin_to_count(now: float, world: World, queue: Queue) -> None:
 
 
 @internal
-def next_moment(now: float, world: World, queue: Queue) -> float:
+def _next_moment(now: float, world: World, queue: Queue) -> float:
     """Return the next moment at which something may happen."""
     state, options = queue.state[0], world.options[0]
     moment = np.inf

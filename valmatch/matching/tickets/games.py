@@ -21,7 +21,7 @@ from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import Sources, arrays_of, queue_of
 from valmatch.matching.tickets.candidate import NOBODY
 from valmatch.matching.tickets.columns import Played, Tickets, spans
-from valmatch.matching.tickets.driving import finish, next_moment, pass_moment
+from valmatch.matching.tickets.driving import OVER, advance, finish
 from valmatch.matching.tickets.layout import Parts, Queue, Rows, World
 from valmatch.matching.tickets.playing import played_of, too_many
 from valmatch.matching.tickets.rolling import copy_row
@@ -54,7 +54,6 @@ GAMES_STATE = np.dtype(
         ("running", "i8"),  # the first game that has not ended
         ("made", "i8"),  # matches that have been seen
         ("due", "i8"),  # whether servers are to look
-        ("now", "f8"),
     ]
 )
 GAMES_OPTIONS = np.dtype(
@@ -97,21 +96,15 @@ def play_games(world: World, queue: Queue, games: Games) -> int:
 @apart
 def _play_games(world: World, queue: Queue, games: Games) -> int:
     """Let tickets come and games run, see `play_games`."""
-    state, games_state = queue.state[0], games.state[0]
-    while state["too_many"] == 0:
-        if games_state["due"]:
+    state, step = games.state[0], 0
+    while step != OVER:
+        if state["due"]:
             if not _has_room(world, queue, games):
                 return SHORT
             _look(world, queue, games)
-            games_state["due"] = 0
-        last = games_state["now"]
-        now = next_moment(last, world, queue)
-        if now > world.options[0]["horizon"]:
-            break
-        games_state["now"] = now
-        games_state["due"] = int(pass_moment(now, now > last, world, queue))
-    finish(world, queue)
-    return state["too_many"]
+        step = advance(world, queue)
+        state["due"] = int(step == 1)
+    return finish(world, queue)
 
 
 @internal
@@ -153,8 +146,8 @@ def _look(world: World, queue: Queue, games: Games) -> None:
         state["running"] += 1
     for number in range(state["running"], state["games"]):
         game = games.games[number]
-        if game["next_leave"] <= state["now"]:
-            _let_go(number, state["now"], games)
+        if game["next_leave"] <= queue.state[0]["now"]:
+            _let_go(number, queue.state[0]["now"], games)
         row = game["ticket"]
         if row != t.NONE and queue.slots[row]["status"] > t.PROPOSED:
             game["changed"] = 1
@@ -438,7 +431,7 @@ def _games(
     options, state = np.zeros(1, GAMES_OPTIONS), np.zeros(1, GAMES_STATE)
     options["seconds"], options["leavers"] = serving.seconds, serving.leavers
     options["places"] = world.teams["ever"].sum()
-    state["due"], state["now"] = 1, -np.inf
+    state["due"] = 1
     counted = bool(world.options[0]["counted"])
     return Games(
         options=options,

@@ -250,6 +250,7 @@ STATE = np.dtype(
         ("too_many", "i8"),  # tickets that were too many for an exhaustive search
         ("counting", "i8"),  # whether verdicts count already
         ("next_end", "f8"),  # no ticket leaves before
+        ("now", "f8"),
     ]
 )
 SLOT = np.dtype(
