@@ -32,7 +32,7 @@ from valmatch.draws.streams import Streams
 from valmatch.game_logs.comparison import COIN, RECORD, compared, tallies
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.options import LogOptions, values_of
-from valmatch.game_logs.reading.log import open_log
+from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import blocks_of, new_tally, note_game, note_pair
 from valmatch.kernels.arrays import Floats, Ints
@@ -114,7 +114,7 @@ class Played(NamedTuple):
 
 def read(path: Path, columns: Mapping[str, str]) -> Played:
     """Read a log."""
-    log = open_log(path, LogOptions(columns=columns))
+    log = GameLog(path, LogOptions(columns=columns))
     games = log.games(lambda _: None)
     if not (np.diff(games.game_starts) == 2).all() or len(games.players) != 2 * games.n_games:
         raise SystemExit(f"{path}: holds games of more than one against one")

@@ -276,7 +276,8 @@ def test_quoted_names_survive_the_round_trip(tmp_path: Path) -> None:
     for ratings, out in ((None, "one"), (tmp_path / "one" / "ratings.csv", "two")):
         rate_games(path, ratings=ratings, out=tmp_path / out, again=True)
         for file_name in FILES[:2]:
-            assert {row["player"] for row in table(tmp_path / out / file_name)} == set(names)
+            found = {row["player"] for row in table(tmp_path / out / file_name)}
+            assert found == {name.strip() for name in names}  # blanks around cells do not count
 
 
 def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ from typing import Any, Self
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.execution.interruption import held_signals, stop_on_signal
+from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs.games import part, pieces
 from valmatch.game_logs.options import RateOptions, check_tuned, values_of
-from valmatch.game_logs.rating_files import SUMMARY, claim
-from valmatch.game_logs.reading.log import GameLog, open_log
+from valmatch.game_logs.rating_files import SUMMARY, claim, write_result
+from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.remarks import (
     check_scores,
     few_periods,
@@ -49,10 +49,8 @@ from valmatch.kernels.compilation import inlined
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.registry import system_named
 from valmatch.ratings.system import Column, Largest, System, Values, Verbs
-from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
-from valmatch.storage.run_folder import RunFolder
 
 
 @inlined
@@ -375,7 +373,8 @@ def compare_ratings(
 
     ``compare_ratings("games.csv", ["elo", "glicko2"])`` rates a log by several systems, which all
     predict the same games, each before it is rated, so that differences between them are known
-    better than the scores themselves. All games are held, at some 400 bytes a row.
+    better than the scores themselves. All games are held, at some 120 bytes a
+    player of a game.
 
     Intervals are by the spread over at most 50 blocks of successive games, whole days where the log
     has enough of them, as games near each other are predicted from the same ratings.
@@ -419,7 +418,7 @@ def compare_systems(
     contest, warn = _contest(names, options), Warnings(options.warn)
     largest = Largest(*map(min, zip(*(system.largest for system in contest.systems), strict=True)))
     with ExitStack() as stack:
-        log = open_log(path, options, largest)
+        log = GameLog(path, options, largest)
         for system in contest.systems:
             check_scores(system, log)
         folder = None
@@ -445,8 +444,7 @@ def compare_systems(
             warn(remark)
         result = replace(result, source=log.name, warnings=list(warn))
         if folder:
-            result = replace(result, folder=folder.path)
-            _write(folder, result)
+            result = write_result(folder, result, {COMPARISON: result.columns()})
     return result
 
 
@@ -560,12 +558,3 @@ def _remarks(contest: _Contest, games: Games, result: RatingComparison) -> Itera
                 few_periods(system, values, periods, games.n_games),
             ),
         )
-
-
-def _write(folder: RunFolder, result: RatingComparison) -> None:
-    """Write the files of a comparison, and close its folder."""
-    with held_signals():  # a signal finds all files or none
-        write_csv(folder.path / COMPARISON, result.columns())
-        with write_atomically(folder.path / SUMMARY) as file:
-            file.write(to_json(result.summary()))
-        folder.close("complete")

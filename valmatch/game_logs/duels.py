@@ -11,7 +11,7 @@ import numpy as np
 from valmatch.errors import InputError, option
 from valmatch.game_logs.options import SprtOptions
 from valmatch.game_logs.reading.columns import Further
-from valmatch.game_logs.reading.log import GameLog, open_log
+from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.remarks import remarks_on
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
@@ -73,7 +73,7 @@ def duels_of(path: Path, options: SprtOptions, players: tuple[str, str]) -> Duel
     pairs_by = options.pairs_by
     clusters = () if pairs_by is None else (pairs_by,)
     further = Further(clusters=clusters, clustered_by="pairs_by")
-    log = open_log(path, options, further=further)
+    log = GameLog(path, options, further=further)
     games, facts = log.games_with_facts(options.progress)
     numbers = [_number(log, *named) for named in zip(players, _NAMED, strict=True)]
     between, points = _between(games, *numbers)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -15,21 +14,18 @@ import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
-from valmatch.execution.interruption import held_signals
 from valmatch.game_logs.options import GRADIENT, NextOptions
 from valmatch.game_logs.previous_ratings import PreviousRatings
-from valmatch.game_logs.rating_files import SUMMARY
-from valmatch.game_logs.whole_log.posterior_file import (
+from valmatch.game_logs.rating_files import SUMMARY, write_result
+from valmatch.game_logs.whole_log.result import columns_of
+from valmatch.game_logs.whole_log.saved_ratings import (
     POSTERIOR,
-    HeldPosterior,
-    check_same,
-    read_posterior,
+    read_saved,
 )
-from valmatch.game_logs.whole_log.result import ANCHOR, DRAW_WEIGHT, columns_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
-from valmatch.inputs.files import regular, sha256
+from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.compilation import announce_compilation
@@ -40,7 +36,6 @@ from valmatch.policies.joint.outcomes import expected_score_at
 from valmatch.policies.registry import JOINT
 from valmatch.ratings.registry import BATCH_NAMES, batch_named
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -380,88 +375,36 @@ def read_together(path: Path, warn: Callable[[str], None]) -> RatedTogether:
         what = "no manifest of a rating beside it (allowed: a folder of `rank`)"
         raise InputError(f"{previous.path}: {what}")
     previous.check(batch_named(SYSTEM))
-    players, anchors = _players(previous.path)
-    folder = previous.path.parent
-    facts = _facts(folder / SUMMARY)
-    held = read_posterior(folder / POSTERIOR)
-    if held is None:
-        raise InputError(
-            f"{folder / POSTERIOR}: is not there: ratings without intervals, or of more than 10,000"
-            f" players (rank with {option('interval')} information or sandwich)"
-        )
-    rated = list(players.values())
-    check_same(folder / POSTERIOR, held, previous.path, list(players), rated, anchors)
-    if not 2 <= len(held.names) <= MOST_PLAYERS:
-        what = f"{len(held.names):,} players (allowed: 2 to {MOST:,})"
-        raise InputError(f"{previous.path}: {what}")
-    if held.pairs is None:
-        warn(f"{folder / POSTERIOR}: holds no games; pairs count as if they had not met")
-    return RatedTogether(
-        previous.path,
-        held.names,
-        Belief(held.mean, 0.5 * (held.covariance + held.covariance.T), facts["draw_weight"]),
-        _games(held),
-        facts["prior"],
-        np.array(anchors),
-    )
-
-
-def _games(held: HeldPosterior) -> Ints:
-    """Return games of each two."""
-    n = len(held.names)
-    games = np.zeros((n, n), np.int64)
-    if held.pairs is not None and held.games is not None:
-        first, second = held.pairs.T
-        games[first, second] = games[second, first] = np.round(held.games).astype(np.int64)
-    return games
-
-
-def _players(path: Path) -> tuple[dict[str, float], list[bool]]:
-    """Return the players of a rating, all of whom must have one, and whose was given."""
-    wanted = ("player", "rating", "status")
-
-    def choose(header: object, place: str) -> tuple[str, ...]:
-        assert isinstance(header, list)
-        if missing := [name for name in wanted if name not in header]:
-            raise InputError(f"{place}: no column {missing[0]} (allowed: as `rank` wrote it)")
-        return wanted
-
-    found, anchors, unrated = {}, [], []
-    for row in read_rows(path, choose, Dialect()):
-        name = row.text("player")
-        if name in found:
-            raise row.wrong("player", f"{shown(name)} is there twice")
-        anchors.append(row.cells["status"] == ANCHOR)
-        if row.cells["rating"]:
-            found[name] = row.number("rating")
-        else:
-            found[name] = math.nan
-            unrated.append(name)
-    if unrated:
+    saved = read_saved(previous.path)
+    held, posterior = saved.posterior, previous.path.parent / POSTERIOR
+    if saved.unrated:
+        unrated = list(saved.unrated)
         more = f" and {len(unrated) - _NAMED:,} more" if len(unrated) > _NAMED else ""
         names = ", ".join(map(shown, unrated[:_NAMED]))
         raise InputError(
-            f"{path}: {len(unrated):,} of {len(found):,} players have no rating: {names}{more}"
-            f" (rank with {option('prior')}, which rates all)"
+            f"{saved.path}: {len(unrated):,} of {len(saved.groups):,} players have no rating:"
+            f" {names}{more} (rank with {option('prior')}, which rates all)"
         )
-    return found, anchors
-
-
-def _facts(path: Path) -> dict[str, Any]:
-    """Return from the summary of a rating what the model is: its prior and its draws."""
-    try:
-        held = json.loads(regular(path).read_text(encoding="utf-8"))
-        prior = held["prior"]
-        values = {row["name"]: float(row["value"]) for row in held["coefficients"]}
-        nu = values.get(DRAW_WEIGHT, 0.0)
-        facts = {"prior": None if prior is None else float(prior), "draw_weight": nu}
-        if not 0.0 <= nu < 1e9 or not (prior is None or 0.0 < float(prior) <= 1e6):
-            raise ValueError(f"prior {prior!r}, {DRAW_WEIGHT} {nu!r}")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"{path}: damaged: {error}") from None
-    return facts
+    if held is None:
+        raise InputError(
+            f"{posterior}: is not there: ratings without intervals, or of more than 10,000"
+            f" players (rank with {option('interval')} information or sandwich)"
+        )
+    n = len(held.names)
+    if not 2 <= n <= MOST_PLAYERS:
+        raise InputError(f"{saved.path}: {n:,} players (allowed: 2 to {MOST_PLAYERS:,})")
+    with damaged(saved.path.parent / SUMMARY):
+        prior = saved.summary["prior"]
+        if prior is not None and not 0.0 < float(prior) <= 1e6:
+            raise ValueError(f"prior {prior!r}")
+    games = np.zeros((n, n), np.int64)
+    if held.pairs is None or held.games is None:
+        warn(f"{posterior}: holds no games; pairs count as if they had not met")
+    else:
+        first, second = held.pairs.T
+        games[first, second] = games[second, first] = np.round(held.games).astype(np.int64)
+    belief = Belief(held.mean, 0.5 * (held.covariance + held.covariance.T), saved.draw_weight)
+    return RatedTogether(saved.path, held.names, belief, games, prior, saved.anchors)
 
 
 # Estimates of how long choices of pairs take, told before they begin.
@@ -578,12 +521,7 @@ def next_of(path: Path, options: NextOptions) -> NextPairs:
             warn(Note(few))
             result = replace(result, notes=[few, *result.notes])
         if folder is not None:
-            result = replace(result, folder=folder.path)
-            with held_signals():  # a signal finds all files or none
-                write_csv(folder.path / BATCH, result.columns())
-                with write_atomically(folder.path / SUMMARY) as file:
-                    file.write(to_json(result.summary()))
-                folder.close("complete")
+            result = write_result(folder, result, {BATCH: result.columns()})
     return result
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
 from valmatch.inputs import options as o
-from valmatch.inputs.csv_reader import MOST, separator_called
+from valmatch.inputs.csv_reader import MOST
 from valmatch.policies.registry import GOALS, JOINT, meanings
 from valmatch.ratings.registry import DEFAULT, NAMES
 from valmatch.ratings.zonestats_cap import Cap
@@ -23,23 +23,6 @@ from valmatch.text.terminal import shown
 if TYPE_CHECKING:
     from valmatch.game_logs.reading.aliases import Aliases
     from valmatch.ratings.system import BatchSystem, System
-
-
-@dataclass(frozen=True)
-class LogFormat:
-    """How a CSV file of games is written."""
-
-    # names of its columns by meaning, where they differ
-    columns: Mapping[str, str] = field(default_factory=dict)
-    separator: str = ","  # field separator: ``,``, ``;``, ``|``, or a name such as ``tab``
-
-    @property
-    def delimiter(self) -> str:
-        """The character between cells."""
-        return separator_called(self.separator)
-
-
-COMMON = LogFormat()  # columns that are called as they are meant, between commas
 
 
 def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
@@ -71,11 +54,6 @@ class FileOptions(o.Options):
     )
     separator: str = o.separator()
     warn: Callable[[str], None] = o.listener("Called with each remark.")
-
-    @property
-    def format(self) -> LogFormat:
-        """How the file is written."""
-        return LogFormat(self.columns, self.separator)
 
 
 @dataclass(frozen=True)

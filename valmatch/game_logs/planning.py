@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -16,7 +16,7 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import Chunks
 from valmatch.execution.executors import open_pool
-from valmatch.execution.interruption import Stop, held_signals, stop_on_signal
+from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.processes import WorkerPool
 from valmatch.game_logs.leagues import (
     HALF_WIDTH,
@@ -37,8 +37,8 @@ from valmatch.game_logs.next_pairs import (
     tell_cost,
 )
 from valmatch.game_logs.options import AIMS, PlanOptions
-from valmatch.game_logs.rating_files import SUMMARY
-from valmatch.game_logs.whole_log.posterior_file import POSTERIOR
+from valmatch.game_logs.rating_files import SUMMARY, write_result
+from valmatch.game_logs.whole_log.saved_ratings import POSTERIOR
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
@@ -50,7 +50,6 @@ from valmatch.ratings.davidson import weight_of_draws
 from valmatch.statistics.crossing import crossing, crossing_interval
 from valmatch.statistics.estimates import range_quantile, t_quantile
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -278,12 +277,7 @@ def plan_of(ratings: Path | None, options: PlanOptions) -> PlannedGames:
             measured=measured,
         )
         if folder is not None:
-            result = replace(result, folder=folder.path)
-            with held_signals():  # a signal finds all files or none
-                write_csv(folder.path / PLAN, result.columns())
-                with write_atomically(folder.path / SUMMARY) as file:
-                    file.write(to_json(result.summary()))
-                folder.close("complete")
+            result = write_result(folder, result, {PLAN: result.columns()})
     return result
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,20 +16,18 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.execution.interruption import held_signals
 from valmatch.game_logs.games import predict
-from valmatch.game_logs.options import LogFormat, PredictOptions, values_of
+from valmatch.game_logs.options import FileOptions, PredictOptions, values_of
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
-from valmatch.game_logs.rating_files import SUMMARY
+from valmatch.game_logs.rating_files import SUMMARY, write_result
 from valmatch.game_logs.reading.columns import LONG, Format, find_columns
 from valmatch.game_logs.reading.datetimes import SINCE, time_text
 from valmatch.game_logs.remarks import nobody_at_home
 from valmatch.game_logs.roster import LAST_GAME, RatedPlayer
 from valmatch.game_logs.whole_log.contests import HOME, day_of
 from valmatch.game_logs.whole_log.options import TIME_UNITS
-from valmatch.game_logs.whole_log.posterior_file import POSTERIOR, check_same, read_posterior
-from valmatch.game_logs.whole_log.rating import COEFFICIENTS
-from valmatch.game_logs.whole_log.result import ANCHOR, DRAW_WEIGHT
+from valmatch.game_logs.whole_log.result import DRAW_WEIGHT
+from valmatch.game_logs.whole_log.saved_ratings import SavedRatings, read_saved
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import Dialect, Row, cells_of, read_rows
@@ -42,7 +39,6 @@ from valmatch.ratings.bradley_terry.likelihood import duel_chances
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.registry import BATCH_NAMES, batch_named, system_named
 from valmatch.ratings.system import MOST_PLAYERS, BatchSystem, Chances, System, Z
-from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder
@@ -93,7 +89,7 @@ def parse_pairs(
 
 
 def read_fixtures(
-    path: Path, written: LogFormat, known: Iterable[str], covariates: Sequence[str] = ()
+    path: Path, options: FileOptions, known: Iterable[str], covariates: Sequence[str] = ()
 ) -> list[Fixture]:
     """Read fixtures from a CSV file.
 
@@ -112,11 +108,11 @@ def read_fixtures(
     def choose(header: Sequence[str], place: str) -> dict[str, str]:
         if not header:
             raise InputError(f"{name}: is empty (allowed: a CSV file with a header)")
-        found = find_columns(place, header, written, _formats(header), "fixtures have")
+        found = find_columns(place, header, options, _formats(header), "fixtures have")
         meanings = {meaning: header[column] for meaning, column in found.places.items()}
         return {**meanings, **_of_covariates(header, covariates, found.format.name == LONG.name)}
 
-    rows = read_rows(file, choose, Dialect(written.delimiter, trimmed=True))
+    rows = read_rows(file, choose, Dialect(options.separator, trimmed=True))
     first = next(rows, None)
     if first is None:
         raise InputError(f"{name}: holds no game to predict")
@@ -450,7 +446,7 @@ def predict_from(path: Path, fixtures: Path | None, options: PredictOptions) -> 
     if previous.manifest is None:
         options.warn(previous.remark(chosen, options.parameters))
     names = [player.player for player in players]
-    games = read_fixtures(fixtures, options.format, names) if fixtures else []
+    games = read_fixtures(fixtures, options, names) if fixtures else []
     games += parse_pairs(options.pair, names, games)
     _check(games, chosen, previous, players)
     at_home, neutral = any(game.at_home for game in games), any(game.neutral for game in games)
@@ -461,7 +457,8 @@ def predict_from(path: Path, fixtures: Path | None, options: PredictOptions) -> 
         folder = _claim(options.out, previous, fixtures, values, chosen.name, games)
     with folder or nullcontext():
         forecasts = forecast(chosen, values, players, games)
-        return _written(folder, PredictedGames(chosen.name, values, forecasts, warnings))
+        result = PredictedGames(chosen.name, values, forecasts, warnings)
+        return write_result(folder, result, {PREDICTIONS: result.columns()}) if folder else result
 
 
 def _predict_whole(
@@ -476,7 +473,7 @@ def _predict_whole(
     known = WholeRatings(previous.path, system, options.warn)
     games = []
     if fixtures:
-        games = read_fixtures(fixtures, options.format, known.everybody, known.covariates)
+        games = read_fixtures(fixtures, options, known.everybody, known.covariates)
     games += parse_pairs(options.pair, known.everybody, games)
     _check_sizes(games, MOST_PLAYERS)
     folder = None
@@ -485,24 +482,8 @@ def _predict_whole(
     with folder or nullcontext():
         forecasts = known.forecast(games)
         warnings = options.warn if isinstance(options.warn, Warnings) else ()
-        return _written(folder, PredictedGames(name, {}, forecasts, warnings))
-
-
-def _written(folder: RunFolder | None, result: PredictedGames) -> PredictedGames:
-    """Write predictions, if to a folder."""
-    if folder:
-        result = replace(result, folder=folder.path)
-        _write(folder, result)
-    return result
-
-
-def _write(folder: RunFolder, result: PredictedGames) -> None:
-    """Write the files of predictions, and close their folder."""
-    with held_signals():  # a signal finds all files or none
-        write_csv(folder.path / PREDICTIONS, result.columns())
-        with write_atomically(folder.path / SUMMARY) as file:
-            file.write(to_json(result.summary()))
-        folder.close("complete")
+        result = PredictedGames(name, {}, forecasts, warnings)
+        return write_result(folder, result, {PREDICTIONS: result.columns()}) if folder else result
 
 
 def _system(previous: PreviousRatings, name: str | None) -> System:
@@ -652,35 +633,31 @@ class WholeRatings:
     """The ratings of a whole log, from the folder that `rate` wrote."""
 
     def __init__(self, path: Path, system: BatchSystem, warn: Callable[[str], None]) -> None:
-        every = _rows(path, ("player", "rating", "group", "status"))
-        rows = [row for row in every if row.cells["rating"]]
-        if not rows:
+        saved = read_saved(path)
+        if not saved.ratings:
             raise InputError(f"{path}: nobody has a rating")
-        self.everybody = [row.text("player") for row in every]  # all who played
-        self._groups = {row.text("player"): row.cells["group"] for row in every}
-        self._unrated = {
-            row.text("player"): row.cells["status"] for row in every if not row.cells["rating"]
+        self._groups, self._unrated = saved.groups, saved.unrated
+        self._places = {name: k for k, name in enumerate(saved.ratings)}
+        self._ratings = np.array(list(saved.ratings.values()))
+        self._home, self._draw_weight = saved.coefficients.get(HOME, 0.0), saved.draw_weight
+        self._coefficients = {
+            name: value
+            for name, value in saved.coefficients.items()
+            if name not in (HOME, DRAW_WEIGHT)
         }
-        self.names = [row.text("player") for row in rows]  # the rated players
-        self._places = {name: k for k, name in enumerate(self.names)}
-        self._ratings = np.array([row.number("rating") for row in rows])
-        found = list(_rows(path.parent / COEFFICIENTS, ("name", "value")))
-        coefficients = {row.text("name"): row.number("value") for row in found}
-        self._home = coefficients.pop(HOME, 0.0)
-        self._draw_weight = coefficients.pop(DRAW_WEIGHT, 0.0)
-        self._coefficients, self._warn = coefficients, warn
-        self.covariates = list(coefficients)  # those that have coefficients
-        self._covariance = self._held_by(path, [row.cells["status"] == ANCHOR for row in rows])
-        self._paths = _paths(path.parent / SUMMARY) if system.paths else None
+        self._covariance = saved.posterior.covariance if saved.posterior else None
+        self._paths = _paths(saved) if system.paths else None
+        self._warn = warn
 
-    def _held_by(self, path: Path, anchored: Sequence[bool]) -> Floats | None:
-        """Return the covariance of the ratings; None where it was not written."""
-        file = path.parent / POSTERIOR
-        held = read_posterior(file)
-        if held is None:
-            return None
-        check_same(file, held, path, self.names, self._ratings.tolist(), anchored)
-        return held.covariance
+    @property
+    def everybody(self) -> Sequence[str]:
+        """All who played."""
+        return list(self._groups)
+
+    @property
+    def covariates(self) -> list[str]:
+        """Those that have coefficients."""
+        return list(self._coefficients)
 
     def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
         """Predict games; who never played is as strong as the mean, and there is no interval.
@@ -793,28 +770,13 @@ class _Paths(NamedTuple):
         return self.drift**2 * max(day - self.last, 0.0)
 
 
-def _paths(path: Path) -> _Paths:
+def _paths(saved: SavedRatings) -> _Paths:
     """Return how ratings move, from the summary of a rating."""
-    try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+    facts = saved.summary
+    with damaged(saved.path.parent / SUMMARY):
         drift, last, unit = float(facts["drift"]), facts["last_day"], facts["time_unit"]
         dated = isinstance(last, str)
         day = float(np.datetime64(last, "D").astype(np.int64)) if dated else float(last)
         if unit not in (None, *TIME_UNITS):
             raise ValueError(f"time_unit: {unit!r}")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: damaged: {error}") from None
     return _Paths(drift, day, dated, unit or "days")
-
-
-def _rows(path: Path, wanted: Sequence[str]) -> list[Row]:
-    """Return the rows of a file of a rating."""
-
-    def choose(header: Sequence[str], place: str) -> Sequence[str]:
-        if missing := [name for name in wanted if name not in header]:
-            raise InputError(f"{place}: no column {missing[0]} (allowed: as `rate` wrote it)")
-        return wanted
-
-    return list(read_rows(path, choose, Dialect()))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, get_args
 
 from valmatch.errors import InputError, option
-from valmatch.execution.interruption import held_signals, stop_on_signal
+from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs.games import pieces
 from valmatch.game_logs.options import RateOptions, check_tuned, values_of
 from valmatch.game_logs.previous_ratings import PreviousRatings
@@ -18,8 +18,9 @@ from valmatch.game_logs.rating_files import (
     SUMMARY,
     HistoryWriter,
     claim,
+    write_result,
 )
-from valmatch.game_logs.reading.log import GameLog, open_log
+from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
 from valmatch.game_logs.remarks import (
     check_scores,
@@ -50,7 +51,7 @@ from valmatch.ratings.registry import DEFAULT, system_named
 from valmatch.ratings.system import System
 from valmatch.ratings.zonestats import ZoneStats
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
-from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.output import write_atomically
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder
@@ -177,7 +178,7 @@ def rate_games(
 ) -> RatedLog:
     """Rate the players of a game log, predicting each game from the ratings before it.
 
-    All games are held in memory, at some 400 bytes a row.
+    All games are held in memory, at some 120 bytes a player of a game.
 
     Parameters
     ----------
@@ -206,7 +207,7 @@ def rate_log(path: Path, options: RateOptions) -> RatedLog:
     if previous and (remark := previous.remark(start.system, options.parameters)):
         warn(remark)
     with ExitStack() as stack:
-        log = open_log(path, options, start.system.largest)
+        log = GameLog(path, options, start.system.largest)
         check_scores(start.system, log)
         if start.system.name == "zonestats" and "minutes" not in log.columns.places:
             counted = f"{DEFAULT_MINUTES:g} minutes in a game"
@@ -228,19 +229,20 @@ def rate_log(path: Path, options: RateOptions) -> RatedLog:
             tuning = tune(roster, options.tune, games, options.train, stop)
             start = replace(start, values=dict(tuning.parameters), tuning=tuning)
         roster = Roster(start.system, start.values, log.players, start.players, log.timed)
-        written = stack.enter_context(ExitStack())
-        history = _history(written, folder, roster.system, log)
+        ended = stack.enter_context(ExitStack())
+        history = _history(ended, folder, roster.system, log)
         totals = _play(roster, games, options.burn_in, history, stop)
         result = _result(roster, totals, log, start, options.burn_in)
         for remark in _remarks(result, totals, log, start):
             warn(remark)
         result = replace(result, warnings=list(warn))
         if folder:
-            result = replace(result, folder=folder.path)
             folder.remark_input(remarks_on(log))
-            with held_signals():  # a signal finds all files or none
-                written.close()
-                _write(folder, result)
+            ranking = result.ranking
+            tables: dict[str, dict[str, list[Any]]] = {RATINGS: ranking.columns()}
+            if any(change is not None for change in ranking.change):
+                tables[CHANGES] = {"player": ranking.players, "change": ranking.change}
+            result = write_result(folder, result, tables, ended.close, parameters=result.parameters)
     return result
 
 
@@ -291,15 +293,12 @@ def _identity(start: _Start, options: RateOptions) -> dict[str, object]:
 
 
 def _history(
-    written: ExitStack,
-    folder: RunFolder | None,
-    system: System,
-    log: GameLog,
+    ended: ExitStack, folder: RunFolder | None, system: System, log: GameLog
 ) -> HistoryWriter | None:
     """Return what writes the history game by game; it appears when the stack is closed."""
     if folder is None:
         return None
-    file = written.enter_context(write_atomically(folder.path / HISTORY))
+    file = ended.enter_context(write_atomically(folder.path / HISTORY))
     return HistoryWriter(file, log, isinstance(system, ZoneStats))
 
 
@@ -363,15 +362,3 @@ def _remarks(result: RatedLog, totals: _Totals, log: GameLog, start: _Start) -> 
         return
     if remark := few_periods(system, start.values, totals.periods, result.games):
         yield remark
-
-
-def _write(folder: RunFolder, result: RatedLog) -> None:
-    """Write the files that are written when all games are rated, and close the folder."""
-    ranking = result.ranking
-    write_csv(folder.path / RATINGS, ranking.columns())
-    if any(change is not None for change in ranking.change):
-        columns: dict[str, Any] = {"player": ranking.players, "change": ranking.change}
-        write_csv(folder.path / CHANGES, columns)
-    with write_atomically(folder.path / SUMMARY) as summary:
-        summary.write(to_json(result.summary()))
-    folder.close("complete", parameters=result.parameters)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import numpy as np
 
 from valmatch.errors import InputError, option
+from valmatch.execution.interruption import held_signals
 from valmatch.game_logs.reading.datetimes import time_text
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Played
@@ -18,7 +20,8 @@ from valmatch.inputs.files import sha256
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.output import csv_line
+from valmatch.storage.output import csv_line, write_csv, write_json
+from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -85,6 +88,27 @@ def _made_in(folder: Path, command: str) -> MadeManifest | None:
         found = read_manifest(folder, MadeManifest)
         return found if found.command == command else None
     return None
+
+
+R = TypeVar("R", bound=Result)
+
+
+def write_result(
+    folder: RunFolder,
+    result: R,
+    tables: Mapping[str, Mapping[str, Sequence[Any]]],
+    also: Callable[[], object] = lambda: None,
+    **facts: object,
+) -> R:
+    """Write tables, the summary and what else there is of a result; close and name its folder."""
+    with held_signals():  # a signal finds all files or none
+        also()
+        for name, columns in tables.items():
+            write_csv(folder.path / name, columns)
+        write_json(folder.path / SUMMARY, result.summary())
+        folder.close("complete", **facts)
+    named: R = replace(result, folder=folder.path)  # type: ignore[type-var]
+    return named
 
 
 # The history of a rating: a row for each player of each game.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.options import LogFormat
+from valmatch.game_logs.options import FileOptions
 from valmatch.inputs.csv_reader import other_separator
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.text.suggestions import closest_name, hint
@@ -59,7 +59,7 @@ class Columns:
 def find_columns(
     where: str,
     header: Sequence[str],
-    written: LogFormat,
+    options: FileOptions,
     formats: Sequence[Format] = FORMATS,
     what: str = "a log has",
     used: Sequence[str] = (),
@@ -68,8 +68,8 @@ def find_columns(
 
     Columns without a meaning are left alone, unless their name looks like a misspelt one.
     """
-    given = written.columns
-    if len(header) == 1 and (other := other_separator(header, written.delimiter)):
+    given = options.columns
+    if len(header) == 1 and (other := other_separator(header, options.separator)):
         raise InputError(
             f"{where}: the header is one cell with {other}s in it:"
             f" {option('separator')} {other} reads it"

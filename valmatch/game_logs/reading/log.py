@@ -17,8 +17,7 @@ import numpy as np
 from valmatch.errors import InputError, option
 from valmatch.game_logs.games import NewGames, reordered
 from valmatch.game_logs.names import Names, Titles
-from valmatch.game_logs.options import COMMON, LogFormat, LogOptions
-from valmatch.game_logs.reading.aliases import NO_ALIASES, Aliases
+from valmatch.game_logs.options import LogOptions
 from valmatch.game_logs.reading.cells import (
     BLOCK,
     Block,
@@ -93,11 +92,9 @@ class GameLog:
     def __init__(
         self,
         path: Path,
-        format_: LogFormat = COMMON,
-        most_bad: float | None = None,
+        options: LogOptions = LogOptions(),  # noqa: B008 - never changed
         largest: Largest = ANY,
         further: Further | None = None,
-        aliases: Aliases = NO_ALIASES,
     ) -> None:
         self.path = None if str(path) == "-" else path  # the file; None for standard input
         self.name = str(path) if self.path else "standard input"  # what messages call it
@@ -105,7 +102,7 @@ class GameLog:
         self._text = io.TextIOWrapper(self._file, "utf-8-sig", newline="")
         weakref.finalize(self, self._text.close)
         self.size = self._file.seek(0, io.SEEK_END)  # bytes of the file
-        self._separator, self._largest = format_.delimiter, largest
+        self._separator, self._largest = options.separator, largest
         lines: list[str] = []
         header = [cell.strip() for cell in next(self._rows(remembered(self._lines(), lines)), [])]
         if not header:
@@ -114,21 +111,22 @@ class GameLog:
         where = f"{self.name}:{self._header_lines}"
         self._further: FurtherColumns | None = None
         if further is None:
-            self.columns = find_columns(where, header, format_)  # which column is which
+            self.columns = find_columns(where, header, options)  # which column is which
         else:
             used = further.names(header)
-            columns = find_columns(where, header, format_, WHOLE_FORMATS, used=used)
+            columns = find_columns(where, header, options, WHOLE_FORMATS, used=used)
             self.columns, self._further = place_further(where, columns, further)
         self._slot = {meaning: slot for slot, meaning in enumerate(self.columns.places)}
         self.timed = "time" in self._slot  # whether games have times
         # what times are, see `Times`; None before the log is read, and where none can be
         self.kind_of_times: str | None = None
-        self.players = Names(aliases.spelled)  # names of players
+        self.players = Names(options.aliases.spelled)  # names of players
         # names of games; None without a column for it
         self.game_names: Titles | None = None
         if "game" in self._slot:
             self.game_names = Titles(runs=self.columns.format.name == LONG.name)
-        self._skip, self._aliases = most_bad is not None, aliases
+        most_bad, self._aliases = options.most_bad, options.aliases
+        self._skip = most_bad is not None
         # the games left out
         self.bad = BadRows(self.name, self._skip, most_bad or 0.0, what="game")
         self.unrated = 0  # number of games with fewer than two sides of enabled players
@@ -401,10 +399,3 @@ def _opened(path: Path) -> BinaryIO:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     return as_text(copy, "standard input")
-
-
-def open_log(
-    path: Path, options: LogOptions, largest: Largest = ANY, further: Further | None = None
-) -> GameLog:
-    """Return a log to be read as options say."""
-    return GameLog(path, options.format, options.most_bad, largest, further, options.aliases)

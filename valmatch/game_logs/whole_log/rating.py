@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
-from valmatch.execution.interruption import held_signals, stop_on_signal
-from valmatch.game_logs.rating_files import SUMMARY, claim
-from valmatch.game_logs.reading.log import GameLog, open_log
+from valmatch.execution.interruption import stop_on_signal
+from valmatch.game_logs.rating_files import claim, write_result
+from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.remarks import remarks_on
 from valmatch.game_logs.roster import RATINGS
 from valmatch.game_logs.whole_log.contests import WeightedGames, read_anchors, weighted_games
@@ -28,7 +29,6 @@ from valmatch.game_logs.whole_log.options import (
     SANDWICH,
     RankOptions,
 )
-from valmatch.game_logs.whole_log.posterior_file import POSTERIOR, write_posterior
 from valmatch.game_logs.whole_log.result import (
     BOOTSTRAP,
     DAYS,
@@ -43,6 +43,7 @@ from valmatch.game_logs.whole_log.result import (
     superiority_of,
 )
 from valmatch.game_logs.whole_log.rows import ERRORS, FittedLog, path_model, result_of, tuned_model
+from valmatch.game_logs.whole_log.saved_ratings import POSTERIOR, write_posterior
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
@@ -56,7 +57,7 @@ from valmatch.ratings.bradley_terry.rating import Model
 from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.ratings.whole_history.rating import Tuned
 from valmatch.statistics.estimates import range_quantile, t_quantile
-from valmatch.storage.output import cell, to_json, write_atomically, write_csv
+from valmatch.storage.output import cell, write_atomically
 from valmatch.storage.results import Warnings
 from valmatch.storage.run_folder import RunFolder
 
@@ -94,7 +95,7 @@ def rank_log(path: Path, options: RankOptions) -> BatchRating:
     options = replace(options, warn=warn)
     identity = options.identity
     with ExitStack() as stack:
-        log = open_log(path, options, further=options.further)
+        log = GameLog(path, options, further=options.further)
         folder = None
         if options.out is not None:
             identity["anchors_sha256"] = _digest_of(options.anchors)
@@ -113,10 +114,10 @@ def rank_log(path: Path, options: RankOptions) -> BatchRating:
         if stop():
             raise KeyboardInterrupt
         if folder is not None:
-            result = replace(result, folder=folder.path)
             folder.remark_input(remarks_on(log))
-            with held_signals():  # a signal finds all files or none
-                write_batch(folder, result, options.differences)
+            tables = _tables(result)
+            also = partial(_write_pairs, folder, result, options.differences)
+            result = write_result(folder, result, tables, also)
     return result
 
 
@@ -220,8 +221,8 @@ COEFFICIENTS = "coefficients.csv"
 _AT_ONCE = 10_000  # rows that are held
 
 
-def write_batch(folder: RunFolder, result: BatchRating, every: bool) -> None:
-    """Write all files of a rating, and close its folder."""
+def _tables(result: BatchRating) -> dict[str, dict[str, list[Any]]]:
+    """Return the tables of a rating, by file."""
     tables: dict[str, tuple[type[Any], Sequence[Any]]] = {
         RATINGS: (PlayerRow, result.players),
         COEFFICIENTS: (CoefficientRow, result.coefficients),
@@ -230,17 +231,17 @@ def write_batch(folder: RunFolder, result: BatchRating, every: bool) -> None:
         tables[BOOTSTRAP] = (BootstrapRow, result.bootstrap)
     if result.days:
         tables[DAYS] = (DayRow, result.days)
-    for name, (kind, rows) in tables.items():
-        write_csv(folder.path / name, columns_of(kind, rows))
+    return {name: columns_of(kind, rows) for name, (kind, rows) in tables.items()}
+
+
+def _write_pairs(folder: RunFolder, result: BatchRating, every: bool) -> None:
+    """Write what is known of players together."""
     posterior = result.posterior
     if posterior.covariance is not None:
         write_posterior(folder.path / POSTERIOR, posterior)
         if len(posterior.names) <= MOST_LISTED or every:
             _write_differences(folder, result)
             _write_superiority(folder, posterior)
-    with write_atomically(folder.path / SUMMARY) as file:
-        file.write(to_json(result.summary()))
-    folder.close("complete")
 
 
 def _write_lines(path: Any, header: Iterable[str], rows: Iterable[Sequence[object]]) -> None:  # noqa: ANN401

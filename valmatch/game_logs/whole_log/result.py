@@ -217,7 +217,7 @@ class BatchRating(Result):
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
         """Return the rating that a folder holds."""
-        from valmatch.game_logs.whole_log.posterior_file import POSTERIOR, posterior_of
+        from valmatch.game_logs.whole_log.saved_ratings import POSTERIOR, posterior_of
 
         given = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):

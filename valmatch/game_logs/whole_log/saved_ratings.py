@@ -1,4 +1,4 @@
-"""The file ``posterior.npz``: ratings, how sure they are together, and games of each pair."""
+"""Ratings of a whole log as their folder has them, and how sure they are together."""
 
 from __future__ import annotations
 
@@ -12,11 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.game_logs.whole_log.result import DIGITS, PlayerRow, Posterior
+from valmatch.game_logs.whole_log.result import (
+    ANCHOR,
+    DIGITS,
+    DRAW_WEIGHT,
+    SUMMARY,
+    PlayerRow,
+    Posterior,
+)
+from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
 from valmatch.inputs.files import regular
-from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.storage.curve_file import DAMAGED, read_array
-from valmatch.storage.output import write_binary
+from valmatch.storage.output import read_json, write_binary
+from valmatch.storage.result_files import damaged
 from valmatch.text.terminal import shown
 
 POSTERIOR = "posterior.npz"
@@ -135,26 +144,79 @@ def _check_covariance(covariance: Floats) -> None:
         raise ValueError("covariance: not positive semidefinite") from None
 
 
-def check_same(
-    path: Path,
-    held: HeldPosterior,
-    ratings: Path,
-    names: Sequence[str],
-    rated: Sequence[float],
-    anchored: Sequence[bool],
-) -> None:
-    """Check that a file is of the players of a ``ratings.csv``, in its order, with its ratings.
+class SavedRatings(NamedTuple):
+    """The ratings of a whole log, from the folder that `rank` wrote."""
+
+    path: Path  # the ``ratings.csv``
+    groups: dict[str, str]  # of everybody who played: the part of the log that games link
+    unrated: dict[str, str]  # the status of those who have no rating
+    ratings: dict[str, float]  # of the others, the best first
+    anchors: Bools  # (rated,) whose rating was given
+    summary: dict[str, Any]  # what ``summary.json`` holds
+    coefficients: dict[str, float]  # of it, by name
+    posterior: HeldPosterior | None  # None where it was not written
+
+    @property
+    def draw_weight(self) -> float:
+        """How likely draws are."""
+        return self.coefficients.get(DRAW_WEIGHT, 0.0)
+
+
+def read_saved(path: Path) -> SavedRatings:
+    """Read a ``ratings.csv`` of a whole log and what lies beside it."""
+    choose = with_columns(("player", "rating", "group", "status"), what="as `rank` writes it")
+    groups, unrated, ratings = dict[str, str](), dict[str, str](), dict[str, float]()
+    anchors = []
+    for row in read_rows(path, choose, Dialect()):
+        name = row.text("player")
+        if name in groups:
+            raise row.wrong("player", f"{shown(name)} is there twice")
+        groups[name] = row.cells["group"]
+        if row.cells["rating"]:
+            ratings[name] = row.number("rating")
+            anchors.append(row.cells["status"] == ANCHOR)
+        else:
+            unrated[name] = row.cells["status"]
+    file = path.parent / SUMMARY
+    try:
+        summary = read_json(file)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror}") from None
+    with damaged(file):
+        coefficients = {row["name"]: float(row["value"]) for row in summary["coefficients"]}
+    saved = SavedRatings(
+        path,
+        groups,
+        unrated,
+        ratings,
+        np.array(anchors, np.bool_),
+        summary,
+        coefficients,
+        read_posterior(path.parent / POSTERIOR),
+    )
+    with damaged(file):
+        if not 0.0 <= saved.draw_weight < 1e9:
+            raise ValueError(f"{DRAW_WEIGHT} {saved.draw_weight!r}")
+    _check_same(saved)
+    return saved
+
+
+def _check_same(saved: SavedRatings) -> None:
+    """Check that a posterior is of the players of a ``ratings.csv``, in order, with their ratings.
 
     Whoever puts either in another order may have left the covariance as it was: which player a row
     of it is of is not known then.
     """
-    if held.names != list(names):
-        same = sorted(held.names) == sorted(names)
+    held, path = saved.posterior, saved.path.parent / POSTERIOR
+    if held is None:
+        return
+    if held.names != list(saved.ratings):
+        same = sorted(held.names) == sorted(saved.ratings)
         what = "holds its players in another order than" if same else "is not of the players of"
-        raise InputError(f"{path}: damaged: {what} {ratings}")
-    for name, mean, rating in zip(held.names, held.mean.tolist(), rated, strict=True):
+        raise InputError(f"{path}: damaged: {what} {saved.path}")
+    for mean, (name, rating) in zip(held.mean.tolist(), saved.ratings.items(), strict=True):
         if not math.isclose(mean, rating, rel_tol=1e-12, abs_tol=10.0**-DIGITS):
-            what = f"rates {shown(name)} {mean:.{DIGITS}f}, {ratings} {rating:.{DIGITS}f}"
+            what = f"rates {shown(name)} {mean:.{DIGITS}f}, {saved.path} {rating:.{DIGITS}f}"
             raise InputError(f"{path}: damaged: {what}")
-    if not held.covariance.any() and not all(anchored):
+    if not held.covariance.any() and not saved.anchors.all():
         raise InputError(f"{path}: damaged: covariance: 0 for all, of whom some are no anchors")
