@@ -143,6 +143,22 @@ def test_a_weight_is_as_many_games(tmp_path: Path) -> None:
     assert found[0][0][1] - found[0][1][1] == pytest.approx(lead, abs=1e-5)
 
 
+def test_columns_of_a_meaning_may_be_weights_covariates_and_clusters(tmp_path: Path) -> None:
+    """As if they stood in the log once more under other names."""
+    games = ["1,a,b,1-0,1", "2,a,b,0-1,2", "3,a,b,1-0,4", "4,b,a,0-1,3", "5,a,b,0-1,5"]
+    twice = [
+        "game,player_a,player_b,result,time,g,t",
+        *(f"{row},{row[0]},{row[-1]}" for row in games),
+    ]
+    found = []
+    (tmp_path / "log.csv").write_text("\n".join(twice), encoding="utf-8")
+    for game, time in (("game", "time"), ("g", "t")):
+        given = ("--covariate", time, "--weight", time, "--cluster", game, "--prior", 300, "--json")
+        document = success("rank", tmp_path / "log.csv", *given).out
+        found.append(document.replace(f'"{time}"', '"t"'))
+    assert found[0] == found[1]
+
+
 def test_a_separated_coefficient_leaves_no_ratings_and_exit_code_3(tmp_path: Path) -> None:
     log = "home,away,result\nann,bob,1-0\nbob,ann,1-0\nbob,cy,1-0\ncy,bob,1-0\n"
     (tmp_path / "log.csv").write_text(log, encoding="utf-8")

@@ -306,7 +306,7 @@ def test_other_separators_and_files_are_named(tmp_path: Path) -> None:
 
 
 NAMED = ["=1+1", "+x", "-x", "@x", "\tx", "\rx", "'=1+1", "''=1+1", "'ann", "-5", "+3.5e2", "'-5",
-         "=", "'", "''", '=a,"b"', "ann", "-", "'\t"]  # fmt: skip
+         "=", "'", "''", '=a,"b"', "ann", "-"]  # fmt: skip
 
 
 def test_marks_are_exactly_undone() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, count, groupby, permutations
 from pathlib import Path
 from types import MappingProxyType
@@ -434,80 +434,26 @@ def predict_from(path: Path, fixtures: Path | None, options: PredictOptions) -> 
     """Predict games by the system that rated their players; see `predict_games`."""
     if fixtures is None and not options.pair:
         raise InputError(f"{option('fixtures')} or {option('pair')}: says which games to predict")
-    warnings = Warnings(options.warn)
-    options = replace(options, warn=warnings)
+    warn = Warnings(options.warn)
     previous = PreviousRatings(path)
-    batch = options.system or previous.system
-    if batch in BATCH_NAMES:
-        return _predict_whole(batch_named(str(batch)), previous, fixtures, options)
-    chosen = _system(previous, options.system)
-    values = values_of(chosen, options.parameters, previous.parameters)
-    players = previous.players(chosen)
-    if previous.manifest is None:
-        options.warn(previous.remark(chosen, options.parameters))
-    names = [player.player for player in players]
-    games = read_fixtures(fixtures, options, names) if fixtures else []
-    games += parse_pairs(options.pair, names, games)
-    _check(games, chosen, previous, players)
-    at_home, neutral = any(game.at_home for game in games), any(game.neutral for game in games)
-    if remark := nobody_at_home(values, at_home, neutral):
-        options.warn(remark)
-    folder = None
-    if options.out is not None:
-        folder = _claim(options.out, previous, fixtures, values, chosen.name, games)
-    with folder or nullcontext():
-        forecasts = forecast(chosen, values, players, games)
-        result = PredictedGames(chosen.name, values, forecasts, warnings)
-        return write_result(folder, result, {PREDICTIONS: result.columns()}) if folder else result
-
-
-def _predict_whole(
-    system: BatchSystem, previous: PreviousRatings, fixtures: Path | None, options: PredictOptions
-) -> PredictedGames:
-    """Predict games by the ratings of a whole log."""
-    name = system.name
-    previous.check(system)
-    if options.parameters:
-        what = f"{name} predicts by what it has fitted"
-        raise InputError(f"{option('parameters')} {next(iter(options.parameters))}: {what}")
-    known = WholeRatings(previous.path, system, options.warn)
+    name = options.system or previous.made_by()
+    known: FollowedRatings | WholeRatings
+    if name in BATCH_NAMES:
+        known = WholeRatings(previous, batch_named(name), options.parameters, warn)
+    else:
+        known = FollowedRatings(previous, system_named(name), options.parameters, warn)
     games = []
     if fixtures:
         games = read_fixtures(fixtures, options, known.everybody, known.covariates)
     games += parse_pairs(options.pair, known.everybody, games)
-    _check_sizes(games, MOST_PLAYERS)
+    _check_sizes(games, known.most_players)
+    known.check(games)
     folder = None
     if options.out is not None:
-        folder = _claim(options.out, previous, fixtures, {}, name, games)
+        folder = _claim(options.out, previous, fixtures, known.values, name, games)
     with folder or nullcontext():
-        forecasts = known.forecast(games)
-        warnings = options.warn if isinstance(options.warn, Warnings) else ()
-        result = PredictedGames(name, {}, forecasts, warnings)
+        result = PredictedGames(name, known.values, known.forecast(games), warn)
         return write_result(folder, result, {PREDICTIONS: result.columns()}) if folder else result
-
-
-def _system(previous: PreviousRatings, name: str | None) -> System:
-    """Return the system that made the ratings."""
-    system = system_named(name or previous.made_by())
-    previous.check(system)
-    return system
-
-
-def _check(
-    games: Sequence[Fixture],
-    system: System,
-    previous: PreviousRatings,
-    known: Sequence[RatedPlayer],
-) -> None:
-    """Check that games can be predicted."""
-    _check_sizes(games, system.largest.players)
-    kinds = {player.dated for player in known if not math.isnan(player.last)}
-    for game in games:
-        if not math.isnan(game.time) and kinds - {game.dated}:
-            raise InputError(
-                f"{game.where}: time: {KINDS[game.dated]}, where {LAST_GAME} of {previous.path}"
-                f" holds {KINDS[not game.dated]} (allowed: the same in both)"
-            )
 
 
 def _check_sizes(games: Sequence[Fixture], most_players: int) -> None:
@@ -523,6 +469,15 @@ def _check_sizes(games: Sequence[Fixture], most_players: int) -> None:
                     f"{game.where}: game {shown(game.game)} has {n:,} {what} (allowed: {most:,}, as"
                     " all pairs of them are compared)"
                 )
+
+
+def _check_time(game: Fixture, kinds: Collection[bool], of: str) -> None:
+    """Refuse a game at a moment where other times are numbers, or at a number."""
+    if not math.isnan(game.time) and any(kind != game.dated for kind in kinds):
+        raise InputError(
+            f"{game.where}: time: {KINDS[game.dated]}, where {of} holds {KINDS[not game.dated]}"
+            " (allowed: the same in both)"
+        )
 
 
 def _claim(
@@ -553,27 +508,55 @@ def _claim(
 _AT_ONCE = 1 << 16  # rows that are held
 
 
-def forecast(
-    system: System,
-    values: Mapping[str, float],
-    known: Sequence[RatedPlayer],
-    fixtures: Sequence[Fixture],
-) -> list[Forecast]:
-    """Predict games, each from the same ratings."""
-    rated = {player.player: player for player in known}
-    newcomer = RatedPlayer("", system.newcomer(values), 0, (), np.nan, False)
-    found = []
-    for portion in _portions(fixtures):
-        games, players = _duels(portion, rated, newcomer)
-        chances = predict(system, values, games, players)
-        at = 0
-        for fixture in portion:
-            duels = len(fixture.sides) * (len(fixture.sides) - 1)
-            own = Chances(*(column[at : at + duels] for column in chances))
-            unknown = [p for side in fixture.sides for p in side if p not in rated]
-            found.append(of_sides(fixture, own, unknown))
-            at += duels
-    return found
+class FollowedRatings:
+    """Ratings that followed a log game by game, and the system that made them."""
+
+    covariates = ()
+
+    def __init__(
+        self,
+        previous: PreviousRatings,
+        system: System,
+        given: Mapping[str, float],
+        warn: Callable[[str], None],
+    ) -> None:
+        previous.check(system)
+        self._path, self._system, self._warn = previous.path, system, warn
+        self.values = values_of(system, given, previous.parameters)  # of all parameters
+        self.most_players = system.largest.players  # of a game
+        self._rated = {player.player: player for player in previous.players(system)}
+        if previous.manifest is None:
+            warn(previous.remark(system, given))
+
+    @property
+    def everybody(self) -> Sequence[str]:
+        """All players who are known."""
+        return list(self._rated)
+
+    def check(self, games: Sequence[Fixture]) -> None:
+        """Check that games can be predicted, and say what counts in none."""
+        kinds = {player.dated for player in self._rated.values() if not math.isnan(player.last)}
+        for game in games:
+            _check_time(game, kinds, f"{LAST_GAME} of {self._path}")
+        at_home, neutral = any(game.at_home for game in games), any(game.neutral for game in games)
+        if remark := nobody_at_home(self.values, at_home, neutral):
+            self._warn(remark)
+
+    def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
+        """Predict games, each from the same ratings."""
+        newcomer = RatedPlayer("", self._system.newcomer(self.values), 0, (), np.nan, False)
+        found = []
+        for portion in _portions(fixtures):
+            games, players = _duels(portion, self._rated, newcomer)
+            chances = predict(self._system, self.values, games, players)
+            at = 0
+            for fixture in portion:
+                duels = len(fixture.sides) * (len(fixture.sides) - 1)
+                own = Chances(*(column[at : at + duels] for column in chances))
+                unknown = [p for side in fixture.sides for p in side if p not in self._rated]
+                found.append(of_sides(fixture, own, unknown))
+                at += duels
+        return found
 
 
 def _portions(fixtures: Sequence[Fixture]) -> Iterator[list[Fixture]]:
@@ -632,10 +615,23 @@ NAMED = 5  # reasons for which games have no prediction that are told
 class WholeRatings:
     """The ratings of a whole log, from the folder that `rate` wrote."""
 
-    def __init__(self, path: Path, system: BatchSystem, warn: Callable[[str], None]) -> None:
-        saved = read_saved(path)
+    most_players = MOST_PLAYERS
+
+    def __init__(
+        self,
+        previous: PreviousRatings,
+        system: BatchSystem,
+        given: Mapping[str, float],
+        warn: Callable[[str], None],
+    ) -> None:
+        previous.check(system)
+        if given:
+            what = f"{system.name} predicts by what it has fitted"
+            raise InputError(f"{option('parameters')} {next(iter(given))}: {what}")
+        saved = read_saved(previous.path)
         if not saved.ratings:
-            raise InputError(f"{path}: nobody has a rating")
+            raise InputError(f"{saved.path}: nobody has a rating")
+        self.values: dict[str, float] = {}
         self._groups, self._unrated = saved.groups, saved.unrated
         self._places = {name: k for k, name in enumerate(saved.ratings)}
         self._ratings = np.array(list(saved.ratings.values()))
@@ -658,6 +654,12 @@ class WholeRatings:
     def covariates(self) -> list[str]:
         """Those that have coefficients."""
         return list(self._coefficients)
+
+    def check(self, games: Sequence[Fixture]) -> None:
+        """Refuse games at times of another kind than those of ratings that move."""
+        if self._paths is not None:
+            for game in games:
+                _check_time(game, {self._paths.dated}, "the log")
 
     def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
         """Predict games; who never played is as strong as the mean, and there is no interval.
@@ -761,11 +763,6 @@ class _Paths(NamedTuple):
         """Return the variance of what a rating has moved at a game; 0 if its time is not known."""
         if math.isnan(fixture.time):
             return 0.0
-        if fixture.dated != self.dated:
-            raise InputError(
-                f"{fixture.where}: time: {KINDS[fixture.dated]}, where the log holds"
-                f" {KINDS[self.dated]} (allowed: the same in both)"
-            )
         day = float(day_of(np.array([fixture.time]), self.dated, self.unit)[0])
         return self.drift**2 * max(day - self.last, 0.0)
 

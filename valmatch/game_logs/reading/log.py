@@ -39,8 +39,8 @@ from valmatch.game_logs.reading.columns import (
 from valmatch.game_logs.reading.datetimes import NUMBERS, Times, in_seconds
 from valmatch.game_logs.reading.rows import (
     NAME,
-    NUMBER,
     PEOPLE,
+    TIME,
     Faults,
     Reason,
     Rows,
@@ -220,11 +220,11 @@ class GameLog:
         if self.game_names is not None:
             wanted["game", NAME] = self.game_names.read
         if self.timed:
-            wanted["time", NUMBER] = times.read
+            wanted["time", TIME] = times.read
         table = read_table(self._blocks(progress), self.columns.places, wanted)
         if not self.timed:
             return table, np.zeros(len(table.narrow))
-        read = table.columns.pop(("time", NUMBER))
+        read = table.columns.pop(("time", TIME))
         self.kind_of_times = times.kind(read)
         return table, in_seconds(self.kind_of_times, read)
 

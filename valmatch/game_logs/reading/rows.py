@@ -106,7 +106,7 @@ class Entries(NamedTuple):
     at_home: Bools  # (games,) whether the first entry of the game plays at home; else nobody does
 
 
-NAME, NUMBER, FLAG, RESULT, CLUSTER = "name", "number", "flag", "result", "cluster"
+NAME, NUMBER, FLAG, RESULT, CLUSTER, TIME = "name", "number", "flag", "result", "cluster", "time"
 """As what columns are read."""
 
 PEOPLE = ("player", "winner", "loser", "home", "away", "player_a", "player_b")
