@@ -92,7 +92,7 @@ def test_responses_by_which_variants_rarely_differ_are_named() -> None:
     assert found.rare["n_players"] == 0
     assert "avg_team_diff" not in found.rare
     few = "may not: a variant differs in fewer than 20 replications"
-    assert few in found.intervals
+    assert few in found.intervals_of()
     assert found.intervals_of(["n_matches"]).endswith(f"those of n_matches {few}")
     assert "may not" not in found.intervals_of(["avg_team_diff"])
     assert found.summary()["simultaneous"]["differ_in_few"] == found.rare

@@ -198,6 +198,9 @@ def test_stretches() -> None:
 def test_more_shards_than_replications(tmp_path: Path) -> None:
     done = success("replicate", "valorant", "-n", 2, "--shard", "3/5", "--out", tmp_path, "--json")
     assert json.loads(done.out)["replications"] == 0
+    assert refusal("report", tmp_path, "-o", "-").endswith(
+        f"put them together: valmatch combine {tmp_path}"
+    )
 
 
 @pytest.mark.slow

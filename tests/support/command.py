@@ -64,7 +64,7 @@ def started(*arguments: object, **options: Any) -> subprocess.Popen[str]:  # noq
     """Start ``valmatch ARGUMENTS...`` in a process of its own; what it says can be read."""
     command = [sys.executable, "-m", "valmatch", *map(str, arguments)]
     pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, text=True, **pipes, **options)
+    return subprocess.Popen(command, text=True, **(pipes | options))
 
 
 def sets(overrides: Iterable[str]) -> list[str]:

@@ -22,11 +22,8 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Batch, Inputs, Model, Responses, Table, row_of
 from valmatch.models.registry import load_model
 
-# The core simulator: runs the replications of any model for every command.
-#
-# A model turns a stream of random numbers into a vector of responses. ``simulate``, ``replicate``
-# and ``optimize`` reach models through this module alone, so that a replication is the same
-# whichever command asks for it.
+# ``simulate``, ``replicate`` and ``optimize`` reach models through this module alone, so that a
+# replication is the same whichever command asks for it.
 
 
 class Recorded(NamedTuple):
@@ -170,10 +167,7 @@ class Chunks(Generic[Made]):
         return self._pool.executor.submit(self._work, chunk, *shared)
 
 
-Result = TypeVar("Result")
-
-
-def result_of(future: Future[Result]) -> Result | None:
+def result_of(future: Future[Made]) -> Made | None:
     """Return the result of a piece of work, None if the workers that had it were lost."""
     try:
         return future.result()

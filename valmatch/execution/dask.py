@@ -19,8 +19,7 @@ from valmatch.errors import InputError, WorkersLostError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.execution.processes import WorkerPool, process_pool
 
-# A Dask scheduler that others run: reached, asked for its workers, left where it is lost.
-
+dask: Any = import_module("dask")
 distributed: Any = import_module("distributed")
 
 ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(?:[\w.-]{1,253}|\[[\w:.%]{1,60}\]):(\d{1,5})")
@@ -33,33 +32,17 @@ IDLE_ANSWERS = 10  # answers that there is no worker after which that is said
 CLOSE_SECONDS = 2  # seconds to take leave of a scheduler
 
 
-@contextmanager
-def connection(address: str) -> Iterator[Any]:
-    """Connect to a scheduler; yield the client."""
-    _check(address)
-    client = _connect(address)
-    try:
-        yield client
-    finally:
-        with suppress(Exception):  # lost or not, it is left
-            client.close(timeout=CLOSE_SECONDS)
+def _connect(address: str) -> Any:  # noqa: ANN401
+    """Return a client of a scheduler; a signal ends the wait for it.
 
-
-def _check(address: object) -> None:
-    """Refuse what cannot be the address of a scheduler."""
+    A thread waits, for where something accepts a connection and says nothing Dask has no end.
+    """
     match = ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if not match or not 0 < int(match[1]) < 2**16:
         shown = address[:80] if isinstance(address, str) else address
         raise InputError(
             f"{option('scheduler')}: {shown!r} (allowed: tcp://HOST:PORT or tls://HOST:PORT)"
         )
-
-
-def _connect(address: str) -> Any:  # noqa: ANN401
-    """Return a client of a scheduler; a signal ends the wait for it.
-
-    A thread waits, for where something accepts a connection and says nothing Dask has no end.
-    """
     connected: Future[Any] = Future()
 
     def attempt() -> None:
@@ -161,9 +144,6 @@ class SchedulerWorkers:
             self._warn("no Dask worker is there; waiting for one")
 
 
-dask: Any = import_module("dask")
-
-
 LOGGERS = ("distributed", "distributed.client", "tornado.application", "asyncio")
 
 
@@ -180,10 +160,14 @@ def dask_pool(
             detail(f"executor: dask, {workers} workers")
             with _own_cluster(workers) as client:
                 yield WorkerPool(client.get_executor(pure=False), lambda: workers, 2, 3, here=False)
-        else:
-            with connection(scheduler) as client:
-                slots = SchedulerWorkers(client, scheduler, warn, detail).slots
-                yield WorkerPool(client.get_executor(pure=False), slots, 2, 3, here=False)
+            return
+        client = _connect(scheduler)
+        try:
+            slots = SchedulerWorkers(client, scheduler, warn, detail).slots
+            yield WorkerPool(client.get_executor(pure=False), slots, 2, 3, here=False)
+        finally:
+            with suppress(Exception):  # lost or not, it is left
+                client.close(timeout=CLOSE_SECONDS)
 
 
 @contextmanager

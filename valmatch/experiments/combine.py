@@ -31,6 +31,7 @@ from valmatch.experiments.sweep import (
     open_design,
     write_experiment,
 )
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.contents import CONTENTS, MANIFEST
@@ -84,18 +85,16 @@ def _controls(
     folders: Sequence[Path],
     indices: Sequence[int],
     form: RowFormat,
-    model: Model[object],
     warn: Warn,
-) -> dict[str, Any]:
+) -> Floats | None:
     """Return the control variates, if the folders hold those of all replications."""
     if not (files := _files(folders, CONTROLS)):
-        return {}
+        return None
     rows = form.read(files, warn)
     if any(index not in rows for index in indices):
         warn(f"not all folders hold {CONTROLS}: the whole has no control variates")
-        return {}
-    values = np.array([rows[index][1] for index in indices])
-    return {"controls": values, "expectations": model.controls}
+        return None
+    return np.array([rows[index][1] for index in indices])
 
 
 def _curves(
@@ -122,34 +121,23 @@ def _curves(
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """The replications of several folders."""
+class MergedReplications(Combined[Replications]):
+    """The replications of several folders; of what is missing, how many and the first."""
 
-    replications: Replications  # all of them together
-    owed: Mapping[str, Owed]  # what is missing, by the shard that owes it
     rows: Rows  # the lines of the file of the whole
     model: Model[object]  # what was simulated
     folders: Sequence[Path]  # where they were
 
-    def combined(self) -> Combined[Replications]:
-        """Return them with what is missing: how many, and the first."""
-        missing = {
-            "missing": {name: owed.first for name, owed in self.owed.items()},
-            "missing_counts": {name: owed.total for name, owed in self.owed.items()},
-        }
-        shortfalls = [owed.in_words(name) for name, owed in self.owed.items()]
-        return Combined(self.replications, missing, shortfalls, self.owed)
-
     def open_run(self, out: Path) -> RunFolder:
         """Return the folder of the whole."""
-        whole = self.replications
+        whole = self.whole
         plan = Plan(whole.requested, whole.seed, confidence=whole.confidence)
         read = files_of_runs("replicate", self.folders, out)
         return open_run(out, whole.config, plan, True, whole.count, read)
 
     def write(self, out: Path) -> None:
         """Write the whole as `replicate` writes a run."""
-        whole = self.replications
+        whole = self.whole
         with self.open_run(out) as folder:
             form = row_format(whole.config, whole.seed, self.model)
             text = form.header + "".join(self.rows[index][0] for index in whole.indices)
@@ -170,16 +158,16 @@ def combine(
     check: bool = False,
     warn: Warn = lambda text: None,
     **options: Any,  # noqa: ANN401
-) -> Combined[Replications]:
+) -> MergedReplications:
     """Put the replications of folders into one, as if one run had made them; see `gather`.
 
     The folders may come in any order and hold the same replications several times. What `out`
     holds of the same run stays in it, such as its shards.
     """
-    found = gather(with_whole(out, folders), curves=not check, warn=warn, **options)
+    merged = gather(with_whole(out, folders), curves=not check, warn=warn, **options)
     if not check:
-        found.write(out)
-    return found.combined()
+        merged.write(out)
+    return merged
 
 
 def files_of_runs(command: str, folders: Sequence[Path], out: Path) -> list[Path]:
@@ -204,7 +192,7 @@ def gather(
     curves: bool = False,
     confidence: float | None = None,
     warn: Warn = lambda text: None,
-) -> Gathered:
+) -> MergedReplications:
     """Return the replications of folders, checked against each other; write nothing."""
     manifests = read_manifests(folders, "replicate", ReplicateManifest, warn)
     folders = list(manifests)
@@ -219,7 +207,8 @@ def gather(
     wanted = range(requested if expect is None else expect)
     owed = _owed(wanted, rows, set(files.values()))
     remarks = [one.notice for manifest in manifests.values() for one in manifest.remarks]
-    result = Replications(
+    controls = _controls(folders, indices, control_format(config, seed, model), warn)
+    whole = Replications(
         config,
         seed,
         max(requested, len(wanted)),
@@ -233,14 +222,20 @@ def gather(
         remarks=list(dict.fromkeys(remarks)),
         input_remarks=model.warnings,
         sampling=model.sampling,
-        **_controls(folders, indices, control_format(config, seed, model), model, warn),
+        controls=controls,
+        expectations={} if controls is None else model.controls,
     )
-    return Gathered(result, owed, rows, model, folders)
+    missing = {
+        "missing": {name: part.first for name, part in owed.items()},
+        "missing_counts": {name: part.total for name, part in owed.items()},
+    }
+    shortfalls = [part.in_words(name) for name, part in owed.items()]
+    return MergedReplications(whole, missing, shortfalls, owed, rows, model, folders)
 
 
 def read_replications(folder: Path, warn: Warn) -> Replications:
     """Return the replications that a folder holds, as far as its run got."""
-    return gather([folder], warn=warn).replications
+    return gather([folder], warn=warn).whole
 
 
 def _requested(manifest: ReplicateManifest) -> int:
@@ -353,50 +348,41 @@ def combine_designs(
         key: [f / POINTS / key for f in folders if (f / POINTS / key / MANIFEST).is_file()]
         for key in ids
     }
-    found = {
+    merged = {
         key: gather(parts, curves=not check, warn=warn, **options)
         for key, parts in points.items()
         if parts
     }
-    for key, point in found.items():
-        if config_id(point.replications.config) != key:
+    for key, point in merged.items():
+        if config_id(point.whole.config) != key:
             raise InputError(f"{point.folders[0]}: holds the replications of another point")
-    all_points = list(zip(ids, map(tuple, first.design.points), strict=True))
-    there = [(key, levels) for key, levels in all_points if key in found]
-    design = Design(first.design.factors, [levels for _, levels in there])
-    results = [found[key].replications for key, _ in there]
-    stopped = "" if len(found) == len(points) else "incomplete"
-    whole = DesignReplications(first.restored(folders[0]), design, results, stopped)
+    design = Design(first.design.factors, list(map(tuple, first.design.points)))
+    there = [pair for pair in zip(ids, design.points, strict=True) if pair[0] in merged]
+    results = [merged[key].whole for key, _ in there]
+    stopped = "" if len(merged) == len(points) else "incomplete"
+    made = Design(design.factors, [levels for _, levels in there])
+    whole = DesignReplications(first.restored(folders[0]), made, results, stopped)
     if not check:
         # The whole design, so that the points that are not there yet can follow.
-        design = Design(first.design.factors, [levels for _, levels in all_points])
         read = files_of_runs("design", folders, out)
         opened = open_design(out, whole.config, design, ids, Plan(seed=first.seed), True, read)
-        for key, point in found.items():
+        for key, point in merged.items():
             point.open_run(out / POINTS / key)
         with opened as folder:
-            for key, point in found.items():
+            for key, point in merged.items():
                 point.write(out / POINTS / key)
             write_experiment(folder, whole)
-    return _combined_design(whole, points, found)
-
-
-def _combined_design(
-    whole: DesignReplications, points: Mapping[str, Sequence[Path]], found: Mapping[str, Gathered]
-) -> Combined[DesignReplications]:
-    """Return the replications of a design with what is missing of each point; null: everything."""
     shortfalls: list[str] = []
-    missing: dict[str, Any] = {}
+    missing: dict[str, Any] = {}  # null: everything
     owed: dict[str, None] = {}
     for key in points:
-        if key not in found:
+        if key not in merged:
             shortfalls.append(f"point {key}: no replications at all")
             missing[key] = None
             files = _files(chain.from_iterable(points.values()), ROWS)
             owed |= dict.fromkeys(map(name_of, shards_of(files.values())))
-        elif found[key].owed:
-            part = found[key].combined()
-            shortfalls += [f"point {key}: {line}" for line in part.shortfalls]
-            missing[key] = part.missing["missing"]
-            owed |= dict.fromkeys(part.owed)
+        elif merged[key].owed:
+            shortfalls += [f"point {key}: {line}" for line in merged[key].shortfalls]
+            missing[key] = merged[key].missing["missing"]
+            owed |= dict.fromkeys(merged[key].owed)
     return Combined(whole, {"missing": missing}, shortfalls, owed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 from pathlib import Path
@@ -21,7 +21,6 @@ from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.run_options import (
     DEFAULT_SEED,
     CompareArguments,
-    RunOptions,
     first_given,
 )
 from valmatch.experiments.replicate import (
@@ -52,102 +51,6 @@ from valmatch.storage.results import Result, warnings_entry, warnings_of_parts
 from valmatch.storage.run_folder import RunFolder, files_of
 from valmatch.text.terminal import Notice, escaped
 
-# Runs of several systems on the same random numbers, each in a folder of its own.
-
-Change = tuple[str, object, object]
-"""What differs: its name, its value in one config, its value in the other."""
-
-
-@contextmanager
-def paired_runs(
-    sides: Mapping[str, Config],
-    plan: Plan,
-    identity: Mapping[str, object],
-    options: RunOptions,
-) -> Iterator[tuple[list[Replications], RunFolder | None]]:
-    """Make the same replications of several configs; yield the runs and the folder around them."""
-    configs, out, resume = list(sides.values()), options.out, options.resume
-    _common([(config, build(config).responses) for config in configs])
-    with ExitStack() as stack:
-        pool = stack.enter_context(options.open_pool(*configs))
-        folder = None
-        if out:
-            identity = {**identity, "seed": plan.seed}
-            read = [file for config in configs for file in files_of(config)]
-            opened = RunFolder(out, "compare", configs[0], identity, resume=resume, read=read)
-            check_folders({out / name: sides[name] for name in sides}, plan, resume, read)
-            folder = stack.enter_context(opened)
-        stop = stack.enter_context(stop_on_signal(options.max_seconds))
-        # Where the time is short, an equal part of it for each leaves replications to compare.
-        parts = [options.max_seconds * k / len(sides) for k in range(1, len(sides))]
-        stops = [*(Stop(part, stop) for part in parts), stop]
-        runs = [
-            run_plan(
-                config,
-                plan,
-                pool,
-                lambda until=until: until,  # type: ignore[misc]
-                replace(options, out=out / name if out else None),
-            )
-            for (name, config), until in zip(sides.items(), stops, strict=True)
-        ]
-        yield runs, folder
-
-
-def status_of(runs: Sequence[Replications]) -> str:
-    """Return the status "complete", or why not all runs are."""
-    if runs[-1].status == "interrupted":
-        return "interrupted"
-    return next((run.status for run in runs if not run.complete), "complete")
-
-
-def changed(a: Config, b: Config) -> list[Change]:
-    """Return what differs between two configs."""
-    return [
-        (key.removeprefix("factors."), here, there)
-        for key, here, there in changes(resolved(a), resolved(b))
-    ]
-
-
-def said_of_side(run: Replications) -> dict[str, Any]:
-    """Return what ``summary.json`` says of the config of a run, and of what it is a sample of."""
-    sampling = {"sampling": dict(run.sampling.facts)} if run.sampling.facts else {}
-    return {"source": run.config.source, "config_id": config_id(run.config), **sampling}
-
-
-def common_values(runs: Sequence[Replications]) -> tuple[list[str], list[int], list[Floats]]:
-    """Return what some runs of one seed have in common.
-
-    Shapes: returns (n, r).
-    """
-    for run in runs:
-        if run.seed != runs[0].seed:
-            raise InputError(
-                f"seeds {runs[0].seed} and {run.seed}: differences are taken between runs of one"
-                " seed"
-            )
-    names = _common([(run.config, run.responses) for run in runs])
-    shared = sorted(set.intersection(*(set(run.indices) for run in runs)))
-    return names, shared, [_columns(run, names, shared) for run in runs]
-
-
-def _common(responses: Sequence[tuple[Config, Sequence[Response]]]) -> list[str]:
-    """Return the names of the responses that the models of all configs have."""
-    first, *others = ([response.name for response in own] for _, own in responses)
-    names = [name for name in first if all(name in other for other in others)]
-    if not names:
-        models = dict.fromkeys(config.model for config, _ in responses)
-        raise InputError(f"{' and '.join(models)} have no response in common")
-    return names
-
-
-def _columns(run: Replications, names: list[str], indices: list[int]) -> Floats:
-    """Return the responses `names` of the replications `indices`, (n, r) float64."""
-    rows = {index: row for row, index in enumerate(run.indices)}
-    columns = [[response.name for response in run.responses].index(name) for name in names]
-    return run.values[np.ix_([rows[index] for index in indices], columns)]
-
-
 BASE, *NAMES = list(ascii_lowercase)
 """What the systems are called, and the folders of their runs."""
 
@@ -167,7 +70,8 @@ class Variant:
 
     name: str  # a letter, "b" for the first
     run: Replications  # its run
-    changed: list[Change]  # what differs: name, its value in the base, its value here
+    # what differs: name, its value in the base, its value here
+    changed: list[tuple[str, object, object]]
     # by response; ``a`` is the base, ``b`` is this system
     comparisons: Mapping[str, PairedDifference]
 
@@ -175,6 +79,11 @@ class Variant:
     def in_words(self) -> str:
         """What differs, as one line."""
         return "; ".join(escaped(f"{name}={value}") for name, _, value in self.changed)
+
+    @property
+    def changes(self) -> dict[str, dict[str, object]]:
+        """What differs, as files hold it."""
+        return {name: {BASE: here, self.name: there} for name, here, there in self.changed}
 
 
 @dataclass(frozen=True, repr=False)
@@ -236,17 +145,12 @@ class Comparison(Result):
         independent = self.base.sampling == INDEPENDENT
         return {name: n for name, n in self.differing.items() if independent and n < ENOUGH}
 
-    @property
-    def intervals(self) -> str:
-        """What the intervals of several variants say; "" where there are none."""
-        return self.intervals_of()
-
     def intervals_of(self, chosen: Collection[str] = ()) -> str:
-        """Return what the intervals say, of the chosen responses if any are."""
-        differences = [
-            pair.difference for variant in self.variants for pair in variant.comparisons.values()
-        ]
-        if self.is_pair or all(difference.ci_low is None for difference in differences):
+        """Return what the intervals of several variants say, of the chosen responses if any are.
+
+        "" where there are none.
+        """
+        if self.is_pair or all(one.ci_low is None for _, one in self._differences_of(())):
             return ""
         rare, few = [name for name in self.rare if not chosen or name in chosen], ""
         if rare:
@@ -259,13 +163,8 @@ class Comparison(Result):
             f" {self.confidence:.4g} (Bonferroni, each at {self.level:.4g}){few}"
         )
 
-    @property
-    def no_interval(self) -> str:
-        """Why some differences have no interval; "" if all have one."""
-        return self.no_interval_of()
-
     def no_interval_of(self, chosen: Collection[str] = ()) -> str:
-        """Return why differences have no interval, of the chosen responses if any are.
+        """Return why some differences have no interval, of the chosen responses if any are.
 
         The reason of all differences of a variant, or else those of responses.
         """
@@ -274,29 +173,31 @@ class Comparison(Result):
             name = variant.name.upper()
             samplings = {BASE.upper(): self.base.sampling, name: variant.run.sampling}
             of_all = no_difference_interval(samplings, self.n)
-            pairs = variant.comparisons.items()
-            shown = {key: pair.difference for key, pair in pairs if not chosen or key in chosen}
             if of_all and not self.is_pair:
                 return of_all
-            reasons[f"{name} - {BASE.upper()}"] = why_no_interval(shown, of_all)
+            differences = dict(self._differences_of(chosen, [variant]))
+            reasons[f"{name} - {BASE.upper()}"] = why_no_interval(differences, of_all)
         return next(iter(reasons.values())) if self.is_pair else reason_of_each(reasons)
 
     def short_intervals_of(self, chosen: Collection[str] = ()) -> str:
         """Return which differences may have too short intervals, of the chosen responses if any.
 
-        Without those of which `intervals` says it.
+        Without those of which `intervals_of` says it.
         """
         return short_intervals(self._doubtful(chosen), bool(self.base.sampling.fixed))
 
-    def _doubtful(self, chosen: Collection[str]) -> list[tuple[str, Estimate]]:
-        """Return the differences of responses but for those of which `intervals` says it."""
+    def _doubtful(self, chosen: Collection[str] = ()) -> list[tuple[str, Estimate]]:
         left_out = () if self.is_pair else self.rare
-        return [
-            (name, pair.difference)
-            for variant in self.variants
-            for name, pair in variant.comparisons.items()
-            if name not in left_out and (not chosen or name in chosen)
-        ]
+        return [pair for pair in self._differences_of(chosen) if pair[0] not in left_out]
+
+    def _differences_of(
+        self, chosen: Collection[str], variants: Sequence[Variant] | None = None
+    ) -> Iterator[tuple[str, Estimate]]:
+        """Yield response and difference of variants, of the chosen responses if any are."""
+        for variant in variants or self.variants:
+            for name, pair in variant.comparisons.items():
+                if not chosen or name in chosen:
+                    yield name, pair.difference
 
     @property
     def title(self) -> str:
@@ -307,13 +208,16 @@ class Comparison(Result):
         if self.is_pair:
             of = f"{model}, configs {base} and {ids}, {made}"
             return f"{of}, b - a with {self.confidence:.0%} intervals"
-        said = f"; {self.intervals}" if self.intervals else ""
-        return f"{model}, configs {ids} against {base}, {made}{said}"
+        intervals = self.intervals_of()
+        return f"{model}, configs {ids} against {base}, {made}{intervals and f'; {intervals}'}"
 
     @property
     def status(self) -> str:
         """The status "complete", or why it is not."""
-        return status_of([self.base, *(variant.run for variant in self.variants)])
+        runs = [self.base, *(variant.run for variant in self.variants)]
+        if runs[-1].status == "interrupted":
+            return "interrupted"
+        return next((run.status for run in runs if not run.complete), "complete")
 
     @property
     def responses(self) -> list[Response]:
@@ -322,32 +226,28 @@ class Comparison(Result):
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
-        return self._summary_of_pair() if self.is_pair else self._summary_of_several()
-
-    def _summary_of_pair(self) -> dict[str, Any]:
-        reason = {"no_interval": self.no_interval} if self.no_interval else {}
-        (variant,) = self.variants
-        return {
-            "model": self.base.config.model,
-            BASE: said_of_side(self.base),
-            **self._said_of(variant),
-            "seed": self.base.seed,
-            "confidence": self.confidence,
+        reason = self.no_interval_of()
+        start = {"model": self.base.config.model, BASE: _side(self.base)}
+        common = {
             "replications": self.n,
-            **reason,
+            **({"no_interval": reason} if reason else {}),
             **warnings_entry(self.warnings),
-            "differences": self._differences(variant),
         }
-
-    def _summary_of_several(self) -> dict[str, Any]:
-        reason = {"no_interval": self.no_interval} if self.no_interval else {}
+        if self.is_pair:
+            (variant,) = self.variants
+            return {
+                **start,
+                variant.name: _side(variant.run),
+                "changed": variant.changes,
+                "seed": self.base.seed,
+                "confidence": self.confidence,
+                **common,
+                "differences": self._rows(variant),
+            }
         return {
-            "model": self.base.config.model,
-            BASE: said_of_side(self.base),
+            **start,
             "seed": self.base.seed,
-            "replications": self.n,
-            **reason,
-            **warnings_entry(self.warnings),
+            **common,
             "confidence": self.confidence,
             "simultaneous": {
                 "method": "bonferroni",
@@ -358,18 +258,15 @@ class Comparison(Result):
             },
             "variants": {
                 variant.name: {
-                    **said_of_side(variant.run),
-                    "changed": _changes_of(variant),
-                    "differences": self._differences(variant),
+                    **_side(variant.run),
+                    "changed": variant.changes,
+                    "differences": self._rows(variant),
                 }
                 for variant in self.variants
             },
         }
 
-    def _said_of(self, variant: Variant) -> dict[str, Any]:
-        return {variant.name: said_of_side(variant.run), "changed": _changes_of(variant)}
-
-    def _differences(self, variant: Variant) -> dict[str, dict[str, Any]]:
+    def _rows(self, variant: Variant) -> dict[str, dict[str, Any]]:
         """Return the differences of a variant as files hold them, by response."""
         base, other = ("mean_a", "mean_b") if self.is_pair else ("mean_base", "mean_variant")
         return {
@@ -384,33 +281,26 @@ class Comparison(Result):
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``differences.csv``: a row for each variant and response."""
-        rows = [
-            {
-                "variant": variant.name,
-                "changed": variant.in_words,
-                "response": response,
-                **facts,
-                "remarks": " ".join(facts["remarks"]),
-            }
-            for variant in self.variants
-            for response, facts in self._differences(variant).items()
-        ]
+        rows = []
+        for variant in self.variants:
+            of = {} if self.is_pair else {"variant": variant.name, "changed": variant.in_words}
+            for response, facts in self._rows(variant).items():
+                remarks = " ".join(facts["remarks"])
+                rows.append({**of, "response": response, **facts, "remarks": remarks})
         columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
-        if self.is_pair:
-            return {name: columns[name] for name in columns if name not in ("variant", "changed")}
-        return {**columns, "simultaneous_confidence": [self.confidence] * len(rows)}
+        joint = {} if self.is_pair else {"simultaneous_confidence": [self.confidence] * len(rows)}
+        return columns | joint
 
     @property
     def warnings(self) -> list[Notice]:
         """What has to be known of the systems, and of their differences."""
         sides = {BASE: self.base, **{one.name: one.run for one in self.variants}}
-        said = warnings_of_parts({side: run.warnings_of_runs for side, run in sides.items()})
+        warnings = warnings_of_parts({side: run.warnings_of_runs for side, run in sides.items()})
         for variant in self.variants:
-            pairs = variant.comparisons.items()
-            counts = {name: pair.difference.undefined for name, pair in pairs}
-            undefined = undefined_in(counts, self.n, "pairs")
-            said += undefined if self.is_pair else [one.after(variant.name) for one in undefined]
-        return [*said, *doubtful_intervals(self._doubtful(()))]
+            counts = {name: pair.undefined for name, pair in self._differences_of((), [variant])}
+            for one in undefined_in(counts, self.n, "pairs"):
+                warnings.append(one if self.is_pair else one.after(variant.name))
+        return [*warnings, *doubtful_intervals(self._doubtful())]
 
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
@@ -423,12 +313,14 @@ class Comparison(Result):
         if len(letters) < 2:
             raise InputError(f"{files.folder}: holds no two systems ({files.remark or 'damaged'})")
         runs = [Replications.read(result_files(files.folder / name)) for name in letters]
-        found = compare_runs(runs[0], runs[1:], confidence)
-        return cls(**{**vars(found), "folder": files.folder})
+        compared = compare_runs(runs[0], runs[1:], confidence)
+        return cls(**{**vars(compared), "folder": files.folder})
 
 
-def _changes_of(variant: Variant) -> dict[str, dict[str, object]]:
-    return {name: {BASE: here, variant.name: there} for name, here, there in variant.changed}
+def _side(run: Replications) -> dict[str, Any]:
+    """Return what ``summary.json`` says of the config of a run, and of what it is a sample of."""
+    sampling = {"sampling": dict(run.sampling.facts)} if run.sampling.facts else {}
+    return {"source": run.config.source, "config_id": config_id(run.config), **sampling}
 
 
 def _level(confidence: float, variants: int) -> float:
@@ -469,7 +361,8 @@ def compare(
     RunError
         If a run fails; what is finished stays in the folder.
     """
-    configs = [load_config(base), *(load_config(variant) for variant in _several(variants))]
+    several = variants if isinstance(variants, list | tuple) else [variants]
+    configs = [load_config(base), *map(load_config, several)]
     return compare_configs(configs, CompareArguments(n=n, seed=seed, **options))
 
 
@@ -488,25 +381,46 @@ def compare_configs(
 
     The manifest notes which responses were shown, unless all were: figures are of the same.
     """
-    sides, plan = _sides(configs), pairs_plan(configs, options)
+    sides, plan, out = _sides(configs), pairs_plan(configs, options), options.out
     options = options.in_config(configs[0].replicate)
-    ids = [config_id(config) for config in configs[1:]]
-    identity = {"config_id_b": ids[0]} if len(ids) == 1 else {"variants": ids}
-    with paired_runs(sides, plan, identity, options) as (runs, folder):
-        compared = compare_runs(runs[0], runs[1:], plan.confidence)
-        compared = replace(compared, folder=options.out)
+    _common([(config, build(config).responses) for config in configs])
+    with ExitStack() as stack:
+        pool = stack.enter_context(options.open_pool(*configs))
+        folder = stack.enter_context(_open(out, sides, plan, options.resume)) if out else None
+        stop = stack.enter_context(stop_on_signal(options.max_seconds))
+        # Where the time is short, an equal part of it for each leaves replications to compare.
+        parts = [options.max_seconds * k / len(sides) for k in range(1, len(sides))]
+        stops = [*(Stop(part, stop) for part in parts), stop]
+        base, *others = [
+            run_plan(
+                config,
+                plan,
+                pool,
+                lambda until=until: until,  # type: ignore[misc]
+                replace(options, out=out / name if out else None),
+            )
+            for (name, config), until in zip(sides.items(), stops, strict=True)
+        ]
+        compared = replace(compare_runs(base, others, plan.confidence), folder=out)
         if folder:
             write_csv(folder.path / "differences.csv", compared.columns())
             write_json(folder.path / "summary.json", compared.summary())
             folder.note(**({"shown": [*shown]} if shown else {}))
-            folder.remark_input(chain.from_iterable(run.input_remarks for run in runs))
+            folder.remark_input(chain(base.input_remarks, *(run.input_remarks for run in others)))
             folder.close(compared.status, replications=compared.n)
     return compared
 
 
-def _several(variants: ConfigLike | Sequence[ConfigLike]) -> Sequence[ConfigLike]:
-    """Return one or several configs as several."""
-    return variants if isinstance(variants, list | tuple) else [variants]  # type: ignore[list-item]
+def _open(out: Path, sides: Mapping[str, Config], plan: Plan, resume: bool) -> RunFolder:
+    """Return the folder around the runs of all sides, none of which is refused."""
+    base, *others = sides.values()
+    ids = list(map(config_id, others))
+    variants = {"config_id_b": ids[0]} if len(ids) == 1 else {"variants": ids}
+    read = [file for config in sides.values() for file in files_of(config)]
+    identity = {**variants, "seed": plan.seed}
+    folder = RunFolder(out, "compare", base, identity, resume=resume, read=read)
+    check_folders({out / name: config for name, config in sides.items()}, plan, resume, read)
+    return folder
 
 
 def _sides(configs: Sequence[Config]) -> dict[str, Config]:
@@ -525,6 +439,16 @@ def _sides(configs: Sequence[Config]) -> dict[str, Config]:
     return sides
 
 
+def _common(responses: Sequence[tuple[Config, Sequence[Response]]]) -> list[str]:
+    """Return the names of the responses that the models of all configs have."""
+    first, *others = ([response.name for response in of_model] for _, of_model in responses)
+    names = [name for name in first if all(name in other for other in others)]
+    if not names:
+        models = dict.fromkeys(config.model for config, _ in responses)
+        raise InputError(f"{' and '.join(models)} have no response in common")
+    return names
+
+
 def compare_runs(
     base: Replications, others: Sequence[Replications], confidence: float = 0.95
 ) -> Comparison:
@@ -533,22 +457,39 @@ def compare_runs(
     The intervals of a single difference are those of its sampling; those of several, which hold
     together, are of higher levels and regard skewness.
     """
-    _sides([base.config, *(run.config for run in others)])
-    names, shared, (first, *rest) = common_values([base, *others])
-    level = _level(confidence, len(others))
+    runs = [base, *others]
+    _sides([run.config for run in runs])
+    for run in others:
+        if run.seed != base.seed:
+            raise InputError(
+                f"seeds {base.seed} and {run.seed}: differences are taken between runs of one seed"
+            )
+    names = _common([(run.config, run.responses) for run in runs])
+    indices = sorted(set.intersection(*(set(run.indices) for run in runs)))
+    first, *rest = (_values(run, names, indices) for run in runs)
     by_name = {response.name: response.limits for response in base.responses}
-    limits = [by_name[name] for name in names]
-    fewest = np.min([differing(first, values) for values in rest], axis=0)
+    level, limits = _level(confidence, len(others)), [by_name[name] for name in names]
     variants = []
     for letter, run, values in zip(NAMES, others, rest, strict=False):
         samplings = base.sampling, run.sampling
         if len(others) > 1:
             samplings = _widened(base.sampling), _widened(run.sampling)
-        found = paired(first, values, level, samplings, shared, limits)
-        comparisons = dict(zip(names, found, strict=True))
-        variants.append(Variant(letter, run, changed(base.config, run.config), comparisons))
+        pairs = paired(first, values, level, samplings, indices, limits)
+        changed = [
+            (key.removeprefix("factors."), here, there)
+            for key, here, there in changes(resolved(base.config), resolved(run.config))
+        ]
+        variants.append(Variant(letter, run, changed, dict(zip(names, pairs, strict=True))))
+    fewest = np.min([differing(first, values) for values in rest], axis=0)
     rare = dict(zip(names, fewest.tolist(), strict=True))
-    return Comparison(base, variants, len(shared), confidence, differing=rare)
+    return Comparison(base, variants, len(indices), confidence, differing=rare)
+
+
+def _values(run: Replications, names: Sequence[str], indices: Sequence[int]) -> Floats:
+    """Return some responses of some replications, (n, r) float64."""
+    rows = {index: row for row, index in enumerate(run.indices)}
+    columns = [[response.name for response in run.responses].index(name) for name in names]
+    return run.values[np.ix_([rows[index] for index in indices], columns)]
 
 
 def _widened(sampling: Sampling) -> Sampling:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.replications import Replications
 from valmatch.inputs import arguments
 from valmatch.inputs.options import takes
-from valmatch.models.model import Batch, Model, Response
+from valmatch.models.model import Batch, Model
 from valmatch.models.registry import no_response
 from valmatch.statistics.precision import LEAST, Precision, Target, looks, parse_target
 from valmatch.statistics.sampling import OneHistory
@@ -153,12 +154,8 @@ def replicate(
 def replicate_config(config: Config, options: ReplicateArguments) -> Replications:
     """Make replications with workers of their own; see `replicate`."""
     plan, options = plan_of(config, options), options.in_config(config.replicate)
-    with ExitStack() as stack:
-        pool = stack.enter_context(options.open_pool(config))
-
-        def begin() -> Stop:
-            return stack.enter_context(stop_on_signal(options.max_seconds))
-
+    with options.open_pool(config) as pool, ExitStack() as stack:
+        begin = partial(stack.enter_context, stop_on_signal(options.max_seconds))
         return run_plan(config, plan, pool, begin, options)
 
 
@@ -169,28 +166,21 @@ def run_plan(
     begin: Callable[[], Stop],
     options: RunOptions,
 ) -> Replications:
-    """Make planned replications, alone or as a part of something larger."""
+    """Make planned replications, alone or as a part of something larger.
+
+    The time of a run alone, which `begin` starts, is that of its replications.
+    """
     out, resume, warn = options.out, options.resume, options.warn
     model = build(config, warn=warn)
-    _check_expected_names(config, model.responses)
-    fixed = OneHistory.fixed if config.one_history else model.sampling.fixed
-    if plan.targets and fixed:
-        raise InputError(f"{option('targets')}: {fixed}")
-    limits = {response.name: response.limits for response in model.responses}
-    wanted = [parse_target(text, limits) for text in plan.targets]
-    if plan.control_variates and not model.controls:
-        raise InputError(
-            f"{option('control_variates')}: {config.model} has none with these arrivals"
-        )
+    wanted = _targets(config, plan, model)
     with ExitStack() as stack:
         folder = None
         if out:
             folder = stack.enter_context(open_run(out, config, plan, resume))
             if resume and (changed := folder.changed_versions()):
                 warn(f"{option('out')} {out}: the run was begun with {changed}; results may differ")
-        store = stack.enter_context(
-            open_store(config, plan, model, Place(out, plan.shard, resume, warn))
-        )
+        place = Place(out, plan.shard, resume, warn)
+        store = stack.enter_context(open_store(config, plan, model, place))
         stop = begin()
         options.resumed(store.done)
         options.progress(store.done)
@@ -224,6 +214,23 @@ def run_plan(
         if folder:
             write_results(folder, result)
     return result
+
+
+def _targets(config: Config, plan: Plan, model: Model[object]) -> list[Target]:
+    """Return what is to be known how precisely; refuse what the model cannot give."""
+    limits = {response.name: response.limits for response in model.responses}
+    for name in config.replicate.expect:
+        if name not in limits:
+            what = no_response(config.model, config.factors, name, list(limits))
+            raise InputError(f"{config.at(f'replicate.expect.{name}')}: {what}")
+    fixed = OneHistory.fixed if config.one_history else model.sampling.fixed
+    if plan.targets and fixed:
+        raise InputError(f"{option('targets')}: {fixed}")
+    targets = [parse_target(text, limits) for text in plan.targets]
+    if plan.control_variates and not model.controls:
+        what = f"{config.model} has none with these arrivals"
+        raise InputError(f"{option('control_variates')}: {what}")
+    return targets
 
 
 def check_folders(
@@ -343,12 +350,3 @@ def write_results(folder: RunFolder, result: Replications) -> None:
     folder.remark(result.remarks)
     folder.remark_input([*result.config.warnings, *result.input_remarks])
     folder.close(result.status, replications=result.count, confidence=result.confidence)
-
-
-def _check_expected_names(config: Config, responses: Sequence[Response]) -> None:
-    names = [response.name for response in responses]
-    for name in config.replicate.expect:
-        if name not in names:
-            place = config.at(f"replicate.expect.{name}")
-            what = no_response(config.model, config.factors, name, names)
-            raise InputError(f"{place}: {what}")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.errors import InputError
-from valmatch.execution.shards import WHOLE, Shard, parse_shard, shard_files
+from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.response_list import shown_by
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Axes, Response, Window
@@ -50,6 +50,8 @@ from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Notice
 
 SUMMARY = "summary.json"
+
+M = TypeVar("M")
 
 STATISTICS = (
     "n",
@@ -181,26 +183,24 @@ class Replications(Result):
         if self.controls is None:
             return {}
         known = np.array(list(self.expectations.values()))
-        found = adjust(self.values, self.controls, known, self.confidence)
-        rows = zip(self.responses, found, strict=True)
+        means = adjust(self.values, self.controls, known, self.confidence)
+        rows = zip(self.responses, means, strict=True)
         return {response.name: mean.within(response.limits) for response, mean in rows}
 
     def no_interval_of(self, chosen: Collection[str] = ()) -> str:
         """Return why some means have no interval, of the chosen ones if any are; "" if all have."""
-        found = self.estimates
-        shown = {name: mean for name, mean in found.items() if not chosen or name in chosen}
-        return why_no_interval(shown, self.sampling.no_interval(len(self.indices)))
+        means = _chosen(self.estimates, chosen)
+        return why_no_interval(means, self.sampling.no_interval(self.count))
 
     def short_intervals_of(self, chosen: Collection[str] = ()) -> str:
         """Return which intervals may be too short, of the chosen responses if any are."""
-        means = [pair for pair in self.estimates.items() if not chosen or pair[0] in chosen]
-        return short_intervals(means, bool(self.sampling.fixed))
+        means = _chosen(self.estimates, chosen)
+        return short_intervals(means.items(), bool(self.sampling.fixed))
 
     def not_adjusted_of(self, chosen: Collection[str] = ()) -> str:
         """Return why some means are not adjusted by controls; "" if all are, or none was to be."""
-        found = self.adjusted
-        shown = {name: mean for name, mean in found.items() if not chosen or name in chosen}
-        return why_not_adjusted(shown, self.estimates, len(self.expectations))
+        means = _chosen(self.adjusted, chosen)
+        return why_not_adjusted(means, self.estimates, len(self.expectations))
 
     def __getitem__(self, response: str) -> Floats:
         """Return one number a replication; NaN where undefined."""
@@ -252,85 +252,79 @@ class Replications(Result):
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
+        optional = {
+            "shard": "" if self.shard == WHOLE else str(self.shard),
+            "sampling": dict(self.sampling.facts),
+            "controls": dict(self.expectations),
+            **warnings_entry(self.warnings),
+            "no_interval": self.no_interval_of(),
+            "not_adjusted": self.not_adjusted_of(),
+        }
+        targets = [target.as_dict() for target in self.precision]
+        means = {
+            response.window: self.estimates[response.name]
+            for response in self.responses
+            if response.window
+        }
+        windows = {"windows": window_means(means), "paired": paired_means(self.differences)}
         return {
             "model": self.config.model,
             "config_id": config_id(self.config),
             "seed": self.seed,
             "replications": self.count,
             "requested": self.requested,
-            **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
-            **({"sampling": dict(self.sampling.facts)} if self.sampling.facts else {}),
-            **({"controls": dict(self.expectations)} if self.expectations else {}),
-            **warnings_entry(self.warnings),
-            **({"no_interval": reason} if (reason := self.no_interval_of()) else {}),
-            **({"not_adjusted": reason} if (reason := self.not_adjusted_of()) else {}),
-            "responses": self._facts(),
-            **(
-                {"targets": [target.as_dict() for target in self.precision]}
-                if self.precision
-                else {}
-            ),
-            **self._windows(),
+            **{name: value for name, value in optional.items() if value},
+            "responses": {
+                name: {
+                    **mean.as_dict(),
+                    **(self.adjusted[name].as_dict() if self.adjusted else {}),
+                }
+                for name, mean in self.estimates.items()
+            },
+            **({"targets": targets} if targets else {}),
+            **(windows if means else {}),
         }
-
-    def _facts(self) -> dict[str, dict[str, Any]]:
-        """Return what is known of the mean of each response."""
-        return {
-            name: {
-                **value.as_dict(),
-                **(self.adjusted[name].as_dict() if self.adjusted else {}),
-            }
-            for name, value in self.estimates.items()
-        }
-
-    def _windows(self) -> dict[str, Any]:
-        """Return the parts of the summary that compare policies; {} without windows of games."""
-        means = {
-            response.window: self.estimates[response.name]
-            for response in self.responses
-            if response.window
-        }
-        parts = {"windows": window_means(means), "paired": paired_means(self.differences)}
-        return parts if means else {}
 
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
         """Return the replications that a folder holds, as far as its run got."""
-        config, manifest, given = files.config, files.manifest, {}
+        config, manifest, summary = files.config, files.manifest, {}
         if files.has(SUMMARY) or files.status == "complete":
-            given = files.json(SUMMARY)
+            summary = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):
-            seed, shard = int(files.fact("seed")), manifest.get("shard")
-            sampling = sampling_of(given.get("sampling", {}), config.one_history)
-            controls = {str(k): float(v) for k, v in given.get("controls", {}).items()}
-            precision = [Precision(**one) for one in given.get("targets", ())]
-            names = given.get("responses")
+            seed = int(files.fact("seed"))
+            sampling = sampling_of(summary.get("sampling", {}), config.one_history)
+            controls = {str(k): float(v) for k, v in summary.get("controls", {}).items()}
+            precision = [Precision(**one) for one in summary.get("targets", ())]
+            given = summary.get("responses")
         responses, axes = shown_by(config)
-        if names is not None and list(names) != [response.name for response in responses]:
+        names = [response.name for response in responses]
+        if given is not None and list(given) != names:
             what = "its responses are those of another version of the model"
             raise InputError(f"{files.folder / SUMMARY}: {what}")
-        rows = _values(files, config, seed, responses)
-        known: list[Sequence[float]] = []
-        if controls:
-            wanted = RowFormat(config_id(config), seed, list(controls), [False] * len(controls))
-            held = wanted.read(shard_files(files.folder, CONTROLS), lambda text: None)
-            known = [held[index][1] for index in rows if index in held]
+
+        def rows_of(name: str, columns: Sequence[str], whole: Sequence[bool]) -> dict[int, Any]:
+            form = RowFormat(config_id(config), seed, columns, whole)
+            held = form.read([files.folder / name], lambda text: None)
+            return {index: held[index][1] for index in sorted(held)}
+
+        rows = rows_of(ROWS, names, [response.whole for response in responses])
+        known = rows_of(CONTROLS, list(controls), [False] * len(controls)) if controls else {}
         sums = read_sums(files.folder / SUMS, axes.shape, lambda text: None)[0] if axes else None
-        width = len(responses)
         return cls(
             config,
             seed,
             manifest.requested or len(rows),
             responses,
             list(rows),
-            np.array(list(rows.values())).reshape(len(rows), width),
+            np.array(list(rows.values())).reshape(len(rows), len(names)),
             manifest.confidence or 0.95,
             axes,
             sums if sums and sums.n else None,
-            parse_shard(shard) if shard else WHOLE,
+            WHOLE,
             files.status,
             precision,
-            np.array(known) if len(known) == len(rows) and known else None,
+            np.array([known[k] for k in rows]) if known and known.keys() >= rows.keys() else None,
             controls,
             [one.notice for one in manifest.remarks],
             [one.notice for one in manifest.input_remarks],
@@ -349,11 +343,6 @@ class Replications(Result):
         return lines
 
 
-def _values(
-    files: ResultFiles, config: Config, seed: int, responses: Sequence[Response]
-) -> dict[int, list[float]]:
-    """Return the rows of ``replications.csv`` by replication, in order."""
-    names, whole = [r.name for r in responses], [r.whole for r in responses]
-    form = RowFormat(config_id(config), seed, names, whole)
-    held = form.read(shard_files(files.folder, ROWS), lambda text: None)
-    return {index: held[index][1] for index in sorted(held)}
+def _chosen(means: Mapping[str, M], chosen: Collection[str]) -> dict[str, M]:
+    """Return the means of the chosen responses, of all if none are."""
+    return {name: mean for name, mean in means.items() if not chosen or name in chosen}

@@ -35,8 +35,6 @@ from valmatch.storage.run_folder import RunFolder, ShardFolder
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import Notice, shortened, shown
 
-# The points of an experiment over several factors.
-
 DEFAULT_SEED = 1
 
 MOST_LEVELS = 10_000  # most values of FIRST:LAST:STEP
@@ -151,8 +149,8 @@ def span(text: str) -> list[float] | None:
     LAST is among them if a step ends there. Steps are taken in decimals, so that 0.1:0.3:0.1
     ends with 0.3.
     """
-    parts = [part.strip() for part in text.split(":")]
-    if not all(map(_moderate, parts)):
+    numbers = list(map(real_number, parts := [part.strip() for part in text.split(":")]))
+    if any(number is None or abs(number) > LARGEST for number in numbers):
         return None
     try:
         first, last, step = map(Decimal, parts)
@@ -162,12 +160,6 @@ def span(text: str) -> list[float] | None:
     if not 0 <= count < MOST_LEVELS:
         return None
     return [float(first + k * step) for k in range(int(count) + 1)]
-
-
-def _moderate(text: str) -> bool:
-    """Return whether a text is a number whose size is not absurd."""
-    number = real_number(text)
-    return number is not None and abs(number) <= LARGEST
 
 
 POINTS = "points"  # folder of the folders of the points, each named by its config id
@@ -320,14 +312,14 @@ def open_design(
     read: Sequence[Path] = (),
 ) -> RunFolder:
     """Return the folder of an experiment; `ids` are those of its points' configs."""
-    identity: dict[str, Any] = {
+    identity = {
         "seed": plan.seed,
         "design_id": hashlib.sha256(json.dumps(list(ids)).encode()).hexdigest()[:12],
-    }
-    identity["design"] = {
-        "factors": list(design.factors),
-        "points": [list(point) for point in design.points],
-        "config_ids": list(ids),
+        "design": {
+            "factors": list(design.factors),
+            "points": [list(point) for point in design.points],
+            "config_ids": list(ids),
+        },
     }
     kind = RunFolder if plan.shard == WHOLE else ShardFolder
     return kind(out, "design", config, identity, resume=resume, read=read, shard=plan.shard)
@@ -338,6 +330,6 @@ def write_experiment(folder: RunFolder, experiment: DesignReplications) -> None:
     if folder.shard == WHOLE:
         write_csv(folder.path / "design.csv", experiment.columns())
         write_json(folder.path / "summary.json", experiment.summary())
-    found = chain.from_iterable(result.input_remarks for result in experiment.results)
-    folder.remark_input(found)
+    remarks = (result.input_remarks for result in experiment.results)
+    folder.remark_input(chain.from_iterable(remarks))
     folder.close(experiment.status, points=len(experiment.results))

@@ -184,6 +184,9 @@ def result_files(folder: Path) -> ResultFiles:
     from valmatch.storage.manifest import Manifest, read_manifest  # takes long to import
 
     try:
-        return ResultFiles(folder, read_manifest(folder, Manifest))
+        files = ResultFiles(folder, read_manifest(folder, Manifest))
     except OSError as error:
         raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
+    if files.manifest.shards and not files.has("summary.json"):
+        raise InputError(f"{folder}: holds shards; put them together: valmatch combine {folder}")
+    return files

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import compress, takewhile
 from pathlib import Path
@@ -103,19 +103,15 @@ class RowFormat:
             lines, tail = read_lines(path, self.header)
         except FileNotFoundError:
             return {}
+        if not tail and lines and self.parse(lines[-1]) is None:
+            tail = lines.pop()
         if tail:
             warn(f"{path}:{len(lines) + 2}: the last line is torn and dropped")
-        return self._rows(path, lines, bool(tail), warn)
-
-    def _rows(self, path: Path, lines: list[str], torn: bool, warn: Warn) -> Rows:
         rows: Rows = {}
         repeated = 0
         for number, line in enumerate(lines, 2):
             row = self.parse(line)
             if row is None:
-                if number == len(lines) + 1 and not torn:
-                    warn(f"{path}:{number}: the last line is torn and dropped")
-                    break
                 raise InputError(f"{path}:{number}: damaged: {line[:60]!r}; remove this line")
             replication, values = row
             if replication not in rows:
@@ -133,56 +129,70 @@ class RowFormat:
 
 
 class RowFile:
-    """A file of replications in their order, each chunk on disk before the next is written."""
+    """Rows of replications in their order, each chunk on disk before the next is written.
 
-    def __init__(self, path: Path, form: RowFormat, indices: range) -> None:
+    Without a path they are in memory alone. `parts` are files that may hold some of them already:
+    the first of `indices` without a gap are kept.
+    """
+
+    def __init__(
+        self, path: Path | None, form: RowFormat, indices: range, parts: Iterable[Path], warn: Warn
+    ) -> None:
         self._path, self._form, self._indices = path, form, indices
         self._file: TextIO | None = None
-        self._lines: list[str] = []
-        self._done = 0
-
-    def read(self, parts: Iterable[Path], warn: Warn) -> Floats:
-        """Return what the file is to keep of files: the first of `indices` without a gap."""
-        indices, form = self._indices, self._form
         rows = form.read(parts, warn)
         rest = indices.start % indices.step  # other shards have replications of their own
         rows = {index: row for index, row in rows.items() if index % indices.step == rest}
         if beyond := [index for index in rows if index not in indices]:
             raise InputError(
-                f"{self._path}: holds {len(beyond)} replications that this run is not to make, such"
+                f"{path}: holds {len(beyond)} replications that this run is not to make, such"
                 f" as {min(beyond)}; ask for more of them, or choose another folder"
             )
         kept = [rows[index] for index in takewhile(rows.__contains__, indices)]
         if len(kept) < len(rows):
-            warn(f"{self._path}: {len(rows) - len(kept)} replications after a gap are made again")
+            warn(f"{path}: {len(rows) - len(kept)} replications after a gap are made again")
         self._lines = [line for line, _ in kept]
-        self._done = len(kept)
-        return np.array([row for _, row in kept]).reshape(len(kept), len(form.names))
+        self._blocks = [np.array([row for _, row in kept]).reshape(len(kept), len(form.names))]
+        self.done = len(kept)  # number of replications that are there
+
+    @property
+    def values(self) -> Floats:
+        """All rows, (done, len(names)) float64."""
+        if len(self._blocks) > 1:
+            self._blocks = [np.concatenate(self._blocks)]
+        return self._blocks[0]
 
     def open(self) -> None:
         """Open the file for further replications, after those that were read and kept."""
-        content = (self._form.header + "".join(self._lines)).encode()
-        try:
-            write_bytes(self._path, content)
-            self._lines.clear()
-            self._file = self._path.open("a", encoding="utf-8", newline="")
-        except OSError as error:
-            raise RunError(f"{self._path}: cannot be written: {error.strerror}") from None
+        if self._path:
+            content = (self._form.header + "".join(self._lines)).encode()
+            with _named(self._path):
+                write_bytes(self._path, content)
+                self._file = self._path.open("a", encoding="utf-8", newline="")
+        self._lines.clear()
 
-    def append(self, chunk: Floats) -> None:
-        """Write the next replications; they are on disk when this returns."""
-        assert self._file is not None
-        indices = self._indices[self._done : self._done + len(chunk)]
-        try:
-            self._file.write(self._form.lines(indices, chunk) if len(chunk) else "")
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise RunError(f"{self._path}: cannot be written: {error.strerror}") from None
-        self._done += len(chunk)
+    def add(self, rows: Floats) -> None:
+        """Take in the next replications; they are on disk when this returns."""
+        indices = self._indices[self.done : self.done + len(rows)]
+        if self._file and self._path and len(rows):
+            with _named(self._path):
+                self._file.write(self._form.lines(indices, rows))
+                self._file.flush()
+                os.fsync(self._file.fileno())
+        self._blocks.append(rows)
+        self.done += len(rows)
 
     def close(self) -> None:
         """Close the file."""
         if self._file:
             with suppress(OSError):  # everything was flushed; a full disk was reported then
                 self._file.close()
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Say which file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written: {error.strerror}") from None

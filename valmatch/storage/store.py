@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.execution.shards import WHOLE, Shard, shard_files
@@ -26,10 +24,8 @@ CONTROLS = "controls.csv"
 
 def row_format(config: Config, seed: int, model: Model[object]) -> RowFormat:
     """Return the lines of ``replications.csv``."""
-    responses = model.responses
-    return RowFormat(
-        config_id(config), seed, [r.name for r in responses], [r.whole for r in responses]
-    )
+    names, whole = [r.name for r in model.responses], [r.whole for r in model.responses]
+    return RowFormat(config_id(config), seed, names, whole)
 
 
 def control_format(config: Config, seed: int, model: Model[object]) -> RowFormat:
@@ -62,6 +58,10 @@ class Place:
             return list(shard_files(self.folder, name))
         return [self.folder / self.shard.file_name(name), self.folder / name]
 
+    def rows(self, name: str, form: RowFormat, indices: range) -> RowFile:
+        """Return a file of rows, with those that an earlier run left."""
+        return RowFile(self.file(name), form, indices, self.parts(name), self.warn)
+
 
 class Store:
     """Takes in batches of replications in order; a context that closes the files.
@@ -82,19 +82,15 @@ class Store:
     ) -> None:
         self.indices = indices
         self.remarks: list[str] = []  # those on the replications made since
-        rows = row_format(config, seed, model)
-        self._responses = _Rows(lambda batch: batch.responses, place, ROWS, rows, indices)
+        self._responses = place.rows(ROWS, row_format(config, seed, model), indices)
         self.resumed = self._responses.done  # number of replications that an earlier run left
-        self._parts: list[_Rows | _Curves] = [self._responses]
-        self._controls: _Rows | None = None
+        self._controls, self._curves = None, None
         if controls:
-            rows = control_format(config, seed, model)
-            self._controls = _Rows(_controls_of, place, CONTROLS, rows, indices)
-            self._parts.append(self._controls)
-        self._curves: _Curves | None = None
+            self._controls = place.rows(CONTROLS, control_format(config, seed, model), indices)
         if model.axes:
             self._curves = _Curves(place, model.axes.shape, indices)
-            self._parts.append(self._curves)
+        parts = (self._responses, self._controls, self._curves)
+        self._parts = [part for part in parts if part is not None]
 
     @property
     def done(self) -> int:
@@ -135,9 +131,13 @@ class Store:
         """Take in the replications from `place` on, in every part that lacks them."""
         if self._responses.done == place:
             self.remarks += batch.remarks
-        for part in self._parts:
-            if part.done == place:
-                part.add(batch)
+            self._responses.add(batch.responses)
+        if self._controls and self._controls.done == place:
+            assert batch.controls is not None
+            self._controls.add(batch.controls)
+        if self._curves and self._curves.done == place:
+            assert batch.curves is not None
+            self._curves.add(batch.curves)
 
     def __enter__(self) -> Store:
         for part in self._parts:
@@ -149,55 +149,8 @@ class Store:
             part.close()
 
 
-def _controls_of(batch: Batch) -> Floats:
-    assert batch.controls is not None
-    return batch.controls
-
-
-class _Rows:
-    """Rows of numbers, one a replication."""
-
-    def __init__(
-        self,
-        pick: Callable[[Batch], Floats],
-        place: Place,
-        name: str,
-        form: RowFormat,
-        indices: range,
-    ) -> None:
-        self._pick = pick
-        path = place.file(name)
-        self._file = RowFile(path, form, indices) if path else None
-        resumed = np.empty((0, len(form.names)))
-        if self._file and place.resume:
-            resumed = self._file.read(place.parts(name), place.warn)
-        self._blocks = [resumed]
-        self.done = len(resumed)
-
-    @property
-    def values(self) -> Floats:
-        if len(self._blocks) > 1:
-            self._blocks = [np.concatenate(self._blocks)]
-        return self._blocks[0]
-
-    def add(self, batch: Batch) -> None:
-        rows = self._pick(batch)
-        if self._file:
-            self._file.append(rows)
-        self._blocks.append(rows)
-        self.done += len(rows)
-
-    def open(self) -> None:
-        if self._file:
-            self._file.open()
-
-    def close(self) -> None:
-        if self._file:
-            self._file.close()
-
-
 class _Curves:
-    """Sums of curves over the replications."""
+    """Sums of curves over the replications, in a file that is whole after each chunk."""
 
     def __init__(self, place: Place, shape: tuple[int, ...], indices: range) -> None:
         self._path, self._indices = place.file(SUMS), indices
@@ -212,9 +165,8 @@ class _Curves:
     def done(self) -> int:
         return self.sums.n
 
-    def add(self, batch: Batch) -> None:
-        assert batch.curves is not None
-        self.sums.merge(batch.curves)
+    def add(self, curves: CurveSums) -> None:
+        self.sums.merge(curves)
         self.open()
 
     def open(self) -> None:
@@ -222,4 +174,4 @@ class _Curves:
             write_sums(self._path, self.sums, [self._indices[: self.sums.n]])
 
     def close(self) -> None:
-        """Do nothing: the file is whole after each chunk."""
+        """Do nothing."""

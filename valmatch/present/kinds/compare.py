@@ -139,7 +139,7 @@ def _finding(result: Comparison, shown: list[Response]) -> str:
         parts.append(f"{other.name.upper()} ({_in_words(other)}): {changes}")
     more = f"; {len(variants) - SYSTEMS} more below" if len(variants) > SYSTEMS else ""
     joint = f"intervals that hold together at {confidence_in_words(result.confidence)}"
-    how = joint if result.intervals else "no intervals"
+    how = joint if result.intervals_of() else "no intervals"
     return f"{'; '.join(parts)}{more}; {how}, n = {result.n:,} common replications."
 
 
@@ -178,7 +178,7 @@ def _changes(result: Comparison) -> Block:
         for response in result.responses
     )
     of = counted(len(result.responses), "response")
-    said = [f"{sure} of {of} differ beyond the interval.", result.intervals]
+    said = [f"{sure} of {of} differ beyond the interval.", result.intervals_of()]
     return Block("What differs", sheet=sheet, items=[one for one in said if one])
 
 
