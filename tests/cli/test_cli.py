@@ -15,6 +15,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+import valmatch as library
 from tests.support.case_tables import cases
 from tests.support.command import python, refusal, success, valmatch
 from tests.support.crashes import start
@@ -122,6 +123,9 @@ def test_options_may_stand_in_the_config(tmp_path: Path) -> None:
     assert document["responses"]["n_players"]["confidence"] == 0.5
     assert json.loads(valmatch("replicate", config, "--seed", 2, "--json").out)["seed"] == 2
     assert json.loads(valmatch("simulate", config, "--json").out)["seed"] == 9
+    made = library.replicate(config)  # from Python, too
+    assert (made.count, made.seed, made.confidence) == (3, 9, 0.5)
+    assert library.compare(config, "valorant").base.seed == 9
 
 
 def test_factors_prints_the_template() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.command import valmatch
 from valmatch.cli import console
-from valmatch.cli.console import Reports
+from valmatch.cli.console import Bar
 
 SMALL = ("--set", "horizon=2")
 SHOTS = ("replicate", "valorant", *SMALL)
@@ -47,10 +47,10 @@ def test_nothing_is_said_within_the_first_half_minute() -> None:
 def test_reports_come_at_most_every_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, said = [100.0], list[str]()
     monkeypatch.setattr("valmatch.cli.console.time.monotonic", lambda: clock[0])
-    told = Reports("replications", 1000, said.append)
+    told = Bar("replications", 1000, said.append)
     told.found(200)  # by an earlier run, which says nothing of the pace
-    for done in (200, 260, 290, 320, 400):
-        told(done)
+    for steps in (200, 60, 30, 30, 80):
+        told(steps)
         clock[0] += 12.0
     assert said == ["replications: 320 of 1,000, 3.3/s, 3 min 24 s left"]
 
@@ -59,10 +59,10 @@ def test_reports_come_at_most_every_half_minute(monkeypatch: pytest.MonkeyPatch)
 def test_unknown_totals_and_paces() -> None:
     said = list[str]()
     for total in (None, 9):
-        told = Reports("bytes", total, said.append)
+        told = Bar("bytes", total, said.append)
         told.found(3)
         told(3)
-        told(3)
+        told(0)
     assert said == ["bytes: 3", "bytes: 3 of 9"]
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.command import refusal, success, valmatch
 from tests.support.folders import rows
+from valmatch.present.document import TextTable
 from valmatch.present.terminal import print_table
-from valmatch.text.terminal import Sheet
 
 BANDS = ["bottom_10%", "10-50%", "50-90%", "90-99%", "top_1%"]
 MEASURES = ["matched_fraction", "avg_wait_time", "wait_p50", "wait_p95", "avg_team_diff"]
@@ -62,16 +62,16 @@ def test_units_stand_in_the_first_of_divided_tables() -> None:
 
 
 def test_numbers_of_replications_that_all_are_the_same_give_way_to_units() -> None:
-    table = Sheet.of("response", "mean", "± 95%", "n", "unit")
+    table = TextTable.of("response", "mean", "± 95%", "n", "unit")
     table.add("x" * 53, "1.0", "0.5", "1000", "minutes")
     assert printed(table, spare="") == ["response|mean|± 95%|unit", "response|n"]
     assert printed(table, spare="n") == ["response|mean|± 95%|unit"]
-    narrow = Sheet.of("response", "mean", "± 95%", "n", "unit")
+    narrow = TextTable.of("response", "mean", "± 95%", "n", "unit")
     narrow.add("x" * 40, "1.0", "0.5", "1000", "minutes")
     assert printed(narrow, spare="n") == ["response|mean|± 95%|n|unit"]
 
 
-def printed(table: Sheet, spare: str) -> list[str]:
+def printed(table: TextTable, spare: str) -> list[str]:
     """Return the heads of the tables that are printed, their columns between bars."""
     with contextlib.redirect_stdout(io.StringIO()) as text:
         table.spare = spare

@@ -21,7 +21,7 @@ from valmatch.models.registry import OWN
 from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Variable
 from valmatch.optimization.problem_of_config import found_ends, problem_of
-from valmatch.present.kinds.optimize import solvers_sheet
+from valmatch.present.kinds.optimize import solvers_table
 from valmatch.statistics.rounding import rounded
 
 SAID = "search scale: linear and logarithmic from both ends for"
@@ -184,7 +184,7 @@ def test_objectives_below_1_have_digits() -> None:
     }.items():
         line: dict[str, Any] = dict.fromkeys((*shares, "wrongly_called_feasible"), share)
         line |= {"runs": 2, "median_objective": dict.fromkeys(share, value)}
-        (row,) = solvers_sheet({"random": line}, "best known objective", value).rows
+        (row,) = solvers_table({"random": line, "best_known": value}).rows
         assert row[2] == text
 
 

@@ -25,9 +25,9 @@ from valmatch.models.registry import OWN
 from valmatch.present import style
 from valmatch.present.bins import Lattice, bin_edges, lattice_of, lattice_of_shares
 from valmatch.present.document import Graph, Interval, Intervals, Line
-from valmatch.present.figure_options import INCH, drawn_with, figure_options
 from valmatch.present.figures import COLUMNS, MOST_ROWS, figures_of
-from valmatch.present.style import head, legend_below, new_figure, wrapped
+from valmatch.present.plot_options import INCH
+from valmatch.present.style import legend_below, new_figure, wrapped
 
 RunOf = Callable[[str], Path]
 
@@ -164,25 +164,18 @@ def test_sizes_that_python_cannot_give(size: Any, copied: Path) -> None:  # noqa
     with pytest.raises(InputError, match=r"^size: .*allowed: WIDTHxHEIGHT in centimetres"):
         plot(copied, size=size)
     with pytest.raises(InputError, match=r"^title: 3 "):
-        plot(copied, title=3)  # type: ignore[arg-type]
+        plot(copied, title=3)
 
 
 # ---- texts have room ----
 
 
 def test_titles_take_two_lines_at_most() -> None:
-    figure = new_figure(6.0, 4.0)
-    head(figure, "one", "two")
-    assert figure.get_suptitle() == "one\ntwo"
-    head(figure, "word " * 100, "the end")
-    lines = figure.get_suptitle().split("\n")
+    assert wrapped("one two", 6.0, 2) == "one two"
+    lines = wrapped("word " * 100, 6.0, 2).split("\n")
     assert len(lines) == 2
     assert lines[1].endswith(" …")
     assert max(map(len, lines)) <= 78
-    with drawn_with(figure_options("mine " * 100)):
-        head(figure, "word")
-    assert figure.get_suptitle().startswith("mine mine")
-    assert len(figure.get_suptitle().split("\n")) == 2
 
 
 def test_names_are_broken_behind_their_joints() -> None:

@@ -40,7 +40,7 @@ def test_a_page_is_valid_small_and_says_what_was_asked_and_found(name: str, run_
     tree = tree_of(page)
     assert len(page.encode()) < html.MOST_BYTES
     labels = [text_of(one) for one in tree.iter(f"{SPACE}p") if one.get("class") == "label"]
-    assert labels == ["Asked", "Found"]
+    assert labels == ["Question", "Finding"]
     tables = list(tree.iter(f"{SPACE}table"))
     assert tables
     for table in tables:
@@ -121,7 +121,7 @@ def test_several_runs_make_chapters_with_contents(run_of: RunOf) -> None:
     assert [one.get("href") for one in contents.iter(f"{SPACE}a")] == ["#run-1", "#run-2", "#run-3"]
     sections = [one.get("id") for one in tree.iter(f"{SPACE}section")]
     assert sections == ["run-1", "run-2", "run-3"]
-    assert page.count('class="found"') == 3
+    assert page.count('class="finding"') == 3
 
 
 def test_charts_of_last_chapters_give_way(run_of: RunOf, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,7 +101,7 @@ def test_what_an_unfinished_run_lacks_is_said_on_top(run: Path, status: str) -> 
     page = valmatch.report(run)
     state = "not ended" if status == "running" else status
     said = f"The state of the run is: {state}; 12 of 20 replications are there;"
-    assert 0 < page.index(said) < page.index('class="asked"')
+    assert 0 < page.index(said) < page.index('class="question"')
     assert f"**Incomplete.** {said}" in valmatch.report(run, markdown=True)
 
 

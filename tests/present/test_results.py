@@ -37,8 +37,9 @@ class _Cells(HTMLParser):
         self._inside = False
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        self._inside = tag == "td"
-        self.cells += [""] * self._inside
+        if tag == "td":
+            self._inside = True
+            self.cells.append("")
 
     def handle_data(self, data: str) -> None:
         if self._inside:
@@ -52,7 +53,7 @@ def cells_of(page: str) -> list[str]:
     """Return the cells of the tables of a page."""
     parser = _Cells()
     parser.feed(page)
-    return [cell.strip("\N{FIGURE SPACE} ") for cell in parser.cells]
+    return [cell.strip("\N{FIGURE SPACE}\N{PUNCTUATION SPACE} ") for cell in parser.cells]
 
 
 def numbers_in(text: str) -> set[str]:
@@ -63,15 +64,15 @@ def numbers_in(text: str) -> set[str]:
 def test_terminal_markdown_page_and_repr_have_the_same_numbers(name: str, run_of: RunOf) -> None:
     result = load_result(run_of(name))
     shown = present(result, View(top=30))
-    tables = [block.sheet for block in shown.tables if block.sheet]
+    tables = [block.table for block in shown.tables if block.table]
     cells = [cell.strip() for table in tables for row in table.rows for cell in row]
     text = valmatch.report(run_of(name), markdown=True).replace("\\", "")
     page, notebook = cells_of(valmatch.report(run_of(name))), cells_of(result._repr_html_())
     for cell in filter(numbers_in, cells):
         assert cell in page
         assert f"| {cell} |" in text
-    sheets = [block.sheet for block in present(result).tables if block.sheet]
-    first = [cell.strip() for sheet in sheets for row in sheet.rows[:30] for cell in row]
+    tables = [block.table for block in present(result).tables if block.table]
+    first = [cell.strip() for table in tables for row in table.rows[:30] for cell in row]
     printed = " ".join(repr(result).split())
     for cell in filter(numbers_in, first):
         assert " ".join(cell.split()) in printed

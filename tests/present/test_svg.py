@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from valmatch.present.document import Graph, Interval, Intervals, Line
-from valmatch.present.html import MOST_POINTS, number, svg_of
+from valmatch.present.svg import MOST_POINTS, number, svg_of
 
 
 def points_of(svg: str) -> list[tuple[float, float]]:

@@ -18,7 +18,7 @@ from rich.progress import Progress
 from tests.support.refusals import defined, refused
 from tests.support.stopping import DATA, tally
 from valmatch import replicate
-from valmatch.cli.console import Bar, Reports, columns
+from valmatch.cli.console import Bar, columns
 from valmatch.models.model import NOT_NEGATIVE, SHARE
 from valmatch.statistics.estimates import UNLIMITED
 from valmatch.statistics.precision import LEAST, Precision, Target, looks, parse_target
@@ -225,7 +225,7 @@ def test_a_bar_without_a_total_shows_the_number_and_the_note() -> None:
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=80)
     with Progress(*columns(), console=console, auto_refresh=False) as progress:
-        bar = Bar(progress, "replications", None, Reports("replications", None, None))
+        bar = Bar("replications", None, progress=progress)
         bar(1234)
         bar.note("wait ± 1.4% (1%)")
         progress.refresh()

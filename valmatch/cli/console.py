@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from valmatch.storage.results import Result
 
 
-# Reports of how far a run is, where it is not shown on a terminal.
+# How far a run is: a bar on a terminal, else a line now and then.
 
-EVERY = 30.0  # least seconds between two reports
+EVERY = 30.0  # least seconds between two lines
 
 
 def rate_in_words(rate: float) -> str:
@@ -35,58 +35,49 @@ def rate_in_words(rate: float) -> str:
     return f"{rate:,.0f}/s" if rate >= 10.0 else f"{rate:,.2g}/s"
 
 
-class Reports:
-    """Lines on how far a run is, at most every `EVERY` seconds."""
+class Bar:
+    """How far a run is, called with steps done: a bar, or lines for who wants them."""
 
-    def __init__(self, what: str, total: int | None, say: Callable[[str], None] | None) -> None:
-        self._what, self._total, self._say = what, total, say
-        self._found = 0
+    def __init__(
+        self,
+        what: str,
+        total: int | None,
+        say: Callable[[str], None] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self._what, self._total, self._say, self._progress = what, total, say, progress
+        self._found = self.done = 0  # steps that an earlier run left, and all so far
         self._begun = self._last = -1.0
+        if progress:
+            self._task = progress.add_task(what, total=total, note="")
 
     def found(self, count: int) -> None:
         """Note what an earlier run left, which says nothing of the pace of this one."""
         self._found += count
 
-    def __call__(self, done: int) -> None:
-        """Take in how many are there by now."""
+    def __call__(self, steps: int) -> None:
+        """Move on."""
+        self.done += steps
         now = time.monotonic()
-        if self._begun < 0.0:
+        if self._progress:
+            self._progress.advance(self._task, steps)
+        elif self._begun < 0.0:
             self._begun = self._last = now
         elif self._say and now - self._last >= EVERY:
             self._last = now
-            self._say(self._line(done, now - self._begun))
+            self._say(self._line(now - self._begun))
 
-    def _line(self, done: int, seconds: float) -> str:
-        of = "" if self._total is None else f" of {self._total:,}"
-        made = done - self._found
+    def _line(self, seconds: float) -> str:
+        so_far = f"{self._what}: {self.done:,}"
+        so_far += "" if self._total is None else f" of {self._total:,}"
+        made = self.done - self._found
         if made <= 0 or seconds <= 0.0:
-            return f"{self._what}: {done:,}{of}"
+            return so_far
         rate = made / seconds
-        left = "" if self._total is None else in_words(max(0, self._total - done) / rate)
-        return f"{self._what}: {done:,}{of}, {rate_in_words(rate)}{left and f', {left} left'}"
-
-
-# The progress bar of the commands, and their reports where there is none.
-
-
-class Bar:
-    """A progress bar, where one is shown: called with steps done."""
-
-    def __init__(
-        self, progress: Progress | None, what: str, total: int | None, reports: Reports
-    ) -> None:
-        self._progress, self._reports = progress, reports
-        self.found = reports.found
-        if progress:
-            self._task = progress.add_task(what, total=total, note="")
-        self.done = 0  # steps so far
-
-    def __call__(self, done: int) -> None:
-        """Move on."""
-        self.done += done
-        if self._progress:
-            self._progress.advance(self._task, done)
-        self._reports(self.done)
+        if self._total is None:
+            return f"{so_far}, {rate_in_words(rate)}"
+        left = in_words(max(0, self._total - self.done) / rate)
+        return f"{so_far}, {rate_in_words(rate)}, {left} left"
 
     def note(self, text: str) -> None:
         """Show what has been reached so far beside the bar."""
@@ -118,25 +109,6 @@ def columns() -> tuple[ProgressColumn, ...]:
     note = TextColumn("{task.fields[note]}", markup=False)
     what = TextColumn("{task.description}")
     return (what, BarColumn(20), Count(), Rate(), TimeRemainingColumn(), note)
-
-
-@contextmanager
-def progress_bar(what: str, total: int | None, say: Callable[[str], None] | None) -> Iterator[Bar]:
-    """Show progress on stderr: a bar if that is a terminal, else a line now and then."""
-    from rich.console import Console  # typer has imported it
-
-    console = Console(stderr=True)
-    if say is None or not console.is_terminal:
-        yield Bar(None, what, total, Reports(what, total, say))
-        return
-    from rich.progress import Progress
-
-    with Progress(*columns(), console=console, transient=True) as progress:
-        ENDINGS.append(progress.stop)
-        try:
-            yield Bar(progress, what, total, Reports(what, total, None))
-        finally:
-            ENDINGS.remove(progress.stop)
 
 
 QUIET, NORMAL, VERBOSE = -1, 0, 1
@@ -245,11 +217,29 @@ def _for_terminal(document: str) -> str:
 
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Bar]:
-    """Show progress on stderr; see `valmatch.cli.console.progress_bar`."""
+    """Show progress on stderr: a bar if that is a terminal, else a line now and then."""
     started = time.perf_counter()
-    with progress_bar(what, total, info if _level > QUIET else None) as bar:
+    with _bar(what, total) as bar:
         yield bar
     detail(f"{what}: {bar.done:,} done after {time.perf_counter() - started:.2f} s")
+
+
+@contextmanager
+def _bar(what: str, total: int | None) -> Iterator[Bar]:
+    from rich.console import Console  # typer has imported it
+
+    console = Console(stderr=True)
+    if is_quiet() or not console.is_terminal:
+        yield Bar(what, total, None if is_quiet() else info)
+        return
+    from rich.progress import Progress
+
+    with Progress(*columns(), console=console, transient=True) as shown:
+        ENDINGS.append(shown.stop)
+        try:
+            yield Bar(what, total, progress=shown)
+        finally:
+            ENDINGS.remove(shown.stop)
 
 
 @contextmanager

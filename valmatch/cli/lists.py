@@ -89,11 +89,12 @@ def configs(json: Json) -> None:
 
 def _show_configs(found: Sequence[Mapping[str, str]]) -> None:
     """Print a row for each config, of several lines where what it is takes them."""
-    from valmatch.present.terminal import WIDTH, print_table
-    from valmatch.text.terminal import Sheet
+    from valmatch.present.document import TextTable
+    from valmatch.present.terminal import print_table
+    from valmatch.text.terminal import WIDTH
 
     names = ("config", "model", "what it is")
-    table = Sheet.of(*names, left=names)
+    table = TextTable.of(*names, left=names)
     taken = sum(
         2 + max(map(len, (key, *(row[key] for row in found)))) for key in ("config", "model")
     )

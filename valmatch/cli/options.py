@@ -185,7 +185,6 @@ FLAGS = {
     "solvers": "--solver",
     "targets": "--target",
     "variants": "--variant",
-    "whole": "OUT",
 }
 """Options and arguments that are not called as the arguments of the public functions are."""
 

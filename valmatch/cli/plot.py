@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,57 +11,22 @@ from valmatch.cli.console import info, warn
 from valmatch.cli.options import Folders, command
 from valmatch.errors import InputError
 from valmatch.inputs import options as o
+from valmatch.present.plot_options import PlotFileOptions
 from valmatch.text.terminal import escaped
-
-
-@dataclass(frozen=True)
-class PlotOptions(o.Options):
-    """What is drawn, and how."""
-
-    players: Sequence[str] = o.names(
-        "Players of a rating to draw, instead of the best.", "NAME,..."
-    )
-    responses: Sequence[str] = o.names(
-        "Responses of `replicate` or `compare` to draw.",
-        "NAME,...",
-        default="those that `compare` was asked for, or all",
-    )
-    title: str = o.text("", "Title of every figure, instead of what it shows.", "TEXT")
-    size: str = o.text(
-        "",
-        "Size of every figure in centimetres, such as 24x14.",
-        "WIDTHxHEIGHT",
-        default="as needed",
-    )
-    recursive: bool = o.flag("Draw the runs below DIR, all of one kind; lists them first.")
-    formats: Sequence[str] = o.names(
-        "Formats of the files: png, svg, pdf.", "NAME,...", ("png", "svg"), default="png,svg"
-    )
 
 
 @command(speaks=())
 def plot(
     source: Annotated[Path, o.path("The folder of a run.", "DIR", argument=True, value=MISSING)],
-    options: PlotOptions,
+    options: PlotFileOptions,
 ) -> None:
     """Draw figures of a results folder.
 
     Needs matplotlib, which the extra `plot` brings.
     """
-    from valmatch.present.figure_options import figure_options
     from valmatch.present.plotting import plot_files
 
-    wanted = figure_options(options.title, options.size, list(options.formats))
-    made = plot_files(
-        source,
-        list(options.players),
-        list(options.responses),
-        wanted,
-        recursive=options.recursive,
-        inform=info,
-        warn=warn,
-    )
-    for file in made:
+    for file in plot_files(source, replace(options, inform=info, warn=warn)):
         print(escaped(str(file)))
 
 

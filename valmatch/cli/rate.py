@@ -97,7 +97,7 @@ def _print_markdown(result: BatchRating, top: int | None, min_games: int) -> Non
     from valmatch.present.presenting import present
 
     shown = present(result, View(top=top or len(result.players), min_games=min_games))
-    sheet = shown.tables[0].sheet
-    assert sheet
-    sheet.notes += result.notes
-    print("\n".join(table_of(sheet)).rstrip())
+    table = shown.tables[0].table
+    assert table
+    table.notes += result.notes
+    print("\n".join(table_of(table)).rstrip())

@@ -14,7 +14,7 @@ from valmatch.cli.options import Json, command
 from valmatch.errors import InputError
 from valmatch.errors import in_lines as error_lines
 from valmatch.inputs import options as o
-from valmatch.text.terminal import one_line
+from valmatch.text.terminal import one_line, print_wrapped
 
 if TYPE_CHECKING:
     from valmatch.rule_sets.descriptions import Description
@@ -221,7 +221,7 @@ def _print_description(description: Description) -> None:
     _print_named("rules", description.rules)
     print("search")
     for sentence in description.search:
-        _print_wrapped(sentence)
+        print_wrapped(sentence, "  ")
     if description.changes:
         print("what holds from which second on")
         rows = [(f"{one.seconds:g} s", one.what, one.value) for one in description.changes]
@@ -235,20 +235,7 @@ def _print_named(heading: str, named: list[tuple[str, str]]) -> None:
     if named:
         print(heading)
     for name, text in named:
-        _print_wrapped(f"{name}: {text}")
-
-
-def _print_wrapped(text: str) -> None:
-    """Print a paragraph below a heading."""
-    import textwrap
-
-    from valmatch.text.terminal import escaped
-
-    print(
-        textwrap.fill(
-            escaped(text), 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-        )
-    )
+        print_wrapped(f"{name}: {text}", "  ")
 
 
 # ``valmatch rules explain``.

@@ -34,12 +34,13 @@ def status(folders: Folders, json: Json) -> None:
 
 
 def _show_table(found: Sequence[RunStatus]) -> None:
+    from valmatch.present.document import TextTable
     from valmatch.present.terminal import print_table
-    from valmatch.text.terminal import Sheet, shortened
+    from valmatch.text.terminal import shortened
 
     shards = ["shard"] if any(one.shard.count > 1 for one in found) else []
     columns = ("folder", "command", *shards, "state")
-    table = Sheet.of(*columns, "done", "of", left=columns)
+    table = TextTable.of(*columns, "done", "of", left=columns)
     for one in found:
         table.add(
             shortened(str(one.folder), FOLDER),

@@ -7,16 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from valmatch.experiments.explain import Explanation
-from valmatch.models.model import Response
-from valmatch.present.terminal import WIDTH, print_table
+from valmatch.present.document import UNIT, TextTable, counted
+from valmatch.present.terminal import print_table
 from valmatch.statistics.rounding import rounded
 from valmatch.text.terminal import (
-    UNIT,
-    Sheet,
-    aligned,
+    WIDTH,
     escaped,
     labelled,
+    print_wrapped,
     shortened,
 )
 
@@ -32,6 +30,8 @@ if TYPE_CHECKING:
 # Explanations of waits, as a terminal shows them.
 
 Document = Mapping[str, Any]
+
+INDENT = "  "
 
 ENDS = {
     "COMPLETED": "was matched",
@@ -53,26 +53,25 @@ def show_explanations(found: Explanation) -> None:
 
 def _show(document: Document) -> None:
     """Print why a ticket waited."""
-    _paragraph(f"search {document['search']}: {_headline(document)}", "")
-    _paragraph(_who(document))
-    if document["unmatchable"]:
-        _paragraph(f"no match can take it: no value of {', '.join(document['unmatchable'])}")
-    _paragraph(_looked(document))
-    for rule, count in document["refused_alone"].items():
-        why = NO_ROOM if rule == "no room" else f"{rule} refused it"
-        _paragraph(f"even alone, before others were tried: {why} {_times(count)}")
-    if document["tried"]["tried"] or document["tried_by_others"]["tried"]:
-        _paragraph(_trials(document))
-        _show_rules(document)
+    print_wrapped(f"search {document['search']}: {_headline(document)}")
+    for line in (_who(document), *_searched(document)):
+        print_wrapped(line, INDENT)
+    if _candidates(document):
+        print_wrapped(_trials(document), INDENT)
+        print_table("", _rules_table(document))
     for blocker in document["blocked_by"]:
-        _paragraph(
-            f"blocked: without {' and '.join(blocker['tickets'])}, a match at"
-            f" {_reviews(blocker['reviews'])}"
-        )
+        without = " and ".join(blocker["tickets"])
+        at = counted(blocker["reviews"], "review")
+        print_wrapped(f"blocked: without {without}, a match at {at}", INDENT)
     if document["nearest"]:
-        _paragraph(f"nearest: {_nearest(document['nearest'])}")
+        print_wrapped(f"nearest: {_nearest(document['nearest'])}", INDENT)
     if document["fullest"]:
-        _paragraph(f"most complete: {_fullest(document['fullest'])}")
+        print_wrapped(f"most complete: {_fullest(document['fullest'])}", INDENT)
+
+
+def _candidates(document: Document) -> int:
+    """Return how many candidates there were: those that the ticket tried, and that tried it."""
+    return int(document["tried"]["tried"] + document["tried_by_others"]["tried"])
 
 
 def _headline(document: Document) -> str:
@@ -85,13 +84,12 @@ def _headline(document: Document) -> str:
         f" {document['waited']:g} s"
     )
     most = max(document["rules"], key=lambda one: one["refused"], default=None)
-    if most:
-        candidates = document["tried"]["tried"] + document["tried_by_others"]["tried"]
-        if candidates:
-            share = 100 * most["share"]
-            sentence += "; before, " if document["status"] == "COMPLETED" else ": "
-            sentence += f"{most['rule']} refused {share:.0f} % of {candidates:,} candidates"
-    return sentence
+    candidates = _candidates(document)
+    if not most or not candidates:
+        return sentence
+    then = "; before, " if document["status"] == "COMPLETED" else ": "
+    refused = f"{most['rule']} refused {_share(most['share'])} of {candidates:,} candidates"
+    return f"{sentence}{then}{refused}"
 
 
 def _means(players: Sequence[Document]) -> Iterator[str]:
@@ -124,41 +122,45 @@ def _value(value: Any) -> str:  # noqa: ANN401
     return value if isinstance(value, str) else f"{value:.12g}"
 
 
-def _looked(document: Document) -> str:
-    looked = document["looked_at"]
-    every = "all" if looked == document["reviews"] else f"{looked:,}"
-    return f"still waited after {_reviews(document['reviews'])}, {every} of them looked at"
+def _searched(document: Document) -> Iterator[str]:
+    """Yield what is said of the reviews of a ticket."""
+    if document["unmatchable"]:
+        yield f"no match can take it: no value of {', '.join(document['unmatchable'])}"
+    looked, reviews = document["looked_at"], document["reviews"]
+    every = "all" if looked == reviews else f"{looked:,}"
+    yield f"still waited after {counted(reviews, 'review')}, {every} of them looked at"
+    for rule, count in document["refused_alone"].items():
+        why = NO_ROOM if rule == "no room" else f"{rule} refused it"
+        yield f"even alone, before others were tried: {why} {_times(count)}"
 
 
 def _trials(document: Document) -> str:
-    own, others = document["tried"], document["tried_by_others"]
+    tried, others = document["tried"], document["tried_by_others"]
     return (
-        f"anchor {_times(document['anchor'])}: it tried {own['tried']:,} candidates,"
-        f" {own['taken']:,} could join; others tried it {_times(others['tried'])}, it could join"
+        f"anchor {_times(document['anchor'])}: it tried {tried['tried']:,} candidates,"
+        f" {tried['taken']:,} could join; others tried it {_times(others['tried'])}, it could join"
         f" {_times(others['taken'])}"
     )
 
 
-def _show_rules(document: Document) -> None:
-    """Print which rule refused how many candidates."""
-    candidates = document["tried"]["tried"] + document["tried_by_others"]["tried"]
-    sheet = Sheet.of(
-        "rule", "refused", "share", "alone", "needs", "in force", "from", left=["rule"]
-    )
+def _rules_table(document: Document) -> TextTable:
+    """Return a table of which rule refused how many candidates."""
+    heads = ("rule", "refused", "share", "alone", "needs", "in force", "from")
+    table = TextTable.of(*heads, left=["rule"])
     for rule in document["rules"]:
         (found,) = rule["nearest"]["rules"]
-        sheet.add(
+        table.add(
             rule["rule"],
             f"{rule['refused']:,}",
             _share(rule["share"]),
             f"{rule['alone']:,}",
             ", ".join(f"{one['property']} {one['needed']:g}" for one in found["needs"]),
             ", ".join(f"{one['in_force']:g}" for one in found["needs"]),
-            _since(found["holds_from"]),
+            "never" if found["holds_from"] is None else f"{found['holds_from']:g} s",
         )
     no_room = document["tried"]["no_room"] + document["tried_by_others"]["no_room"]
-    sheet.add(NO_ROOM, f"{no_room:,}", _share(no_room / candidates))
-    print_table("", sheet)
+    table.add(NO_ROOM, f"{no_room:,}", _share(no_room / _candidates(document)))
+    return table
 
 
 def _nearest(failed: Document) -> str:
@@ -176,27 +178,19 @@ def _fullest(failed: Document) -> str:
     if failed["rules"]:
         refused = ", ".join(rule["rule"] for rule in failed["rules"])
         return f"{_where(failed)}: {failed['players']} players, refused by {refused}"
-    teams = [
+    lacking = [
         f"{name} {team['players']} of {team['least']}"
         for name, team in failed["teams"].items()
         if team["players"] < team["least"]
     ]
-    lacking = f"; {', '.join(teams)}" if teams else ""
-    return f"{_where(failed)}: {_players(failed['players'])}{lacking}"
+    players = f"{_where(failed)}: {counted(failed['players'], 'player')}"
+    return "; ".join([players, *([", ".join(lacking)] if lacking else [])])
 
 
 def _where(failed: Document) -> str:
     others = failed["with"]
     company = f"with {', '.join(others)}" if others else "alone"
     return f"{company} at {failed['time']:g} s, {failed['age']:g} s old"
-
-
-def _players(number: int) -> str:
-    return "1 player" if number == 1 else f"{number} players"
-
-
-def _reviews(number: int) -> str:
-    return "1 review" if number == 1 else f"{number:,} reviews"
 
 
 def _times(number: int) -> str:
@@ -207,28 +201,9 @@ def _share(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _since(wait: float | None) -> str:
-    return "never" if wait is None else f"{wait:g} s"
-
-
-def _paragraph(text: str, indent: str = "  ") -> None:
-    """Print a paragraph."""
-    print(
-        textwrap.fill(
-            escaped(text),
-            WIDTH,
-            initial_indent=indent,
-            subsequent_indent=f"{indent}  ",
-            break_on_hyphens=False,
-        )
-    )
-
-
 # Lists of `responses`, `solvers` and `problems`.
 
 MEANING = 24  # characters of a line of what a response means, at least
-
-INDENT = "    "
 
 
 def show_listed(listed: Sequence[Listed]) -> None:
@@ -243,7 +218,7 @@ def show_listed(listed: Sequence[Listed]) -> None:
         if room < MEANING:
             _show_meanings_below(responses)
             continue
-        table = Sheet.of("response", UNIT, "meaning")
+        table = TextTable.of("response", UNIT, "meaning")
         for response in responses:
             for k, line in enumerate(textwrap.wrap(response.meaning, room) or [""]):
                 table.add(*((response.name, response.unit) if k == 0 else ("", "")), line)
@@ -254,19 +229,14 @@ def _show_meanings_below(responses: Sequence[Response]) -> None:
     """Print responses whose names leave no room beside them."""
     for response in responses:
         print(escaped(labelled(response.name, response.unit)))
-        print(
-            textwrap.fill(response.meaning, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
-        )
+        print_wrapped(response.meaning, INDENT)
 
 
 def show_solver_list(rows: Sequence[Mapping[str, str]]) -> None:
     """Print what solvers there are."""
     names = {"solver": "solver", "summary": "what it does", "needs": "needs", "from": "from"}
-    shown = [key for key in names if any(row[key] for row in rows)]
-    table = Sheet.of(*(names[key] for key in shown))
-    for row in rows:
-        table.add(*(row[key] for key in shown))
-    print_table("", table)
+    columns = [(head, [row[key] for row in rows]) for key, head in names.items()]
+    print_table("", TextTable.of_columns(column for column in columns if any(column[1])))
 
 
 def show_problem_list(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -278,21 +248,18 @@ def show_problem_list(rows: Sequence[Mapping[str, Any]]) -> None:
         else ("infeasible" if best else "", "")
         for best in known
     ]
-    noises = [f"{best['noise']['objective']:.2g}" if best else "" for best in known]
-    names = ("problem", "variables", "constraints", "noise", "best known", "± 95%")
-    table = Sheet.of(*names, "effort", "date")
-    columns = [
-        [row["problem"] for row in rows],
-        [str(row["dimension"]) for row in rows],
-        [", ".join(row["constraints"]) or "none" for row in rows],
-        aligned(noises),
-        aligned([mean for mean, _ in objectives]),
-        aligned([half for _, half in objectives]),
-        [f"{best['replications']:,}" if best else "" for best in known],
-        [best.get("date", "") for best in known],
-    ]
-    for cells in zip(*columns, strict=True):
-        table.add(*cells)
+    table = TextTable.of_columns(
+        [
+            ("problem", [row["problem"] for row in rows]),
+            ("variables", [str(row["dimension"]) for row in rows]),
+            ("constraints", [", ".join(row["constraints"]) or "none" for row in rows]),
+            ("noise", [f"{best['noise']['objective']:.2g}" if best else "" for best in known]),
+            ("best known", [mean for mean, _ in objectives]),
+            ("± 95%", [half for _, half in objectives]),
+            ("effort", [f"{best['replications']:,}" if best else "" for best in known]),
+            ("date", [best.get("date", "") for best in known]),
+        ]
+    )
     print_table("", table)
 
 
@@ -305,14 +272,14 @@ HEADS = {3: ("losses", "draws", "wins"), 5: ("0", "1/2", "1", "3/2", "2")}
 def show_test(found: SequentialTest, who: str) -> None:
     """Print what a test says."""
     counts = found.counts
-    table = Sheet.of(*HEADS[len(counts)], "score", "Elo")
+    table = TextTable.of(*HEADS[len(counts)], "score", "Elo")
     table.add(*(f"{n}" for n in counts), f"{found.score:.4f}", f"{found.elo:+.1f}")
     of = f"sprt of {shortened(escaped(who))}" if who else "sprt"
     pairs = "" if len(counts) == 3 else f" in {found.games // 2:,} pairs, by their points"
-    print_table(f"{of}, {found.games:,} game{'s' * (found.games != 1)}{pairs}", table)
+    print_table(f"{of}, {counted(found.games, 'game')}{pairs}", table)
     print()
     for line in _sentences(found):
-        print(textwrap.fill(line, WIDTH, break_long_words=False, subsequent_indent="  "))
+        print_wrapped(line)
 
 
 def _sentences(found: SequentialTest) -> list[str]:
@@ -344,6 +311,5 @@ def _sentences(found: SequentialTest) -> list[str]:
             " far out"
         )
     if found.left_out:
-        n = found.left_out
-        lines.append(f"{n:,} game{'s' * (n != 1)} left out: not in a pair of two")
+        lines.append(f"{counted(found.left_out, 'game')} left out: not in a pair of two")
     return lines

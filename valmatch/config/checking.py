@@ -20,7 +20,7 @@ from valmatch.config.config import (
     OptimizeOptions,
     ReplicateOptions,
 )
-from valmatch.config.factor_paths import factor_names, parts, section_depth
+from valmatch.config.factor_paths import factor_names, parts, section_depth, unit_at
 from valmatch.errors import MOST, InputError, in_lines
 from valmatch.inputs.fields import Factors, Misplaced, Section, schema_at
 from valmatch.inputs.files import sha256
@@ -90,16 +90,8 @@ class ProblemUnits:
         if self._model not in MODELS:
             return None
         if not bound:
-            return self._of_factor(name)
+            return unit_at(MODELS[self._model].factors, name)
         return self._of_response(given.get("response") if isinstance(given, dict) else None)
-
-    def _of_factor(self, name: str) -> str | None:
-        """Return the unit of a factor; the elements of a list have that of the list."""
-        path, factors = parts(name), MODELS[self._model].factors
-        if not schema_at(factors, path):
-            return None
-        schemas = (schema_at(factors, path[:length]) for length in range(len(path), 0, -1))
-        return next((str(schema["unit"]) for schema in schemas if "unit" in schema), "")
 
     def _of_response(self, name: object) -> str | None:
         """Return the unit of a response that the model has with these factors, or always."""

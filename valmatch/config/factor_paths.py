@@ -8,7 +8,7 @@ from typing import Any, TypeVar, get_origin
 
 from pydantic.fields import FieldInfo
 
-from valmatch.inputs.fields import Section
+from valmatch.inputs.fields import Section, schema_at
 from valmatch.text.numerals import whole_number
 
 S = TypeVar("S", bound=Section)
@@ -49,6 +49,18 @@ def factor_at(section: type[Section], path: Sequence[str]) -> FieldInfo | None:
         field = inner.model_fields.get(name) if inner else None
         inner = section_of(field)
     return field
+
+
+def unit_at(section: type[Section], name: str) -> str | None:
+    """Return the unit of a factor, "" where it has none, None where there is no such factor.
+
+    The elements of a list have the unit of the list.
+    """
+    path = parts(name)
+    if not schema_at(section, path):
+        return None
+    schemas = (schema_at(section, path[:length]) for length in range(len(path), 0, -1))
+    return next((str(schema["unit"]) for schema in schemas if "unit" in schema), "")
 
 
 def unchecked(section: type[S], values: Mapping[str, Any]) -> S:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
+from valmatch.present.document import Graph
 
 MOST_BINS = 40
 
@@ -19,6 +20,21 @@ class Lattice(NamedTuple):
 
     origin: float
     step: float
+
+
+def histogram(
+    values: Floats,
+    lattice: Lattice | None,
+    title: str,
+    axis: str,
+    what: str,
+    **more: Any,  # noqa: ANN401
+) -> Graph:
+    """Return the distribution of sorted values, if there are any."""
+    if not values.size:
+        return Graph(title, axis, what)
+    counts, edges = np.histogram(values, bin_edges(values, lattice))
+    return Graph(title, axis, what, edges=edges, counts=counts.astype(np.float64), **more)
 
 
 def bin_edges(values: Floats, lattice: Lattice | None = None) -> Floats:

@@ -1,23 +1,101 @@
-"""The contents of a report, whether it becomes a web page or Markdown."""
+"""The contents of a presentation, whatever shows it: text tables, charts, sentences."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.kernels.arrays import Floats
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import mean_and_half
 from valmatch.text.suggestions import hint
-from valmatch.text.terminal import Sheet, escaped, labelled, shortened, shown
+from valmatch.text.terminal import escaped, labelled, shortened, shown
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.models.model import Axes, Response
+
+# Tables as a terminal, a web page and Markdown show them.
+
+UNIT, COUNT = "unit", "n"
+"""The columns of units, and of how many replications a mean is of."""
+
+CELL = 100  # most characters of a cell
+MOST_ROWS = 120  # rows of a table of a report; a file beside the run has all
+
+TEXT_COLUMNS = frozenset(
+    """response,unit,band,hour,weekday,meaning,variable,mean of,bound,solver,certified,player,game,
+    predictions,side,newcomers,system,last game,what it does,needs,from,problem,constraints,factor,
+    coefficient,status,parameter,rule,player_a,player_b,end,folder,command,shard,state,config,model,
+    what it is""".replace("\n    ", "").split(",")
+)
+"""Columns of text in any table."""
+
+Column = tuple[str, Sequence[str]]  # its head, and its cells
+
+
+@dataclass
+class TextTable:
+    """A table of texts that is still to be shown."""
+
+    heads: list[str]  # names of the columns, fit for a terminal
+    left: set[str]  # those that are texts and stand on the left; numbers stand on the right
+    # a text for each column; names are no markup, whatever they hold
+    rows: list[list[str]] = field(default_factory=list)
+    title: str = ""  # what stands above it
+    notes: list[str] = field(default_factory=list)  # what stands below it
+    # where a terminal has no room for all columns: how many are repeated, and the one to leave out
+    repeated: int = 1
+    spare: str = ""
+
+    @classmethod
+    def of(cls, *heads: str, left: Collection[str] = TEXT_COLUMNS, title: str = "") -> Self:
+        """Return an empty table with columns of some names, those of texts on the left."""
+        return cls(list(map(_cell, heads)), {name for name in heads if name in left}, title=title)
+
+    @classmethod
+    def of_columns(
+        cls, columns: Iterable[Column], left: Collection[str] = TEXT_COLUMNS, title: str = ""
+    ) -> Self:
+        """Return a table of columns, those of texts on the left."""
+        heads, cells = zip(*columns, strict=True)
+        table = cls.of(*heads, left=left, title=title)
+        for row in zip(*cells, strict=True):
+            table.add(*row)
+        return table
+
+    def first(self, most: int) -> Self:
+        """Return the table with its first rows alone."""
+        return replace(self, rows=self.rows[:most])
+
+    def add(self, *cells: str) -> None:
+        """Add a row, a text for each column; the last ones may be left out."""
+        blank = [""] * (len(self.heads) - len(cells))
+        self.rows.append([*map(_cell, cells), *blank])
+
+    def for_report(self) -> Self:
+        """Return a table of at most `MOST_ROWS` rows, which says so."""
+        if len(self.rows) <= MOST_ROWS:
+            return self
+        said = f"The first {MOST_ROWS} of {len(self.rows):,} rows; the files have all."
+        return replace(self.first(MOST_ROWS), notes=[*self.notes, said])
+
+
+def _cell(text: str) -> str:
+    return shortened(escaped(text), CELL)
+
+
+def mean_columns(name: str, half: str, means: Iterable[Estimate]) -> list[Column]:
+    """Return a column of means, and one of their half-widths."""
+    cells = [mean_and_half(mean) for mean in means]
+    return [(name, [mean for mean, _ in cells]), (half, [width for _, width in cells])]
+
 
 # Charts of reports: what is to be drawn, whatever draws it.
 
@@ -80,11 +158,12 @@ class Intervals:
     rows: Sequence[Interval]  # the means
     zero: bool = False  # whether they are differences, and 0 is in the middle
 
+    def is_sure(self, row: Interval) -> bool:
+        """Return whether the interval of a row leaves 0 out, where that matters."""
+        return not self.zero or row.low > 0.0 or row.high < 0.0
+
 
 Chart = Graph | Intervals  # what a page can draw
-
-
-MOST_ROWS = 120  # rows of a table; a file beside the run has all
 
 
 @dataclass
@@ -93,7 +172,7 @@ class Block:
 
     title: str = ""  # the heading, "" for none
     paragraphs: Sequence[str] = ()  # texts above all else
-    sheet: Sheet | None = None  # a table
+    table: TextTable | None = None  # a table
     charts: Sequence[Chart] = ()  # charts beside and below each other
     figure: str = ""  # the name of the figure that they make, as files of `plot` have it
     items: Sequence[str] = ()  # texts in a list, below all else
@@ -142,18 +221,9 @@ def blocks_of(found: Presentation) -> list[Block]:
     return [*found.tables, *warnings, *found.charts, *found.blocks]
 
 
-def shortened_sheet(sheet: Sheet) -> tuple[Sheet, str]:
-    """Return a table of at most `MOST_ROWS` rows, and what is said of the others."""
-    more = len(sheet.rows) - MOST_ROWS
-    if more <= 0:
-        return sheet, ""
-    said = f"The first {MOST_ROWS} of {len(sheet.rows):,} rows; the files have all."
-    return sheet.first(MOST_ROWS), said
-
-
-def titled(sheet: Sheet, otherwise: str = "", *, folded: bool = False) -> Block:
+def titled(table: TextTable, otherwise: str = "", *, folded: bool = False) -> Block:
     """Return a table under its own title, or under another where it has none."""
-    return Block(sheet.title or otherwise, sheet=sheet, folded=folded)
+    return Block(table.title or otherwise, table=table, folded=folded)
 
 
 def listed(response: Response, chosen: Collection[str]) -> bool:
@@ -161,13 +231,13 @@ def listed(response: Response, chosen: Collection[str]) -> bool:
     return response.name in chosen if chosen else response.part is None
 
 
-def parameters_table(systems: Mapping[str, Mapping[str, float]]) -> Sheet:
+def parameters_table(systems: Mapping[str, Mapping[str, float]]) -> TextTable:
     """Return a table of the parameters of systems."""
-    sheet = Sheet.of("system", "parameter", "value", left=("system", "parameter"))
+    table = TextTable.of("system", "parameter", "value")
     for system, parameters in systems.items():
         for name, value in parameters.items():
-            sheet.add(system, name, f"{value:.6g}")
-    return sheet
+            table.add(system, name, f"{value:.6g}")
+    return table
 
 
 # Findings in words: means, changes, and with what confidence they are known.
@@ -175,22 +245,44 @@ def parameters_table(systems: Mapping[str, Mapping[str, float]]) -> Sheet:
 HEADLINE = 3  # responses that a finding names
 
 
-def estimate_of(found: dict[str, Any]) -> Estimate:
+def estimate_of(found: Mapping[str, Any]) -> Estimate:
     """Return an estimate that a summary holds."""
-    keys = ("mean", "std", "std_error", "ci_low", "ci_high")
-    mean, std, error, low, high = (_number(found.get(key)) for key in keys)
-    ends = _number(found.get("min")), _number(found.get("max"))
+    keys = ("mean", "std", "std_error", "ci_low", "ci_high", "min", "max")
+    values = (found.get(key) for key in keys)
+    numbers = [None if x is None or math.isnan(float(x)) else float(x) for x in values]
+    mean, std, error, low, high, least, most = numbers
     n, undefined = int(found["n"]), int(found.get("undefined", 0))
     level, remarks = float(found["confidence"]), tuple(found.get("remarks", ()))
-    return Estimate(n, undefined, mean, std, error, low, high, level, *ends, remarks)
+    return Estimate(n, undefined, mean, std, error, low, high, level, least, most, remarks)
 
 
-def _number(value: object) -> float | None:
-    """Return a number of a summary; None for none."""
-    if value is None:
-        return None
-    number = float(value)  # type: ignore[arg-type]
-    return None if math.isnan(number) else number
+def floats(values: Iterable[Any]) -> Floats:
+    """Return numbers as an array, NaN for None."""
+    if isinstance(values, np.ndarray):
+        return values.astype(np.float64)
+    return np.array([math.nan if value is None else value for value in values], np.float64)
+
+
+def line_of_means(
+    name: str,
+    x: Floats,
+    means: Sequence[Estimate],
+    said: Sequence[str],
+    **more: Any,  # noqa: ANN401
+) -> Line:
+    """Return means with their intervals as marks of a line."""
+    y, low, high = np.array([ends_of(mean) for mean in means]).reshape(-1, 3).T
+    return Line(name, x, y, low, high, marks=True, said=said, **more)
+
+
+def interval_of(name: str, mean: Estimate, said: str = "") -> Interval:
+    """Return a row of a chart of intervals."""
+    return Interval(name, *ends_of(mean), f"{said or name}: {value_in_words(mean)}")
+
+
+def notes_of(reasons: Mapping[str, str]) -> list[str]:
+    """Return notes on a table: what is not there, and why, where there is a reason."""
+    return [f"{what}: {why}" for what, why in reasons.items() if why]
 
 
 def headline(responses: Sequence[Response], chosen: Sequence[str] = ()) -> list[Response]:

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from valmatch.present.document import Chart, Graph, Intervals, Line
+from valmatch.present.plot_options import Inches
 from valmatch.present.style import (
     BAD,
     COLOURS,
@@ -19,11 +20,9 @@ from valmatch.present.style import (
     GOOD,
     GREY,
     LINES,
-    head,
-    label,
     legend_below,
-    note,
     panels,
+    room,
     wrapped,
 )
 from valmatch.text.terminal import escaped, shortened
@@ -36,41 +35,46 @@ MOST_VECTOR_MARKS = 300  # marks beyond which an SVG file holds a picture of the
 NAME = 30  # most characters of a name beside a row or in a legend
 
 
-def figures_of(name: str, charts: Sequence[Chart], heading: str) -> dict[str, Figure]:
+def figures_of(
+    name: str, charts: Sequence[Chart], heading: str, size: Inches = None
+) -> dict[str, Figure]:
     """Return charts as figures: name, name-2, name-3 and so on."""
     count = math.ceil(len(charts) / (COLUMNS * MOST_ROWS))
     ends = [round(k * len(charts) / count) for k in range(count + 1)]
     return {
-        name if k == 0 else f"{name}-{k + 1}": _figure(charts[first:last], heading)
+        name if k == 0 else f"{name}-{k + 1}": _figure(charts[first:last], heading, size)
         for k, (first, last) in enumerate(pairwise(ends))
     }
 
 
-def _figure(charts: Sequence[Chart], heading: str) -> Figure:
+def _figure(charts: Sequence[Chart], heading: str, size: Inches) -> Figure:
     rows = max((len(c.rows) for c in charts if isinstance(c, Intervals)), default=0)
     height = max(0.9 + 0.26 * rows, 2.8 if any(isinstance(c, Graph) for c in charts) else 0.0)
-    wide = len(charts) == 1
-    size = (8.0, max(height, 4.4 if not rows else 1.6)) if wide else (3.6, height)
-    figure, grid = panels(len(charts), COLUMNS, *size, free=True)
+    needed = (3.6, height)
+    if len(charts) == 1:
+        needed = (8.0, max(height, 4.4 if not rows else 1.6))
+    figure, grid = panels(len(charts), COLUMNS, *needed, size)
     legend: dict[str, Any] = {}
     for axes, chart in zip(grid, charts, strict=True):
         if isinstance(chart, Graph):
             _draw_graph(axes, chart)
         else:
             _draw_intervals(axes, chart)
+        axes.set_title(wrapped(escaped(chart.title), room(axes)[0] - 0.3, 3), fontsize=8.5)
         handles, names = axes.get_legend_handles_labels()
         legend = dict(zip(names, handles, strict=True)) | legend
     if legend:
         legend_below(figure, list(legend.values()), list(legend))
-    head(figure, heading)
+    figure.suptitle(wrapped(heading, figure.get_figwidth(), 2), fontsize=9.5)
     return figure
 
 
 def _draw_graph(axes: Axes, chart: Graph) -> None:
     """Draw lines or bars over two axes."""
     if not any(np.isfinite(line.y).any() for line in chart.lines) and chart.counts is None:
-        note(axes, "no values")
-        axes.set_title(_title(axes, chart.title), fontsize=8.5)
+        middle: Any = {"transform": axes.transAxes, "ha": "center", "va": "center", "color": GREY}
+        axes.text(0.5, 0.5, "no values", **middle)
+        axes.set(xticks=[], yticks=[])
         return
     if chart.edges is not None and chart.counts is not None:
         axes.stairs(chart.counts, chart.edges, fill=True, color=FAINT, alpha=0.8)
@@ -90,8 +94,9 @@ def _draw_graph(axes: Axes, chart: Graph) -> None:
         places = range(0, len(chart.names), every)
         axes.set_xticks(places, [shortened(escaped(chart.names[k]), 12) for k in places])
         axes.tick_params(axis="x", rotation=45 if len(chart.names) > 3 else 0)
-    axes.set_title(_title(axes, chart.title), fontsize=8.5)
-    label(axes, chart.x, chart.y)
+    width, height = room(axes)
+    axes.set_xlabel(wrapped(chart.x, width - 0.15))
+    axes.set_ylabel(wrapped(chart.y, height - 0.1))
 
 
 def _draw_line(axes: Axes, line: Line) -> None:
@@ -100,18 +105,18 @@ def _draw_line(axes: Axes, line: Line) -> None:
     x, y = line.x[shown], line.y[shown]
     k = line.colour % len(COLOURS)
     name = shortened(escaped(line.name), NAME) or None
-    own: dict[str, Any] = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)], "label": name}
-    own |= {"rasterized": x.size > MOST_VECTOR_MARKS and not line.joined, "markersize": 3.5}
-    own |= {"marker": "o" if line.marks or _alone(y).any() else ""}
-    own |= {} if line.joined else {"linestyle": "", "alpha": 0.7, "markeredgewidth": 0.0}
+    style: dict[str, Any] = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)], "label": name}
+    style |= {"rasterized": x.size > MOST_VECTOR_MARKS and not line.joined, "markersize": 3.5}
+    style |= {"marker": "o" if line.marks or _alone(y).any() else ""}
+    style |= {} if line.joined else {"linestyle": "", "alpha": 0.7, "markeredgewidth": 0.0}
     if line.low is not None and line.high is not None:
         low, high = line.low[shown], line.high[shown]
         if line.marks:
             reach = np.nan_to_num(np.stack([y - low, high - y])).clip(0.0)
-            axes.errorbar(x, y, yerr=reach, **own)
+            axes.errorbar(x, y, yerr=reach, **style)
             return
         axes.fill_between(x, low, high, color=COLOURS[k], alpha=0.2, linewidth=0)
-    axes.plot(x, y, **own)
+    axes.plot(x, y, **style)
 
 
 def _alone(values: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -140,9 +145,8 @@ def _draw_intervals(axes: Axes, chart: Intervals) -> None:
             axes.text(0.02, place, "undefined", transform=across, va="center", color=GREY)
             continue
         known = math.isfinite(row.low) and math.isfinite(row.high)
-        sure = not chart.zero or row.low > 0.0 or row.high < 0.0
         ends = [[max(0.0, row.mean - row.low)], [max(0.0, row.high - row.mean)]] if known else None
-        colour, face = (GOOD, GOOD) if sure else (GREY, "white")
+        colour, face = (GOOD, GOOD) if chart.is_sure(row) else (GREY, "white")
         mark: dict[str, Any] = {"color": colour, "markerfacecolor": face, "markersize": 4.5}
         axes.errorbar([row.mean], [place], xerr=ends, fmt="o", **mark)
     names = [shortened(escaped(row.name), NAME) for row in chart.rows]
@@ -150,10 +154,3 @@ def _draw_intervals(axes: Axes, chart: Intervals) -> None:
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(axis="x", color="0.9", linewidth=0.6)
     axes.locator_params(axis="x", nbins=4)
-    axes.set_title(_title(axes, chart.title), fontsize=8.5)
-
-
-def _title(axes: Axes, text: str) -> str:
-    figure: Any = axes.figure
-    columns = axes.get_subplotspec().get_gridspec().ncols  # type: ignore[union-attr]
-    return wrapped(escaped(text), figure.get_figwidth() / columns - 0.3, 3)

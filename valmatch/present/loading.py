@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
 from valmatch.errors import InputError
 from valmatch.inputs import arguments
@@ -10,6 +11,8 @@ from valmatch.inputs.arguments import PathLike
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.result_files import ResultFiles, result_files
 from valmatch.storage.results import Result
+
+NAMED = 8  # folders that a refusal names
 
 KINDS = {
     "simulate": "experiments.simulate:Simulation",
@@ -55,12 +58,31 @@ def load_result(folder: PathLike) -> Result:
     >>> valmatch.load_result(folder).estimates["matches"] == made.estimates["matches"]
     True
     """
-    path = arguments.path("folder", folder)
-    if not path.is_dir():
-        raise InputError(f"{path}: no such folder")
-    if not (path / MANIFEST).is_file():
-        raise InputError(f"{path}: no {MANIFEST} here (allowed: the folder of a run)")
-    return read_result(result_files(path))
+    return read_result(result_files(run_folder("folder", folder)))
+
+
+def run_folder(argument: str, given: object) -> Path:
+    """Return the folder of a run."""
+    folder = arguments.path(argument, given)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder")
+    if not (folder / MANIFEST).is_file():
+        below = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
+        more = f", and {len(below) - NAMED} more" if len(below) > NAMED else ""
+        there = f", but of runs below: {', '.join(below[:NAMED])}{more}" if below else ""
+        raise InputError(f"{folder}: no {MANIFEST} here{there} (allowed: the folder of a run)")
+    return folder
+
+
+def made_here(file: Path, *marks: str, within: int | None = None) -> bool:
+    """Return whether a file holds, in so many bytes, a mark of those that are made here."""
+    if file.is_symlink() or not file.is_file():
+        return False
+    try:
+        content = file.read_bytes()[:within]
+    except OSError:
+        return False
+    return any(mark.encode() in content for mark in marks)
 
 
 def read_result(files: ResultFiles) -> Result:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from valmatch.present.document import Block, Presentation, blocks_of, shortened_sheet
-from valmatch.text.terminal import Sheet, escaped
+from valmatch.present.document import Block, Presentation, TextTable, blocks_of
+from valmatch.text.terminal import escaped
 
 MARK = "<!-- valmatch report -->"  # by what a file is known as a report
 
@@ -50,9 +50,9 @@ def _chapter(chapter: Presentation) -> Iterator[str]:
 
 def _block(block: Block) -> Iterator[str]:
     """Yield the lines of a block; charts are left out, and a block that has nothing else."""
-    if not (block.paragraphs or block.sheet or block.items or block.code):
+    if not (block.paragraphs or block.table or block.items or block.code):
         return
-    if block.charts and not (block.sheet or block.items or block.code):
+    if block.charts and not (block.table or block.items or block.code):
         return
     if block.folded:
         yield from (f"<details><summary>{text_of(block.title)}</summary>", "")
@@ -60,8 +60,8 @@ def _block(block: Block) -> Iterator[str]:
         yield from (f"### {text_of(block.title)}", "")
     for paragraph in block.paragraphs:
         yield from (text_of(paragraph), "")
-    if block.sheet is not None:
-        yield from _table(block.sheet)
+    if block.table is not None:
+        yield from table_of(block.table.for_report())
     if block.items:
         yield from (f"- {text_of(item)}" for item in block.items)
         yield ""
@@ -78,21 +78,13 @@ def _code(code: str) -> Iterator[str]:
     yield from (fence, *map(escaped, code.splitlines()), fence, "")
 
 
-def _table(whole: Sheet) -> Iterator[str]:
-    """Yield the lines of a table that is not too long for a report."""
-    sheet, more = shortened_sheet(whole)
-    yield from table_of(sheet)
-    if more:
-        yield from (text_of(more), "")
-
-
-def table_of(sheet: Sheet) -> Iterator[str]:
+def table_of(table: TextTable) -> Iterator[str]:
     """Yield the lines of a table, all of its rows."""
-    yield _row(sheet.heads)
-    yield _row([":---" if head in sheet.left else "---:" for head in sheet.heads], plain=True)
-    yield from map(_row, sheet.rows)
+    yield _row(table.heads)
+    yield _row([":---" if head in table.left else "---:" for head in table.heads], plain=True)
+    yield from map(_row, table.rows)
     yield ""
-    for note in sheet.notes:
+    for note in table.notes:
         yield from (text_of(note), "")
 
 

@@ -1,4 +1,4 @@
-"""Drawing a run: which module draws which kind of folder."""
+"""Drawing runs as figures of matplotlib."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.options import takes
 from valmatch.present.document import Chart, Presentation, View, blocks_of
-from valmatch.present.figure_options import DEFAULTS, FigureOptions, Size, figure_options
+from valmatch.present.plot_options import PlotFileOptions, PlotOptions
 from valmatch.present.presenting import present
 from valmatch.present.reporting import present_folder
 from valmatch.storage.contents import MANIFEST
@@ -32,15 +33,8 @@ CHOSEN = ("replicate", "design", "compare")
 """Commands of whose results the responses to be drawn can be chosen."""
 
 
-def plot(
-    source: PathLike | Result,
-    figure: str = "",
-    *,
-    players: str | Sequence[str] = (),
-    responses: str | Sequence[str] = (),
-    title: str = "",
-    size: Size = "",
-) -> Figure:
+@takes(PlotOptions)
+def plot(source: PathLike | Result, figure: str = "", **options: Any) -> Figure:  # noqa: ANN401
     """Draw a result, or what a folder holds.
 
     Parameters
@@ -49,14 +43,7 @@ def plot(
         The result of a public function, or its folder.
     figure : str
         Its name, where there are several; "" for the first.
-    players : str or sequence of str
-        The players of a rating to be drawn; none: the best.
-    responses : str or sequence of str
-        The responses of a run of `replicate` or `compare` to be drawn; none: all.
-    title : str
-        Stands above the figure, in two lines at most; "": what it shows.
-    size : str or sequence of float
-        Width and height in centimetres, ``"16x9"`` or ``(16, 9)``; "": as large as it needs.
+    **options
 
     Returns
     -------
@@ -68,52 +55,42 @@ def plot(
     InputError
         If there is nothing that can be drawn, no figure of that name, or no matplotlib.
     """
-    view = View(arguments.names("responses", responses), arguments.names("players", players))
-    wanted = figure_options(title, size)
+    wanted = PlotOptions(**options)
+    view = View(wanted.responses, wanted.players)
     if isinstance(source, Result):
         _need_matplotlib()
-        shown, where = present(source, view), type(source).__name__
+        presentation, where = present(source, view), type(source).__name__
     else:
-        folder = arguments.path("source", source)
-        (found,) = _found(folder)[:1]
-        shown, where = _shown(found, view), str(found)
+        folder = _found(arguments.path("source", source))[0]
+        presentation, where = _shown(folder, view), str(folder)
         _need_matplotlib()
-    figures = _figures(shown, where, wanted)
+    figures = _figures(presentation, where, wanted)
     name = figure or next(iter(figures))
     if name not in figures:
         raise InputError(f"figure: no figure {name!r} ({hint(name, figures)})")
     return figures[name]
 
 
-def plot_files(
-    folder: Path,
-    players: Sequence[str] = (),
-    responses: Sequence[str] = (),
-    wanted: FigureOptions = DEFAULTS,
-    *,
-    recursive: bool = True,
-    inform: Callable[[str], None] = lambda text: None,
-    warn: Callable[[str], None] = lambda text: None,
-) -> list[Path]:
-    """Draw what a folder holds, as files in it, PNG and SVG unless others are asked for."""
-    found = _found(folder, warn)
+def plot_files(folder: Path, options: PlotFileOptions) -> list[Path]:
+    """Draw what a folder holds, as files in it."""
+    found = _found(folder, options.warn)
     if found != [folder]:
-        if not recursive:
+        if not options.recursive:
             raise InputError(_asks_which(folder, found))
         for path in found:
-            inform(f"draws {path}")
-    view = View(responses, players)
+            options.inform(f"draws {path}")
+    view = View(options.responses, options.players)
     _need_matplotlib()
     from valmatch.present.style import refuse_to_replace, save
 
     # All are drawn before any is written, because one may be impossible.
-    drawn = [(_figures(_shown(home, view), str(home), wanted), home) for home in found]
+    drawn = [(_figures(_shown(home, view), str(home), options), home) for home in found]
     for figures, home in drawn:
         for remark in _continued(figures):
-            inform(f"{home}: {remark}")
+            options.inform(f"{home}: {remark}")
     for figures, home in drawn:
-        refuse_to_replace(figures, home, wanted.formats)
-    return [file for figures, home in drawn for file in save(figures, home, wanted.formats)]
+        refuse_to_replace(figures, home, options.formats)
+    return [file for figures, home in drawn for file in save(figures, home, options.formats)]
 
 
 def _continued(figures: Collection[str]) -> Iterator[str]:
@@ -127,29 +104,29 @@ def _continued(figures: Collection[str]) -> Iterator[str]:
 
 def _asks_which(folder: Path, found: Sequence[Path]) -> str:
     """Say that the folder of a run is wanted, and which there are."""
-    shown = ", ".join(str(path.relative_to(folder)) for path in found[:SHOWN])
+    names = ", ".join(str(path.relative_to(folder)) for path in found[:SHOWN])
     more = f" and {len(found) - SHOWN:,} more" if len(found) > SHOWN else ""
     return (
-        f"{folder}: no {MANIFEST} here, but of runs below: {shown}{more} (give the folder of one,"
+        f"{folder}: no {MANIFEST} here, but of runs below: {names}{more} (give the folder of one,"
         f" or {option('recursive=True')} to draw all)"
     )
 
 
-def _figures(shown: Presentation, where: str, wanted: FigureOptions) -> dict[str, Figure]:
+def _figures(presentation: Presentation, where: str, wanted: PlotOptions) -> dict[str, Figure]:
     """Return the charts of a result as figures by name."""
     from valmatch.present.figures import figures_of
     from valmatch.present.style import style_context
 
     charts: dict[str, list[Chart]] = {}
-    for block in blocks_of(shown):
+    for block in blocks_of(presentation):
         if block.charts:
             charts.setdefault(block.figure, []).extend(block.charts)
     if not charts:
         raise InputError(f"{where}: nothing to draw")
     found: dict[str, Figure] = {}
-    with style_context(wanted):
+    with style_context():
         for name, own in charts.items():
-            found |= figures_of(name, own, shown.title)
+            found |= figures_of(name, own, wanted.title or presentation.title, wanted.inches)
     return found
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from valmatch.errors import InputError
 from valmatch.present.document import Presentation, View
-from valmatch.present.terminal import MOST_ROWS, text_of, wrapped
+from valmatch.present.terminal import MOST_ROWS, text_of
 from valmatch.storage.results import Result
+from valmatch.text.terminal import wrapped
 
 
 def present(result: Result, view: View = View()) -> Presentation:  # noqa: B008 - never changed

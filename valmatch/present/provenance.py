@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from valmatch.config.factor_paths import parts
+from valmatch.config.factor_paths import unit_at
 from valmatch.config.writing import document
 from valmatch.errors import InputError
-from valmatch.inputs.fields import schema_at
 from valmatch.models.registry import MODELS
-from valmatch.present.document import Block, FileLink
+from valmatch.present.document import UNIT, Block, FileLink, TextTable
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.result_files import ResultFiles
-from valmatch.text.terminal import Sheet, shortened
+from valmatch.text.terminal import shortened
 
 CODE = 20_000  # most characters of a config that is shown
 NAMED = 60  # factors that are listed
@@ -40,12 +39,8 @@ def run_name(run: ResultFiles) -> str:
 
 def unit_of_factor(model: str, name: str) -> str:
     """Return the unit of a factor, given with or without ``factors.``; "" where it has none."""
-    if model not in MODELS:
-        return ""
-    path, factors = parts(name.removeprefix("factors.")), MODELS[model].factors
-    # The elements of a list have the unit of the list.
-    schemas = (schema_at(factors, path[:length]) for length in range(len(path), 0, -1))
-    return next((str(schema["unit"]) for schema in schemas if "unit" in schema), "")
+    name = name.removeprefix("factors.")
+    return (unit_at(MODELS[model].factors, name) or "") if model in MODELS else ""
 
 
 def blocks_of_origin(run: ResultFiles) -> list[Block]:
@@ -54,7 +49,7 @@ def blocks_of_origin(run: ResultFiles) -> list[Block]:
     differing = _differing(run)
     if differing is not None:
         blocks.append(differing)
-    blocks.append(Block("How it was made", sheet=_facts(run), folded=True))
+    blocks.append(Block("How it was made", table=_facts(run), folded=True))
     config = _config_text(run)
     if config:
         blocks.append(Block("The config in full", code=config, folded=True))
@@ -76,13 +71,13 @@ def _differing(run: ResultFiles) -> Block | None:
         other = f"; it reads {', '.join(files)}" if files else ""
         return Block(title, paragraphs=[f"Nothing: every factor has its default{other}."])
     defaults = _defaults(model_of(run))
-    sheet = Sheet.of("factor", "here", "default", "unit", left=("factor", "unit"))
+    table = TextTable.of("factor", "here", "default", UNIT)
     for name, value in list(found.items())[:NAMED]:
         unit = unit_of_factor(model_of(run), name)
-        sheet.add(name, _shown(value), _shown(defaults.get(name, "")), unit)
+        table.add(name, _shown(value), _shown(defaults.get(name, "")), unit)
     if len(found) > NAMED:
-        sheet.notes.append(f"and {len(found) - NAMED:,} more")
-    return Block(title, sheet=sheet)
+        table.notes.append(f"and {len(found) - NAMED:,} more")
+    return Block(title, table=table)
 
 
 def _leaves(factors: Mapping[str, Any], outer: str = "") -> dict[str, Any]:
@@ -108,10 +103,10 @@ def _shown(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _facts(run: ResultFiles) -> Sheet:
+def _facts(run: ResultFiles) -> TextTable:
     """Return a table of seed, versions and the like."""
     found = run.manifest
-    sheet = Sheet.of("what", "is", left=("what", "is"))
+    table = TextTable.of("what", "is", left=("what", "is"))
     facts: dict[str, object] = {
         "command": found.command,
         "read from": found.source,
@@ -128,8 +123,8 @@ def _facts(run: ResultFiles) -> Sheet:
     }
     for name, value in facts.items():
         if value not in (None, ""):
-            sheet.add(name, f"{value:,}" if _is_count(name, value) else str(value))
-    return sheet
+            table.add(name, f"{value:,}" if _is_count(name, value) else str(value))
+    return table
 
 
 def _is_count(name: str, value: object) -> bool:

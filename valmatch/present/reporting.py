@@ -9,9 +9,10 @@ from pathlib import Path
 from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
-from valmatch.present import html, markdown
+from valmatch.present import html
+from valmatch.present import markdown as pages
 from valmatch.present.document import Presentation, View
-from valmatch.present.loading import read_result
+from valmatch.present.loading import made_here, read_result, run_folder
 from valmatch.present.presenting import present
 from valmatch.present.provenance import blocks_of_origin, links_of, run_name
 from valmatch.storage.contents import MANIFEST
@@ -28,7 +29,6 @@ SUFFIXES = {False: (".html", ".htm"), True: (".md", ".markdown")}
 
 START = 1024  # bytes of a file in which its mark stands
 LISTED = 30  # players that are listed
-NAMED = 8  # folders that a refusal names
 
 
 def report(
@@ -65,21 +65,17 @@ def report(
     RunError
         If the file cannot be written.
     """
-    if not isinstance(markdown, bool):
-        raise InputError(f"{option('markdown')}: {shown(markdown)} (allowed: True or False)")
+    arguments.flag("markdown", markdown)
     path = None if out is None else arguments.path("out", out)
     found = _folders(folders)
     if path is not None:
         _refuse_file(path, markdown)
     home = path.parent if path is not None else None
-    text = _text([_chapter(folder, home) for folder in found], markdown)
+    chapters = [_chapter(folder, home) for folder in found]
+    text = pages.markdown_of(chapters) if markdown else html.html_of(chapters)
     if path is not None:
         write_bytes(path, text.encode())
     return text
-
-
-def _text(chapters: Sequence[Presentation], as_markdown: bool) -> str:
-    return markdown.markdown_of(chapters) if as_markdown else html.html_of(chapters)
 
 
 def _folders(given: object) -> list[Path]:
@@ -103,15 +99,7 @@ def _folder(given: object) -> Path:
                 " made it out=FOLDER)"
             )
         return given.folder
-    folder = arguments.path("folders", given)
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder")
-    if not (folder / MANIFEST).is_file():
-        below = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
-        more = f", and {len(below) - NAMED} more" if len(below) > NAMED else ""
-        there = f", but of runs below: {', '.join(below[:NAMED])}{more}" if below else ""
-        raise InputError(f"{folder}: no {MANIFEST} here{there} (allowed: the folder of a run)")
-    return folder
+    return run_folder("folders", given)
 
 
 def _refuse_file(path: Path, as_markdown: bool) -> None:
@@ -121,23 +109,11 @@ def _refuse_file(path: Path, as_markdown: bool) -> None:
         raise InputError(f"{option('out')} {path}: allowed is a name in {' or '.join(allowed)}")
     if not path.parent.is_dir():
         raise InputError(f"{option('out')} {path}: there is no folder {path.parent}")
-    if os.path.lexists(path) and not _is_report(path):
+    if os.path.lexists(path) and not made_here(path, html.MARK, pages.MARK, within=START):
         raise InputError(
             f"{option('out')} {path}: is there already and is no report of valmatch; choose another"
             " file"
         )
-
-
-def _is_report(path: Path) -> bool:
-    """Return whether a file is a report that was made here."""
-    if path.is_symlink() or not path.is_file():
-        return False
-    try:
-        with path.open("rb") as file:
-            start = file.read(START)
-    except OSError:
-        return False
-    return any(mark.encode() in start for mark in (html.MARK, markdown.MARK))
 
 
 def _chapter(folder: Path, home: Path | None) -> Presentation:

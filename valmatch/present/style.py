@@ -1,4 +1,4 @@
-"""The style that all figures share."""
+"""The style that all figures share, and their files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import os
 import re
 import textwrap
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +17,10 @@ import matplotlib
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.gridspec import SubplotSpec
 
-from valmatch.errors import InputError
-from valmatch.present.figure_options import (
-    DEFAULT_FORMATS,
-    DEFAULTS,
-    FigureOptions,
-    current_options,
-    drawn_with,
-    sized,
-)
+from valmatch.errors import InputError, option
+from valmatch.present.loading import made_here
+from valmatch.present.plot_options import INCH, Inches
 from valmatch.storage.output import write_bytes
 from valmatch.text.terminal import shortened
 
@@ -39,6 +32,10 @@ LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), "-.", (0, (1, 1)), (0, (8, 2)), (0
 
 DPI = 120
 CHARACTERS_PER_INCH = 13
+LEGEND = 14.0  # characters to an inch of a legend
+HANDLE = 0.55  # inches that an entry of a legend takes besides its text
+HEAD = 0.5  # inches of a figure that its title takes
+LEAST = 0.75  # share of its own width and height below which a figure has no room for its texts
 
 SAID: Mapping[str, Any] = {
     "png": {"Software": "valmatch"},
@@ -48,9 +45,9 @@ SAID: Mapping[str, Any] = {
 """What files of each format say of with what they were made, and not of when."""
 
 MARKS = {
-    "png": b"Software\0valmatch",
-    "svg": b"<dc:title>valmatch</dc:title>",
-    "pdf": b"/Creator (valmatch)",
+    "png": "Software\0valmatch",
+    "svg": "<dc:title>valmatch</dc:title>",
+    "pdf": "/Creator (valmatch)",
 }
 """By what a file of each format is known as one of ours."""
 
@@ -76,39 +73,25 @@ RC: Any = {
 }
 
 
-@contextmanager
-def style_context(wanted: FigureOptions = DEFAULTS) -> Iterator[None]:
-    """Make figures as they are asked for."""
-    with matplotlib.rc_context(RC), drawn_with(wanted):
-        yield
+def style_context() -> AbstractContextManager[None]:
+    """Make figures in the style of all."""
+    return matplotlib.rc_context(RC)
 
 
-def refuse_to_replace(
-    figures: Mapping[str, Figure], folder: Path, formats: Sequence[str] = DEFAULT_FORMATS
-) -> None:
+def refuse_to_replace(figures: Mapping[str, Figure], folder: Path, formats: Sequence[str]) -> None:
     """Refuse to write figures over files that were not drawn here."""
     for name in figures:
         for suffix in formats:
             file = folder / f"{name}.{suffix}"
-            if os.path.lexists(file) and not _is_drawn(file, suffix):
+            if os.path.lexists(file) and not made_here(file, MARKS[suffix]):
                 raise InputError(
                     f"{file}: is there already and was not drawn by valmatch; move it, or choose"
                     " another --format"
                 )
 
 
-def _is_drawn(file: Path, suffix: str) -> bool:
-    """Return whether a file is a figure that was drawn here."""
-    if file.is_symlink() or not file.is_file():
-        return False
-    try:
-        return MARKS[suffix] in file.read_bytes()
-    except OSError:
-        return False
-
-
 def save(
-    figures: Mapping[str, Figure], folder: Path, formats: Sequence[str] = DEFAULT_FORMATS
+    figures: Mapping[str, Figure], folder: Path, formats: Sequence[str] = ("png", "svg")
 ) -> list[Path]:
     """Write each figure as a file of each format; return them."""
     files = []
@@ -127,38 +110,46 @@ def save(
     return files
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of its own size in inches, or of the one that is asked for."""
-    return Figure(figsize=sized(width, height), layout="constrained")
+def new_figure(width: float, height: float, size: Inches = None) -> Figure:
+    """Return an empty figure that needs some width and height."""
+    if size and (size[0] < LEAST * width or size[1] < LEAST * height):
+        given = "x".join(f"{INCH * side:.3g}" for side in size)
+        least = "x".join(f"{INCH * (LEAST * side + 0.02):.3g}" for side in (width, height))
+        raise InputError(
+            f"{option('size')}: {given} is too small for what is drawn (allowed: {least} and more)"
+        )
+    return Figure(figsize=size or (width, height), layout="constrained")
 
 
 def panels(
-    count: int, columns: int, width: float = 2.75, height: float = 2.2, *, free: bool = False
+    count: int, columns: int, width: float = 2.75, height: float = 2.2, size: Inches = None
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure of `count` panels in rows; what is left of the last row stays empty."""
+    """Return a figure of `count` panels in rows; what is left of the last row stays empty.
+
+    A figure of a given size has as many columns as make its panels largest.
+    """
     columns = min(columns, count)
-    wanted = current_options().size
-    if free and wanted:
+    if size:
         columns = max(
             range(1, count + 1),
-            key=lambda k: min(wanted[0] / k / width, wanted[1] / math.ceil(count / k) / height),
+            key=lambda k: min(size[0] / k / width, size[1] / math.ceil(count / k) / height),
         )
     rows = math.ceil(count / columns)
-    figure = new_figure(max(5.0, width * columns), height * rows + 0.5)
+    figure = new_figure(max(5.0, width * columns), height * rows + 0.5, size)
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for empty in axes[count:]:
         empty.remove()
     return figure, axes[:count]
 
 
-def head(figure: Figure, *texts: str, lines: int = 2) -> None:
-    """Write above a figure its title, or what it shows, in at most so many lines."""
-    inches = figure.get_figwidth()
-    texts = (current_options().title,) if current_options().title else texts
-    found = "\n".join(wrapped(text, inches) for text in texts)
-    if found.count("\n") >= lines:
-        found = wrapped("; ".join(texts), inches, lines)
-    figure.suptitle(found, fontsize=9.5)
+def room(axes: Axes) -> tuple[float, float]:
+    """Return width and height in inches of the cell that a panel stands in."""
+    figure, cell = axes.get_figure(root=True), axes.get_subplotspec()
+    assert figure
+    assert cell
+    width, height = figure.get_size_inches().tolist()
+    rows, columns = cell.get_gridspec().get_geometry()
+    return width / columns, (height - HEAD) / rows
 
 
 def wrapped(text: str, inches: float, lines: int | None = None) -> str:
@@ -183,67 +174,17 @@ def _broken(name: str, width: int) -> str:
     return " ".join(pieces)
 
 
-def note(axes: Axes, text: str) -> None:
-    """Say in an empty panel why it is so."""
-    axes.text(
-        0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY, wrap=True
-    )
-    axes.set(xticks=[], yticks=[])
-
-
-# Texts beside and around panels, in the room that there is for them.
-
-HEAD = 0.5  # inches of a figure that its title takes
-LEGEND = 14.0  # characters to an inch of a legend
-HANDLE = 0.55  # inches that an entry of a legend takes besides its text
-
-
-def label(axes: Axes, x: str = "", y: str = "") -> None:
-    """Label the axes of a panel."""
-    width, height = _room(axes)
-    if x:
-        axes.set_xlabel(wrapped(x, width - 0.15))
-    if y:
-        axes.set_ylabel(wrapped(y, height - 0.1))
-
-
-def legend_below(
-    figure: Figure,
-    handles: Sequence[Artist],
-    labels: Sequence[str],
-    title: str = "",
-) -> None:
+def legend_below(figure: Figure, handles: Sequence[Artist], labels: Sequence[str]) -> None:
     """Say below all panels what is drawn, in as many columns as the figure is wide."""
-    columns, texts = _fitted(labels, figure.get_figwidth())
-    figure.legend(
-        handles, texts, loc="outside lower center", ncols=columns, title=title, handletextpad=0.4
-    )
+    inches = figure.get_figwidth()
+    texts = [shortened(text, max(12, int((inches - HANDLE) * LEGEND))) for text in labels]
 
-
-def _cell(axes: Axes) -> SubplotSpec:
-    cell = axes.get_subplotspec()
-    assert cell is not None
-    return cell
-
-
-def _room(axes: Axes) -> tuple[float, float]:
-    """Return width and height in inches of the cell that a panel stands in."""
-    figure, cell = axes.figure, _cell(axes)
-    assert isinstance(figure, Figure)
-    width, height = figure.get_size_inches().tolist()
-    grid: Any = cell.get_gridspec()
-    rows = grid.get_height_ratios() or [1.0] * grid.nrows
-    share = sum(rows[k] for k in cell.rowspan) / sum(rows)
-    return width * len(cell.colspan) / grid.ncols, (height - HEAD) * share
-
-
-def _fitted(labels: Sequence[str], inches: float) -> tuple[int, list[str]]:
-    """Return the number of columns of a legend of that width, and its texts, shortened to it."""
-    most = max(12, int((inches - HANDLE) * LEGEND))
-    texts = [shortened(text, most) for text in labels]
-    for columns in range(len(texts), 1, -1):
+    def width(columns: int) -> float:
         rows = -(-len(texts) // columns)
-        widest = [max(map(len, texts[k : k + rows])) for k in range(0, len(texts), rows)]
-        if sum(HANDLE + length / LEGEND for length in widest) <= inches:
-            return columns, texts
-    return 1, texts
+        longest = [max(map(len, texts[k : k + rows])) for k in range(0, len(texts), rows)]
+        return sum(HANDLE + length / LEGEND for length in longest)
+
+    fitting = (columns for columns in range(len(texts), 1, -1) if width(columns) <= inches)
+    figure.legend(
+        handles, texts, loc="outside lower center", ncols=next(fitting, 1), handletextpad=0.4
+    )

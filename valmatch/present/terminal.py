@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from rich.cells import cell_len
 
-from valmatch.present.document import Presentation
-from valmatch.text.terminal import UNIT, Sheet, escaped
+from valmatch.present.document import UNIT, Presentation, TextTable
+from valmatch.text.terminal import WIDTH, wrapped
 
-WIDTH = 80  # columns that running text is wrapped at
 MOST_ROWS = 40  # rows of a table of a `repr`
 
 
@@ -22,28 +20,22 @@ def text_of(presentation: Presentation, most: int | None = None) -> str:
     above = presentation.header.split("\n")
     for block in presentation.tables:
         lines += [""] if lines else above
-        if block.sheet is not None:
-            lines += table_lines(block.sheet, most)
-            lines += [line for note in block.sheet.notes for line in wrapped(note)]
+        if block.table is not None:
+            lines += table_lines(block.table, most)
+            lines += [line for note in block.table.notes for line in wrapped(note)]
         if block.items:
-            lines += [""] if block.sheet is not None else []
+            lines += [""] if block.table is not None else []
             lines += [line for item in block.items for line in wrapped(item)]
     return "\n".join([*(lines or above), ""])
 
 
-def wrapped(text: str) -> list[str]:
-    """Return a sentence in lines of a terminal."""
-    whole: Any = {"break_long_words": False, "break_on_hyphens": False}
-    return textwrap.wrap(escaped(text), WIDTH, subsequent_indent="  ", **whole)
-
-
-def print_table(header: str, table: Sheet) -> None:
+def print_table(header: str, table: TextTable) -> None:
     """Print a table."""
     lines = [*([header] if header else []), *table_lines(table)]
     sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
-def table_lines(table: Sheet, most: int | None = None) -> list[str]:
+def table_lines(table: TextTable, most: int | None = None) -> list[str]:
     """Return a table; where it is too wide, its first `repeated` columns with others at a time.
 
     A column that has no room beside those is still shown whole: a long line is better than a name
@@ -59,7 +51,7 @@ def table_lines(table: Sheet, most: int | None = None) -> list[str]:
     return [*lines, f"... and {more:,} more rows"] if more > 0 else lines
 
 
-def _aligned(table: Sheet) -> Iterator[str]:
+def _aligned(table: TextTable) -> Iterator[str]:
     """Yield heads and rows in columns, numbers on the right."""
     rows = [table.heads, *table.rows]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
@@ -72,7 +64,7 @@ def _aligned(table: Sheet) -> Iterator[str]:
         yield "  ".join(cells).rstrip(" ")
 
 
-def _divided(table: Sheet) -> Iterator[Sheet]:
+def _divided(table: TextTable) -> Iterator[TextTable]:
     """Yield tables of at most `WIDTH` columns of text with all columns of a table between them.
 
     Units stand in the first of them.
@@ -96,7 +88,7 @@ def _divided(table: Sheet) -> Iterator[Sheet]:
             groups.append([place])
     for number, part in enumerate(_parts(groups, kept[:repeated], units, widths)):
         columns = [*kept[:repeated], *part, *(units if number == 0 else [])]
-        divided = Sheet.of(*(headers[k] for k in columns), left=list(table.left))
+        divided = TextTable.of(*(headers[k] for k in columns), left=list(table.left))
         for row in zip(*(cells[k] for k in columns), strict=True):
             if any(row):  # that of units may have none here
                 divided.add(*row)

@@ -8,33 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from valmatch.experiments.sweep import DesignReplications
-from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Response
-from valmatch.present.document import (
-    COLOURS,
-    Block,
-    Chart,
-    Graph,
-    Line,
-    Presentation,
-    View,
-    after,
-    config_name,
-    counted,
-    ends_of,
-    headline,
-    in_interval_words,
-    joined,
-    meanings_in_words,
-    value_in_words,
-)
+from valmatch.present import document as d
 from valmatch.present.kinds.replicate import curve_charts
 from valmatch.present.kinds.responses import glossary
 from valmatch.present.provenance import unit_of_factor
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import TOO_SHORT
-from valmatch.statistics.rounding import mean_and_half
-from valmatch.text.terminal import Sheet, aligned, labelled, shortened
+from valmatch.text.terminal import labelled, shortened
 
 CHARTS = 24  # most responses that are drawn
 MEANS = 3  # responses in the table of points, where none are chosen
@@ -43,37 +24,38 @@ SEVERAL = 2  # responses that a finding names where several factors vary
 Point = Mapping[str, object]
 
 
-def present(result: DesignReplications, view: View) -> Presentation:
+def present(result: DesignReplications, view: d.View) -> d.Presentation:
     """Return what a design shows."""
-    name, chosen = config_name(result.config), view.responses
+    name, chosen = d.config_name(result.config), view.responses
     factors = [factor.removeprefix("factors.") for factor in result.design.factors]
     points = [dict(zip(factors, point.values(), strict=True)) for point in result.points]
     seed = f", seed {result.results[0].seed}" if result.results else ""
-    found = Presentation(
+    found = d.Presentation(
         f"Sweep of {name}",
-        f"How do the responses of {name} depend on {joined(factors)}?"
-        f" {counted(len(points), 'point')}{seed}.",
+        f"How do the responses of {name} depend on {d.joined(factors)}?"
+        f" {d.counted(len(points), 'point')}{seed}.",
         header=f"{_source(result)}{seed}, {replications_of_each(result)}",
     )
     if not points:
         return found
     founds = [one.estimates for one in result.results]
     responses = at_every_point([one.responses for one in result.results])
-    shown = headline(responses, [one.name for one in responses if one.name in chosen])
+    shown = d.headline(responses, [one.name for one in responses if one.name in chosen])
     named = shown if len(factors) == 1 else shown[:SEVERAL]
     found.finding = _finding(factors, points, founds, named)
-    found.glossary = meanings_in_words(shown)
+    found.glossary = d.meanings_in_words(shown)
     listed = list(chosen) or _first(responses)
-    sheet = _points(points, founds, listed, factors)
-    reasons = {
-        "no interval": result.no_interval_of(listed),
-        TOO_SHORT: result.short_intervals_of(listed),
-    }
-    sheet.notes += [f"{what}: {why}" for what, why in reasons.items() if why]
-    found.tables = [Block("Means at each point", sheet=sheet)]
+    table = _points(points, founds, listed)
+    table.notes = d.notes_of(
+        {
+            "no interval": result.no_interval_of(listed),
+            TOO_SHORT: result.short_intervals_of(listed),
+        }
+    )
+    found.tables = [d.Block("Means at each point", table=table)]
     wanted = [one for one in responses if (one.name in chosen if chosen else not one.part)]
     charts = _charts(result.config.model, factors, points, founds, wanted[:CHARTS])
-    figure = Block("Means against the factors", charts=charts, figure="design")
+    figure = d.Block("Means against the factors", charts=charts, figure="design")
     found.charts = [figure] if charts else []
     if all(one.axes and one.curves for one in result.results):
         curves = [curve_charts(one) for one in result.results]
@@ -82,7 +64,7 @@ def present(result: DesignReplications, view: View) -> Presentation:
             for row in zip(*curves, strict=False)
             for chart, point in zip(row, points, strict=True)
         ]
-        found.charts.insert(0, Block("At each point", charts=rows, figure="curves"))
+        found.charts.insert(0, d.Block("At each point", charts=rows, figure="curves"))
     found.blocks = glossary(responses)
     return found
 
@@ -96,7 +78,7 @@ def replications_of_each(result: DesignReplications) -> str:
 
 
 def _source(result: DesignReplications) -> str:
-    model, name = result.config.model, config_name(result.config)
+    model, name = result.config.model, d.config_name(result.config)
     return name if name != model else f"{model} ({model})"
 
 
@@ -126,25 +108,17 @@ def at_every_point(points: Sequence[Sequence[Response]]) -> list[Response]:
 
 
 def _points(
-    points: Sequence[Mapping[str, object]],
-    estimates: Sequence[Mapping[str, Estimate]],
-    shown: Sequence[str],
-    names: Sequence[str],
-) -> Sheet:
+    points: Sequence[Point], estimates: Sequence[Mapping[str, Estimate]], shown: Sequence[str]
+) -> d.TextTable:
     """Return a table of the means of some responses at each point of a design."""
-    sheet = Sheet.of(*names, *(part for name in shown for part in (name, "±")))
-    sheet.repeated = len(names)
-    levels = [
-        [f"{value:.6g}" if isinstance(value, float) else str(value) for value in point.values()]
-        for point in points
+    columns: list[d.Column] = [
+        (name, [_level(point[name]) for point in points]) for name in points[0]
     ]
-    columns = []
     for name in shown:
-        cells = [mean_and_half(found[name]) if name in found else ("", "") for found in estimates]
-        columns += [aligned([cell[side] for cell in cells]) for side in (0, 1)]
-    for number, own in enumerate(levels):
-        sheet.add(*own, *(column[number] for column in columns))
-    return sheet
+        columns += d.mean_columns(name, "±", [found[name] for found in estimates])
+    table = d.TextTable.of_columns(columns)
+    table.repeated = len(points[0])
+    return table
 
 
 def _finding(
@@ -169,7 +143,7 @@ def _finding(
     counts = sorted({found[shown[0].name].n + found[shown[0].name].undefined for found in founds})
     n = counts[0]
     least = "at least " if len(counts) > 1 else ""
-    how = in_interval_words(means, n, "replication").replace("n = ", f"n = {least}")
+    how = d.in_interval_words(means, n, "replication").replace("n = ", f"n = {least}")
     return f"{'; '.join(said)}; {how} at each point."
 
 
@@ -178,10 +152,10 @@ def _span(response: Response, known: Sequence[tuple[Estimate, Point]]) -> str:
     (low, at_low), (high, at_high) = (
         pick(known, key=lambda one: one[0].mean or 0.0) for pick in (min, max)
     )
-    unit = after(response.unit)
-    ends = f"{value_in_words(low)}{unit} at {_place(at_low)}"
+    unit = d.after(response.unit)
+    ends = f"{d.value_in_words(low)}{unit} at {_place(at_low)}"
     if low.mean != high.mean:
-        ends = f"from {ends} to {value_in_words(high)}{unit} at {_place(at_high)}"
+        ends = f"from {ends} to {d.value_in_words(high)}{unit} at {_place(at_high)}"
     if low.ci_high is None or high.ci_low is None or low.ci_high < high.ci_low:
         return f"{response.name} goes {ends}"
     return f"{response.name} does not clearly change: {ends}"
@@ -201,7 +175,7 @@ def _charts(
     points: Sequence[Point],
     founds: Sequence[Mapping[str, Estimate]],
     responses: Sequence[Response],
-) -> list[Chart]:
+) -> list[d.Chart]:
     """Return a chart of each response over the first factor, a line for each level of others."""
     first, *others = factors
     groups: dict[str, list[int]] = {}
@@ -211,22 +185,16 @@ def _charts(
     levels = [point[first] for point in points]
     numeric = all(isinstance(x, int | float) and not isinstance(x, bool) for x in levels)
     names = [] if numeric else list(dict.fromkeys(map(_level, levels)))
-    charts: list[Chart] = []
+    charts: list[d.Chart] = []
     for response in responses:
         lines = []
-        for k, (key, places) in enumerate(list(groups.items())[:COLOURS]):
+        for k, (key, places) in enumerate(list(groups.items())[: d.COLOURS]):
             xs = [float(levels[p]) if numeric else names.index(_level(levels[p])) for p in places]  # type: ignore[arg-type]
             order = np.argsort(np.array(xs), kind="stable")
             own = [founds[places[k]][response.name] for k in order]
-            lines.append(_line(key, np.array(xs)[order], own, k))
+            said = list(map(d.value_in_words, own))
+            lines.append(d.line_of_means(key, np.array(xs)[order], own, said, colour=k))
         axis = labelled(first, unit_of_factor(model, first))
         label = labelled(response.name, response.unit)
-        charts.append(Graph(label, axis, "", lines, names=names))
+        charts.append(d.Graph(label, axis, "", lines, names=names))
     return charts
-
-
-def _line(name: str, xs: Floats, means: Sequence[Estimate], colour: int) -> Line:
-    """Return means with their intervals as a line."""
-    y, low, high = np.array([ends_of(mean) for mean in means]).T
-    said = [value_in_words(mean) for mean in means]
-    return Line(name, xs, y, low, high, marks=True, colour=colour, said=said)

@@ -9,28 +9,33 @@ from datetime import UTC, datetime
 import numpy as np
 
 from valmatch.errors import InputError, option
+from valmatch.game_logs.rating_files import HISTORY
 from valmatch.present.document import COLOURS, Graph, Line
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.text.durations import seconds_of
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import correction
 
-HISTORY = "history.csv"
-BEST = 5  # players that are drawn where none are chosen
+DRAWN = 5  # players that are drawn where none are chosen
 
 DAY = 86_400.0
 
 
-def chosen_players(players: Sequence[str], ranked: Sequence[str]) -> list[str]:
-    """Return the players that are drawn: those that are wanted, or the best."""
+def check_rated(players: Sequence[str], ranked: Sequence[str]) -> None:
+    """Refuse to draw players who have no rating."""
     for player in players:
         if player not in ranked:
             near = correction(player, ranked)
             raise InputError(f"{option('players')}: {player!r} has no rating here{near}")
+
+
+def chosen_players(players: Sequence[str], ranked: Sequence[str]) -> list[str]:
+    """Return the players that are drawn: those that are wanted, or the best."""
+    check_rated(players, ranked)
     if len(players) > COLOURS:
         most = f"allowed: {COLOURS}, which colours tell apart"
         raise InputError(f"{option('players')}: {len(players)} players ({most})")
-    return list(dict.fromkeys(players)) or list(ranked[:BEST])
+    return list(dict.fromkeys(players)) or list(ranked[:DRAWN])
 
 
 def history_chart(run: ResultFiles, players: Sequence[str], system: str) -> Graph:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from valmatch.game_logs.next_pairs import NextPairs
-from valmatch.present.document import Block, Presentation, View, counted
-from valmatch.text.terminal import Sheet
+from valmatch.present import document as d
 
 
-def present(result: NextPairs, view: View) -> Presentation:
+def present(result: NextPairs, view: d.View) -> d.Presentation:
     """Return what pairs to play next show."""
-    players = counted(int(result.facts["players"]), "player")
+    players = d.counted(int(result.facts["players"]), "player")
     goal = f" for {result.goal}" if result.goal else ""
-    pairs = counted(len(result.pairs), "pair")
-    return Presentation(
+    pairs = d.counted(len(result.pairs), "pair")
+    return d.Presentation(
         f"Pairs to play next by {result.policy}",
         f"Which {pairs} of {players} are to play next, by {result.policy}{goal}?",
         finding=_finding(result, pairs),
-        tables=[Block("Pairs", sheet=_pairs(result), items=list(result.notes))],
+        tables=[d.Block("Pairs", table=_pairs(result), items=list(result.notes))],
     )
 
 
@@ -30,14 +29,21 @@ def _finding(result: NextPairs, pairs: str) -> str:
     return f"{first}; {known} (no interval, n = {pairs})."
 
 
-def _pairs(result: NextPairs) -> Sheet:
+def _pairs(result: NextPairs) -> d.TextTable:
     """Return a table of the pairs."""
-    heads = "place", "player_a", "player_b", "value", "expected", "std_error", "games", "propensity"
-    sheet = Sheet.of(*heads, left=("player_a", "player_b"))
-    for row in result.pairs:
-        chances = f"{row.value:.4g}", f"{row.expected_score:.3f}", f"{row.std_error:.1f}"
-        cells = f"{row.place}", row.player_a, row.player_b, *chances, f"{row.games:,}"
-        sheet.add(*cells, f"{row.propensity:.4g}")
-    sheet.repeated = 3
-    sheet.spare = "propensity" if all(row.propensity == 1.0 for row in result.pairs) else ""
-    return sheet
+    rows = result.pairs
+    table = d.TextTable.of_columns(
+        [
+            ("place", [f"{row.place}" for row in rows]),
+            ("player_a", [row.player_a for row in rows]),
+            ("player_b", [row.player_b for row in rows]),
+            ("value", [f"{row.value:.4g}" for row in rows]),
+            ("expected", [f"{row.expected_score:.3f}" for row in rows]),
+            ("std_error", [f"{row.std_error:.1f}" for row in rows]),
+            ("games", [f"{row.games:,}" for row in rows]),
+            ("propensity", [f"{row.propensity:.4g}" for row in rows]),
+        ]
+    )
+    table.repeated = 3
+    table.spare = "propensity" if all(row.propensity == 1.0 for row in rows) else ""
+    return table

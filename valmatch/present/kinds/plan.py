@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from valmatch.game_logs.leagues import UNIFORM
 from valmatch.game_logs.planning import AIMED, PlannedGames
-from valmatch.kernels.arrays import Floats
-from valmatch.present.document import Block, Graph, Line, Presentation, View, counted
+from valmatch.present import document as d
 from valmatch.statistics.estimates import t_quantile
 from valmatch.statistics.rounding import formatted
-from valmatch.text.terminal import Sheet
 
 SHARES = {
     "named_best": "leader is the best",
@@ -31,64 +28,62 @@ MEANT = (
 MOST = 12  # numbers of games in the table: those about the answer, or the last ones
 
 
-def present(result: PlannedGames, view: View) -> Presentation:
+def present(result: PlannedGames, view: d.View) -> d.Presentation:
     """Return what a plan shows."""
-    o, players = result.options, counted(result.players, "player")
+    o, players = result.options, d.counted(result.players, "player")
     policy = f"{o.policy} ({o.goal_of_policy})" if o.goal_of_policy else o.policy
     measure, value = o.aim
     aim = AIMED[measure].format(value=value)
     sure = "no interval" if result.games is None else f"{o.level:.0%} interval"
-    n = counted(o.replications, "league")
+    n = d.counted(o.replications, "league")
     batch = "" if o.policy == UNIFORM else f", {o.batch:,} games at a time"
     facts = [
         f"Pairs: {policy}{batch}.",
         f"Intervals: {o.level:.0%}; that of the games resamples the leagues.",
     ]
-    return Presentation(
+    return d.Presentation(
         f"Plan of games of {players}",
         f"How many games of {players}, paired by {policy}, reach {aim}?",
         finding=f"{result.sentence}; {sure}, n = {n}.",
         glossary=MEANT,
-        tables=[Block("Games", sheet=_games(result), items=[result.sentence, *result.notes])],
-        charts=[Block("What is known after so many games", charts=_charts(result), figure="plan")],
-        blocks=[Block("How it was simulated", items=facts)],
+        tables=[d.Block("Games", table=_games(result), items=[result.sentence, *result.notes])],
+        charts=[
+            d.Block("What is known after so many games", charts=_charts(result), figure="plan")
+        ],
+        blocks=[d.Block("How it was simulated", items=facts)],
     )
 
 
-def _games(result: PlannedGames) -> Sheet:
+def _games(result: PlannedGames) -> d.TextTable:
     """Return the curves about the answer as a table."""
     columns, grid = result.columns(), result.curves["games"]
-    names = {"half_width": ".1f", **dict.fromkeys(SHARES, ".3f")}
-    sheet = Sheet.of("games", *(name.replace("_", " ") for name in names))
-    sheet.heads[1] = "half-width"
     n, games = len(grid), result.games
     middle = n if games is None else sum(one < games for one in grid)
     start = max(0, min(middle - MOST // 2, n - MOST))
-    for k in range(start, min(start + MOST, n)):
-        sheet.add(f"{grid[k]}", *(formatted(columns[name][k], names[name]) for name in names))
-    return sheet
+    shown = slice(start, start + MOST)
+    table = [
+        ("games", [f"{one}" for one in grid[shown]]),
+        ("half-width", [formatted(x, ".1f") for x in columns["half_width"][shown]]),
+        *((x.replace("_", " "), [formatted(y, ".3f") for y in columns[x][shown]]) for x in SHARES),
+    ]
+    return d.TextTable.of_columns(table)
 
 
-def _charts(result: PlannedGames) -> list[Graph]:
+def _charts(result: PlannedGames) -> list[d.Graph]:
     """Return the curves as charts, with their intervals."""
     widths = [_line(result, "half_width", "", 0)]
     shares = [_line(result, name, what, k) for k, (name, what) in enumerate(SHARES.items())]
     return [
-        Graph("Mean half-width of the differences", "games", "half-width [points]", widths),
-        Graph("What is known", "games", "share", shares),
+        d.Graph("Mean half-width of the differences", "games", "half-width [points]", widths),
+        d.Graph("What is known", "games", "share", shares),
     ]
 
 
-def _line(result: PlannedGames, name: str, label: str, colour: int) -> Line:
+def _line(result: PlannedGames, name: str, label: str, colour: int) -> d.Line:
     reach = t_quantile(0.5 + 0.5 * result.options.level, math.inf)
-    games, mean, error = (
-        _numbers(result.curves[column]) for column in ("games", name, f"{name}_std_error")
-    )
+    curves = result.curves
+    games, mean, error = map(d.floats, (curves["games"], curves[name], curves[f"{name}_std_error"]))
     low, high = mean - reach * error, mean + reach * error
     if name in SHARES:
         low, high = np.maximum(low, 0.0), np.minimum(high, 1.0)
-    return Line(label, games, mean, low, high, colour=colour)
-
-
-def _numbers(values: Any) -> Floats:  # noqa: ANN401
-    return np.array([math.nan if value is None else value for value in values], np.float64)
+    return d.Line(label, games, mean, low, high, colour=colour)

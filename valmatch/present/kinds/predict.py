@@ -5,22 +5,21 @@ from __future__ import annotations
 import math
 
 from valmatch.game_logs.prediction import Forecast, PredictedGames
-from valmatch.present.document import Block, Presentation, View, counted, joined, parameters_table
-from valmatch.text.terminal import Sheet
+from valmatch.present import document as d
 
 NAMED = 3  # games that a finding names
 
 
-def present(result: PredictedGames, view: View) -> Presentation:
+def present(result: PredictedGames, view: d.View) -> d.Presentation:
     """Return what predictions show."""
-    games = counted(len(result.forecasts), "game")
-    parameters = parameters_table({result.system: result.parameters})
-    return Presentation(
+    games = d.counted(len(result.forecasts), "game")
+    parameters = d.parameters_table({result.system: result.parameters})
+    return d.Presentation(
         "Games to come",
         f"Who wins {games} to come, by the ratings of {result.system}?",
         finding=_finding(result),
-        tables=[Block("Predictions", sheet=_predictions(result))],
-        blocks=[Block("Parameters", sheet=parameters, folded=True)] if parameters.rows else [],
+        tables=[d.Block("Predictions", table=_predictions(result))],
+        blocks=[d.Block("Parameters", table=parameters, folded=True)] if parameters.rows else [],
     )
 
 
@@ -28,7 +27,7 @@ def _finding(result: PredictedGames) -> str:
     """Name the favourites of the first games."""
     said = [_favourite(game) for game in result.forecasts if not math.isnan(game.wins[0])]
     more = [f"{len(said) - NAMED} more below"] if len(said) > NAMED else []
-    return f"{joined([*said[:NAMED], *more])}." if said else ""
+    return f"{d.joined([*said[:NAMED], *more])}." if said else ""
 
 
 def _favourite(game: Forecast) -> str:
@@ -39,7 +38,7 @@ def _favourite(game: Forecast) -> str:
     return f"{side} wins game {game.fixture.game} with {game.wins[k]:.1%}{interval}"
 
 
-def _predictions(result: PredictedGames) -> Sheet:
+def _predictions(result: PredictedGames) -> d.TextTable:
     """Return a table of a row for each side of each game."""
     rows = result.columns()
     columns = {
@@ -54,13 +53,11 @@ def _predictions(result: PredictedGames) -> Sheet:
         columns["draw"] = [_percent(draw) for draw in rows["draw"]]
     if any(rows["newcomers"]):
         columns["newcomers"] = rows["newcomers"]
-    sheet = Sheet.of(*columns)
-    sheet.repeated = 2
-    last = None
-    for game, *cells in zip(*columns.values(), strict=True):
-        sheet.add("" if game == last else game, *cells)
-        last = game
-    return sheet
+    games = columns["game"]
+    columns["game"] = ["" if k and games[k - 1] == game else game for k, game in enumerate(games)]
+    table = d.TextTable.of_columns(columns.items())
+    table.repeated = 2
+    return table
 
 
 def _percent(share: float | None) -> str:

@@ -13,21 +13,12 @@ from valmatch.game_logs.rating_files import HISTORY
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, Ranking
 from valmatch.game_logs.scores import Scores
 from valmatch.game_logs.tuning import Tuning
-from valmatch.present.bins import bin_edges
-from valmatch.present.document import (
-    Block,
-    Graph,
-    Line,
-    Presentation,
-    View,
-    counted,
-    parameters_table,
-)
+from valmatch.present import document as d
+from valmatch.present.bins import histogram
 from valmatch.present.kinds.histories import chosen_players, history_chart
 from valmatch.statistics.estimates import t_quantile
 from valmatch.statistics.rounding import arms_of, formatted
 from valmatch.storage.result_files import result_files
-from valmatch.text.terminal import Sheet
 
 BEST = 10  # players that are listed where no number is given
 
@@ -39,7 +30,7 @@ MEANT = (
 )
 
 
-def present(result: RatedLog, view: View) -> Presentation:
+def present(result: RatedLog, view: d.View) -> d.Presentation:
     """Return what a rating shows."""
     log, system, ranking = log_name(result.source), result.system, result.ranking
     scores, later = result.predictions["all"], result.predictions["after_burn_in"]
@@ -47,27 +38,29 @@ def present(result: RatedLog, view: View) -> Presentation:
     tuned = list(tuning_lines("tuned", result.tuning)) if result.tuning else []
     note = "Calibration: what favourites were expected to score, and did; on the line is right."
     charts = [
-        Block("Ratings over time", charts=_history(result, view), figure="history"),
-        Block(
+        d.Block("Ratings over time", charts=_history(result, view), figure="history"),
+        d.Block(
             "Predictions",
             [note],
             charts=[calibration_chart("Calibration", rows), _ratings(ranking, system)],
             figure="calibration",
         ),
     ]
-    return Presentation(
+    return d.Presentation(
         f"Rating of {log} by {system}",
-        f"How good are the {counted(len(ranking.players), 'player')} of {log}, and how well does"
-        f" {system} predict {counted(result.games, 'game')}?",
+        f"How good are the {d.counted(len(ranking.players), 'player')} of {log}, and how well does"
+        f" {system} predict {d.counted(result.games, 'game')}?",
         finding=_finding(result),
         glossary=MEANT,
         header=f"{system}, {result.games:,} games, {result.rows:,} rows",
         tables=[
-            Block("Predictions", sheet=scores_table([*rows, *_trials(result.tuning)]), items=tuned),
+            d.Block(
+                "Predictions", table=scores_table([*rows, *_trials(result.tuning)]), items=tuned
+            ),
             _leaderboard(ranking, view),
         ],
         charts=[block for block in charts if block.charts],
-        blocks=[Block("Parameters", sheet=parameters_table({system: result.parameters}))],
+        blocks=[d.Block("Parameters", table=d.parameters_table({system: result.parameters}))],
     )
 
 
@@ -80,7 +73,7 @@ def _finding(result: RatedLog) -> str:
     """Say who is first, and how well games were predicted."""
     ranking, found = result.ranking, _scores_in_words(result.predictions["all"])
     if ranking.players:
-        games = counted(ranking.games[0], "game")
+        games = d.counted(ranking.games[0], "game")
         first = f"a rating of {ranking.ratings[0]:.1f} after {games}"
         found = f"Player {ranking.players[0]} is first with {first}; {found}"
     tuned = list(tuning_lines("Tuned", result.tuning)) if result.tuning else []
@@ -135,13 +128,13 @@ def _untested(name: str) -> str:
     return "unchanged"
 
 
-def _leaderboard(ranking: Ranking, view: View) -> Block:
+def _leaderboard(ranking: Ranking, view: d.View) -> d.Block:
     """Return the best players who have so many games."""
     min_games = view.min_games
     listed = [k for k, games in enumerate(ranking.games) if games >= min_games]
     best = listed[: view.top or BEST]
     if not best:
-        return Block("The best players", items=[f"no player has {min_games:,} games"])
+        return d.Block("The best players", items=[f"no player has {min_games:,} games"])
     ratings = [ranking.ratings[k] for k in listed]
     digits = _digits([ranking.ratings[k] for k in best])
     columns = {
@@ -160,11 +153,9 @@ def _leaderboard(ranking: Ranking, view: View) -> Block:
         if not any(columns[name]):
             del columns[name]
     of = f"of {len(listed):,} players" + (f" with {min_games:,} games" if min_games > 1 else "")
-    table = Sheet.of(*columns, title=f"best {of}")
+    table = d.TextTable.of_columns(columns.items(), title=f"best {of}")
     table.repeated = 2
-    for row in zip(*columns.values(), strict=True):
-        table.add(*row)
-    return Block(f"The best {of}", sheet=table)
+    return d.Block(f"The best {of}", table=table)
 
 
 def _digits(values: Sequence[float]) -> int:
@@ -173,29 +164,29 @@ def _digits(values: Sequence[float]) -> int:
     return 2 if largest == 0.0 else max(0, min(4, 4 - math.floor(math.log10(largest))))
 
 
-def scores_table(rows: Sequence[tuple[str, Scores]]) -> Sheet:
+def scores_table(rows: Sequence[tuple[str, Scores]]) -> d.TextTable:
     """Return a table of how well games were predicted."""
-    names = ["predictions", "games", "accuracy", "log loss", "± 95%", "Brier score"]
-    if rows[0][1].three_way_log_loss is not None:
-        names.append("three-way log loss")
-    sheet = Sheet.of(*names)
-    for label, scores in rows:
-        sheet.add(label, *_cells_of(scores))
-    return sheet
+    found = [scores for _, scores in rows]
+    columns = [
+        ("predictions", [label for label, _ in rows]),
+        ("games", [f"{one.games}" for one in found]),
+        ("accuracy", [formatted(one.accuracy, ".4f") for one in found]),
+        ("log loss", [formatted(one.log_loss, ".4f") for one in found]),
+        ("± 95%", list(map(_half_in_words, found))),
+        ("Brier score", [formatted(one.brier_score, ".4f") for one in found]),
+    ]
+    if found[0].three_way_log_loss is not None:
+        three_way = [formatted(one.three_way_log_loss, ".4f") for one in found]
+        columns.append(("three-way log loss", three_way))
+    return d.TextTable.of_columns(columns)
 
 
-def _cells_of(scores: Scores) -> list[str]:
-    """Return the cells of a row of scores."""
+def _half_in_words(scores: Scores) -> str:
+    """Return the half-width of the log loss, which is never below 0."""
     loss, width = scores.log_loss, half_of(scores)
     half = formatted(width, ".4f")
-    if loss is not None and width is not None and width > loss:  # no loss is below 0
-        half = arms_of((loss, width), half)
-    cells = [formatted(scores.accuracy, ".4f"), formatted(loss, ".4f"), half]
-    cells.append(formatted(scores.brier_score, ".4f"))
-    three_way = scores.three_way_log_loss
-    if three_way is not None:
-        cells.append(f"{three_way:.4f}")
-    return [f"{scores.games}", *cells]
+    cut = loss is not None and width is not None and width > loss
+    return arms_of((loss, width), half) if cut else half  # type: ignore[arg-type]
 
 
 def half_of(scores: Scores) -> float | None:
@@ -207,7 +198,7 @@ def half_of(scores: Scores) -> float | None:
 # ---- charts ----
 
 
-def _history(result: RatedLog, view: View) -> list[Graph]:
+def _history(result: RatedLog, view: d.View) -> list[d.Graph]:
     """Return the ratings of some players over time, where their games are in a file."""
     players = chosen_players(view.players, result.ranking.players)
     if not view.charts or result.folder is None or not (result.folder / HISTORY).exists():
@@ -215,16 +206,13 @@ def _history(result: RatedLog, view: View) -> list[Graph]:
     return [history_chart(result_files(result.folder), players, result.system)]
 
 
-def _ratings(ranking: Ranking, system: str) -> Graph:
+def _ratings(ranking: Ranking, system: str) -> d.Graph:
     """Return a histogram of the ratings of all players."""
-    values, title = np.sort(np.array(ranking.ratings, np.float64)), f"Ratings by {system}"
-    if not values.size:
-        return Graph(title, "rating", "players")
-    counts, edges = np.histogram(values, bin_edges(values))
-    return Graph(title, "rating", "players", edges=edges, counts=counts.astype(np.float64))
+    values = np.sort(d.floats(ranking.ratings))
+    return histogram(values, None, f"Ratings by {system}", "rating", "players")
 
 
-def calibration_chart(title: str, rows: Sequence[tuple[str, Scores]]) -> Graph:
+def calibration_chart(title: str, rows: Sequence[tuple[str, Scores]]) -> d.Graph:
     """Return a chart of observed against predicted scores."""
     lines = []
     for k, (name, scores) in enumerate(rows):
@@ -236,5 +224,5 @@ def calibration_chart(title: str, rows: Sequence[tuple[str, Scores]]) -> Graph:
             for one in bins
         ]
         low, high = ends
-        lines.append(Line(name, x, y, low, high, marks=True, colour=k, said=said))
-    return Graph(title, "predicted score of the favourite", "observed", lines, diagonal=True)
+        lines.append(d.Line(name, x, y, low, high, marks=True, colour=k, said=said))
+    return d.Graph(title, "predicted score of the favourite", "observed", lines, diagonal=True)

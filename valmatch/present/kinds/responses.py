@@ -6,10 +6,8 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 
 from valmatch.models.model import Response
-from valmatch.present.document import Block, listed, titled
-from valmatch.statistics.estimates import Estimate
-from valmatch.statistics.rounding import mean_and_half
-from valmatch.text.terminal import COUNT, UNIT, Sheet, aligned, labelled
+from valmatch.present import document as d
+from valmatch.text.terminal import labelled
 
 # Tables of responses of parts: of bands of players, of hours of the day, of days of the week.
 
@@ -27,33 +25,30 @@ PARTS = {
 }
 """What the rows of tables of parts are called."""
 
-Side = tuple[str, Sequence[str]]  # a column: its name, and a cell for each response
 
-
-def parts_sheets(responses: Sequence[Response], sides: Sequence[Side]) -> Iterator[Sheet]:
+def parts_tables(responses: Sequence[Response], sides: Sequence[d.Column]) -> Iterator[d.TextTable]:
     """Yield tables of the responses of parts, a row for each part and a column for each measure.
 
     The first row has their units.
     """
     for title, names, measures in _divisions(responses):
-        heads, columns = [title], [["", *names]]
+        units = [""] if any(unit for _, unit, _ in measures) else []
+        columns: list[d.Column] = [(title, [*units, *names])]
         for measure, unit, own in measures:
             for side, texts in (side for side in sides if any(side[1])):
-                heads.append(side or measure)
-                above = f"[{unit}]" if unit and not side else ""
-                columns.append([above, *aligned([texts[k] for k in own])])
-        if not any(unit for _, unit, _ in measures):
-            columns = [column[1:] for column in columns]
-        yield _sheet("", heads, columns)
+                above = [f"[{unit}]" if unit and not side else ""] if units else []
+                columns.append((side or measure, [*above, *(texts[k] for k in own)]))
+        yield d.TextTable.of_columns(columns)
 
 
-def compared_parts_sheets(responses: Sequence[Response], sides: Sequence[Side]) -> Iterator[Sheet]:
+def compared_parts_tables(
+    responses: Sequence[Response], sides: Sequence[d.Column]
+) -> Iterator[d.TextTable]:
     """Yield tables of the responses of parts under several systems, one for each measure."""
     for title, names, measures in _divisions(responses):
         for measure, unit, own in measures:
-            columns = [aligned([texts[k] for k in own]) for _, texts in sides]
-            heads = [title, *(side for side, _ in sides)]
-            yield _sheet(labelled(measure, unit), heads, [names, *columns])
+            columns = [(side, [texts[k] for k in own]) for side, texts in sides]
+            yield d.TextTable.of_columns([(title, names), *columns], title=labelled(measure, unit))
 
 
 def _divisions(
@@ -71,33 +66,26 @@ def _divisions(
             yield title, list(dict.fromkeys(part.name for part, _ in parts)), measures
 
 
-def _sheet(title: str, heads: Sequence[str], columns: Sequence[Sequence[str]]) -> Sheet:
-    sheet = Sheet.of(*heads, title=title)
-    for row in zip(*columns, strict=True):
-        sheet.add(*row)
-    return sheet
-
-
 def responses_tables(
     responses: Sequence[Response], values: Sequence[float], chosen: Collection[str] = ()
-) -> list[Block]:
+) -> list[d.Block]:
     """Return the tables of one replication; of the responses that are `chosen`, if any are."""
     numbers = [
         "undefined" if math.isnan(v) else f"{v:.0f}" if r.whole else f"{v:.4f}"
         for r, v in zip(responses, values, strict=True)
     ]
-    sheet = Sheet.of("response", "value", UNIT)
-    for response, number in zip(responses, aligned(numbers), strict=True):
-        if listed(response, chosen):
-            sheet.add(response.name, number, response.unit)
-    parts = [] if chosen else parts_sheets(responses, [("", numbers)])
+    table = d.TextTable.of("response", "value", d.UNIT)
+    for response, number in zip(responses, numbers, strict=True):
+        if d.listed(response, chosen):
+            table.add(response.name, number, response.unit)
+    parts = [] if chosen else parts_tables(responses, [("", numbers)])
     return [
-        titled(sheet, "Responses"),
-        *(titled(part, f"By {part.heads[0]}", folded=True) for part in parts),
+        d.titled(table, "Responses"),
+        *(d.titled(part, f"By {part.heads[0]}", folded=True) for part in parts),
     ]
 
 
-def glossary(responses: Sequence[Response]) -> list[Block]:
+def glossary(responses: Sequence[Response]) -> list[d.Block]:
     """Return what responses mean; bands, hours and policies are not repeated."""
     meanings: dict[str, str] = {}
     for response in responses:
@@ -109,30 +97,13 @@ def glossary(responses: Sequence[Response]) -> list[Block]:
         if response.meaning:
             meanings.setdefault(name, response.meaning)
     items = [f"{name}: {meaning}" for name, meaning in meanings.items()]
-    return [Block("What the responses mean", items=items, folded=True)] if items else []
-
-
-def differences_columns(
-    means: Sequence[Side], variants: Sequence[tuple[str, Sequence[Estimate]]], confidence: float
-) -> list[Side]:
-    """Return the columns of numbers of a comparison: means, differences, counts of a pair."""
-    columns = list(means)
-    for name, differences in variants:
-        cells = [mean_and_half(difference) for difference in differences]
-        half = f"± {confidence:.0%}" if len(variants) == 1 else "±"
-        columns.append((f"{name.upper()} - A", [mean for mean, _ in cells]))
-        columns.append((half, [width for _, width in cells]))
-    if len(variants) == 1:
-        columns.append((COUNT, [str(difference.n) for difference in variants[0][1]]))
-    return columns
+    return [d.Block("What the responses mean", items=items, folded=True)] if items else []
 
 
 def compared_table(
-    responses: Sequence[Response], columns: Sequence[Side], places: Sequence[int]
-) -> Sheet:
+    responses: Sequence[Response], columns: Sequence[d.Column], places: Sequence[int]
+) -> d.TextTable:
     """Return a table of some responses, by their places, with their units."""
-    sheet = Sheet.of("response", *(name for name, _ in columns), UNIT)
-    shown = [aligned([cells[k] for k in places]) for _, cells in columns]
-    for k, *cells in zip(places, *shown, strict=True):
-        sheet.add(responses[k].name, *cells, responses[k].unit)
-    return sheet
+    shown = [(head, [cells[k] for k in places]) for head, cells in columns]
+    names = ("response", [responses[k].name for k in places])
+    return d.TextTable.of_columns([names, *shown, (d.UNIT, [responses[k].unit for k in places])])

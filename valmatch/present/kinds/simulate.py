@@ -12,25 +12,11 @@ import numpy as np
 from valmatch.experiments.response_list import shown_by
 from valmatch.experiments.simulate import Simulation
 from valmatch.kernels.arrays import Floats
-from valmatch.present.bins import bin_edges
-from valmatch.present.document import (
-    Block,
-    Chart,
-    Graph,
-    Line,
-    Presentation,
-    View,
-    after,
-    config_name,
-    config_title,
-    headline,
-    joined,
-    meanings_in_words,
-    measure_label,
-)
-from valmatch.present.html import number
+from valmatch.present import document as d
+from valmatch.present.bins import histogram
 from valmatch.present.kinds.responses import glossary, responses_tables
 from valmatch.present.kinds.series import queue_charts
+from valmatch.present.svg import number
 
 COMMON, LONG = 0.99, 2.0
 """Share of the values that is drawn where others are so many times larger."""
@@ -89,38 +75,38 @@ TIME = re.compile(r"(?:.*_)?(?:time|seconds|minutes|hours|days)")
 """The name of a column of times; the first of a table that has it is its time."""
 
 
-def present(result: Simulation, view: View) -> Presentation:
+def present(result: Simulation, view: d.View) -> d.Presentation:
     """Return what a replication shows."""
-    name = config_name(result.config)
+    name = d.config_name(result.config)
     of = f"seed {result.seed}, replication {result.replication}"
-    return Presentation(
+    return d.Presentation(
         f"One replication of {name}",
         f"What happens in replication {result.replication} of {name}? Seed {result.seed}.",
         finding=_finding(result, view),
-        glossary=meanings_in_words(headline(result.responses, view.responses)),
-        header=f"{config_title(result.config)}, {of}",
+        glossary=d.meanings_in_words(d.headline(result.responses, view.responses)),
+        header=f"{d.config_title(result.config)}, {of}",
         tables=responses_tables(result.responses, result.values.tolist(), view.responses),
-        charts=[Block("What happened", charts=_charts(result), figure="replication")],
+        charts=[d.Block("What happened", charts=_charts(result), figure="replication")],
         blocks=glossary(result.responses),
     )
 
 
-def _finding(result: Simulation, view: View) -> str:
+def _finding(result: Simulation, view: d.View) -> str:
     """Say what the first responses are."""
     values = dict(zip((r.name for r in result.responses), result.values.tolist(), strict=True))
     said = [
         f"{one.name} is undefined"
         if math.isnan(values[one.name])
-        else f"{one.name} is {values[one.name]:.4g}{after(one.unit)}"
-        for one in headline(result.responses, view.responses)
+        else f"{one.name} is {values[one.name]:.4g}{d.after(one.unit)}"
+        for one in d.headline(result.responses, view.responses)
     ]
-    return f"Here {joined(said)}; this is one replication (n = 1), without intervals."
+    return f"Here {d.joined(said)}; this is one replication (n = 1), without intervals."
 
 
-def _charts(result: Simulation) -> list[Chart]:
+def _charts(result: Simulation) -> list[d.Chart]:
     """Return the charts of a model of this package, or tables over their times."""
     model, there = result.config.model, [table.name for table in result.tables]
-    charts: list[Chart] = []
+    charts: list[d.Chart] = []
     if model in QUEUES:
         charts += _queue(result, model)
     if model == "ladder" and "days" in there:
@@ -129,28 +115,26 @@ def _charts(result: Simulation) -> list[Chart]:
         charts += _curves(result, *CURVES[model])
     for column in HISTOGRAMS.get(model, ()):
         if column.table in there and column.name in result[column.table]:
-            values = np.asarray(result[column.table][column.name], np.float64)
+            values = d.floats(result[column.table][column.name])
             values = np.sort(values[~np.isnan(values)])
             if values.size:
                 charts.append(_histogram(column, values))
     return charts or _events(result)
 
 
-def _queue(result: Simulation, model: str) -> Iterator[Chart]:
+def _queue(result: Simulation, model: str) -> Iterator[d.Chart]:
     """Yield who waits when, and when matches are made."""
     table, what, columns = QUEUES[model]
     came, *went = (
-        3600.0 * np.asarray(result[table][name], np.float64)
-        for name in columns
-        if name in result[table]
+        3600.0 * d.floats(result[table][name]) for name in columns if name in result[table]
     )
     matches = np.zeros(0)
     if model == "valorant":
-        matches = 3600.0 * np.asarray(result["matches"]["time_hours"], np.float64)
+        matches = 3600.0 * d.floats(result["matches"]["time_hours"])
     yield from queue_charts(came, np.fmin(went[0], went[-1]), matches, what)
 
 
-def _histogram(column: Column, values: Floats) -> Graph:
+def _histogram(column: Column, values: Floats) -> d.Graph:
     """Return the distribution of a column, with its mean."""
     mean = (float(values.mean()), math.nan, math.nan)
     title = column.label[:1].upper() + column.label[1:]
@@ -158,22 +142,19 @@ def _histogram(column: Column, values: Floats) -> Graph:
     if values[-1] > LONG * most > 0.0:
         title += f", the lowest {COMMON:.0%}; the largest is {number(float(values[-1]))}"
         values = values[values <= most]
-    counts, edges = np.histogram(values, bin_edges(values))
     label, _, unit = column.label.partition(" [")
-    axis = unit.rstrip("]") or label
-    what = column.what
-    return Graph(title, axis, what, edges=edges, counts=counts.astype(np.float64), mean=mean)
+    return histogram(values, None, title, unit.rstrip("]") or label, column.what, mean=mean)
 
 
-def _days(result: Simulation) -> list[Chart]:
+def _days(result: Simulation) -> list[d.Chart]:
     """Return the days of a ladder, a chart for each measure."""
     days, (_, axes) = result["days"], shown_by(result.config)
     return [
-        Graph(
-            measure_label(axes, result.responses, name),
+        d.Graph(
+            d.measure_label(axes, result.responses, name),
             "day",
             "",
-            [Line("", _numbers(days["day"]), _numbers(days[name]))],
+            [d.Line("", d.floats(days["day"]), d.floats(days[name]))],
         )
         for name in DAYS
         if name in days
@@ -182,33 +163,31 @@ def _days(result: Simulation) -> list[Chart]:
 
 def _curves(
     result: Simulation, name_of_table: str, step: str, measures: Sequence[str]
-) -> list[Chart]:
+) -> list[d.Chart]:
     """Return the steps of each policy, a chart for each measure."""
     table, policies = result[name_of_table], np.asarray(result[name_of_table]["policy"])
     _, axes = shown_by(result.config)
-    charts: list[Chart] = []
+    charts: list[d.Chart] = []
     for name in measures:
         lines = []
         for k, policy in enumerate(dict.fromkeys(policies.tolist())):
             own = policies == policy
-            x, y = _numbers(table[step])[own], _numbers(table[name])[own]
-            lines.append(Line(str(policy), x, y, colour=k))
-        charts.append(Graph(measure_label(axes, result.responses, name), step, "", lines))
+            x, y = d.floats(table[step])[own], d.floats(table[name])[own]
+            lines.append(d.Line(str(policy), x, y, colour=k))
+        charts.append(d.Graph(d.measure_label(axes, result.responses, name), step, "", lines))
     return charts
 
 
-def _events(result: Simulation) -> list[Chart]:
+def _events(result: Simulation) -> list[d.Chart]:
     """Return each column of numbers of each table that has times, over these: of any model."""
-    charts: list[Chart] = []
+    charts: list[d.Chart] = []
     for table in result.tables:
-        numbers = {k: _numbers(own) for k, own in table.columns.items() if own.dtype.kind in "iuf"}
+        numbers = {k: d.floats(own) for k, own in table.columns.items() if own.dtype.kind in "iuf"}
         time = next((name for name in numbers if TIME.fullmatch(name)), None)
         if time is not None:
             times = numbers.pop(time)
-            lines = {k: Line("", times, own, None, None, True, False) for k, own in numbers.items()}
-            charts += [Graph(f"{k} of {table.name}", time, "", [one]) for k, one in lines.items()]
+            lines = {
+                k: d.Line("", times, own, None, None, True, False) for k, own in numbers.items()
+            }
+            charts += [d.Graph(f"{k} of {table.name}", time, "", [one]) for k, one in lines.items()]
     return charts
-
-
-def _numbers(column: object) -> Floats:
-    return np.asarray(column, np.float64)

@@ -7,41 +7,31 @@ from collections.abc import Mapping, Sequence
 
 from valmatch.game_logs.comparison import RatingComparison
 from valmatch.game_logs.scores import Difference
-from valmatch.present.document import (
-    Block,
-    Chart,
-    Interval,
-    Intervals,
-    Presentation,
-    View,
-    counted,
-    joined,
-    parameters_table,
-)
+from valmatch.present import document as d
 from valmatch.present.kinds.rate import MEANT, calibration_chart, log_name, tuning_lines
 from valmatch.statistics.rounding import arms_of, formatted
-from valmatch.text.terminal import Sheet, aligned
 
 
-def present(result: RatingComparison, view: View) -> Presentation:
+def present(result: RatingComparison, view: d.View) -> d.Presentation:
     """Return what a comparison of systems shows."""
     log, rivals = log_name(result.source), list(result.parameters)
-    sheet = _systems(result.leader, result.means, result.differences)
+    games = d.counted(result.games, "game")
+    table = _systems(result.leader, result.means, result.differences)
     if result.no_interval:
-        sheet.notes.append(f"no interval: {result.no_interval}")
+        table.notes.append(f"no interval: {result.no_interval}")
     tuned = [
         line
         for system, tuning in result.tunings.items()
         for line in tuning_lines(f"tuned {system}:", tuning)
     ]
-    return Presentation(
+    return d.Presentation(
         f"Rating systems on {log}",
-        f"Which of {joined(rivals)} predicts the {counted(result.games, 'game')} of {log} best?",
+        f"Which of {d.joined(rivals)} predicts the {games} of {log} best?",
         finding=_finding(result),
         glossary=MEANT,
-        tables=[Block("Scores", sheet=sheet, items=tuned)],
-        charts=[Block("Charts", charts=_charts(result, rivals), figure="calibration")],
-        blocks=[Block("Parameters", sheet=parameters_table(result.parameters), folded=True)],
+        tables=[d.Block("Scores", table=table, items=tuned)],
+        charts=[d.Block("Charts", charts=_charts(result, rivals), figure="calibration")],
+        blocks=[d.Block("Parameters", table=d.parameters_table(result.parameters), folded=True)],
     )
 
 
@@ -60,7 +50,7 @@ def _finding(result: RatingComparison) -> str:
     said += f" ({', '.join(others)})" if others else ""
     unbeaten = list(result.unbeaten)
     verdict = (
-        f"it is not shown to be better than {joined(unbeaten, 'or')}"
+        f"it is not shown to be better than {d.joined(unbeaten, 'or')}"
         if unbeaten
         else "it is better than all others beyond the intervals"
     )
@@ -68,11 +58,11 @@ def _finding(result: RatingComparison) -> str:
     return f"{said}; {verdict}; {level}, n = {result.games:,} games."
 
 
-def _charts(result: RatingComparison, rivals: Sequence[str]) -> list[Chart]:
+def _charts(result: RatingComparison, rivals: Sequence[str]) -> list[d.Chart]:
     """Return the differences to the leader, and the calibration of all systems."""
     others = {name: own for name, own in result.differences.items() if name != result.leader}
-    charts: list[Chart] = [
-        Intervals(
+    charts: list[d.Chart] = [
+        d.Intervals(
             f"{named(measure)}, difference to {result.leader}",
             [_interval(name, own[measure]) for name, own in others.items()],
             zero=True,
@@ -84,30 +74,29 @@ def _charts(result: RatingComparison, rivals: Sequence[str]) -> list[Chart]:
     return [*charts, calibration_chart("Calibration", rows)]
 
 
-def _interval(name: str, found: Difference) -> Interval:
+def _interval(name: str, found: Difference) -> d.Interval:
     """Return a row of a chart of intervals."""
     low, high = found.interval or (math.nan, math.nan)
     mean = math.nan if found.mean is None else found.mean
     half = "" if found.half_width is None else f" ± {found.half_width:.4f}"
-    return Interval(name, mean, low, high, f"{name}: {mean:+.4f}{half}")
+    return d.Interval(name, mean, low, high, f"{name}: {mean:+.4f}{half}")
 
 
 def _systems(
     leader: str,
     means: Mapping[str, Mapping[str, Difference]],
     differences: Mapping[str, Mapping[str, Difference]],
-) -> Sheet:
+) -> d.TextTable:
     """Return a table of how well systems predicted, and how far they fall behind the leader."""
-    names, columns = ["system"], [list(means)]
+    columns = [("system", list(means))]
     for measure in means[leader]:
         pairs = [_rounded_to(own[measure]) for own in differences.values()]
-        columns.append([formatted(own[measure].mean, ".4f") for own in means.values()])
-        columns += [aligned(side) for side in zip(*pairs, strict=True)]
-        names += [named(measure), f"- {leader}", "± 95%"]
-    sheet = Sheet.of(*names)
-    for cells in zip(*columns, strict=True):
-        sheet.add(*cells)
-    return sheet
+        columns.append(
+            (named(measure), [formatted(o[measure].mean, ".4f") for o in means.values()])
+        )
+        columns.append((f"- {leader}", [mean for mean, _ in pairs]))
+        columns.append(("± 95%", [half for _, half in pairs]))
+    return d.TextTable.of_columns(columns)
 
 
 def named(measure: str) -> str:

@@ -9,29 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.errors import InputError, option
 from valmatch.game_logs.whole_log.result import (
     BatchRating,
     CoefficientRow,
     PlayerRow,
     superiority_of,
 )
-from valmatch.present.document import (
-    COLOURS,
-    Block,
-    Graph,
-    Interval,
-    Intervals,
-    Line,
-    Presentation,
-    View,
-    counted,
-    joined,
-)
+from valmatch.present import document as d
+from valmatch.present.kinds.histories import check_rated
 from valmatch.present.kinds.rate import log_name
 from valmatch.statistics.rounding import formatted
-from valmatch.text.suggestions import correction
-from valmatch.text.terminal import Sheet
 
 BEST = 10  # players that are listed where no number is given
 SHOWN = 30  # players that are drawn: the first and the last, if there are more
@@ -44,31 +31,31 @@ MEANT = (
 )
 
 
-def present(result: BatchRating, view: View) -> Presentation:
+def present(result: BatchRating, view: d.View) -> d.Presentation:
     """Return what a rating of a whole log shows."""
     log, facts = log_name(result.source), result.facts
     listed = [row for row in result.players if row.games >= view.min_games]
     rated = [row for row in listed if row.rating is not None]
-    tables = [Block("Players", sheet=_players(rated[: view.top or BEST], result))]
+    tables = [d.Block("Players", table=_players(rated[: view.top or BEST], result))]
     if result.coefficients:
-        tables.append(Block("Coefficients", sheet=_coefficients(result)))
-    tables.append(Block("Notes", items=list(result.notes)))
-    charts = [Block("Ratings", charts=_ratings(rated, result, view), figure="ratings")]
+        tables.append(d.Block("Coefficients", table=_coefficients(result)))
+    tables.append(d.Block("Notes", items=list(result.notes)))
+    charts = [d.Block("Ratings", charts=_ratings(rated, result, view), figure="ratings")]
     if result.days and rated:
         paths = [_paths(result, rated, view)]
-        charts.insert(0, Block("Paths", charts=paths, figure="paths"))
+        charts.insert(0, d.Block("Paths", charts=paths, figure="paths"))
     others: dict[str, list[str]] = {}
     for row in result.players:
         if row.rating is None:
             others.setdefault(row.status, []).append(row.player)
-    blocks = [Block("Players without a rating", items=_left_out(others))] if others else []
+    blocks = [d.Block("Players without a rating", items=_left_out(others))] if others else []
     if result.posterior.covariance is not None and len(result.posterior.names) > 1:
         blocks.append(_superiority(result))
-    blocks.append(Block("How it was rated", items=_facts(facts)))
-    return Presentation(
+    blocks.append(d.Block("How it was rated", items=_facts(facts)))
+    return d.Presentation(
         f"Rating of {log} by {result.system}",
-        f"Who is the best of the {counted(int(facts['players']), 'player')} of {log}, by"
-        f" {counted(int(facts['games_used']), 'game')} at once?",
+        f"Who is the best of the {d.counted(int(facts['players']), 'player')} of {log}, by"
+        f" {d.counted(int(facts['games_used']), 'game')} at once?",
         finding=_finding(result, others.get("above", [])),
         glossary=MEANT,
         tables=tables,
@@ -96,7 +83,7 @@ def _finding(result: BatchRating, unbeaten: Sequence[str]) -> str:
         said += ", and better than all others"
     elif tied:
         said += f"; {len(tied):,} are tied for first ({_named(tied)})"
-    said += f"; {facts['rated']:,} of {counted(int(facts['players']), 'player')} are rated"
+    said += f"; {facts['rated']:,} of {d.counted(int(facts['players']), 'player')} are rated"
     level = f"{facts['level']:.0%} intervals" if half else "no interval"
     return f"{said}; {level}, {n}."
 
@@ -104,14 +91,14 @@ def _finding(result: BatchRating, unbeaten: Sequence[str]) -> str:
 def _named(players: Sequence[str]) -> str:
     """Return the first of some names, and how many more there are."""
     more = len(players) - NAMED
-    return f"{', '.join(players[:NAMED])} and {more:,} more" if more > 0 else joined(players)
+    return f"{', '.join(players[:NAMED])} and {more:,} more" if more > 0 else d.joined(players)
 
 
 def _half(row: PlayerRow | CoefficientRow) -> float | None:
     return None if row.low is None or row.high is None else 0.5 * (row.high - row.low)
 
 
-def _players(rows: Sequence[PlayerRow], found: BatchRating) -> Sheet:
+def _players(rows: Sequence[PlayerRow], found: BatchRating) -> d.TextTable:
     """Return a table of some players."""
     columns = {
         "rank": [f"{row.rank}" for row in rows],
@@ -126,21 +113,19 @@ def _players(rows: Sequence[PlayerRow], found: BatchRating) -> Sheet:
         columns[name] = [f"{getattr(row, name)}" for row in rows]
     if len({row.group for row in found.players if row.rating is not None}) > 1:
         columns["group"] = [f"{row.group}" for row in rows]
-    sheet = Sheet.of(*columns)
-    sheet.repeated = 2
-    for cells in zip(*columns.values(), strict=True):
-        sheet.add(*cells)
-    return sheet
+    table = d.TextTable.of_columns(columns.items())
+    table.repeated = 2
+    return table
 
 
-def _coefficients(result: BatchRating) -> Sheet:
+def _coefficients(result: BatchRating) -> d.TextTable:
     """Return coefficients with the half-widths of their intervals, or the ends of that of nu."""
     level = result.facts["level"]
-    sheet = Sheet.of("coefficient", "value", f"± {level:.0%}", "unit")
+    table = d.TextTable.of("coefficient", "value", f"± {level:.0%}", "unit")
     for row in result.coefficients:
         digits = 1 if row.unit == "points" else 4
-        sheet.add(row.name, f"{row.value:.{digits}f}", _arms(row, digits), row.unit)
-    return sheet
+        table.add(row.name, f"{row.value:.{digits}f}", _arms(row, digits), row.unit)
+    return table
 
 
 def _arms(row: CoefficientRow, digits: int) -> str:
@@ -161,7 +146,8 @@ def _left_out(others: Mapping[str, Sequence[str]]) -> list[str]:
         "unlinked": "no chain of wins leads to the rated players, or back",
     }
     return [
-        f"{counted(len(names), 'player')} {status}" + (f" ({why[status]})" if status in why else "")
+        f"{d.counted(len(names), 'player')} {status}"
+        + (f" ({why[status]})" if status in why else "")
         for status, names in others.items()
     ]
 
@@ -169,37 +155,29 @@ def _left_out(others: Mapping[str, Sequence[str]]) -> list[str]:
 # ---- charts ----
 
 
-def _ratings(rated: Sequence[PlayerRow], result: BatchRating, view: View) -> list[Intervals]:
+def _ratings(rated: Sequence[PlayerRow], result: BatchRating, view: d.View) -> list[d.Intervals]:
     """Return ratings with their intervals, the best at the top; of many players both ends."""
     rows = list(rated)
     if view.players:
         rows = [row for row in rated if row.player in view.players]
-        _check_rated(view.players, [row.player for row in rated])
+        check_rated(view.players, [row.player for row in rated])
     elif len(rows) > SHOWN:
         rows = [*rows[: SHOWN // 2], *rows[-(SHOWN // 2) :]]
     title = f"Ratings with their {result.facts['level']:.0%} intervals"
-    return [Intervals(title, [_interval(row) for row in rows])] if rows else []
+    return [d.Intervals(title, [_interval(row) for row in rows])] if rows else []
 
 
-def _check_rated(players: Sequence[str], rated: Sequence[str]) -> None:
-    """Refuse to draw players who have no rating."""
-    for player in players:
-        if player not in rated:
-            near = correction(player, rated)
-            raise InputError(f"{option('players')}: {player!r} has no rating here{near}")
-
-
-def _interval(row: PlayerRow) -> Interval:
+def _interval(row: PlayerRow) -> d.Interval:
     """Return a row of the chart."""
     mean, low, high = (math.nan if x is None else x for x in (row.rating, row.low, row.high))
     half = formatted(_half(row), ".1f")
     said = f"{row.player}: {mean:.1f}" + (f" ± {half}" if half else "")
-    return Interval(row.player, mean, low, high, said)
+    return d.Interval(row.player, mean, low, high, said)
 
 
-def _paths(result: BatchRating, rated: Sequence[PlayerRow], view: View) -> Graph:
+def _paths(result: BatchRating, rated: Sequence[PlayerRow], view: d.View) -> d.Graph:
     """Return the ratings of some players over the days on which they played."""
-    names = list(view.players)[:COLOURS] or [row.player for row in rated[:DRAWN]]
+    names = list(view.players)[: d.COLOURS] or [row.player for row in rated[:DRAWN]]
     first = result.facts["first_day"]
     dated = isinstance(first, str)
     start = float(np.datetime64(first, "D").astype(np.int64)) if dated else 0.0
@@ -210,20 +188,12 @@ def _paths(result: BatchRating, rated: Sequence[PlayerRow], view: View) -> Graph
             float(np.datetime64(row.day, "D").astype(np.int64)) if dated else float(row.day)
             for row in rows
         ]
-        ratings, low, high = (
-            np.array([math.nan if x is None else x for x in own], np.float64)
-            for own in (
-                [row.rating for row in rows],
-                [row.low for row in rows],
-                [row.high for row in rows],
-            )
-        )
-        known = bool(np.isfinite(low).any())
-        ends = (low, high) if known else (None, None)
-        line = Line(name, np.array(days) - start, ratings, colour=k)
-        lines.append(replace(line, low=ends[0], high=ends[1]))
+        ends_of = ("rating", "low", "high")
+        ratings, low, high = (d.floats(getattr(row, key) for row in rows) for key in ends_of)
+        line = d.Line(name, np.array(days) - start, ratings, low, high, colour=k)
+        lines.append(line if np.isfinite(low).any() else replace(line, low=None, high=None))
     day = f"days after {first}" if dated else "day"
-    return Graph("Ratings of the best by day played", day, "rating [points]", lines)
+    return d.Graph("Ratings of the best by day played", day, "rating [points]", lines)
 
 
 def percent_of(chance: float) -> str:
@@ -239,28 +209,28 @@ def percent_of(chance: float) -> str:
     return ">99" if chance > 0.5 else "<1"
 
 
-def _superiority(result: BatchRating) -> Block:
+def _superiority(result: BatchRating) -> d.Block:
     """Return how likely each player is stronger than each other one, of many players the first."""
     posterior, covariance = result.posterior, result.posterior.covariance
     assert covariance is not None
     names, variances = posterior.names[:SHOWN], np.diag(covariance)
     n = len(names)
-    sheet = Sheet.of("number", "player", *(str(k + 1) for k in range(n)))
+    table = d.TextTable.of("number", "player", *(str(k + 1) for k in range(n)))
     for k, name in enumerate(names):
         leads = posterior.mean[k] - posterior.mean[:n]
         errors = np.sqrt(np.maximum(variances[k] + variances[:n] - 2.0 * covariance[k, :n], 0.0))
         chances = superiority_of(leads, errors).tolist()
         cells = [percent_of(chance) if other != k else "" for other, chance in enumerate(chances)]
-        sheet.add(str(k + 1), name, *cells)
+        table.add(str(k + 1), name, *cells)
     if len(posterior.names) > SHOWN:
         rated = len(posterior.names)
-        sheet.notes.append(
+        table.notes.append(
             f"The first {SHOWN} of {rated:,} rated players; superiority.csv has all."
         )
     said = (
         "Probability in percent that the player of a row is stronger than the one of that number."
     )
-    return Block("Who is stronger", [said], sheet=sheet)
+    return d.Block("Who is stronger", [said], table=table)
 
 
 def _facts(given: Mapping[str, Any]) -> list[str]:

@@ -56,7 +56,7 @@ function nearest(svg, event) {
   }
   if (!best) return "";
   const [left, right, low, high] = svg.dataset.ends.split(" ").map(Number);
-  // The margins of html.py.
+  // The margins of svg.py.
   const x = left + ((best.x - 52) / 298) * (right - left);
   const y = low + ((192 - best.y) / 184) * (high - low);
   return `${best.name ? best.name + ", " : ""}${digits(x)}: ${digits(y)}`;
