@@ -17,6 +17,7 @@ from tests.support.report_runs import RUNS, SMALL
 from valmatch.game_logs.comparison import compare_ratings
 from valmatch.models.model import Response
 from valmatch.present.document import change_in_words, joined, mean_in_words
+from valmatch.present.presenting import present
 from valmatch.statistics.estimates import Estimate
 
 RunOf = Callable[[str], Path]
@@ -182,6 +183,12 @@ def test_rows_left_out_are_said_by_every_kind_of_result(tmp_path: Path) -> None:
         for face, text in faces.items():
             found = re.findall("1 bad (?:row|game) left out", " ".join(text.split()))
             assert len(found) == 1, (name, face)
+
+
+def test_a_log_and_the_rules_are_compared_by_counts_and_times(run_of: RunOf) -> None:
+    table = present(valmatch.load_result(run_of("replay-log"))).tables[0].table
+    assert table
+    assert ["timed out", "0", "13"] in table.rows
 
 
 def test_where_no_start_is_given_it_is_the_factor(run_of: RunOf, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from valmatch.experiments.compare import Comparison, Variant
 from valmatch.models.model import Response
 from valmatch.present import document as d
-from valmatch.present.kinds.responses import compared_parts_tables, compared_table, glossary
+from valmatch.present.kinds.responses import compared_parts_tables, glossary, responses_table
 from valmatch.present.provenance import unit_of_factor
 from valmatch.statistics.no_interval import TOO_SHORT
 from valmatch.text.terminal import WIDTH, labelled, one_line, shortened
@@ -25,7 +25,7 @@ def present(result: Comparison, view: d.View) -> d.Presentation:
     shown = d.headline(responses, chosen)
     places = [k for k, response in enumerate(responses) if d.listed(response, chosen)]
     columns = _columns(result)
-    table = compared_table(responses, columns, places)
+    table = responses_table(responses, columns, places)
     same = all(pair.difference.n == result.n for pair in result.comparisons.values())
     table.spare = d.COUNT if same else ""
     table.notes = d.notes_of({"no interval": result.no_interval_of(chosen)})

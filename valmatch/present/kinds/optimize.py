@@ -20,7 +20,7 @@ from valmatch.optimization.problem import START, TODAY
 from valmatch.optimization.solvers.registry import label_of_solver
 from valmatch.optimization.studies.study import SUMMARY, StudyRecord, StudyResult
 from valmatch.present import document as d
-from valmatch.present.kinds.responses import compared_parts_tables, compared_table, glossary
+from valmatch.present.kinds.responses import compared_parts_tables, glossary, responses_table
 from valmatch.present.provenance import unit_of_factor
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import decimals, mean_and_half, rounded
@@ -388,7 +388,7 @@ def _beside(shown: _Shown, key: str, name: str, view: d.View) -> Iterator[d.Bloc
     counts = [str(difference.n) for difference in differences]
     n, spent = int(found["replications"]), int(shown.given.get("spent_beyond_budget", 0))
     places = [k for k, one in enumerate(responses) if d.listed(one, view.responses)]
-    table = compared_table(responses, [*columns, (d.COUNT, counts)], places)
+    table = responses_table(responses, [*columns, (d.COUNT, counts)], places)
     table.spare = d.COUNT if set(counts) == {str(n)} else ""
     table.title = f"{name} and recommended point on the same {d.counted(n, 'fresh replication')}"
     if spent and name == START:

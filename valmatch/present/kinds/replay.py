@@ -142,7 +142,7 @@ def _compared(compared: Mapping[str, Any]) -> d.TextTable:
     table = d.TextTable.of("tickets", "in the log", "by the rules", left=["tickets"])
     log, rules = compared["log"], compared["rules"]
     for name, said in COMPARED.items():
-        shown = seconds if name.startswith("time") else "{:,}".format
+        shown = seconds if name.startswith("time_") else "{:,}".format
         table.add(said, shown(log[name]), shown(rules[name]))
     tickets = sum(log[name] for name in ENDS)
     table.notes.append(f"{compared['same_end']:,} of {tickets:,} tickets end alike")

@@ -13,7 +13,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Response
 from valmatch.present import document as d
 from valmatch.present.bins import Lattice, histogram, lattice_of_shares
-from valmatch.present.kinds.responses import PARTS, glossary, parts_tables
+from valmatch.present.kinds.responses import PARTS, glossary, parts_tables, responses_table
 from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import Estimate, t_quantile
 from valmatch.statistics.no_interval import TOO_SHORT
@@ -140,15 +140,7 @@ def _means(result: Replications, chosen: Collection[str] = ()) -> Iterator[d.Tex
         columns += [("adjusted", [mean for mean, _ in pairs]), ("±", [half for _, half in pairs])]
         columns.append(("gain", [formatted(one.variance_reduction, ".1f") for one in adjusted]))
     for policy, places in _by_policy(result.responses, chosen).items():
-        shown = [result.responses[k] for k in places]
-        table = d.TextTable.of_columns(
-            [
-                ("response", [_name_under(policy, response) for response in shown]),
-                *((head, [cells[k] for k in places]) for head, cells in columns),
-                (d.UNIT, [response.unit for response in shown]),
-            ],
-            title=policy,
-        )
+        table = responses_table(result.responses, columns, places, policy)
         table.spare = d.COUNT if set(counts) == {f"{result.count}"} else ""
         yield table
 
@@ -161,12 +153,6 @@ def _by_policy(responses: Sequence[Response], chosen: Collection[str]) -> dict[s
             policy = response.window.policy if response.window else ""
             found.setdefault(policy, []).append(place)
     return found
-
-
-def _name_under(policy: str, response: Response) -> str:
-    """Return what a response is called in the table of a policy."""
-    window = response.window
-    return f"{window.measure}.{window.games}" if policy and window else response.name
 
 
 def _adjusted_and_half(adjusted: Adjusted) -> tuple[str, str]:

@@ -74,10 +74,8 @@ def responses_tables(
         "undefined" if math.isnan(v) else f"{v:.0f}" if r.whole else f"{v:.4f}"
         for r, v in zip(responses, values, strict=True)
     ]
-    table = d.TextTable.of("response", "value", d.UNIT)
-    for response, number in zip(responses, numbers, strict=True):
-        if d.listed(response, chosen):
-            table.add(response.name, number, response.unit)
+    places = [k for k, response in enumerate(responses) if d.listed(response, chosen)]
+    table = responses_table(responses, [("value", numbers)], places)
     parts = [] if chosen else parts_tables(responses, [("", numbers)])
     return [
         d.titled(table, "Responses"),
@@ -100,10 +98,18 @@ def glossary(responses: Sequence[Response]) -> list[d.Block]:
     return [d.Block("What the responses mean", items=items, folded=True)] if items else []
 
 
-def compared_table(
-    responses: Sequence[Response], columns: Sequence[d.Column], places: Sequence[int]
+def responses_table(
+    responses: Sequence[Response],
+    columns: Sequence[d.Column],
+    places: Sequence[int],
+    policy: str = "",
 ) -> d.TextTable:
-    """Return a table of some responses, by their places, with their units."""
-    shown = [(head, [cells[k] for k in places]) for head, cells in columns]
-    names = ("response", [responses[k].name for k in places])
-    return d.TextTable.of_columns([names, *shown, (d.UNIT, [responses[k].unit for k in places])])
+    """Return a table of some responses, by their places, with their units; or those of a policy."""
+    shown = [responses[k] for k in places]
+    names = [
+        f"{one.window.measure}.{one.window.games}" if policy and one.window else one.name
+        for one in shown
+    ]
+    cells = [(head, [texts[k] for k in places]) for head, texts in columns]
+    units = (d.UNIT, [response.unit for response in shown])
+    return d.TextTable.of_columns([("response", names), *cells, units], title=policy)

@@ -52,17 +52,18 @@ HISTOGRAMS = {
 }
 """What is drawn of the models of this package."""
 
-DAYS = ("matches", "avg_wait_time", "win_gap", "rating_error", "scale_stretch", "active_players")
-"""What is drawn of a ladder day by day."""
-
 CURVES = {
     "opponent": (
         *("games", "game"),
         ("true_draw_probability", "squared_error", "skill_difference", "expected_quality"),
     ),
     "targeting": ("measurements", "measurement", ("distance", "quality", "measured_distance")),
+    "ladder": (
+        *("days", "day"),
+        ("matches", "avg_wait_time", "win_gap", "rating_error", "scale_stretch", "active_players"),
+    ),
 }
-"""What is drawn of each policy step by step: the table, the column of its steps, its measures."""
+"""What is drawn step by step: the table, the column of its steps, its measures."""
 
 
 QUEUES = {
@@ -109,8 +110,6 @@ def _charts(result: Simulation) -> list[d.Chart]:
     charts: list[d.Chart] = []
     if model in QUEUES:
         charts += _queue(result, model)
-    if model == "ladder" and "days" in there:
-        charts += _days(result)
     if model in CURVES and CURVES[model][0] in there:
         charts += _curves(result, *CURVES[model])
     for column in HISTOGRAMS.get(model, ()):
@@ -146,36 +145,20 @@ def _histogram(column: Column, values: Floats) -> d.Graph:
     return histogram(values, None, title, unit.rstrip("]") or label, column.what, mean=mean)
 
 
-def _days(result: Simulation) -> list[d.Chart]:
-    """Return the days of a ladder, a chart for each measure."""
-    days, (_, axes) = result["days"], shown_by(result.config)
-    return [
-        d.Graph(
-            d.measure_label(axes, result.responses, name),
-            "day",
-            "",
-            [d.Line("", d.floats(days["day"]), d.floats(days[name]))],
-        )
-        for name in DAYS
-        if name in days
-    ]
-
-
 def _curves(
     result: Simulation, name_of_table: str, step: str, measures: Sequence[str]
-) -> list[d.Chart]:
-    """Return the steps of each policy, a chart for each measure."""
-    table, policies = result[name_of_table], np.asarray(result[name_of_table]["policy"])
-    _, axes = shown_by(result.config)
-    charts: list[d.Chart] = []
-    for name in measures:
-        lines = []
-        for k, policy in enumerate(dict.fromkeys(policies.tolist())):
-            own = policies == policy
-            x, y = d.floats(table[step])[own], d.floats(table[name])[own]
-            lines.append(d.Line(str(policy), x, y, colour=k))
-        charts.append(d.Graph(d.measure_label(axes, result.responses, name), step, "", lines))
-    return charts
+) -> Iterator[d.Chart]:
+    """Yield a chart for each measure over the steps of each policy, if there are several."""
+    table, (_, axes) = result[name_of_table], shown_by(result.config)
+    steps = d.floats(table[step])
+    policies = np.asarray(table["policy"] if "policy" in table else np.full(steps.size, ""))
+    for name in (name for name in measures if name in table):
+        lines = [
+            d.Line(str(policy), steps[own], d.floats(table[name])[own], colour=k)
+            for k, policy in enumerate(dict.fromkeys(policies.tolist()))
+            for own in [policies == policy]
+        ]
+        yield d.Graph(d.measure_label(axes, result.responses, name), step, "", lines)
 
 
 def _events(result: Simulation) -> list[d.Chart]:
@@ -186,8 +169,7 @@ def _events(result: Simulation) -> list[d.Chart]:
         time = next((name for name in numbers if TIME.fullmatch(name)), None)
         if time is not None:
             times = numbers.pop(time)
-            lines = {
-                k: d.Line("", times, own, None, None, True, False) for k, own in numbers.items()
-            }
-            charts += [d.Graph(f"{k} of {table.name}", time, "", [one]) for k, one in lines.items()]
+            for name, own in numbers.items():
+                line = d.Line("", times, own, marks=True, joined=False)
+                charts.append(d.Graph(f"{name} of {table.name}", time, "", [line]))
     return charts
