@@ -63,19 +63,9 @@ MARKS = (10, 20, 50, 100, 200, 500, 1000)
 class SamplePath(NamedTuple):
     """The random inputs of a replication, common to all policies."""
 
-    prior: Prior  # what the values were drawn from
-    values: Floats  # (M,); True values in order of index
+    prior: Prior  # what the values were drawn from; for a kernel what is believed of them
+    values: Floats  # (M,); true values in order of index, which no policy sees
     noise: Floats  # (N,); standard normals, one a measurement
-
-
-class Start(NamedTuple):
-    """What a path starts with."""
-
-    # means, variances: (M,); the beliefs before the first measurement
-    means: Floats
-    variances: Floats
-    truths: Floats  # (M,); the true values, which no policy sees
-    noise: Floats  # (N,); standard normals, one a measurement, the same for every policy
 
 
 class Course(NamedTuple):
@@ -86,26 +76,26 @@ class Course(NamedTuple):
     measures: Floats  # (len(MEASURES), N)
 
 
-PathKernel: TypeAlias = Callable[[Aim, Start, Course], None]
+PathKernel: TypeAlias = Callable[[Aim, SamplePath, Course], None]
 
 choose: Measure = function_of(TARGET["uniform"])
 """What `follow_path` chooses by; every compiled copy of it has the policy of its own."""
 
 
-def follow_path(aim: Aim, start: Start, out: Course) -> None:
+def follow_path(aim: Aim, path: SamplePath, out: Course) -> None:
     """Measure N times, each time the alternative that the policy chooses."""
     target, tolerance, noise_variance = aim.target, aim.tolerance, aim.noise_variance
     means, variances, counts, qualities = aim.means, aim.variances, aim.counts, aim.qualities
-    truths, least = start.truths, math.inf
+    start, truths, least = path.prior, path.values, math.inf
     for j in range(means.size):
         means[j], variances[j], counts[j] = start.means[j], start.variances[j], 0
         qualities[j] = expected_quality(means[j], variances[j], target, tolerance)
         distance = abs(truths[j] - target)
         least = distance if distance < least else least
     deviation = math.sqrt(noise_variance)
-    for step in range(start.noise.size):
+    for step in range(path.noise.size):
         j = choose(aim)
-        outcome = truths[j] + deviation * start.noise[step]
+        outcome = truths[j] + deviation * path.noise[step]
         means[j], variances[j] = measured(means[j], variances[j], outcome, noise_variance)
         counts[j] += 1
         qualities[j] = expected_quality(means[j], variances[j], target, tolerance)
@@ -183,11 +173,11 @@ class TargetingModel(CurveModel[SamplePath]):
             np.empty((count, 2, steps)),
             np.empty((count, len(MEASURES), steps)),
         )
-        start = Start(*believed(self._factors, inputs.prior), inputs.values, inputs.noise)
+        path = inputs._replace(prior=believed(self._factors, inputs.prior))
         for k, policy in enumerate(self._factors.policies):
             kernel = path_by(policy)
             announce_compilation(kernel)
-            kernel(self._aim, start, Course(*(rows[k] for rows in course)))
+            kernel(self._aim, path, Course(*(rows[k] for rows in course)))
         return course
 
     def summary(self, inputs: SamplePath, course: Course) -> dict[str, float]:
