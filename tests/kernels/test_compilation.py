@@ -429,6 +429,7 @@ def kernel_process(folder: Path, what: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment, text=True, umask=0, **pipes)
 
 
+@pytest.mark.slow
 def test_processes_that_start_together_compile_no_kernel_twice(tmp_path: Path) -> None:
     processes = [kernel_process(tmp_path, "lives") for _ in range(3)]
     said = "".join(process.communicate(timeout=120)[0] for process in processes)
@@ -437,6 +438,7 @@ def test_processes_that_start_together_compile_no_kernel_twice(tmp_path: Path) -
     assert list((tmp_path / "cache").rglob("*.lock"))
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_while_it_compiles_holds_nobody_up(tmp_path: Path) -> None:
     killed = kernel_process(tmp_path, "dies")
     assert killed.communicate(timeout=120)[0] == "compiled\n"
@@ -489,6 +491,7 @@ def test_kernels_that_others_may_have_written_are_not_read(
         assert again == ("8.0 8.0\n", "")
 
 
+@pytest.mark.slow
 def test_a_cache_without_room_is_named_once_and_stops_nobody(tmp_path: Path) -> None:
     for _ in range(2):
         said, warned = kernel_process(tmp_path, "full").communicate(timeout=120)

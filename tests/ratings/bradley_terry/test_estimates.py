@@ -257,7 +257,9 @@ def test_signs_are_even_and_of_every_size() -> None:
     assert [signs_of(draws, rows, 3).shape for rows in (0, 1, 9)] == [(0, 3), (1, 3), (9, 3)]
 
 
-@pytest.mark.parametrize(("seed", "players"), [(3, 1000), (4, 2000)])
+@pytest.mark.parametrize(
+    ("seed", "players"), [(3, 1000), pytest.param(4, 2000, marks=pytest.mark.slow)]
+)
 def test_refits_of_few_games_a_player_end_where_nothing_is_to_gain(seed: int, players: int) -> None:
     rng = np.random.default_rng(seed)
     strengths = rng.normal(0.0, 300.0, players) / 173.7
