@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support import known_loads
 from tests.support.folders import rows
-from tests.support.known_loads import BOXES, LOADS
-from tests.support.known_rules import RULES, registered
+from tests.support.known_problems import BOXES, LOADS, RULES, registered
 from tests.support.sweeps import swept
 from valmatch.config.config import TermOptions
 from valmatch.config.identity import resolved, restore
@@ -53,7 +51,7 @@ def change_of(study: Study) -> tuple[float, float]:
 
 def test_a_start_whose_events_are_rare_gets_all_replications_and_all_of_alpha() -> None:
     certificates = []
-    with known_loads.registered():
+    with registered():
         config = LOADS["rare events"].config("rare events")
         problem = problem_of(config, build(config))
         for seed in range(1, 6):
@@ -102,7 +100,7 @@ def test_where_noise_goes_with_the_mean_the_start_is_not_left_for_worse(
     title: str, seed: int
 ) -> None:
     rule = LOADS[title]
-    with known_loads.registered():
+    with registered():
         config = rule.config(title)
         problem = problem_of(config, build(config))
         run = run_solver(config, problem, RunSpec("auto", 0), Settings(1_000, seed, 0.05))
@@ -114,7 +112,7 @@ def test_where_noise_goes_with_the_mean_the_start_is_not_left_for_worse(
 
 
 def test_yes_and_no_over_the_limit_are_not_certified_and_it_is_said_what_it_takes() -> None:
-    with known_loads.registered():
+    with registered():
         for seed in range(1, 6):
             study = optimize(BOXES["box event"].config("box event"), budget=200, seed=seed)
             assert study.verdict is not None

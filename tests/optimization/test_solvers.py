@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from tests.support.command import python
-from tests.support.known_rules import RULES, registered
+from tests.support.known_problems import RULES, registered
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build

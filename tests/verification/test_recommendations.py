@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.support.known_problems import LOADS, RULES, registered
 
-from tests.support import known_loads
-from tests.support.known_loads import LOADS
-from tests.support.known_rules import RULES, registered
 from valmatch.optimization.studies.solver_study import optimize
 
 RUNS = 20
@@ -56,7 +54,7 @@ GAPS = {"three": 0.2, "six": 0.2, "three heavy": 0.6}
 @pytest.mark.parametrize("title", LOADS)
 def test_loads_in_proportion_never_end_worse_than_the_start(title: str) -> None:
     rule, gaps, certified, wrong = LOADS[title], [], 0, 0
-    with known_loads.registered():
+    with registered():
         for seed in range(1, RUNS + 1):
             study = optimize(rule.config(title), budget=BUDGET, seed=seed)
             found = study.verdict
