@@ -12,10 +12,10 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.stats import binom
-from tests.support.known_problems import BOXES, registered
 
 from tests.oracles.noisy_problems import PROBLEMS, Case
 from tests.support.certifying import along, certify
+from tests.support.known_problems import BOXES, registered
 from valmatch.config.config import Config
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build

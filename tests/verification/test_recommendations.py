@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.support.known_problems import LOADS, RULES, registered
 
+from tests.support.known_problems import LOADS, RULES, registered
 from valmatch.optimization.studies.solver_study import optimize
 
 RUNS = 20
