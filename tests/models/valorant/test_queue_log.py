@@ -25,7 +25,6 @@ from valmatch.experiments.simulate import simulate
 from valmatch.inputs.csv_reader import (
     Row,
     joined_names,
-    parse_columns,
     read_rows,
     split_names,
     unmark,
@@ -357,27 +356,6 @@ def test_joined_names_are_split_again() -> None:
         assert split_names(joined_names(names)) == names
         plain = [f"p{k}" for k in range(len(names))]
         assert joined_names(plain) == ";".join(plain)
-
-
-@pytest.mark.parametrize(
-    ("given", "columns"),
-    [
-        ('rating="mmr, now",arrival_hours=t', {"rating": "mmr, now", "arrival_hours": "t"}),
-        ('"rating=mmr, now", arrival_hours=t', {"rating": "mmr, now", "arrival_hours": "t"}),
-        ('rating="say ""hi"", now"', {"rating": 'say "hi", now'}),
-        ("rating=a=b, player=c", {"rating": "a=b", "player": "c"}),
-    ],
-)
-def test_a_name_of_a_column_may_have_a_comma(given: str, columns: dict[str, str]) -> None:
-    assert parse_columns(given) == columns
-
-
-@pytest.mark.parametrize("given", ["rating=mmr, now", "rating=mmr,", '="x"', ","])
-def test_other_lists_of_columns_are_refused(given: str) -> None:
-    with pytest.raises(
-        InputError, match=r"MEANING=NAME, such as .*; a NAME with a comma in quotes"
-    ):
-        parse_columns(given)
 
 
 def test_what_can_be_measured_is_known_without_reading_the_log(
