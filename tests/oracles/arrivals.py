@@ -32,11 +32,11 @@ def drawn_by_numpy(
         times = np.empty(size if left is None else min(size, left))
         unit = (
             gaps.poisson(1.0, times.size).astype(np.float64)
-            if process.whole_gaps
+            if process.law.whole_gaps
             else gaps.standard_exponential(times.size)
         )
         count, finished = arrival_times(
-            unit, clock, process.edges, process.levels, process.rates, times
+            unit, clock, process.law.edges, process.law.levels, process.law.rates, times
         )
         yield _players(process, times[:count], normals)
         if left is not None:
@@ -48,17 +48,17 @@ def _players(
     process: ArrivalProcess, times: NDArray[np.float64], normals: np.random.Generator
 ) -> ArrivingPlayers:
     """Give each arrival a skill vector, redrawing whole vectors until all are in range."""
-    count, width = times.size, process.mean.size
+    count, width = times.size, process.law.mean.size
     vectors, ratings = np.empty((count, width)), np.empty(count)
     done = 0
     while done < count:
         draws = normals.standard_normal((count - done, width))
         done = skill_vectors(
             draws,
-            process.mean,
-            process.factor,
-            process.multipliers,
-            process.elo_max,
+            process.law.mean,
+            process.law.factor,
+            process.law.multipliers,
+            process.law.elo_max,
             done,
             vectors,
             ratings,

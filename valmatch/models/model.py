@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
@@ -182,11 +183,7 @@ class Responses(Sequence[Response]):
     def row(self, values: Values) -> Floats:
         """Return the responses in order, (len(self),) float64; NaN where undefined.
 
-        Raises
-        ------
-        ValueError
-            Naming the first response that is missing, that the model does not have, or that is
-            not one number.
+        A `ValueError` names the first that is missing, unknown, or not one number.
         """
         if isinstance(values, np.ndarray):
             if values.dtype != self.dtype or values.shape != (1,):
@@ -203,13 +200,7 @@ class Responses(Sequence[Response]):
         return np.array([values[name] for name in self.names], dtype=np.float64)
 
     def rows(self, records: NDArray[np.void]) -> Floats:
-        """Return the responses of records, (n, len(self)) float64; NaN where undefined.
-
-        Raises
-        ------
-        ValueError
-            Naming the first response that is missing in any of them.
-        """
+        """Return the responses of records, (n, len(self)) float64; NaN where undefined."""
         unset = (records.view(np.int64).reshape(-1, len(self)) == UNSET).any(axis=0)
         if unset.any():
             raise ValueError(f"response {self.names[unset.argmax()]!r} is missing")
@@ -289,14 +280,8 @@ class LargeTable(Table):
         part: Callable[[slice], Mapping[str, NDArray[Any]]],
         whole: Sequence[str] = (),
     ) -> None:
-        self.name, self.whole = name, frozenset(whole)
+        super().__init__(name, part(slice(0, 0)), whole)
         self._size, self._part = size, part
-        self._columns = {}
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of the columns."""
-        return list(self._part(slice(0, 0)))
 
     def __len__(self) -> int:
         return self._size
@@ -305,12 +290,10 @@ class LargeTable(Table):
         """Return some rows of all columns."""
         return self._part(slice(*rows.indices(self._size)[:2]))
 
-    @property
+    @cached_property
     def columns(self) -> dict[str, NDArray[Any]]:
         """All rows, worked out when they are first asked for."""
-        if not self._columns:
-            self._columns = dict(self.part(slice(None)))
-        return self._columns
+        return dict(self.part(slice(None)))
 
 
 class Outcome(NamedTuple):

@@ -160,7 +160,7 @@ def test_chunks_never_change_a_draw(size: int) -> None:
 
 
 def test_times_invert_the_cumulative_rate_exactly() -> None:
-    levels = process().levels
+    levels = process().law.levels
     for k in range(50):
         reached = np.cumsum(Streams(10).stream(k, GAPS).standard_exponential(400))
         reached = reached[reached < levels[-1]]

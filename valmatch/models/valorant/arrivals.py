@@ -216,38 +216,32 @@ class ArrivalProcess:
         whole_gaps: bool = False,
     ) -> None:
         pieces = len(rates) if count is not None else math.ceil(horizon)
-        self.rates = np.array(rates[:pieces], dtype=np.float64)
-        self.edges = np.append(np.arange(float(pieces)), horizon)
-        self.levels = np.concatenate(([0.0], np.cumsum(self.rates * np.diff(self.edges))))
-        self.mean = np.array(mean, dtype=np.float64)
-        self.factor = cholesky_factor(covariance)
-        self.multipliers = np.array(multipliers, dtype=np.float64)
-        self.elo_max = elo_max
+        hourly = np.array(rates[:pieces], dtype=np.float64)
+        edges = np.append(np.arange(float(pieces)), horizon)
+        self.law = Law(
+            whole_gaps,
+            edges,
+            np.concatenate(([0.0], np.cumsum(hourly * np.diff(edges)))),
+            hourly,
+            np.array(mean, np.float64),
+            cholesky_factor(covariance),
+            np.array(multipliers, np.float64),
+            float(elo_max),
+        )
         self.count = count
-        self.whole_gaps = whole_gaps
         # Nearly always one chunk reaches the horizon: the mean and six deviations.
         expected = self.expected_players
         self.room = int(expected + 6.0 * math.sqrt(expected)) + 16 if count is None else count
-        self.law = Law(
-            whole_gaps,
-            self.edges,
-            self.levels,
-            self.rates,
-            self.mean,
-            self.factor,
-            self.multipliers,
-            float(elo_max),
-        )
 
     @property
     def expected_players(self) -> float:
         """Expected number of arrivals; with whole gaps before a horizon about that."""
-        return float(self.levels[-1] if self.count is None else self.count)
+        return float(self.law.levels[-1] if self.count is None else self.count)
 
     @property
     def busy_hours(self) -> float:
         """Hours before the horizon in which players arrive."""
-        return float(np.diff(self.edges)[self.rates > 0].sum())
+        return float(np.diff(self.law.edges)[self.law.rates > 0].sum())
 
     def chunks(
         self, streams: Streams, replication: int, size: int = CHUNK
@@ -265,7 +259,7 @@ class ArrivalProcess:
         while not finished:
             room = size if left is None else min(size, left)
             times, ratings = np.empty(room), np.empty(room)
-            vectors = np.empty((room, self.mean.size))
+            vectors = np.empty((room, 3))
             count, finished = draw_players(gaps, normals, clock, self.law, times, vectors, ratings)
             yield ArrivingPlayers(times[:count], ratings[:count], vectors[:count])
             if left is not None:

@@ -41,8 +41,8 @@ class PlayerSums:
 
         Round numbers, so that rounding on no platform moves them.
         """
-        process, multipliers = self._process, self._process.multipliers
-        mean, factor = process.mean, process.factor
+        process = self._process
+        mean, factor, multipliers = process.law.mean, process.law.factor, process.law.multipliers
         center, loads = float(multipliers @ mean), multipliers @ factor
         scale = math.sqrt(float(loads @ loads))
         size = float(np.abs(multipliers) @ (np.abs(mean) + np.abs(factor).sum(axis=1)))
@@ -58,7 +58,7 @@ class PlayerSums:
         """The expectation of each control."""
         process = self._process
         players = process.expected_players
-        hours = (process.rates * np.diff(process.edges**2)).sum() / 2.0
+        hours = (process.law.rates * np.diff(process.law.edges**2)).sum() / 2.0
         center, scale = self.standard
         powers = np.zeros(POWERS)
         if scale < math.inf:
@@ -105,8 +105,9 @@ def rating_integrals(process: ArrivalProcess, center: float, scale: float) -> Fl
 
     Shapes: returns (5,).
     """
-    numbers = process.mean, process.factor.ravel(), process.multipliers
-    return np.array(_integrals(np.concatenate(numbers).tobytes(), process.elo_max, center, scale))
+    law = process.law
+    numbers = np.concatenate([law.mean, law.factor.ravel(), law.multipliers]).tobytes()
+    return np.array(_integrals(numbers, law.elo_max, center, scale))
 
 
 @lru_cache(maxsize=64)

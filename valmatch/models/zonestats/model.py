@@ -335,7 +335,10 @@ RESPONSES = Responses(
         " is outside at the end",
     ),
     Response(
-        "rank_correlation", "", "Spearman's correlation of ratings and skills at the end", (-1, 1)
+        "rank_correlation",
+        "",
+        "Spearman's correlation of ratings and skills at the end",
+        (-1.0, 1.0),
     ),
     Response(
         "rating_slope", "", "points of rating per point of skill, by least squares at the end"
