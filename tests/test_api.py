@@ -121,26 +121,6 @@ def test_a_run_says_in_words_of_python_how_to_go_on(tmp_path: Path) -> None:
 # Results
 
 
-def test_results_show_their_table(log: Path) -> None:
-    shown = repr(valmatch.replicate(SMALL, 5)).splitlines()
-    assert shown[0].endswith(", seed 1, 5 replications")
-    assert shown[1].split() == ["response", "mean", "±", "95%", "n", "unit"]
-    assert shown[2].startswith("avg_team_diff")
-    day = repr(valmatch.simulate(SMALL)).splitlines()
-    assert day[0].endswith("seed 1, replication 0")
-    assert day[1].split() == ["response", "value", "unit"]
-    change = repr(valmatch.compare(SMALL, {**SMALL, "factors": {"horizon": 3}}, 5)).splitlines()
-    assert change[0].startswith("A: valorant")
-    rated = repr(valmatch.rate_games(log, "elo")).splitlines()
-    assert rated[0] == "elo, 3 games, 6 rows"
-    first = rated.index("best of 3 players") + 1
-    assert [line.split()[1] for line in rated[first : first + 4]] == ["player", "ann", "cy", "bob"]
-    found = repr(valmatch.optimize("valorant-20min", "random", 100)).splitlines()
-    assert any(line.startswith("feasible: ") for line in found)
-    assert any(line.startswith("player_diff") for line in found)
-    assert all(len(one) <= 80 for one in (*shown, *day, *change, *rated, *found))
-
-
 def test_results_give_equally_long_arrays(log: Path) -> None:
     runs: list[Any] = [
         valmatch.simulate(SMALL),
@@ -192,20 +172,6 @@ def test_plots_return_their_figure(tmp_path: Path, log: Path) -> None:
         valmatch.plot(rated, "calibrated")
     assert str(error.value) == "figure: no figure 'calibrated' (did you mean calibration?)"
     assert isinstance(valmatch.plot(valmatch.rate_games(log, "elo")), figure)
-
-
-@pytest.mark.slow
-def test_a_result_is_drawn_as_its_folder_is(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    written = valmatch.replicate(SMALL, 8, out=tmp_path)
-    kept = valmatch.replicate(SMALL, 8)
-    pictures = [valmatch.plot(one).canvas.get_width_height() for one in (written, kept)]
-    assert pictures[0] == pictures[1]
-    texts = [
-        [text.get_text() for axes in valmatch.plot(one).axes for text in axes.texts]
-        for one in (written, kept)
-    ]
-    assert texts[0] == texts[1]
 
 
 # Exports
