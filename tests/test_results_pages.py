@@ -15,13 +15,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from results import capacity, study
+from results import study
 from results.commands import read_commands
+from tests.support import known_loads
 from tests.support.command import python
 from tests.support.folders import rows
 from valmatch.config.loading import load_config, shipped_configs
 from valmatch.draws.streams import Streams
 from valmatch.execution import chunks
+from valmatch.kernels.arrays import Floats
 from valmatch.models.tickets.model import TicketsModel
 from valmatch.ratings import registry
 
@@ -342,17 +344,20 @@ def test_the_overview_lists_every_folder() -> None:
 
 @pytest.mark.parametrize("name", ["capacity-3", "capacity-6"])
 def test_the_best_of_a_capacity_problem_is_known(name: str) -> None:
-    posed, start = capacity.PROBLEMS[name], np.full(len(capacity.PROBLEMS[name].costs), 20.0)
-    assert posed.expected(start) == pytest.approx((70.0, 1.45))
-    # At the limit along any direction, no point costs less.
-    for x in np.random.default_rng(1).uniform(0.5, 60.0, (1000, start.size)):
-        cost, load_config = posed.expected(x)
-        assert cost * load_config / capacity.LIMIT >= posed.best
-    best = np.sqrt(np.divide(posed.loads, posed.costs))
-    cost, load_config = posed.expected(best)
-    assert cost * load_config / capacity.LIMIT == pytest.approx(posed.best)
-    with capacity.registered():
-        model = chunks.build(capacity.config_of(name))
+    problem = known_loads.CAPACITIES[name]
+
+    def scaled(x: Floats) -> float:
+        """Return the cost at the limit along a direction."""
+        cost, load = problem.expected(dict(enumerate(x)))  # type: ignore[arg-type]
+        return cost * load_config / problem.limit
+
+    start = {f"x{k}": problem.start for k in range(len(problem.c))}
+    assert problem.expected(start) == pytest.approx((70.0, 1.45))
+    for x in np.random.default_rng(1).uniform(0.5, 60.0, (1000, len(start))):
+        assert scaled(x) >= problem.best
+    assert scaled(np.sqrt(np.divide(problem.w, problem.c))) == pytest.approx(problem.best)
+    with known_loads.registered():
+        model = chunks.build(problem.config(name))
     values = chunks.run(model, 1, range(2000)).responses[:, 1]
     assert abs(values.mean() - 1.45) < 4.0 * values.std() / 2000**0.5
 

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from results import capacity as capacity_problems
 from results.study import Row, Study, errors, grid, group, responses_of, run_command
+from tests.support import known_loads
 from valmatch.config.config import Config
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
@@ -150,20 +150,19 @@ def simopt(problem: str, solver: str) -> list[Row]:
 @study.table(
     [
         {"problem": problem, "budget": budget, "solver": solver, "run": run}
-        for problem in capacity_problems.PROBLEMS
+        for problem in known_loads.CAPACITIES
         for budget, solver in (*product((1_000,), SOLVERS[:-1]), (5_000, "auto"))
         for run in range(RUNS)
     ]
 )
 def capacity(problem: str, budget: int, solver: str, run: int) -> list[Row]:
     """Return how far a run ends above the best point; points are judged by what is expected."""
-    known = capacity_problems.PROBLEMS[problem]
-    with capacity_problems.registered():
-        config = capacity_problems.config_of(problem)
+    known = known_loads.CAPACITIES[problem]
+    with known_loads.registered():
+        config = known.config(problem)
         posed = problem_of(config, build(config))
         made = run_solver(config, posed, RunSpec(solver, run), Settings(budget, 1, ALPHA))
-    point = posed.point(made.certificate.unit)
-    cost, load_there = known.expected(np.array([point[name] for name in known.names]))
+    cost, load_there = known.expected(posed.point(made.certificate.unit))
     certified = made.certificate.feasible is True
     gap = 100.0 * (cost / known.best - 1.0) if certified else math.inf
     return [{"certified": certified, "gap_percent": gap, "load": load_there}]
@@ -355,10 +354,10 @@ def median_gap(rows: list[Row]) -> Row:
 def capacity_row(rows: list[Row]) -> Row:
     """Return what runs of a solver on a capacity problem come to."""
     gap = [float(row["gap_percent"]) for row in rows]
-    known = capacity_problems.PROBLEMS[rows[0]["problem"]]
-    start, _ = known.expected(np.full(len(known.costs), capacity_problems.START))
+    known = known_loads.CAPACITIES[rows[0]["problem"]]
+    start, _ = known.expected({f"x{k}": known.start for k in range(len(known.c))})
     certified = [row for row in rows if row["certified"] == "True"]
-    wrongly = sum(float(row["load"]) > capacity_problems.LIMIT for row in certified)
+    wrongly = sum(float(row["load"]) > known.limit for row in certified)
     # A millionth of a per cent is rounding.
     worse = sum(x > 100.0 * (start / known.best - 1.0) + 1e-6 for x in gap)
     shown = [f"{x:,.0f} %" if x < math.inf else "infinite" for x in (np.median(gap), max(gap))]

@@ -186,7 +186,8 @@ class Load:
 
     c: tuple[float, ...]  # costs of the variables
     w: tuple[float, ...]  # loads of the variables
-    noise: str | float  # also "exponential", "terms" (one a variable), "event", a lognormal sigma
+    # "normal", "exponential", "event", a lognormal sigma; "terms", "heavy terms": one a variable
+    noise: str | float
     limit: float = 6.0
     scale: float = 1.0
     power: float = 1.0
@@ -211,11 +212,15 @@ class Load:
             }
         )
 
+    def terms(self, point: Mapping[str, float]) -> Floats:
+        """Return the terms of the expected load of a point, one a variable."""
+        terms: Floats = self.scale * np.array(self.w) / np.array(list(point.values()))
+        return terms
+
     def expected(self, point: Mapping[str, float]) -> tuple[float, float]:
         """Return the cost and the expected load of a point."""
         x = np.array(list(point.values()))
-        load_config = self.scale * float((np.array(self.w) / x).sum())
-        return float((np.array(self.c) * x**self.power).sum()), load_config
+        return float(np.dot(self.c, x**self.power)), float(self.terms(point).sum())
 
     @property
     def best(self) -> float:
@@ -229,6 +234,19 @@ class Load:
 C3, W3 = (1.0, 2.0, 0.5), (15.0, 10.0, 4.0)
 C6, W6 = (1.0, 2.0, 0.5, 1.5, 0.8, 1.2), (15.0, 10.0, 4.0, 8.0, 2.0, 12.0)
 NARROW = {"limit": 0.2 / 1.03, "low": 10.0, "high": 10.2, "start": 10.1}
+
+CAPACITY_3 = (2.0, 1.0, 0.5), (4.0, 10.0, 15.0)
+CAPACITY_6 = (1.0, 0.8, 0.6, 0.5, 0.4, 0.2), (1.0, 3.0, 4.0, 5.0, 7.0, 9.0)
+
+CAPACITIES = {
+    "capacity-3": Load(*CAPACITY_3, "terms"),
+    "capacity-6": Load(*CAPACITY_6, "terms"),
+    "capacity-3-heavy": Load(*CAPACITY_3, "heavy terms"),
+    "capacity-6-heavy": Load(*CAPACITY_6, "heavy terms"),
+}
+"""The problems of `results/solver-comparison`: pay little for capacities that bound the load."""
+
+SIGMA = 1.5  # deviation of the logarithm of a heavy term
 
 LOADS = {
     "line": Load((1.0,), (29.0,), "exponential"),
@@ -271,35 +289,37 @@ class Loads(Model[tuple[Floats, Floats]]):
     drawn_by: frozenset[str] = frozenset()
 
     def __init__(self, factors: LoadFactors, files: Mapping[str, Path]) -> None:
-        self._rule = rule = (LOADS | BOXES)[factors.title]
+        self._rule = rule = (LOADS | BOXES | CAPACITIES)[factors.title]
         point = {f"x{k + 1}": getattr(factors, f"x{k + 1}") for k in range(len(rule.c))}
-        self._x = np.array(list(point.values()))
+        self._terms = rule.terms(point)
         self._cost, self._load = rule.expected(point)
-        self._place = float(((self._x - rule.low) / (rule.high - rule.low)).sum())
+        x = np.array(list(point.values()))
+        self._place = float(((x - rule.low) / (rule.high - rule.low)).sum())
 
     def draw(self, streams: Streams, replication: int) -> tuple[Floats, Floats]:
-        """Return exponential numbers, then a normal one and uniform ones."""
+        """Return exponential numbers, then a normal one and uniform ones; or heavy numbers."""
         stream = streams.stream(replication, 0)
+        if self._rule.noise == "heavy terms":
+            return stream.lognormal(-0.5 * SIGMA**2, SIGMA, self._terms.size), np.zeros(4)
         exponential = stream.standard_exponential(6)
         return exponential, np.append(stream.standard_normal(1), stream.uniform(size=3))
 
     def run(self, inputs: tuple[Floats, Floats]) -> Outcome:
         """Multiply the load by the noise; or let it happen."""
-        exponential, (normal, uniform, phase, frequency) = inputs
+        of_terms, (normal, uniform, phase, frequency) = inputs
         noise, place = self._rule.noise, self._place
-        factor = 1.0
+        load = self._load
         if noise == "normal":
-            factor = 1.0 + 0.3 * normal
-        elif noise == "terms":
-            terms = np.array(self._rule.w) / self._x
-            factor = float((terms * exponential[: len(terms)]).sum() / terms.sum())
+            load_config *= 1.0 + 0.3 * normal
+        elif noise in ("terms", "heavy terms"):
+            load = float(self._terms @ of_terms[: self._terms.size])
         elif isinstance(noise, float):
-            factor = math.exp(noise * normal - noise**2 / 2.0)
+            load_config *= math.exp(noise * normal - noise**2 / 2.0)
         elif noise == "exponential":
-            factor = exponential[0]
+            load_config *= of_terms[0]
         own = math.sqrt(2.0) * math.sin(2.0 * math.pi * (phase + 10.0 * frequency * place))
         happened = float(uniform < self._load)
-        load_config = self._load * factor * (1.0 + self._rule.own * own)
+        load_config *= 1.0 + self._rule.own * own
         return Outcome({"cost": self._cost, "load": float(load_config), YES_NO: happened})
 
     def record(self, inputs: tuple[Floats, Floats]) -> Record:

@@ -133,6 +133,14 @@ class ConstraintOptions(Section):
             raise refuse("needs one bound (allowed: at_most or at_least)")
         return self
 
+    @property
+    def sign_and_bound(self) -> tuple[int, float]:
+        """+1 and the upper bound, or -1 and the lower one."""
+        if self.at_most is not None:
+            return 1, self.at_most
+        assert self.at_least is not None  # one of them is given
+        return -1, self.at_least
+
 
 def _dotted_keys(names: object) -> object:
     """Return a mapping by names of factors with indices in brackets as parts of them."""

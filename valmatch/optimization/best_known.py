@@ -37,6 +37,18 @@ class BestKnown:
         """The best known objective; None where no feasible point is known."""
         return self.means["objective"][0] if self.feasible else None
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return what there is to say of it."""
+        ends = dict(zip(("objective", "ci_low", "ci_high"), self.means["objective"], strict=True))
+        return {
+            "feasible": self.feasible,
+            **(ends if self.feasible else {}),
+            "noise": self.noise(),
+            "solver": self.solver,
+            "replications": self.replications,
+            "date": self.date,
+        }
+
     def noise(self) -> dict[str, float]:
         """Return the standard deviation of a replication of each mean."""
         scale = math.sqrt(self.n) / t_quantile(0.975, self.n - 1)
@@ -101,31 +113,17 @@ def listed() -> list[dict[str, Any]]:
 
 
 def _facts(name: str, config: Config) -> dict[str, Any]:
-    posed, known = config.optimize, _table().get(name)
+    section, known = config.optimize, _table().get(name)
     return {
         "problem": name,
         "model": config.model,
-        "dimension": len(posed.variables),
-        "variables": list(posed.variables),
-        "constraints": [_shown(bound) for bound in posed.constraints.values()],
-        "best_known": None if known is None else _known(known),
+        "dimension": len(section.variables),
+        "variables": list(section.variables),
+        "constraints": [_shown(constraint) for constraint in section.constraints.values()],
+        "best_known": None if known is None else known.as_dict(),
     }
 
 
 def _shown(constraint: ConstraintOptions) -> str:
-    if constraint.at_most is not None:
-        return f"{constraint.response} <= {constraint.at_most:g}"
-    return f"{constraint.response} >= {constraint.at_least:g}"
-
-
-def _known(known: BestKnown) -> dict[str, Any]:
-    mean, low, high = known.means["objective"]
-    feasible = {"objective": mean, "ci_low": low, "ci_high": high} if known.feasible else {}
-    return {
-        "feasible": known.feasible,
-        **feasible,
-        "noise": known.noise(),
-        "solver": known.solver,
-        "replications": known.replications,
-        "date": known.date,
-    }
+    sign, bound = constraint.sign_and_bound
+    return f"{constraint.response} {'<=' if sign > 0 else '>='} {bound:g}"

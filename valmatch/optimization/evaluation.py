@@ -117,37 +117,28 @@ class Evaluator:
         model = self._model
         if self._redraw or not model.controls:
             return np.empty((n, 0)), np.empty(0)
-        self._controls += [self._observed(model, k) for k in range(len(self._controls), n)]
+        for k in range(len(self._controls), n):
+            inputs, controls = model.observe(self._draw(model, k))
+            model.keep(inputs)
+            self._controls.append(controls())
         return np.array(self._controls[:n]), np.array(list(model.controls.values()))
-
-    def _observed(self, model: Model[object], k: int) -> Floats:
-        """Return the controls of the k-th replication."""
-        inputs, controls = model.observe(self._draw(model, k))
-        model.keep(inputs)
-        return controls()
 
     def _rows(
         self, values: Mapping[str, float], point: tuple[float, ...], todo: range
     ) -> Iterator[tuple[float, ...]]:
         """Yield the responses of a point's replications, large evaluations by the pool."""
         model = build(self._config, with_factors(self._config, values))
-        pool = self._pool
+        pool, journal = self._pool, self._journal or {}
         while todo:
-            fresh = self._fresh(point, todo) if pool and pool.pays(len(todo)) else todo[:0]
-            if pool and pool.pays(len(fresh)):
-                todo = todo[len(fresh) :]
-                yield from self._shared(pool, values, point, fresh)
-                continue
+            if pool and pool.pays(len(todo)):
+                known = (n for n, k in enumerate(todo) if (*point, self._first + k) in journal)
+                fresh = todo[: next(known, len(todo))]
+                if pool.pays(len(fresh)):
+                    todo = todo[len(fresh) :]
+                    yield from self._shared(pool, values, point, fresh)
+                    continue
             yield self._replication(model, point, todo[0])
             todo = todo[1:]
-
-    def _fresh(self, point: tuple[float, ...], todo: range) -> range:
-        """Return those of the replications up to the first that the journal has."""
-        if self._journal is None:
-            return todo
-        journal = self._journal
-        known = (n for n, k in enumerate(todo) if (*point, self._first + k) in journal)
-        return todo[: next(known, len(todo))]
 
     def _shared(
         self, pool: SharedPool, values: Mapping[str, float], point: tuple[float, ...], todo: range

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
 
 from pydantic import ValidationError
 
-from valmatch.config.config import Config, ConstraintOptions, VariableOptions
+from valmatch.config.config import Config, VariableOptions
 from valmatch.config.factor_paths import (
     factor_at,
     factor_names,
@@ -22,7 +22,7 @@ from valmatch.config.factor_paths import (
 from valmatch.config.identity import set_factors
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors, allowed, plain_number, schema_at
-from valmatch.models.model import Model, Response
+from valmatch.models.model import Model
 from valmatch.models.registry import no_response
 from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
@@ -49,30 +49,39 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
                 f"{config.at(f'optimize.{key}')}: missing (at least one is needed{shipped})"
             )
     responses = {response.name: response for response in model.responses}
-    posed = [_variable(config, name, given) for name, given in variables.items()]
-    _check_together(config, model, posed)
+
+    def known(part: str, name: str, response: str) -> str:
+        if response not in responses:
+            at = config.at(f"optimize.{part}.{name}.response")
+            what = no_response(config.model, config.factors, response, responses)
+            raise InputError(f"{at}: {what}")
+        return response
+
+    decided = [_variable(config, name, given) for name, given in variables.items()]
+    _check_together(config, model, decided)
     return Problem(
-        posed,
+        decided,
         [
-            Term(
-                name,
-                _known(config, f"objective.{name}.response", given.response, responses),
-                given.weight,
-            )
+            Term(name, known("objective", name, given.response), given.weight)
             for name, given in terms.items()
         ],
         [
-            _constraint(config, name, given, responses)
+            Constraint(
+                name,
+                known("constraints", name, given.response),
+                *given.sign_and_bound,
+                responses[given.response].limits,
+            )
             for name, given in section.constraints.items()
         ],
-        _today(config, posed),
+        _today(config, decided),
     )
 
 
 def _shipped_problems(config: Config) -> str:
     """Return the shipped problems of the model of a config, to go on with after what is missing."""
-    posed = [name for name, other in shipped_problems().items() if other.model == config.model]
-    return f"; shipped problems of {config.model}: {', '.join(posed)}" if posed else ""
+    names = [name for name, other in shipped_problems().items() if other.model == config.model]
+    return f"; shipped problems of {config.model}: {', '.join(names)}" if names else ""
 
 
 def _today(config: Config, variables: Sequence[Variable]) -> dict[str, float] | None:
@@ -97,11 +106,8 @@ def found_scales(config: Config) -> dict[str, Any]:
     """Return what a summary says of search scales that were not given, if any."""
     given = config.optimize.variables
     free = [name for name, one in given.items() if _variable(config, name, one).ends]
-    return (
-        {"search_scale": dict.fromkeys(free, "linear and logarithmic from both ends")}
-        if free
-        else {}
-    )
+    scales = dict.fromkeys(free, "linear and logarithmic from both ends")
+    return {"search_scale": scales} if scales else {}
 
 
 def found_ends(low: float, high: float, start: float, whole: bool) -> tuple[float, float] | None:
@@ -117,14 +123,14 @@ def found_ends(low: float, high: float, start: float, whole: bool) -> tuple[floa
     if low < 0.0 < high or most <= ORDERS * least:
         return None
     span = high - low
-    found = []
+    ends = []
     for bound in (low, high):
         shown = abs(start - bound) or math.inf
         distance = max(min(span / SIZES, shown), span / SIZES**2)
         if abs(bound) == least > 0.0:  # so that logarithms are those of the values themselves
             distance = max(least, FINEST * span)
-        found.append(max(1.0, distance) if whole else distance)
-    return found[0], found[1]
+        ends.append(max(1.0, distance) if whole else distance)
+    return ends[0], ends[1]
 
 
 def with_factors(config: Config, changes: Mapping[str, float]) -> Factors:
@@ -162,7 +168,7 @@ def _variable(config: Config, name: str, given: VariableOptions) -> Variable:
     whole = isinstance(value, int) or (
         value is None and _kinds(type(config.factors), name) == {"integer"}
     )
-    said = given.scale is not None or given.std is not None
+    scaled = given.scale is not None or given.std is not None
     return Variable(
         name,
         low,
@@ -172,7 +178,7 @@ def _variable(config: Config, name: str, given: VariableOptions) -> Variable:
         start if given.mean is None else given.mean,
         math.inf if given.std is None else given.std,
         whole=whole,
-        ends=None if said else found_ends(low, high, start, whole),
+        ends=None if scaled else found_ends(low, high, start, whole),
     )
 
 
@@ -222,9 +228,10 @@ def _check_together(config: Config, model: Model[object], variables: Sequence[Va
     These are asked of two values at a time, so that pairs of bounds show it.
     """
     fields = type(config.factors).model_fields
-    own = [one for one in variables if is_open(fields[one.name.partition(".")[0]])]
+    open_parts = [one for one in variables if is_open(fields[one.name.partition(".")[0]])]
+    pairs = list(combinations(open_parts, 2)) or [(one, one) for one in open_parts]
     files = {key: file.path for key, file in config.files.items()}
-    for first, second in combinations(own, 2) if len(own) > 1 else [(one, one) for one in own]:
+    for first, second in pairs:
         for values in product((first.low, first.high), (second.low, second.high)):
             changes = dict(zip((first.name, second.name), values, strict=True))
             try:
@@ -235,21 +242,3 @@ def _check_together(config: Config, model: Model[object], variables: Sequence[Va
                 raise InputError(
                     f"{config.at('optimize.variables')}: the bounds allow {given}: {what}"
                 ) from None
-
-
-def _constraint(
-    config: Config, name: str, given: ConstraintOptions, responses: Mapping[str, Response]
-) -> Constraint:
-    response = _known(config, f"constraints.{name}.response", given.response, responses)
-    limits = responses[response].limits
-    if given.at_most is not None:
-        return Constraint(name, response, 1, given.at_most, limits)
-    assert given.at_least is not None  # one of them is given
-    return Constraint(name, response, -1, given.at_least, limits)
-
-
-def _known(config: Config, path: str, response: str, responses: Collection[str]) -> str:
-    if response not in responses:
-        what = no_response(config.model, config.factors, response, responses)
-        raise InputError(f"{config.at(f'optimize.{path}')}: {what}")
-    return response

@@ -139,13 +139,6 @@ class _Posed:
         return (stem or self.config.model).upper()
 
     @property
-    def bounds(self) -> list[tuple[float, float]]:
-        """Bounds of the coordinates that SimOpt sees."""
-        if self.penalty is not None:
-            return [(0.0, 1.0)] * len(self.problem.variables)
-        return [(v.low, v.high) for v in self.problem.variables]
-
-    @property
     def start(self) -> Vector:
         """The starting solution in these coordinates."""
         if self.penalty is not None:
@@ -159,10 +152,6 @@ class _Posed:
         if whole == {True}:
             return VariableType.DISCRETE
         return VariableType.MIXED if True in whole else VariableType.CONTINUOUS
-
-    def inside(self, x: Sequence[float]) -> Vector:
-        """Return a point within the bounds; see `within`."""
-        return within(x, self.bounds, [v.name for v in self.problem.variables])
 
 
 _classes: dict[tuple[object, ...], type[Problem]] = {}
@@ -188,6 +177,7 @@ def _class_of(posed: _Posed) -> type[Problem]:
         }
         attributes = {
             "posed": posed,
+            "on_cube": posed.penalty is not None,
             "class_name_abbr": posed.name if posed.penalty is None else f"{posed.name}-PENALIZED",
             "class_name": f"the problem of {posed.name}",
             "config_class": _options_of(posed),
@@ -219,7 +209,7 @@ def _options_of(posed: _Posed) -> type[BaseModel]:
         @field_validator("initial_solution")
         @classmethod
         def _inside(cls, x: Vector) -> Vector:
-            return posed.inside(x)
+            return inside(x, posed.problem.variables, posed.penalty is not None)
 
     return Options
 
@@ -232,39 +222,56 @@ def _model_again(posed: _Posed, factors: dict[str, Any]) -> Model:
     return _class_of(posed).model_class(factors)
 
 
-class _ConfiguredModel(Model):  # type: ignore[misc]  # simopt has no types
-    """The model of a config, whose factors are the decision variables."""
+class ReplicatedModel(Model):  # type: ignore[misc]  # simopt has no types
+    """A model of this package, all of whose random numbers follow from the state of one stream."""
 
-    posed: ClassVar[_Posed]
     n_rngs: ClassVar[int] = 1
 
     def __init__(self, fixed_factors: dict[str, Any] | None = None) -> None:
         super().__init__(fixed_factors)
         self._streams = Streams(0)
-        self._built: tuple[dict[str, Any], valmatch_model.Model[object]] | None = None
+        self._built: tuple[dict[str, Any], valmatch_model.Model[Any]] | None = None
         self._replication: int | None = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copy by the factors: SimOpt copies and pickles models, kernels cannot be."""
-        return _model_again, (self.posed, dict(self.factors))
+    @classmethod
+    def build(cls, factors: dict[str, Any]) -> valmatch_model.Model[Any]:
+        """Return the model of these factors."""
+        raise NotImplementedError
 
     def before_replicate(self, rng_list: Sequence[Random]) -> None:
         """Take the random numbers of the next replication from the first stream."""
         self._replication = replication_index(rng_list[0])
 
     def replicate(self) -> tuple[dict[str, float], dict[str, Any]]:
-        """Run one replication; return the responses that the problem names, and no gradients."""
+        """Run one replication; return its responses, NaN where undefined, and no gradients."""
         if self._replication is None:
             raise RuntimeError("call before_replicate(rng_list) before replicate()")
         factors = dict(self.factors)
         if self._built is None or self._built[0] != factors:
-            config = self.posed.config
-            self._built = factors, build(config, with_factors(config, factors))
+            self._built = factors, self.build(factors)
         model = self._built[1]
-        outcome = model.run(model.draw(self._streams, self._replication))
-        row = row_of(model, outcome.responses).tolist()
-        found = dict(zip(model.responses.names, row, strict=True))
-        return {name: self._defined(name, found[name]) for name in self.posed.problem.responses}, {}
+        row = row_of(model, model.run(model.draw(self._streams, self._replication)).responses)
+        return dict(zip(model.responses.names, row.tolist(), strict=True)), {}
+
+
+class _ConfiguredModel(ReplicatedModel):
+    """The model of a config, whose factors are the decision variables."""
+
+    posed: ClassVar[_Posed]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy by the factors: SimOpt copies and pickles models, kernels cannot be."""
+        return _model_again, (self.posed, dict(self.factors))
+
+    @classmethod
+    def build(cls, factors: dict[str, Any]) -> valmatch_model.Model[Any]:
+        """Return the model of the config with these factors."""
+        return build(cls.posed.config, with_factors(cls.posed.config, factors))
+
+    def replicate(self) -> tuple[dict[str, float], dict[str, Any]]:
+        """Run one replication; return the responses that the problem names, and no gradients."""
+        responses, _ = super().replicate()
+        return {one: self._defined(one, responses[one]) for one in self.posed.problem.responses}, {}
 
     def _defined(self, name: str, value: float) -> float:
         """Return a response, or what it counts as where it is undefined."""
@@ -278,33 +285,34 @@ class _ConfiguredModel(Model):  # type: ignore[misc]  # simopt has no types
         )
 
 
-class _ConfiguredProblem(Problem):  # type: ignore[misc]
-    """The problem of a config."""
+class CoordinateProblem(Problem):  # type: ignore[misc]
+    """A problem on the variables of `optimize`, in their units or on the unit cube."""
 
-    posed: ClassVar[_Posed]
     n_objectives: ClassVar[int] = 1
     minmax: ClassVar[tuple[int, ...]] = (-1,)
     gradient_available: ClassVar[bool] = False
     model_default_factors: ClassVar[dict[str, Any]] = {}
+    on_cube: ClassVar[bool] = False
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copy by what it was made of; its class is made anew where it is not known."""
-        return _problem_again, (self.posed, self.name, dict(self.factors))
+    @property
+    def variables(self) -> Sequence[valmatch_problem.Variable]:
+        """The decision variables."""
+        raise NotImplementedError
 
     @property
     def dim(self) -> int:
         """Number of decision variables."""
-        return len(self.posed.problem.variables)
+        return len(self.variables)
 
     @property
     def lower_bounds(self) -> Vector:
         """Lower bounds of the coordinates."""
-        return tuple(low for low, _ in self.posed.bounds)
+        return tuple(0.0 if self.on_cube else v.low for v in self.variables)
 
     @property
     def upper_bounds(self) -> Vector:
         """Upper bounds of the coordinates."""
-        return tuple(high for _, high in self.posed.bounds)
+        return tuple(1.0 if self.on_cube else v.high for v in self.variables)
 
     def vector_to_factor_dict(self, vector: Sequence[float]) -> dict[str, float]:
         """Return the factors at a point, whole where the factor is.
@@ -314,24 +322,36 @@ class _ConfiguredProblem(Problem):  # type: ignore[misc]
         ValueError
             If the point is out of bounds by more than rounding makes of it.
         """
-        pairs = list(zip(self.posed.problem.variables, self.posed.inside(vector), strict=True))
-        if self.posed.penalty is not None:
+        pairs = list(zip(self.variables, inside(vector, self.variables, self.on_cube), strict=True))
+        if self.on_cube:
             return {v.name: v.from_unit(x) for v, x in pairs}
         return {v.name: float(round(x)) if v.whole else x for v, x in pairs}
 
     def factor_dict_to_vector(self, factor_dict: Mapping[str, float]) -> Vector:
         """Return the point of given factors."""
-        variables = self.posed.problem.variables
-        if self.posed.penalty is not None:
-            return tuple(v.to_unit(factor_dict[v.name]) for v in variables)
-        return tuple(factor_dict[v.name] for v in variables)
+        values = [(v, factor_dict[v.name]) for v in self.variables]
+        return tuple(v.to_unit(value) if self.on_cube else value for v, value in values)
 
     def get_random_solution(self, rand_sol_rng: Random) -> Vector:
         """Draw a random solution as `optimize` does; uniformly from the unit cube."""
-        variables = self.posed.problem.variables
-        if self.posed.penalty is not None:
-            return tuple(float(rand_sol_rng.random()) for _ in variables)
-        return tuple(_random_value(v, rand_sol_rng) for v in variables)
+        if self.on_cube:
+            return tuple(float(rand_sol_rng.random()) for _ in self.variables)
+        return tuple(_random_value(v, rand_sol_rng) for v in self.variables)
+
+
+class _ConfiguredProblem(CoordinateProblem):
+    """The problem of a config."""
+
+    posed: ClassVar[_Posed]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy by what it was made of; its class is made anew where it is not known."""
+        return _problem_again, (self.posed, self.name, dict(self.factors))
+
+    @property
+    def variables(self) -> Sequence[valmatch_problem.Variable]:
+        """The decision variables."""
+        return self.posed.problem.variables
 
     def replicate(self, x: Vector, /) -> RepResult:
         """Return objective and excesses of the replication that the model is set to."""
@@ -366,22 +386,23 @@ def replication_index(rng: Random) -> int:
     return high << 31 | int(rng.random() * 2.0**31)
 
 
-def within(
-    x: Sequence[float], bounds: Sequence[tuple[float, float]], names: Sequence[str]
+def inside(
+    x: Sequence[float], variables: Sequence[valmatch_problem.Variable], on_cube: bool
 ) -> Vector:
-    """Return a vector within bounds, rounding undone.
+    """Return a vector within the bounds of variables, or on the unit cube, rounding undone.
 
     Raises
     ------
     ValueError
         If it is too short or too long, or out of bounds by more than that.
     """
-    if len(x) != len(bounds):
-        raise ValueError(f"{len(x)} decision variables given (the problem has {len(bounds)})")
-    for name, value, (low, high) in zip(names, x, bounds, strict=True):
+    if len(x) != len(variables):
+        raise ValueError(f"{len(x)} decision variables given (the problem has {len(variables)})")
+    point = []
+    for v, value in zip(variables, x, strict=True):
+        low, high = (0.0, 1.0) if on_cube else (v.low, v.high)
         slack = ROUNDING * (high - low)
         if not low - slack <= value <= high + slack:
-            raise ValueError(f"{name} is {value} (allowed: from {low:g} to {high:g})")
-    return tuple(
-        min(high, max(low, float(value))) for value, (low, high) in zip(x, bounds, strict=True)
-    )
+            raise ValueError(f"{v.name} is {value} (allowed: from {low:g} to {high:g})")
+        point.append(min(high, max(low, float(value))))
+    return tuple(point)

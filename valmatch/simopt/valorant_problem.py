@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from random import Random
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -12,21 +11,19 @@ from simopt.base import (
     ConstraintType,
     Model,
     Objective,
-    Problem,
     RepResult,
     StochasticConstraint,
     VariableType,
 )
 
 from valmatch.config.loading import load_config, shipped_configs
-from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
 from valmatch.models.valorant.days import RESPONSES
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.model import ValorantModel
 from valmatch.optimization import problem as valmatch_problem
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.simopt.config_problem import replication_index, within
+from valmatch.simopt.config_problem import CoordinateProblem, ReplicatedModel, inside
 
 Vector = tuple[float, ...]
 
@@ -41,12 +38,7 @@ def _posed() -> valmatch_problem.Problem:
     return problem_of(config, build(config))
 
 
-def _names() -> list[str]:
-    """Return the names of its variables."""
-    return [v.name for v in _posed().variables]
-
-
-class ValorantMatchmaking(Model):  # type: ignore[misc]  # simopt has no types
+class ValorantMatchmaking(ReplicatedModel):
     """The `valorant` model of this package as a Model of SimOpt.
 
     Its factors are those of `ValorantFactors`, checked whenever they change: a factor that does
@@ -65,46 +57,16 @@ class ValorantMatchmaking(Model):  # type: ignore[misc]  # simopt has no types
     class_name_abbr: ClassVar[str] = "VALORANT"
     class_name: ClassVar[str] = "Valorant Matchmaking"
     config_class: ClassVar[type[BaseModel]] = ValorantFactors
-    n_rngs: ClassVar[int] = 1
     n_responses: ClassVar[int] = len(RESPONSES)
-
-    def __init__(self, fixed_factors: dict[str, Any] | None = None) -> None:
-        super().__init__(fixed_factors)
-        self._streams = Streams(0)
-        self._built: tuple[dict[str, Any], ValorantModel] | None = None
-        self._replication: int | None = None
 
     def __reduce__(self) -> tuple[type[ValorantMatchmaking], tuple[dict[str, Any]]]:
         """Copy by the factors: SimOpt copies and pickles models, kernels cannot be."""
         return type(self), (dict(self.factors),)
 
-    def before_replicate(self, rng_list: Sequence[Random]) -> None:
-        """Take the players of the next replication from the first stream."""
-        self._replication = replication_index(rng_list[0])
-
-    def replicate(self) -> tuple[dict[str, float], dict[str, Any]]:
-        """Run one replication.
-
-        Returns
-        -------
-        responses : dict
-            All responses of the model; NaN where undefined because there was no match.
-        gradients : dict
-            Empty.
-        """
-        if self._replication is None:
-            raise RuntimeError("call before_replicate(rng_list) before replicate()")
-        model = self._model()
-        outcome = model.run(model.draw(self._streams, self._replication))
-        row = RESPONSES.row(outcome.responses)
-        return dict(zip(RESPONSES.names, row.tolist(), strict=True)), {}
-
-    def _model(self) -> ValorantModel:
-        """Return the model of the present factors, kept while they stay the same."""
-        if self._built is None or self._built[0] != self.factors:
-            factors = dict(self.factors)
-            self._built = factors, ValorantModel(ValorantFactors(**factors))
-        return self._built[1]
+    @classmethod
+    def build(cls, factors: dict[str, Any]) -> ValorantModel:
+        """Return the model of these factors."""
+        return ValorantModel(ValorantFactors(**factors))
 
 
 class _Options(BaseModel):
@@ -129,10 +91,10 @@ class _Options(BaseModel):
     @field_validator("initial_solution")
     @classmethod
     def _inside(cls, x: Vector) -> Vector:
-        return within(x, [(v.low, v.high) for v in _posed().variables], _names())
+        return inside(x, _posed().variables, on_cube=False)
 
 
-class ValorantAvgDifference(Problem):  # type: ignore[misc]
+class ValorantAvgDifference(CoordinateProblem):
     """Minimise the mean Elo differences between and within teams, the mean wait being bounded.
 
     The problem of "Valorant Matchmaking Model" (Nolan Berry, 2023), section CHESS-1: bounds,
@@ -149,13 +111,9 @@ class ValorantAvgDifference(Problem):  # type: ignore[misc]
     class_name: ClassVar[str] = "Min Avg Difference for Valorant Matchmaking"
     config_class: ClassVar[type[BaseModel]] = _Options
     model_class: ClassVar[type[Model]] = ValorantMatchmaking
-    n_objectives: ClassVar[int] = 1
     n_stochastic_constraints: ClassVar[int] = 1
-    minmax: ClassVar[tuple[int, ...]] = (-1,)
     constraint_type: ClassVar[ConstraintType] = ConstraintType.STOCHASTIC
     variable_type: ClassVar[VariableType] = VariableType.CONTINUOUS
-    gradient_available: ClassVar[bool] = False
-    model_default_factors: ClassVar[dict[str, Any]] = {}
     model_decision_factors: ClassVar[set[str]] = {
         "player_diff",
         "team_diff",
@@ -165,41 +123,9 @@ class ValorantAvgDifference(Problem):  # type: ignore[misc]
     }
 
     @property
-    def dim(self) -> int:
-        """Number of decision variables."""
-        return len(_posed().variables)
-
-    @property
-    def lower_bounds(self) -> Vector:
-        """Lower bounds of the decision variables."""
-        return tuple(v.low for v in _posed().variables)
-
-    @property
-    def upper_bounds(self) -> Vector:
-        """Upper bounds of the decision variables."""
-        return tuple(v.high for v in _posed().variables)
-
-    def vector_to_factor_dict(self, vector: Sequence[float]) -> dict[str, float]:
-        """Return the decision variables by the names of the factors.
-
-        Raises
-        ------
-        ValueError
-            If the vector is out of bounds by more than rounding makes of it.
-        """
-        inside = self._checked(vector)
-        return {v.name: value for v, value in zip(_posed().variables, inside, strict=True)}
-
-    def factor_dict_to_vector(self, factor_dict: Mapping[str, float]) -> Vector:
-        """Return the vector of decision variables that are given by name."""
-        return tuple(factor_dict[v.name] for v in _posed().variables)
-
-    def get_random_solution(self, rand_sol_rng: Random) -> Vector:
-        """Draw a random solution of the source: normal, independent, clipped to the bounds."""
-        return tuple(
-            min(v.high, max(v.low, float(rand_sol_rng.normalvariate(v.mean, v.std))))
-            for v in _posed().variables
-        )
+    def variables(self) -> Sequence[valmatch_problem.Variable]:
+        """The decision variables."""
+        return _posed().variables
 
     def replicate(self, x: Vector, /) -> RepResult:
         """Return objective and constraint of the replication that the model is set to."""
@@ -218,9 +144,6 @@ class ValorantAvgDifference(Problem):  # type: ignore[misc]
         objective = weights[0] * responses["avg_team_diff"]
         return objective + weights[1] * responses["avg_player_diff"], responses["avg_wait_time"]
 
-    def _checked(self, x: Sequence[float]) -> Vector:
-        return within(x, list(zip(self.lower_bounds, self.upper_bounds, strict=True)), _names())
-
 
 class _PenalizedOptions(_Options):
     """Factors of the penalised problem."""
@@ -236,7 +159,7 @@ class _PenalizedOptions(_Options):
     @field_validator("initial_solution")
     @classmethod
     def _inside(cls, x: Vector) -> Vector:
-        return within(x, [(0.0, 1.0)] * len(_posed().variables), _names())
+        return inside(x, _posed().variables, on_cube=True)
 
 
 class PenalizedValorantAvgDifference(ValorantAvgDifference):
@@ -268,29 +191,7 @@ class PenalizedValorantAvgDifference(ValorantAvgDifference):
     config_class: ClassVar[type[BaseModel]] = _PenalizedOptions
     n_stochastic_constraints: ClassVar[int] = 0
     constraint_type: ClassVar[ConstraintType] = ConstraintType.BOX
-
-    @property
-    def lower_bounds(self) -> Vector:
-        """Zeros."""
-        return (0.0,) * self.dim
-
-    @property
-    def upper_bounds(self) -> Vector:
-        """Ones."""
-        return (1.0,) * self.dim
-
-    def vector_to_factor_dict(self, vector: Sequence[float]) -> dict[str, float]:
-        """Return the factors at a point of the unit cube; see the parent class."""
-        inside = self._checked(vector)
-        return {v.name: v.from_unit(u) for v, u in zip(_posed().variables, inside, strict=True)}
-
-    def factor_dict_to_vector(self, factor_dict: Mapping[str, float]) -> Vector:
-        """Return the point of the unit cube of decision variables that are given by name."""
-        return tuple(v.to_unit(factor_dict[v.name]) for v in _posed().variables)
-
-    def get_random_solution(self, rand_sol_rng: Random) -> Vector:
-        """Draw a point of the unit cube, uniformly."""
-        return tuple(float(rand_sol_rng.random()) for _ in range(self.dim))
+    on_cube: ClassVar[bool] = True
 
     def replicate(self, x: Vector, /) -> RepResult:
         """Return the penalised objective of the replication that the model is set to."""

@@ -1,1 +1,1 @@
-"""PathTests on fresh replications that certify what a search has found."""
+"""Tests on fresh replications that certify what a search has found."""

@@ -94,8 +94,8 @@ def certify_run(problem: Problem, solver: Solver, fresh: FreshReplications) -> C
     n = max(1, left // (len(path) + len(others)))
     beside = [_beside(unit, known, known.of(best), fresh, n) for unit in others]
     tests = certify_along(Candidates(path, beside, surer), fresh.second, left, fresh.alpha, noise)
-    found = _certificate(problem, tests, fresh, left)
-    return replace(found, spent=found.spent + spent, name=problem.name_of(found.unit))
+    run = _certificate(problem, tests, fresh, left)
+    return replace(run, spent=run.spent + spent, name=problem.name_of(run.unit))
 
 
 def _placed(

@@ -1,4 +1,4 @@
-"""PathTests of points on fresh replications, and the choice of the finalists that are tested.
+"""Tests of points on fresh replications, and the choice of the finalists that are tested.
 
 A point is called feasible if the upper confidence bound of every constraint's excess is <= 0: all
 constraints must pass (an intersection-union test), each with the whole error probability. The
@@ -167,8 +167,8 @@ class AdjustedOutcomes:
             # What is known is of outcomes, not of what another point leaves of them.
             known = noise.skewness if sign > 0.0 and not self.beside else -np.inf * ones
             factors = [
-                factor(sign * own, most, n, n - lost, alpha)
-                for own, most in zip(self.skewness[1:], known, strict=True)
+                factor(sign * skew, most, n, n - lost, alpha)
+                for skew, most in zip(self.skewness[1:], known, strict=True)
             ]
             sides.append(errors[1:] * factors)
         if self.beside is not None:
@@ -182,8 +182,8 @@ class AdjustedOutcomes:
 def _along(outcomes: Floats, beside: AdjustedOutcomes) -> list[Regression]:
     """Regress each outcome of a point on that of another one, whose mean is known better."""
     return [
-        regress(own[:, None], other[: len(own), None], np.array([mean]))[0]
-        for own, other, mean in zip(outcomes.T, beside.outcomes.T, beside.mean, strict=True)
+        regress(column[:, None], other[: len(column), None], np.array([mean]))[0]
+        for column, other, mean in zip(outcomes.T, beside.outcomes.T, beside.mean, strict=True)
     ]
 
 
@@ -276,8 +276,5 @@ def _best_of_likely(seen: Sequence[_Finalist], least: float, n: int, alpha: floa
     likely = [finalist for finalist, chance in zip(seen, chances, strict=True) if chance >= least]
     if likely:
         return min(likely, key=lambda finalist: finalist.objective)
-    order = [
-        (-c, finalist.violation, finalist.objective)
-        for finalist, c in zip(seen, chances, strict=True)
-    ]
+    order = [(-c, one.violation, one.objective) for one, c in zip(seen, chances, strict=True)]
     return seen[order.index(min(order))]

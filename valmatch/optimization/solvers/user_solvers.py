@@ -45,10 +45,7 @@ class _Failed(Exception):  # noqa: N818 - it ends a search, not the run
 
 
 def steps_of_user(factory: SolverFactory) -> Callable[[SearchTask], Steps]:
-    """Return the search that the solvers of a factory make.
-
-    What a solver does wrong ends its search; the task then says what it was.
-    """
+    """Return the search that the solvers of a factory make; what one does wrong ends it."""
 
     def steps(task: SearchTask) -> Steps:
         try:

@@ -52,7 +52,7 @@ class FrontJob:
     config: Config  # what is simulated, with budget and seed
     settings: Settings
     # what is searched: its outcomes are the objectives, then the excesses over the bounds
-    posed: Problem
+    problem: Problem
     objectives: int  # number of objectives
     index: int = 0  # there is only one such job, from the first replication on
     first: int = 0
@@ -61,7 +61,7 @@ class FrontJob:
         """Search, then test; a stop leaves nothing tested."""
         budget, seed = self.settings.budget, self.settings.seed
         search, fresh = (
-            Evaluator(self.config, self.posed, seed, stage * STAGE, budget, execution)
+            Evaluator(self.config, self.problem, seed, stage * STAGE, budget, execution)
             for stage in (0, 1)
         )
         tested: list[CandidatePoint] = []
@@ -83,11 +83,11 @@ class FrontJob:
 
         With them goes what is known of the noise of the constraints.
         """
-        posed, exact = self.posed, self.config.one_history
+        problem, exact = self.problem, self.config.one_history
         test = 0 if exact else max(1, (budget // 2) // TEST_REPLICATIONS)
         rng = Streams(self.settings.seed).stream(0, SOLVER_SOURCE)
-        archive = Archive(posed, test, evaluator.controls)
-        task = SearchTask(posed, budget, rng, posed.start, archive)
+        archive = Archive(problem, test, evaluator.controls)
+        task = SearchTask(problem, budget, rng, problem.start, archive)
         front = FrontSearch(task, self.objectives)
         search = Search(task, front.steps)
         while (request := search.ask()) is not None:
@@ -95,25 +95,28 @@ class FrontJob:
             search.tell(request, evaluator.evaluate(request.unit, request.n))
             progress(evaluator.spent - before)
         known = archive.estimates()
-        noise = known.noise or Noise.unknown(posed.constraints)
+        noise = known.noise or Noise.unknown(problem.constraints)
         noise = noise.take(slice(self.objectives - 1, None))
         if exact:
             return known.units, noise
         fewest, most = FINALISTS
         left = self.settings.budget - budget
-        count = left // TEST_REPLICATIONS - len(posed.given)
+        count = left // TEST_REPLICATIONS - len(problem.given)
         return front.finalists(min(most, max(fewest, count))), noise
 
     def _test(
         self, units: Floats, evaluator: Evaluator, left: int, noise: Noise
     ) -> list[CandidatePoint]:
-        """Test points, and those that the config gives, on fresh replications that are left."""
-        units = self._with_given(units, left)
+        """Test points on fresh replications, and those that the config gives if enough are left."""
+        points = [self.problem.point(unit) for unit in units]
+        given = self.problem.given.values()
+        others = [unit for unit in given if self.problem.point(unit) not in points]
+        units = np.vstack([units, *others[: max(0, left - len(units))]])
         n, tested = min(MOST, left // len(units)), []
         for unit in units:
             outcomes = evaluator.evaluate(unit, n)
-            posed = np.delete(outcomes, range(1, self.objectives), 1)
-            alone = AdjustedOutcomes(posed, evaluator.controls)
+            bounded = np.delete(outcomes, range(1, self.objectives), 1)
+            alone = AdjustedOutcomes(bounded, evaluator.controls)
             test = FeasibilityTest(unit, alone, self.settings.alpha, noise)
             sample = AdjustedOutcomes(outcomes, evaluator.controls)
             tested.append(CandidatePoint(unit, sample, test.passes))
@@ -129,10 +132,3 @@ class FrontJob:
             sample = AdjustedOutcomes(outcomes, evaluator.controls)
             tested.append(CandidatePoint(unit, sample, holds))
         return tested
-
-    def _with_given(self, units: Floats, left: int) -> Floats:
-        """Return points with those that the config gives, where there are replications for all."""
-        posed = self.posed
-        known = [posed.point(unit) for unit in units]
-        others = [unit for unit in posed.given.values() if posed.point(unit) not in known]
-        return np.vstack([units, *others[: max(0, left - len(units))]])

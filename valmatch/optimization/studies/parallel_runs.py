@@ -105,7 +105,7 @@ def open_pools(config: Config, jobs: int, stop: Stop, options: RunOptions) -> It
 def run_all(jobs: Sequence[Job[R]], pools: Pools, execution: Execution, stop: Stop) -> Generator[R]:
     """Make jobs and yield what they made, in their order, until it is time to stop."""
     if pools.jobs is not None:
-        yield from _run_elsewhere(jobs, pools.jobs, pools.threads, execution, stop)
+        yield from _run_by_workers(jobs, pools.jobs, pools.threads, execution, stop)
         return
     with suppress(Stopped):
         for job in jobs:
@@ -113,7 +113,7 @@ def run_all(jobs: Sequence[Job[R]], pools: Pools, execution: Execution, stop: St
             stop.check()
 
 
-def _run_elsewhere(
+def _run_by_workers(
     jobs: Sequence[Job[R]], pool: WorkerPool, threads: int, execution: Execution, stop: Stop
 ) -> Generator[R]:
     """Make jobs elsewhere and yield in order; what has ended by a stop is noted, too."""
