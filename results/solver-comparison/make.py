@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from results.hypervolume import hypervolume as dominated_volume
 from results.study import Row, Study, errors, grid, group, responses_of, run_command
 from tests.support import known_loads
 from valmatch.config.config import Config
@@ -29,7 +30,6 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.optimization.best_known import best_known
 from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.nondominated import hypervolume as dominated_volume
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import RunSpec, Settings, run_solver

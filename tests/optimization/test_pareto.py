@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import valmatch
+from results.hypervolume import hypervolume
 from tests.support.case_tables import cases
 from tests.support.command import refusal
 from tests.support.command import valmatch as command
 from tests.support.folders import rows
 from valmatch import InputError
-from valmatch.optimization.nondominated import hypervolume, nondominated
-from valmatch.optimization.solvers.front_search import directions
+from valmatch.optimization.solvers.front_search import directions, nondominated
 
 SHOTS: dict[str, Any] = {
     "model": "sectioned",

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.nondominated import nondominated
 from valmatch.optimization.solvers.bayes import POINTS, SHARPER, SHORTER, Surrogate
 from valmatch.optimization.solvers.exact_search import LENGTH, Since
 from valmatch.optimization.solvers.penalty import first_looks
@@ -158,3 +157,16 @@ def directions(k: int, objectives: int) -> NDArray[np.float64]:
         return np.column_stack([first, 1.0 - first])
     drawn = np.random.default_rng(0).dirichlet(np.ones(objectives), k)
     return np.asarray(drawn, np.float64)
+
+
+def nondominated(values: Floats) -> NDArray[np.bool_]:
+    """Return which rows no other row dominates: is nowhere worse than and somewhere better.
+
+    Shapes: `values` (points, objectives).
+    """
+    stays = np.ones(len(values), np.bool_)
+    for k, row in enumerate(values):
+        no_worse = (values <= row).all(axis=1)
+        better = (values < row).any(axis=1)
+        stays[k] = not (no_worse & better).any()
+    return stays

@@ -56,15 +56,15 @@ def _of_another_package(factory: SolverFactory) -> SolverEntry:
 
 
 NAMED = {
-    "random": SolverEntry("random solutions of the problem", "random_search:random_search"),
+    "random": SolverEntry("random solutions of the problem", "model_free:random_search"),
     "nelder-mead": SolverEntry(
         "the simplex of Nelder and Mead, with a penalty",
-        "nelder_mead:nelder_mead",
+        "model_free:nelder_mead",
     ),
-    "cobyqa": SolverEntry("a trust region, with the constraints as they are", "cobyqa:cobyqa"),
-    "spsa": SolverEntry("gradients from two points each, with a penalty", "spsa:spsa"),
+    "cobyqa": SolverEntry("a trust region, with the constraints as they are", "model_free:cobyqa"),
+    "spsa": SolverEntry("gradients from two points each, with a penalty", "model_free:spsa"),
     "cma-es": SolverEntry(
-        "an evolution strategy, with a penalty", "cma_es:cma_es", package="cmaes", extra="cma"
+        "an evolution strategy, with a penalty", "model_free:cma_es", package="cmaes", extra="cma"
     ),
     "bayes": SolverEntry(
         "Gaussian processes of objective and constraints",

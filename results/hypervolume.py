@@ -1,24 +1,10 @@
-"""Non-dominated points and their hypervolume; all objectives are minimised."""
+"""The hypervolume of points that do not dominate each other; all objectives are minimised."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats
-
-
-def nondominated(values: Floats) -> NDArray[np.bool_]:
-    """Return which rows no other row dominates: is nowhere worse than and somewhere better.
-
-    Shapes: `values` (points, objectives).
-    """
-    stays = np.ones(len(values), np.bool_)
-    for k, row in enumerate(values):
-        no_worse = (values <= row).all(axis=1)
-        better = (values < row).any(axis=1)
-        stays[k] = not (no_worse & better).any()
-    return stays
 
 
 def hypervolume(values: Floats, reference: Floats) -> float:

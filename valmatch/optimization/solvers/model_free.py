@@ -1,0 +1,191 @@
+"""Searches that keep no model of the problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from valmatch.kernels.arrays import Floats
+from valmatch.optimization.solvers.inversion import EvaluateRequest, inverted
+from valmatch.optimization.solvers.penalty import Scales, first_looks
+from valmatch.optimization.solvers.search import Request, SearchTask, Steps
+
+# Radii of the rounds of local searches: of the first one, and of the finest.
+RADIUS = 0.2
+FINEST = 0.02
+
+# Exponents of the gains of SPSA and the share of the iterations that stabilises them: Spall (1998),
+# "Implementation of the simultaneous perturbation algorithm", section III.
+ALPHA = 0.602
+GAMMA = 0.101
+STABILITY = 0.1
+
+PERTURBATION = 0.1
+FIRST_STEP = 0.1
+
+STEP = 0.2  # the first one of CMA-ES
+
+# Minimises from a point within a radius; asks for the outcomes of points.
+Local: TypeAlias = Callable[[Callable[[Floats], Floats], Floats, float, Scales], None]
+
+
+def random_search(task: SearchTask) -> Steps:
+    """Evaluate the start and today's rule, then random solutions.
+
+    An infeasible point never beats a feasible one: the choice is left to `PointEstimates.ranking`.
+    """
+    n = task.replications()
+    for unit in task.problem.given.values():
+        yield Request(unit, n)
+    while True:
+        yield Request(task.problem.random_solution(task.rng), n)
+
+
+def nelder_mead(task: SearchTask) -> Steps:
+    """Run the simplex of Nelder and Mead, as implemented in scipy, in rounds."""
+
+    def simplex(
+        evaluate: Callable[[Floats], Floats], start: Floats, radius: float, scales: Scales
+    ) -> None:
+        from scipy.optimize import minimize
+
+        # Each vertex steps towards the middle of the cube, where there is room.
+        steps = np.where(start < 0.5, radius, -radius)
+        minimize(
+            lambda unit: scales.penalised(evaluate(unit)),
+            start,
+            method="Nelder-Mead",
+            bounds=[(0.0, 1.0)] * len(start),
+            options={
+                "initial_simplex": np.vstack([start, start + np.diag(steps)]),
+                "xatol": FINEST / 2,
+                "fatol": np.inf,
+                "maxfev": 40 * len(start),
+            },
+        )
+
+    return rounds(task, simplex)
+
+
+def cobyqa(task: SearchTask) -> Steps:
+    """Run COBYQA, as implemented in scipy, in rounds, with the constraints as they are."""
+
+    def trust_region(
+        evaluate: Callable[[Floats], Floats], start: Floats, radius: float, scales: Scales
+    ) -> None:
+        from scipy.optimize import NonlinearConstraint, minimize
+
+        known: dict[bytes, Floats] = {}
+
+        def scaled(unit: Floats) -> Floats:
+            key = unit.tobytes()
+            if key not in known:
+                known[key] = scales.scaled(evaluate(unit))
+            return known[key]
+
+        count = len(scales.unit) - 1
+        bounded = NonlinearConstraint(lambda unit: scaled(unit)[1:], [-float("inf")] * count, 0.0)
+        minimize(
+            lambda unit: scaled(unit)[0],
+            start,
+            method="COBYQA",
+            bounds=[(0.0, 1.0)] * len(start),
+            constraints=[bounded] if count else [],
+            options={
+                "initial_tr_radius": radius,
+                "final_tr_radius": FINEST / 2,
+                "maxfev": 40 * len(start),
+            },
+        )
+
+    return rounds(task, trust_region)
+
+
+def rounds(task: SearchTask, local: Local) -> Steps:
+    """Search around the best of the first points, again with more replications, until the end.
+
+    Each round is finer than the one before. Where evaluations are exact, more replications show
+    nothing: once a search is as fine as it gets, the next one starts from a random point.
+    """
+    n = task.replications()
+    yield from first_looks(task, n)
+    scales = Scales.of(task.archive)
+
+    def minimise(evaluate: EvaluateRequest) -> None:
+        def outcomes(unit: Floats) -> Floats:
+            return evaluate(Request(np.clip(unit, 0.0, 1.0), count))
+
+        count, radius, first = n, RADIUS, 0
+        while True:
+            estimates = task.archive.estimates()
+            estimates = estimates.take(range(first, len(estimates.units)))
+            start = estimates.units[estimates.ranking()[0]]
+            local(outcomes, start, radius, scales)
+            if task.exact and radius == FINEST:
+                evaluate(Request(task.rng.random(task.dimensions), n))
+                count, radius, first = n, RADIUS, len(task.archive) - 1
+            else:
+                count, radius = 2 * count, max(FINEST, radius / 2)
+
+    yield from inverted(minimise)
+
+
+def spsa(task: SearchTask) -> Steps:
+    """Follow gradients estimated from pairs of points on opposite sides of the current one.
+
+    The first step moves each coordinate by `FIRST_STEP` on average; steps shrink from there.
+    """
+    n = task.replications()
+    yield from first_looks(task, n)
+    scales = Scales.of(task.archive)
+    estimates = task.archive.estimates()
+    unit = estimates.units[estimates.ranking()[0]]
+    iterations = max(1, task.left // (3 * n))
+    stability = STABILITY * iterations
+    gain = 0.0
+    for k in range(iterations):
+        width = PERTURBATION / (k + 1) ** GAMMA
+        signs = task.rng.choice([-1.0, 1.0], task.dimensions)
+        values = []
+        for side in (1.0, -1.0):
+            outcomes = yield Request(np.clip(unit + side * width * signs, 0.0, 1.0), n)
+            values.append(scales.penalised(outcomes))
+        slope = (values[0] - values[1]) / (2 * width)
+        if gain == 0.0 and slope != 0.0:
+            gain = FIRST_STEP / abs(slope) * (k + 1 + stability) ** ALPHA
+        step = gain / (k + 1 + stability) ** ALPHA * slope * signs
+        unit = np.clip(unit - np.clip(step, -FIRST_STEP, FIRST_STEP), 0.0, 1.0)
+        yield Request(unit, n)
+
+
+def cma_es(task: SearchTask) -> Steps:
+    """Run CMA-ES, as implemented in the package cmaes.
+
+    Where it has converged, it starts again with twice the replications.
+    """
+    from cmaes import CMA
+
+    n = task.replications()
+    yield from first_looks(task, n)
+    scales = Scales.of(task.archive)
+    # The strategy needs two dimensions; a second one that does nothing serves a single variable.
+    dimensions = max(2, task.dimensions)
+    while True:
+        estimates = task.archive.estimates()
+        best = estimates.units[estimates.ranking()[0]]
+        strategy = CMA(
+            mean=np.resize(best, dimensions),
+            sigma=STEP,
+            bounds=np.tile([0.0, 1.0], (dimensions, 1)),
+            seed=int(task.rng.integers(2**31)),
+        )
+        while not strategy.should_stop():
+            generation = []
+            for _ in range(strategy.population_size):
+                unit = strategy.ask()
+                outcomes = yield Request(unit[: task.dimensions], n)
+                generation.append((unit, scales.penalised(outcomes)))
+            strategy.tell(generation)
+        n *= 2
