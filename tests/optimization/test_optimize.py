@@ -139,16 +139,6 @@ def test_evaluations_are_those_of_the_simulator_and_made_once(
     assert evaluator.spent == 10
 
 
-def test_factors_that_enter_the_draws_may_be_varied() -> None:
-    sweepable = "optimize.variables={rate_multiplier: {low: 1, high: 3, start: 2}}"
-    config = load_config("valorant-20min", [sweepable])
-    problem = problem_of(config, build(config))
-    evaluator = Evaluator(config, problem, 1, 0, budget=10)
-    fast = build(load_config("valorant", ["rate_multiplier=3"]))
-    wait = run(fast, 1, [0]).responses[0, 2]
-    assert evaluator.evaluate(np.array([1.0]), 1)[0, 1] == pytest.approx(wait - 20.0)
-
-
 @pytest.mark.slow
 def test_infeasible_problem_is_said_to_be_so(tmp_path: Path) -> None:
     done = valmatch("optimize", "valorant-1", "--budget", 300, "--out", tmp_path, "--json")
@@ -267,18 +257,6 @@ def test_resumed_run_gives_the_same_answer(tmp_path: Path, torn: bool) -> None:
     valmatch("optimize", "valorant-30min", *SMALL, "--out", part, "--resume")
     for name in ("summary.json", "evaluations.csv", "trajectory.csv"):
         assert (part / name).read_bytes() == (whole / name).read_bytes()
-
-
-@pytest.mark.slow
-def test_journal_is_used_and_not_made_again(tmp_path: Path) -> None:
-    valmatch("optimize", "valorant-30min", *SMALL, "--out", tmp_path)
-    path = tmp_path / "evaluations.csv"
-    header, first, *others = path.read_text().splitlines(keepends=True)
-    # A falsified wait shows in the results only if the journal was believed.
-    path.write_text(header + first.rsplit(",", 1)[0] + ",99999.0\n" + "".join(others))
-    valmatch("optimize", "valorant-30min", *SMALL, "--out", tmp_path, "--resume")
-    start = rows(tmp_path / "candidates.csv")[0]
-    assert float(start["upper_time"]) > 1000
 
 
 @pytest.mark.slow

@@ -20,22 +20,15 @@ from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.shared_pool import SharedPool
 from valmatch.optimization.solver_run import RUN, RunSpec, Settings, SolverRun, run_solver
+from valmatch.optimization.studies.front_run import FrontRun
 
 POLL_SECONDS = 0.2  # seconds between two looks at whether to stop while waiting for a job
 
 Rows = dict[tuple[float, ...], tuple[float, ...]]
 
 
-class Made(Protocol):
-    """What a job makes."""
-
-    @property
-    def spent(self) -> int:
-        """Replications that it took."""
-
-
-R = TypeVar("R", bound=Made)
-R_co = TypeVar("R_co", bound=Made, covariant=True)
+R = TypeVar("R", bound=SolverRun | FrontRun)
+R_co = TypeVar("R_co", bound=SolverRun | FrontRun, covariant=True)
 
 
 class Job(Protocol[R_co]):
