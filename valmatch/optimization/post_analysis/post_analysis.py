@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from valmatch.config.config import Config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model, Response, row_of
 from valmatch.optimization.evaluation import Evaluator, Execution
 from valmatch.optimization.post_analysis.constraint_steps import PILOT
@@ -134,73 +135,89 @@ def post_analysis(
     check: Callable[[], None],
 ) -> PostAnalysis:
     """Compare the point of a run with what the config gives; price the constraints there."""
-    n, seed = post_analysis_replications(config, settings.budget), settings.seed
+    n = 1 if config.one_history else min(MOST, max(LEAST, settings.budget // SHARE))
     unit, confidence = run.certificate.unit, 1.0 - settings.alpha
-    how = config, problem, problem.point(unit), n, seed, confidence, check
-    against_start = compare_with_baseline(*how)
-    against_today = compare_with_baseline(*how, TODAY) if problem.today else None
-    made = 3 * n if against_today else 2 * n
+    baselines = {START: problem.point(problem.start)}
+    if problem.today:
+        baselines[TODAY] = dict(problem.today)
+    point, *given = (
+        _replications(config, problem, values, n, settings.seed, check)
+        for values in (problem.point(unit), *baselines.values())
+    )
+    against = [
+        _compared(problem, name, baseline, point, confidence)
+        for name, baseline in zip(baselines, given, strict=True)
+    ]
+    made = n * (1 + len(against))
+    against_start, against_today = against[0], against[1] if problem.today else None
     if config.one_history:
         why = "its cost is not known, as one log shows no slope (a sweep of bounds does)"
         priced = [Price(constraint, why=why) for constraint in problem.constraints]
         return PostAnalysis(against_start, priced, made, against_today)
-    evaluator = Evaluator(config, problem, seed, POST_ANALYSIS, 1 << 62, Execution(check=check))
-    evaluate, replications = evaluator.evaluate, max(PILOT, n // 2)
+    how = Execution(check=check)
+    evaluator = Evaluator(config, problem, settings.seed, POST_ANALYSIS, 1 << 62, how)
     priced = prices(
         problem.constraints,
         run.evaluations,
         unit,
-        evaluate,
-        replications,
+        evaluator.evaluate,
+        max(PILOT, n // 2),
         model.sampling,
         confidence,
     )
     return PostAnalysis(against_start, priced, made + evaluator.spent, against_today)
 
 
-def post_analysis_replications(config: Config, budget: int) -> int:
-    """Return how many replications of a point are made after a study."""
-    return 1 if config.one_history else min(MOST, max(LEAST, budget // SHARE))
+class _Replications(NamedTuple):
+    """A point with its objectives and all responses in the replications of the post-analysis."""
+
+    values: Mapping[str, float]
+    model: Model[object]
+    objective: Floats
+    responses: Mapping[str, Floats]
+
+    def table(self, responses: Sequence[Response]) -> Floats:
+        """Return (n, 1 + responses): the objective, then these responses."""
+        return np.column_stack([self.objective, *(self.responses[one.name] for one in responses)])
 
 
-def compare_with_baseline(
+def _replications(
     config: Config,
     problem: Problem,
-    point: Mapping[str, float],
+    values: Mapping[str, float],
     n: int,
     seed: int,
+    check: Callable[[], None],
+) -> _Replications:
+    """Make the replications of a point one by one, as searches make them."""
+    model = build(config, with_factors(config, values))
+    streams, rows = Streams(seed), []
+    for replication in range(POST_ANALYSIS, POST_ANALYSIS + n):
+        check()
+        rows.append(row_of(model, model.run(model.draw(streams, replication)).responses))
+    columns = dict(zip(model.responses.names, np.array(rows).T, strict=True))
+    return _Replications(values, model, problem.outcomes(columns)[:, 0], columns)
+
+
+def _compared(
+    problem: Problem,
+    name: str,
+    baseline: _Replications,
+    point: _Replications,
     confidence: float,
-    check: Callable[[], None] = lambda: None,
-    name: str = START,
 ) -> BaselineComparison:
-    """Simulate the start, or today's rule, and a point on the same `n` replications."""
-    start = problem.today if name == TODAY and problem.today else problem.point(problem.start)
-    models = [build(config, with_factors(config, values)) for values in (start, point)]
-    first, second = (model.responses for model in models)
-    common = [response for response in first if response.name in second.names]
-    both = []
-    for model in models:
-        streams, rows = Streams(seed), []
-        for replication in range(POST_ANALYSIS, POST_ANALYSIS + n):  # as searches make them
-            check()
-            rows.append(row_of(model, model.run(model.draw(streams, replication)).responses))
-        by_name = dict(zip(model.responses.names, np.array(rows).T, strict=True))
-        objective = problem.outcomes(by_name)[:, 0]
-        both.append(np.column_stack([objective, *(by_name[response.name] for response in common)]))
+    """Compare a point with a baseline in the objective and in every response that both have."""
+    common = [one for one in baseline.model.responses if one.name in point.responses]
+    units = {one.name: one.unit for one in common}
+    of_terms = {units.get(term.response, "") for term in problem.terms}
+    unit = of_terms.pop() if len(of_terms) == 1 else ""
     limits = limits_of_objective(problem.terms, common)
-    unit = unit_of_objective(problem, common)
-    weighted = Response("objective", unit, "what is minimised", limits=limits)
-    responses = [weighted, *common]
-    samplings = models[0].sampling, models[1].sampling
-    ends = [response.limits for response in responses]
-    pairs = paired(both[0], both[1], confidence, samplings, limits=ends)
+    responses = [Response("objective", unit, "what is minimised", limits=limits), *common]
+    samplings = baseline.model.sampling, point.model.sampling
+    ends = [one.limits for one in responses]
+    first, second = baseline.table(common), point.table(common)
+    pairs = paired(first, second, confidence, samplings, limits=ends)
     changes = {one.name: pair.difference for one, pair in zip(responses, pairs, strict=True)}
-    reason = why_no_interval(changes, models[0].sampling.no_interval(n))
-    return BaselineComparison(start, dict(point), n, responses, pairs, name, reason)
-
-
-def unit_of_objective(problem: Problem, responses: Sequence[Response]) -> str:
-    """Return the unit that all terms of the objective have, "" where they differ."""
-    units = {response.name: response.unit for response in responses}
-    common = {units.get(term.response, "") for term in problem.terms}
-    return common.pop() if len(common) == 1 else ""
+    n = len(point.objective)
+    reason = why_no_interval(changes, baseline.model.sampling.no_interval(n))
+    return BaselineComparison(baseline.values, point.values, n, responses, pairs, name, reason)

@@ -15,6 +15,7 @@ from valmatch.config.writing import document
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import with_factors
 from valmatch.optimization.solver_run import SolverRun
+from valmatch.optimization.studies.solver_comparison import columns_of
 from valmatch.storage.output import write_atomically
 
 RECOMMENDED = "recommended.yaml"
@@ -75,8 +76,3 @@ def candidates(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[An
         shown = problem.shown(final.adjusted.mean(axis=0))
         rows.append((*head, "certified", *point, len(final.outcomes), *shown))
     return columns_of(("solver", "macrorep", "stage", *names, "n", *means), rows)
-
-
-def columns_of(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
-    """Return rows as columns by name."""
-    return {name: [row[k] for row in rows] for k, name in enumerate(header)}

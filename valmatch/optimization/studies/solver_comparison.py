@@ -16,7 +16,6 @@ from valmatch.optimization.evaluation import Evaluator, Execution, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solver_run import Settings, SolverRun
 from valmatch.optimization.solvers.registry import search_budget
-from valmatch.optimization.studies.result_files import columns_of
 
 POST = 500, 20_000
 """Fewest and most post-replications of a point: fresh ones that show its true objective."""
@@ -128,6 +127,11 @@ def _progress(
         areas.append(float(np.mean(gaps)))
     header = "solver", "macrorep", "replications", "objective", "violation", "gap"
     return columns_of(header, rows), areas
+
+
+def columns_of(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Return rows as columns by name."""
+    return {name: [row[k] for row in rows] for k, name in enumerate(header)}
 
 
 def post_replications(budget: int) -> int:

@@ -139,11 +139,10 @@ def parse_sweep(config: Config, text: str) -> Sweep:
         what = f"{shown(name)} is no constraint and no term ({hint(name, names)})"
         raise InputError(f"{option('sweep')} {shortened(text)}: {what}")
     between = ":" if ":" in ends else ","
-    values = ends.split(between)
-    if any(real_number(value.strip()) is None for value in values):
-        unit = _unit(config, name)
-        values = [str(in_unit(value, unit)) for value in values]
-    points = span(between.join(values)) if between == ":" else _listed(values)
+    values = [value.strip() for value in ends.split(between)]
+    if any(real_number(value) is None for value in values):
+        values = [str(in_unit(value, _unit(config, name))) for value in values]
+    points = span(":".join(values)) if between == ":" else _listed(values)
     if points is None:
         raise InputError(
             f"{option('sweep')} {shortened(text)}: not of the form NAME=FIRST:LAST:STEP (as in"
@@ -155,20 +154,19 @@ def parse_sweep(config: Config, text: str) -> Sweep:
 
 def _unit(config: Config, name: str) -> str:
     """Return the unit of a bound; "" for a weight."""
-    bounds = config.optimize.constraints
-    if name not in bounds:
+    bound = config.optimize.constraints.get(name)
+    if bound is None:
         return ""
     units = {response.name: response.unit for response in build(config).responses}
-    return units.get(bounds[name].response, "")
+    return units.get(bound.response, "")
 
 
 def _listed(values: Sequence[str]) -> list[float] | None:
     """Return values that are written one by one, each once; None if that is not what they are."""
-    numbers = [real_number(value.strip()) for value in values]
-    if not all(number is not None and abs(number) <= LARGEST for number in numbers):
-        return None
-    points = [number for number in numbers if number is not None]
-    return points if len(set(points)) == len(points) <= MOST_LEVELS else None
+    numbers = [real_number(value) for value in values]
+    points = [number for number in numbers if number is not None and abs(number) <= LARGEST]
+    once = len(set(points)) == len(values) <= MOST_LEVELS
+    return points if once else None
 
 
 @dataclass(frozen=True, kw_only=True)
