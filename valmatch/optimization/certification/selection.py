@@ -2,9 +2,8 @@
 
 A point is called feasible if the upper confidence bound of every constraint's excess is <= 0: all
 constraints must pass (an intersection-union test), each with the whole error probability. The
-bounds are those of `valmatch.optimization.certification.bounds`, around means that are adjusted by
-control variates where the model has them (`valmatch.statistics.control_variates`): these take out
-much of what days have in common whatever the rule.
+bounds (`factor`, `of_few_values`) are around means that are adjusted by control variates where the
+model has them: these take out much of what days have in common whatever the rule.
 
 Searches without a model of all points have finalists. Stage 1 simulates them and picks two: the
 best of those likely to pass a test, and the best of those nearly certain to. What the search knows
