@@ -17,7 +17,7 @@ class Names(dict[str, int]):
         super().__init__()
         self.texts: list[str] = []  # the names by their numbers
         self._spelled = spelled  # returns the name that a cell stands for
-        self._numbers: dict[str, int] = {}
+        self._others: dict[str, int] = {}  # the numbers of names that as cells stand for others
 
     def __missing__(self, cell: str) -> int:
         number = self[cell] = self.number(self._spelled(cell))
@@ -25,7 +25,8 @@ class Names(dict[str, int]):
 
     def number(self, name: str) -> int:
         """Return the number of a name."""
-        number = self._numbers.setdefault(name, len(self.texts))
+        known = self if self._spelled(name) == name else self._others
+        number = known.setdefault(name, len(self.texts))
         if number == len(self.texts):
             self.texts.append(name)
         return number

@@ -40,9 +40,22 @@ def cell(value: object, whole: bool = False) -> str:
 
 def csv_line(values: Iterable[object]) -> str:
     """Return one line of CSV."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow([cell(value) for value in values])
-    return line.getvalue()
+    return csv_text([[cell(value) for value in values]])
+
+
+class _Lines(list[str]):
+    """Takes rows from a CSV writer, which quotes the characters that it ends rows with."""
+
+    def write(self, row: str) -> None:
+        """Take in a row."""
+        self.append(f"{row[:-2]}\n")
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as CSV; cells that hold a line feed or a carriage return are quoted."""
+    lines = _Lines()
+    csv.writer(lines, lineterminator="\r\n").writerows(rows)
+    return "".join(lines)
 
 
 def to_json(value: object) -> str:
@@ -135,9 +148,7 @@ def write_csv_parts(
         file.write(csv_line(names))
         for part in parts:
             cells = [_cells(part[name], name in whole) for name in names]
-            text = io.StringIO()
-            csv.writer(text, lineterminator="\n").writerows(zip(*cells, strict=True))
-            file.write(text.getvalue())
+            file.write(csv_text(zip(*cells, strict=True)))
 
 
 ROWS_AT_ONCE = 2**14

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -57,7 +56,7 @@ from valmatch.ratings.bradley_terry.rating import Model
 from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.ratings.whole_history.rating import Tuned
 from valmatch.statistics.estimates import range_quantile, t_quantile
-from valmatch.storage.output import cell, write_atomically
+from valmatch.storage.output import cell, csv_line, csv_text, write_atomically
 from valmatch.storage.results import Warnings
 from valmatch.storage.run_folder import RunFolder
 
@@ -246,11 +245,10 @@ def _write_pairs(folder: RunFolder, result: BatchRating, every: bool) -> None:
 
 def _write_lines(path: Any, header: Iterable[str], rows: Iterable[Sequence[object]]) -> None:  # noqa: ANN401
     with write_atomically(path) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(map(cell, header))
+        file.write(csv_line(header))
         left = iter(rows)
         while some := list(islice(left, _AT_ONCE)):
-            writer.writerows([cell(value) for value in row] for row in some)
+            file.write(csv_text([cell(value) for value in row] for row in some))
 
 
 def _write_differences(folder: RunFolder, result: BatchRating) -> None:
