@@ -80,6 +80,9 @@ def test_optimize_evaluates_a_point_once(config: Path, tmp_path: Path) -> None:
         " which resamples of the log show (--set log.resample=block)"
     )
     assert found["recommended"]["objective"]["n"] == 1
+    back = library.load_result(tmp_path / "out")
+    assert [one["text"] for one in found["warnings"]] == list(back.warnings)
+    assert found["warnings"][0]["kind"] == "one_history"
     assert found["recommended"]["objective"]["ci_low"] is None
     points = [row["team_diff"] for row in rows(tmp_path / "out" / "evaluations.csv")]
     assert len(points) == len(set(points)) > 5

@@ -32,12 +32,14 @@ def case(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [2, 4])
-def test_worker_processes(
-    case: tuple[Config, int, dict[str, bytes]], workers: int, tmp_path: Path
+@pytest.mark.parametrize(("executor", "workers"), [("local", 2), ("local", 4), ("dask", 2)])
+def test_any_workers(
+    case: tuple[Config, int, dict[str, bytes]], executor: str, workers: int, tmp_path: Path
 ) -> None:
+    if executor == "dask":
+        pytest.importorskip("distributed")
     config, n, serial = case
-    replicate(config, n, workers=workers, out=tmp_path)
+    replicate(config, n, executor=executor, workers=workers, out=tmp_path)
     assert contents(tmp_path) == serial
 
 
@@ -96,8 +98,9 @@ def test_a_combination_with_gaps_says_who_owes_and_is_completed(
 
 @pytest.mark.slow
 def test_combine_at_the_command_line(tmp_path: Path) -> None:
+    doubtful = ["--set", "wait_thresh=30"]  # of which a warning says so
     for index in range(3):
-        shard = ["--shard", f"{index}/3", "--out", tmp_path / f"s{index}"]
+        shard = [*doubtful, "--shard", f"{index}/3", "--out", tmp_path / f"s{index}"]
         assert valmatch("replicate", "valorant", "-n", 10, *shard).code == 0
     out, folders = tmp_path / "all", [tmp_path / f"s{index}" for index in range(3)]
     checked = valmatch("combine", out, *folders[:2], "--check", "--expect", 11)
@@ -111,8 +114,9 @@ def test_combine_at_the_command_line(tmp_path: Path) -> None:
     assert document == {"missing": {}, "missing_counts": {}}
     assert not out.exists()
     done = success("combine", out, *folders, "--expect", 10, "--json")
-    alone = valmatch("replicate", "valorant", "-n", 10, "--json")
-    assert json.loads(done.out) == json.loads(alone.out)
+    alone = json.loads(valmatch("replicate", "valorant", "-n", 10, *doubtful, "--json").out)
+    assert json.loads(done.out) == alone
+    assert "setting" in [one["kind"] for one in alone["warnings"]]
     manifest = json.loads((out / "manifest.json").read_text())
     assert (manifest["status"], manifest["replications"]) == ("complete", 10)
 
@@ -201,11 +205,3 @@ def test_more_shards_than_replications(tmp_path: Path) -> None:
     assert refusal("report", tmp_path, "-o", "-").endswith(
         f"put them together: valmatch combine {tmp_path}"
     )
-
-
-@pytest.mark.slow
-def test_dask_on_this_machine(case: tuple[Config, int, dict[str, bytes]], tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
-    config, n, serial = case
-    replicate(config, n, executor="dask", workers=2, out=tmp_path)
-    assert contents(tmp_path) == serial

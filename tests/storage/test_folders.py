@@ -134,19 +134,6 @@ def design(folder: Path, *options: object, code: int = 0) -> None:
 
 
 @pytest.mark.slow
-def test_shards_of_a_design_are_combined_one_by_one(tmp_path: Path) -> None:
-    design(tmp_path / "alone")
-    for index in range(3):
-        design(tmp_path / str(index), "--shard", f"{index}/3")
-    for index in (2, 0):
-        found = combine_designs(tmp_path / "all", [tmp_path / str(index)])
-        assert found.shortfalls
-        assert found.whole.status == "incomplete"
-    assert not combine_designs(tmp_path / "all", [tmp_path / "1"]).shortfalls
-    assert results(tmp_path / "all") == results(tmp_path / "alone")
-
-
-@pytest.mark.slow
 def test_an_unfinished_design_is_completed(tmp_path: Path) -> None:
     design(tmp_path / "alone")
     for index in range(2):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from valmatch.errors import InputError, option
@@ -34,7 +34,14 @@ def open_pool(
     check_workers(workers)
     begin()
     if executor == DASK:
-        with _dask_pool(workers, scheduler, warn, detail) as pool:
+        try:
+            from valmatch.execution.dask import dask_pool  # takes long to import
+        except ImportError:
+            raise InputError(
+                f"{option('executor=dask')} needs Dask, which the extra `dask` brings: pip install"
+                " 'valmatch[dask]'"
+            ) from None
+        with dask_pool(workers, scheduler, warn, detail) as pool:
             yield pool
         return
     if scheduler is not None:
@@ -46,23 +53,14 @@ def open_pool(
     if executor == LOCAL and workers == 1:
         yield WorkerPool(_Serial(), lambda: 1, 1, 1, here=True)
     elif executor == LOCAL and threads:
-        with _Threads(workers, initializer=leave_signals) as pool:
-            yield WorkerPool(pool, lambda: workers, 2, 16, here=True)
+        pool_of_threads = ThreadPoolExecutor(workers, initializer=leave_signals)
+        try:
+            yield WorkerPool(pool_of_threads, lambda: workers, 2, 16, here=True)
+        finally:
+            pool_of_threads.shutdown(cancel_futures=True)  # nothing further is wanted
     else:
         with process_pool(workers) as processes:
             yield WorkerPool(processes, lambda: workers, 2, 16, here=False)
-
-
-def _dask_pool(*arguments: Any) -> AbstractContextManager[WorkerPool]:  # noqa: ANN401
-    """Return the pool of the executor `dask`, whose import takes long."""
-    try:
-        from valmatch.execution.dask import dask_pool
-    except ImportError:
-        raise InputError(
-            f"{option('executor=dask')} needs Dask, which the extra `dask` brings: pip install"
-            " 'valmatch[dask]'"
-        ) from None
-    return dask_pool(*arguments)
 
 
 class _Serial(Executor):
@@ -75,10 +73,3 @@ class _Serial(Executor):
         except Exception as error:
             future.set_exception(error)
         return future
-
-
-class _Threads(ThreadPoolExecutor):
-    """Threads, of which nothing further is wanted in the end."""
-
-    def __exit__(self, *exception: object) -> None:
-        self.shutdown(cancel_futures=True)

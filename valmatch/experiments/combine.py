@@ -207,6 +207,7 @@ def gather(
     wanted = range(requested if expect is None else expect)
     owed = _owed(wanted, rows, set(files.values()))
     remarks = [one.notice for manifest in manifests.values() for one in manifest.remarks]
+    read = [one.notice for one in first.input_remarks]  # what was said of the config, too
     controls = _controls(folders, indices, control_format(config, seed, model), warn)
     whole = Replications(
         config,
@@ -220,7 +221,7 @@ def gather(
         _curves(folders, indices, model, seed, warn) if curves and model.axes else None,
         status="incomplete" if owed else "complete",
         remarks=list(dict.fromkeys(remarks)),
-        input_remarks=model.warnings,
+        input_remarks=list(dict.fromkeys([*read, *model.warnings])),
         sampling=model.sampling,
         controls=controls,
         expectations={} if controls is None else model.controls,
