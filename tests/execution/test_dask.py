@@ -117,8 +117,14 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 CLOSED, SILENT = "has closed the connection", "has not answered for 20 s"
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("number", "how"), [(signal.SIGKILL, CLOSED), (signal.SIGSTOP, SILENT)])
+@pytest.mark.parametrize(
+    ("number", "how"),
+    [
+        pytest.param(signal.SIGTERM, CLOSED, marks=pytest.mark.slow),
+        pytest.param(signal.SIGKILL, CLOSED, marks=pytest.mark.long),
+        pytest.param(signal.SIGSTOP, SILENT, marks=pytest.mark.long),
+    ],
+)
 def test_a_lost_scheduler_ends_a_run_that_can_be_resumed(
     undisturbed: dict[str, bytes], number: signal.Signals, how: str, tmp_path: Path
 ) -> None:
@@ -131,15 +137,6 @@ def test_a_lost_scheduler_ends_a_run_that_can_be_resumed(
     assert manifest["replications"] == _rows(folder) > 0
     success(*SLOW, "-n", SHORT, "--workers", 2, "--resume", "--out", folder)
     assert contents(folder) == undisturbed
-
-
-@pytest.mark.slow
-def test_a_scheduler_that_is_shut_down_ends_a_run(tmp_path: Path) -> None:
-    with _cluster(tmp_path) as cluster, cluster.run(tmp_path / "run") as process:
-        cluster.scheduler.terminate()
-        _, err = process.communicate(timeout=30)
-        assert (process.returncode, err) == (1, _lost(cluster, CLOSED))
-    assert _rows(tmp_path / "run") > 0
 
 
 def _lost(cluster: Cluster, how: str) -> str:

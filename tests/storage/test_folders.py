@@ -70,17 +70,6 @@ def test_a_rating_is_made_again_but_never_replaced(log: Path, tmp_path: Path) ->
     assert results(out) == {name: before[name] for name in results(out)}
 
 
-def test_a_rating_does_not_replace_what_it_reads(log: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    rate_games(log, out=out)
-    games = out / "history.csv"
-    games.write_text(LOG)
-    for given in ((games, None), (log, out / "ratings.csv")):
-        with pytest.raises(InputError, match=r"would replace what is read, .*\.csv"):
-            rate_games(given[0], ratings=given[1], out=out)
-    assert games.read_text() == LOG
-
-
 def test_a_rating_waits_for_nobody(log: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     with FileLock(tmp_path / "out" / ".lock"), pytest.raises(InputError, match="in use by"):
