@@ -67,8 +67,8 @@ def run(
 
 def record(model: Model[Inputs], seed: int, replication: int) -> Recorded:
     """Run one replication and keep everything that happened in it."""
-    found = model.record(model.draw(Streams(seed), replication))
-    return Recorded(row_of(model, found.responses), found.tables, found.remarks)
+    outcome = model.record(model.draw(Streams(seed), replication))
+    return Recorded(row_of(model, outcome.responses), outcome.tables, outcome.remarks)
 
 
 TARGET = 0.2

@@ -39,13 +39,13 @@ WHOLE = Shard(0, 1)
 def shard_files(folder: Path, name: str) -> dict[Path, Shard]:
     """Return the files of a folder that hold parts of a file: that of the whole, then of shards."""
     whole = folder / name
-    found = {whole: WHOLE} if whole.exists() else {}
+    files = {whole: WHOLE} if whole.exists() else {}
     stem, _, ending = name.rpartition(".")
     for path in folder.glob(f"{stem}-*-of-*.{ending}"):
         match = re.fullmatch(rf"{stem}-([0-9]{{1,9}})-of-([0-9]{{1,9}})\.{ending}", path.name)
         if match and int(match[1]) < int(match[2]):
-            found[path] = Shard(int(match[1]), int(match[2]))
-    return dict(sorted(found.items(), key=lambda item: (item[1].count, item[1].index)))
+            files[path] = Shard(int(match[1]), int(match[2]))
+    return dict(sorted(files.items(), key=lambda item: (item[1].count, item[1].index)))
 
 
 def parse_shard(text: str) -> Shard:

@@ -107,8 +107,8 @@ def _curves(
     assert model.axes
     total = CurveSums.zeros(model.axes.shape)
     left = set(indices)
-    found = [read_sums(path, model.axes.shape, warn) for path in _files(folders, SUMS)]
-    for sums, over in sorted(found, key=lambda item: -item[0].n):
+    sums_of_files = [read_sums(path, model.axes.shape, warn) for path in _files(folders, SUMS)]
+    for sums, over in sorted(sums_of_files, key=lambda item: -item[0].n):
         if sums.n <= len(left) and left.issuperset(chain.from_iterable(over)):
             total.merge(sums)
             left.difference_update(*over)
@@ -290,12 +290,14 @@ def _difference(first: Manifest, other: Manifest, same: Mapping[str, str]) -> st
     equal = first.config_id == other.config_id
     # A default may differ between two versions of one config.
     differing = changed_factors if equal else changes
-    found = []
+    differences = []
     if first.config != other.config and first.config and other.config:
-        found = differing(first.config.model_dump(), other.config.model_dump())
-    if found or not equal:
-        shown = "; ".join(f"{key}: {mine} and {theirs}" for key, mine, theirs in found[:SHOWN])
-        more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+        differences = differing(first.config.model_dump(), other.config.model_dump())
+    if differences or not equal:
+        shown = "; ".join(
+            f"{key}: {mine} and {theirs}" for key, mine, theirs in differences[:SHOWN]
+        )
+        more = f"; and {len(differences) - SHOWN} more" if len(differences) > SHOWN else ""
         return f"configs, {first.config_id} and {other.config_id} ({shown}{more})"
     for key, what in same.items():
         if first.get(key) != other.get(key):

@@ -129,12 +129,12 @@ def explanation(pool: Pool, reasons: Reasons, ended: Ended) -> dict[str, Any]:
     rules = [
         {
             "rule": names[number],
-            "refused": found.refused,
-            "share": found.refused / candidates if candidates else None,
-            "alone": found.alone,
-            "nearest": _failed(pool, reasons.ticket, found.nearest, [number]),
+            "refused": refusals.refused,
+            "share": refusals.refused / candidates if candidates else None,
+            "alone": refusals.alone,
+            "nearest": _failed(pool, reasons.ticket, refusals.nearest, [number]),
         }
-        for number, found in sorted(reasons.rules.items())
+        for number, refusals in sorted(reasons.rules.items())
     ]
     return {
         "search": pool.search,

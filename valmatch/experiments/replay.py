@@ -105,11 +105,11 @@ class ReplayInput:
             log, problems = read_events(listing)
             _report(listed, problems, warn)
             assert log is not None
-            found, problems = world_of_log(log, known, reading.table, (self.timeout, review), warn)
+            world, problems = world_of_log(log, known, reading.table, (self.timeout, review), warn)
             _report(listed, problems, lambda text: None)
-            assert found is not None
-            _check_reviews(listed, found.service)
-            return found._replace(rules=rules), log
+            assert world is not None
+            _check_reviews(listed, world.service)
+            return world._replace(rules=rules), log
         if self.players is not None:
             raise InputError(f"{listed}: is no log of events; its tickets say all of their players")
         tickets, problems = (read_table if is_table else read_lines)(listing, reading.table)
@@ -126,9 +126,9 @@ class ReplayInput:
             return {}
         is_table = self.players.suffix.lower() == ".csv"
         reader = read_player_table if is_table else read_player_lines
-        found, problems = reader(read_text(self.players), table)
+        players, problems = reader(read_text(self.players), table)
         _report(self.players, problems, warn)
-        return found
+        return players
 
 
 def _check_reviews(listed: Path, service: Service) -> None:

@@ -292,7 +292,7 @@ class Played:
         rules, logged = self.by_rules, side_of_log(log)
         rows = zip(rules.statuses, rules.waits, logged.statuses, logged.waits, strict=True)
         tickets = zip(self.world.tickets, log.tickets, rows, strict=True)
-        return [(one.id, len(one.players), *row, own.match) for one, own, row in tickets]
+        return [(one.id, len(one.players), *row, event.match) for one, event, row in tickets]
 
 
 def tables_of(played: Sequence[Played]) -> dict[str, Columns]:

@@ -216,8 +216,8 @@ class Replications(Result):
         ends = [limits_of_difference(self.responses[pair.own].limits) for pair in pairs]
         level = self.confidence
         rows = zip(pair_values(self.values, pairs).T, ends, strict=True)
-        found = [estimate(values, level, limits) for values, limits in rows]
-        both = zip(pairs, found, strict=True)
+        means = [estimate(values, level, limits) for values, limits in rows]
+        both = zip(pairs, means, strict=True)
         return [PolicyDifference(*pair[:4], difference) for pair, difference in both]
 
     def columns(self) -> dict[str, list[Any]]:

@@ -31,13 +31,15 @@ def list_responses(
     config = load_config(source, overrides, levels)
     model: Any = load_model(config.model)
     fixed = getattr(model, "responses", None)
-    found = {response.name: Listed(response, "") for response in (fixed or build(config).responses)}
+    responses = {
+        response.name: Listed(response, "") for response in (fixed or build(config).responses)
+    }
     # What a model offers is no matter of its files: a log may be too small for all of it at once.
     groups = getattr(model, "measures", ())
     for measure in [(), *((group,) for group in groups)] if groups else ():
         for response in model.further(config.factors.model_copy(update={"measure": measure})):
-            found.setdefault(response.name, Listed(response, "".join(measure)))
-    return list(found.values())
+            responses.setdefault(response.name, Listed(response, "".join(measure)))
+    return list(responses.values())
 
 
 def groups_of(
@@ -47,7 +49,7 @@ def groups_of(
     levels: Sequence[tuple[str, str]] = (),
 ) -> list[str]:
     """Return the groups that must be asked for, so that all of some responses are there."""
-    listed = {found.response.name: found for found in list_responses(source, overrides, levels)}
+    listed = {one.response.name: one for one in list_responses(source, overrides, levels)}
     for name in names:
         if name not in listed:
             raise InputError(

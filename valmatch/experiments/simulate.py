@@ -130,7 +130,7 @@ class ReadTable(Table):
     def whole(self) -> frozenset[str]:  # type: ignore[override]
         """The columns of whole numbers."""
         columns = self._columns.items()
-        return frozenset(name for name, own in columns if own.dtype.kind == "i")
+        return frozenset(name for name, values in columns if values.dtype.kind == "i")
 
 
 def _array(cells: list[str]) -> NDArray[Any]:

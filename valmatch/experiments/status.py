@@ -56,19 +56,19 @@ def status_of(folder: Path) -> list[RunStatus]:
     manifest = _manifest_of(folder)
     counts = _counts_of(folder, manifest)
     run = (manifest.command, manifest.config_id, manifest.seed)
-    found = []
+    statuses = []
     for shard, state in _states_of(manifest, counts[0] if counts else ()).items():
         done = counts[0][shard] if counts else None
         # Where a target was reached, or a search has ended early, there will be no more.
         wanted = counts[1](shard) if counts and state != "complete" else done
-        found.append(RunStatus(folder, manifest.command, state, shard, done, wanted, run))
-    return found
+        statuses.append(RunStatus(folder, manifest.command, state, shard, done, wanted, run))
+    return statuses
 
 
-def missing_shards(found: Sequence[RunStatus]) -> list[Shard]:
+def missing_shards(statuses: Sequence[RunStatus]) -> list[Shard]:
     """Return the shards of the runs in some folders that none of these holds."""
-    there = {(one.run, one.shard) for one in found}
-    runs = dict.fromkeys((one.run, one.shard.count) for one in found)
+    there = {(one.run, one.shard) for one in statuses}
+    runs = dict.fromkeys((one.run, one.shard.count) for one in statuses)
     shards = ((run, Shard(index, count)) for run, count in runs for index in range(count))
     return [shard for run, shard in shards if (run, shard) not in there]
 

@@ -86,9 +86,9 @@ def _array(
 ) -> NDArray[np.int64]:
     """Return an array of int64 of a shape, or refuse the file."""
     with suppress(ValueError):  # no array of numbers
-        found = read_array(parts, name, "i", shape)
-        if found is not None and found.dtype == np.int64:
-            return found
+        array = read_array(parts, name, "i", shape)
+        if array is not None and array.dtype == np.int64:
+            return array
     sizes = " x ".join("n" if size is None else str(size) for size in shape)
     raise InputError(f"{path}: damaged: {name}: not an array of {sizes} int64; remove it")
 

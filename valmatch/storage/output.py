@@ -230,7 +230,7 @@ def numbers(cells: Sequence[str]) -> list[float] | None:
     if not re.fullmatch("[-+.,0-9e]*", ",".join(cells)):
         return None
     try:
-        found = [float(cell) if cell else math.nan for cell in cells]
+        values = [float(cell) if cell else math.nan for cell in cells]
     except ValueError:
         return None
-    return None if any(abs(value) > FAR for value in found) else found
+    return None if any(abs(value) > FAR for value in values) else values

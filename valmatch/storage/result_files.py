@@ -79,10 +79,10 @@ class ResultFiles:
 
     def fact(self, name: str) -> Any:  # noqa: ANN401 - a fact is of any type
         """Return an entry of the manifest."""
-        found = self.manifest.get(name)
-        if found is None:
+        entry = self.manifest.get(name)
+        if entry is None:
             raise InputError(f"{self.folder / MANIFEST}: damaged: there is no {name!r}")
-        return found
+        return entry
 
     def header(self, name: str) -> list[str]:
         """Return the names of the columns of a CSV file."""

@@ -117,9 +117,9 @@ def warnings_in(document: Mapping[str, Any], key: str = "warnings") -> list[Noti
 
 def arrays(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Return columns as arrays; None among numbers becomes NaN."""
-    found = {}
+    named = {}
     for name, values in columns.items():
         array = np.asarray(values)
         numbers = array.dtype == object and not any(isinstance(value, str) for value in values)
-        found[name] = array.astype(np.float64) if numbers else array
-    return found
+        named[name] = array.astype(np.float64) if numbers else array
+    return named

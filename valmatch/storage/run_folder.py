@@ -57,8 +57,8 @@ def refuse_to_replace(out: Path, names: Iterable[str], read: Iterable[Path]) -> 
     written = {key for name in names if (key := _file(out / name))}
     replaced = [str(path) for path in read if _file(path) in written]
     with suppress(OSError, ValueError, AttributeError):  # closed, or none
-        found = os.fstat(sys.stdin.fileno())
-        if stat.S_ISREG(found.st_mode) and (found.st_dev, found.st_ino) in written:
+        stdin = os.fstat(sys.stdin.fileno())
+        if stat.S_ISREG(stdin.st_mode) and (stdin.st_dev, stdin.st_ino) in written:
             replaced.append("standard input")
     if replaced:
         raise InputError(
@@ -70,10 +70,10 @@ def refuse_to_replace(out: Path, names: Iterable[str], read: Iterable[Path]) -> 
 def _file(path: Path) -> tuple[int, int] | None:
     """Return which file a path leads to, whatever links are on the way; None for none."""
     try:
-        found = path.stat()
+        state = path.stat()
     except (OSError, ValueError):
         return None
-    return found.st_dev, found.st_ino
+    return state.st_dev, state.st_ino
 
 
 @dataclass
@@ -268,10 +268,10 @@ class RunFolder:
 
     def _undo(self) -> bool:
         """Leave the folder as it was, if that can be; return whether it is."""
-        own = {self.path / MANIFEST, self.path / LOCK}
+        kept_files = {self.path / MANIFEST, self.path / LOCK}
         if self._before:
             write_bytes(self.path / MANIFEST, self._before)
-        elif not set(self.path.iterdir()) - self._found - own:
+        elif not set(self.path.iterdir()) - self._found - kept_files:
             (self.path / MANIFEST).unlink()
         else:
             return False
