@@ -197,15 +197,6 @@ def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
     solver_for("auto", PROBLEMS["bowl"])
 
 
-def test_auto_is_the_best_in_the_experiments() -> None:
-    assert SOLVERS["auto"] == SOLVERS["bayes"]
-
-
-def test_search_budget_leaves_room_for_certification() -> None:
-    assert search_budget(1000) == 700
-    assert search_budget(1) == 1
-
-
 def _task(title: str = "bowl") -> SearchTask:
     problem = PROBLEMS[title].problem
     return SearchTask(

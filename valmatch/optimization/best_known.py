@@ -77,19 +77,14 @@ def _table() -> dict[str, BestKnown]:
 
 def _entry(row: Mapping[str, str]) -> BestKnown:
     """Return a row of the table."""
-    measured = [name for name in row if f"{name}_low" in row and row[name]]
+    columns = {name: (name, f"{name}_low", f"{name}_high") for name in row}
     means = {
-        name: (float(row[name]), float(row[f"{name}_low"]), float(row[f"{name}_high"]))
-        for name in measured
+        name: (float(row[mean]), float(row[low]), float(row[high]))
+        for name, (mean, low, high) in columns.items()
+        if low in row and row[mean]
     }
-    return BestKnown(
-        row["feasible"] == "True",
-        row["solver"],
-        row["date"],
-        int(row["replications"]),
-        int(row["n"]),
-        means,
-    )
+    counts = int(row["replications"]), int(row["n"])
+    return BestKnown(row["feasible"] == "True", row["solver"], row["date"], *counts, means)
 
 
 def best_known(config: Config) -> float | None:
@@ -109,19 +104,18 @@ def best_known(config: Config) -> float | None:
 
 def listed() -> list[dict[str, Any]]:
     """Return what there is to say of each shipped problem."""
-    return [_facts(name, config) for name, config in shipped_problems().items()]
-
-
-def _facts(name: str, config: Config) -> dict[str, Any]:
-    section, known = config.optimize, _table().get(name)
-    return {
-        "problem": name,
-        "model": config.model,
-        "dimension": len(section.variables),
-        "variables": list(section.variables),
-        "constraints": [_shown(constraint) for constraint in section.constraints.values()],
-        "best_known": None if known is None else known.as_dict(),
-    }
+    table = _table()
+    return [
+        {
+            "problem": name,
+            "model": config.model,
+            "dimension": len(config.optimize.variables),
+            "variables": list(config.optimize.variables),
+            "constraints": [_shown(one) for one in config.optimize.constraints.values()],
+            "best_known": table[name].as_dict() if name in table else None,
+        }
+        for name, config in shipped_problems().items()
+    ]
 
 
 def _shown(constraint: ConstraintOptions) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from valmatch.errors import InputError, option
@@ -13,7 +13,6 @@ from valmatch.models.registry import Extended
 from valmatch.optimization.solvers.search import (
     Search,
     SearchTask,
-    Steps,
 )
 from valmatch.optimization.solvers.user_solvers import SolverFactory, steps_of_user
 from valmatch.text.suggestions import correction
@@ -34,7 +33,7 @@ class SolverEntry:
     """What is known of a solver without importing its code."""
 
     summary: str  # what it does, in one line
-    path: str = ""  # ``module:function`` of the steps of one of our own
+    path: str = ""  # ``module:function`` of the steps of one of this package
     exact: str = ""  # likewise, of those where evaluations are exact; "" for the same
     # package, extra: what it needs besides the installation, and the extra that brings it
     package: str = ""
@@ -112,20 +111,20 @@ def search_budget(total: int) -> int:
 
 def check(solvers: Sequence[str | SolverFactory]) -> dict[str, SolverFactory | None]:
     """Return solvers by name, those that are given as a function with it."""
-    found: dict[str, SolverFactory | None] = {}
+    named: dict[str, SolverFactory | None] = {}
     for solver in solvers:
         if isinstance(solver, str):
             _check_name(solver)
-            found[solver] = None
+            named[solver] = None
             continue
         name = str(getattr(solver, "__name__", type(solver).__name__))
-        if name in SOLVERS or name in found:
+        if name in SOLVERS or name in named:
             raise InputError(
                 f"{option('solvers')}: a function called {shown(name)}, as is another solver (give"
                 " it another name)"
             )
-        found[name] = solver
-    return found
+        named[name] = solver
+    return named
 
 
 def _check_name(name: str) -> None:
@@ -149,13 +148,5 @@ def make(name: str, task: SearchTask, factory: SolverFactory | None = None) -> S
     if factory:
         return Search(task, steps_of_user(factory))
     entry = SOLVERS[name]
-    return Search(task, _steps((task.exact and entry.exact) or entry.path))
-
-
-def _steps(path: str) -> Callable[[SearchTask], Steps]:
-    """Import the steps of one of our own solvers."""
-    module, _, function = path.partition(":")
-    steps: Callable[[SearchTask], Steps] = getattr(
-        importlib.import_module(f"{__package__}.{module}"), function
-    )
-    return steps
+    module, _, function = ((task.exact and entry.exact) or entry.path).partition(":")
+    return Search(task, getattr(importlib.import_module(f"{__package__}.{module}"), function))
