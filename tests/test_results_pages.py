@@ -17,7 +17,7 @@ import pytest
 
 from results import study
 from results.commands import read_commands
-from tests.support import known_loads
+from tests.support import known_problems
 from tests.support.command import python
 from tests.support.folders import rows
 from valmatch.config.loading import load_config, shipped_configs
@@ -344,19 +344,19 @@ def test_the_overview_lists_every_folder() -> None:
 
 @pytest.mark.parametrize("name", ["capacity-3", "capacity-6"])
 def test_the_best_of_a_capacity_problem_is_known(name: str) -> None:
-    problem = known_loads.CAPACITIES[name]
+    problem = known_problems.CAPACITIES[name]
 
     def scaled(x: Floats) -> float:
         """Return the cost at the limit along a direction."""
         cost, load = problem.expected(dict(enumerate(x)))  # type: ignore[arg-type]
-        return cost * load_config / problem.limit
+        return cost * load / problem.limit
 
     start = {f"x{k}": problem.start for k in range(len(problem.c))}
     assert problem.expected(start) == pytest.approx((70.0, 1.45))
     for x in np.random.default_rng(1).uniform(0.5, 60.0, (1000, len(start))):
         assert scaled(x) >= problem.best
     assert scaled(np.sqrt(np.divide(problem.w, problem.c))) == pytest.approx(problem.best)
-    with known_loads.registered():
+    with known_problems.registered():
         model = chunks.build(problem.config(name))
     values = chunks.run(model, 1, range(2000)).responses[:, 1]
     assert abs(values.mean() - 1.45) < 4.0 * values.std() / 2000**0.5

@@ -22,7 +22,7 @@ import numpy as np
 
 from results.hypervolume import hypervolume as dominated_volume
 from results.study import Row, Study, errors, grid, group, responses_of, run_command
-from tests.support import known_loads
+from tests.support import known_problems
 from valmatch.config.config import Config
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
@@ -150,15 +150,15 @@ def simopt(problem: str, solver: str) -> list[Row]:
 @study.table(
     [
         {"problem": problem, "budget": budget, "solver": solver, "run": run}
-        for problem in known_loads.CAPACITIES
+        for problem in known_problems.CAPACITIES
         for budget, solver in (*product((1_000,), SOLVERS[:-1]), (5_000, "auto"))
         for run in range(RUNS)
     ]
 )
 def capacity(problem: str, budget: int, solver: str, run: int) -> list[Row]:
     """Return how far a run ends above the best point; points are judged by what is expected."""
-    known = known_loads.CAPACITIES[problem]
-    with known_loads.registered():
+    known = known_problems.CAPACITIES[problem]
+    with known_problems.registered():
         config = known.config(problem)
         posed = problem_of(config, build(config))
         made = run_solver(config, posed, RunSpec(solver, run), Settings(budget, 1, ALPHA))
@@ -354,7 +354,7 @@ def median_gap(rows: list[Row]) -> Row:
 def capacity_row(rows: list[Row]) -> Row:
     """Return what runs of a solver on a capacity problem come to."""
     gap = [float(row["gap_percent"]) for row in rows]
-    known = known_loads.CAPACITIES[rows[0]["problem"]]
+    known = known_problems.CAPACITIES[rows[0]["problem"]]
     start, _ = known.expected({f"x{k}": known.start for k in range(len(known.c))})
     certified = [row for row in rows if row["certified"] == "True"]
     wrongly = sum(float(row["load"]) > known.limit for row in certified)

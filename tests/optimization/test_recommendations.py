@@ -197,7 +197,7 @@ def test_every_point_of_a_sweep_is_no_worse_than_a_feasible_start() -> None:
 
 
 def test_a_share_that_is_maximised_has_an_interval_within_its_limits() -> None:
-    with known_loads.registered():
+    with registered():
         config = LOADS["events"].config("events")
         config.optimize.constraints.clear()
         config.optimize.objectives.update(

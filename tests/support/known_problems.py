@@ -310,17 +310,17 @@ class Loads(Model[tuple[Floats, Floats]]):
         noise, place = self._rule.noise, self._place
         load = self._load
         if noise == "normal":
-            load_config *= 1.0 + 0.3 * normal
+            load *= 1.0 + 0.3 * normal
         elif noise in ("terms", "heavy terms"):
             load = float(self._terms @ of_terms[: self._terms.size])
         elif isinstance(noise, float):
-            load_config *= math.exp(noise * normal - noise**2 / 2.0)
+            load *= math.exp(noise * normal - noise**2 / 2.0)
         elif noise == "exponential":
-            load_config *= of_terms[0]
+            load *= of_terms[0]
         own = math.sqrt(2.0) * math.sin(2.0 * math.pi * (phase + 10.0 * frequency * place))
         happened = float(uniform < self._load)
-        load_config *= 1.0 + self._rule.own * own
-        return Outcome({"cost": self._cost, "load": float(load_config), YES_NO: happened})
+        load *= 1.0 + self._rule.own * own
+        return Outcome({"cost": self._cost, "load": float(load), YES_NO: happened})
 
     def record(self, inputs: tuple[Floats, Floats]) -> Record:
         """Show nothing more."""

@@ -232,13 +232,13 @@ def _cache_class() -> Any:  # noqa: ANN401
 
         def load_overload(self, signature: Any, context: Any) -> Any:  # noqa: ANN401
             """Load a kernel, if the cache has it, or another process is making it."""
-            rtsys.initialize(context)  # type: ignore[no-untyped-call]
+            rtsys.initialize(context)
             self._remove_doubtful()
-            with self._guard_against_spurious_io_errors():  # type: ignore[no-untyped-call]
-                found = self._load_overload(signature, context)
+            with self._guard_against_spurious_io_errors():
+                found = self._load_overload(signature, context)  # type: ignore[no-untyped-call]
                 if found is None:
                     self.lock.enter_context(_locked(self._index.with_suffix(".lock")))
-                    found = self._load_overload(signature, context)
+                    found = self._load_overload(signature, context)  # type: ignore[no-untyped-call]
                 return found
 
         def _remove_doubtful(self) -> None:

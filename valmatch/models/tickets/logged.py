@@ -94,7 +94,7 @@ class TicketLog:
         latencies: Floats = np.full_like(drawn.latencies, np.nan)
         for column, region in enumerate(logged.regions):
             latencies[:, drawn.regions.index(region)] = logged.latencies[:, column]
-        silent: Bools = np.isnan(latencies).all(axis=1)
+        silent: Bools = np.asarray(np.isnan(latencies).all(axis=1))
         latencies[silent] = drawn.latencies[silent]
         sums = drawn.of_party(latencies, "sum")
         nearest = np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)

@@ -196,7 +196,8 @@ class StudyRecord(Result):
         """Return the study that a folder holds."""
         document = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):
-= {"seed": int(document["seed"])|= {"seed": int(document["seed"]), "budget": int(document["budget"])}
+            warnings_in(document)
+            document |= {"seed": int(document["seed"]), "budget": int(document["budget"])}
         tables: dict[str, dict[str, list[Any]]] = {}
         for name, texts in TABLES.items():
             file = f"{name}.csv"
