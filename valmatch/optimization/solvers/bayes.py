@@ -59,6 +59,8 @@ EDGE = 0.24
 # Candidates per choice: half over the whole cube, half around this many of the best points.
 CANDIDATES = 400
 CENTRES = 5
+# Sizes of moves around these points: powers of ten.
+SIZES = -2.2, -0.6
 # Times as many candidates for a point that is tested; widths of the steps that refine it, and the
 # share of the coordinates that move. Its constraints hold with so many of its doubts.
 TESTED = 3
@@ -210,11 +212,7 @@ class Surrogate:
         rng = self._task.rng
         shape = CANDIDATES // 2, self._task.dimensions
         centres = self.known.units[self.order[:CENTRES]]
-        around = centres[rng.integers(len(centres), size=shape[0])]
-        # Of each point some coordinates move, by widths of many sizes.
-        moves = rng.random(shape) < rng.uniform(0.4, 1.0, (shape[0], 1))
-        widths = 10.0 ** rng.uniform(-2.2, -0.6, (shape[0], 1))
-        near = np.clip(around + moves * widths * rng.standard_normal(shape), 0.0, 1.0)
+        near = scattered(rng, centres[rng.integers(len(centres), size=shape[0])], SIZES)
         return self._whole(np.vstack([rng.random(shape), near]))
 
     def _whole(self, units: Floats) -> Floats:
@@ -321,6 +319,14 @@ class Surrogate:
 def _ranking(mean: Floats) -> NDArray[np.intp]:
     """Order points by violation, then by objective; `mean` is (1 + constraints, points)."""
     return np.lexsort((mean[0], np.maximum(0.0, mean[1:]).sum(axis=0)))
+
+
+def scattered(rng: np.random.Generator, units: Floats, sizes: tuple[float, float]) -> Floats:
+    """Return points some of whose coordinates are moved, each by a width of its own."""
+    moves = rng.random(units.shape) < rng.uniform(0.4, 1.0, (len(units), 1))
+    widths = 10.0 ** rng.uniform(*sizes, (len(units), 1))
+    moved: Floats = units + moves * widths * rng.standard_normal(units.shape)
+    return np.clip(moved, 0.0, 1.0)
 
 
 def smooth(known: PointEstimates, parts: Floats) -> tuple[Floats, Floats]:

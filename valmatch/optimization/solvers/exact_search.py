@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.solvers.bayes import CENTRES, Surrogate, log_improvement
+from valmatch.optimization.solvers.bayes import CENTRES, Surrogate, log_improvement, scattered
 from valmatch.optimization.solvers.penalty import latin_hypercube
 from valmatch.optimization.solvers.search import PointEstimates, Request, SearchTask, Steps
 
@@ -90,20 +90,17 @@ class _Around(Surrogate):
     def proposed(self) -> list[Floats]:
         """Return new points of great expected feasible improvement; none without one."""
         self.learn()
-        found = {}
+        new = {}
         for _ in range(AT_ONCE):
             units = self._near()
             if len(units) > 0:
                 unit = units[self._scores(units).argmax()]
-                found[tuple(self._task.problem.point(unit).values())] = unit
-        return [*found.values()]
+                new[tuple(self._task.problem.point(unit).values())] = unit
+        return [*new.values()]
 
     def _near(self) -> Floats:
         """Return points near the good one that are not known."""
-        rng, shape = self._task.rng, (CANDIDATES, self._task.dimensions)
-        moves = rng.random(shape) < rng.uniform(0.4, 1.0, (CANDIDATES, 1))
-        sizes = 10.0 ** rng.uniform(*SIZES, (CANDIDATES, 1))
-        units = np.clip(self._centre + moves * sizes * rng.standard_normal(shape), 0.0, 1.0)
+        units = scattered(self._task.rng, np.tile(self._centre, (CANDIDATES, 1)), SIZES)
         new: Floats = units[[len(self._task.archive.outcomes(unit)) == 0 for unit in units]]
         return new
 
