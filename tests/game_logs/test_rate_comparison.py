@@ -18,8 +18,8 @@ from tests.support.refusals import defined
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings, compared
 from valmatch.game_logs.rating import rate_games
-from valmatch.game_logs.remarks import worse_than_a_coin
 from valmatch.game_logs.scores import GAMES, LOSS, MEASURES, new_tally
+from valmatch.game_logs.warnings import worse_than_a_coin
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import system_named
 

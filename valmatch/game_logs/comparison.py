@@ -20,15 +20,6 @@ from valmatch.game_logs.games import part, pieces
 from valmatch.game_logs.options import RateOptions, check_tuned, values_of
 from valmatch.game_logs.rating_files import SUMMARY, claim, write_result
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.remarks import (
-    check_scores,
-    few_periods,
-    nobody_at_home,
-    periods_begun,
-    remarks_on,
-    uneven_games,
-    worse_than_a_coin,
-)
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import (
     MEASURES,
@@ -41,6 +32,15 @@ from valmatch.game_logs.scores import (
     scores,
 )
 from valmatch.game_logs.tuning import Tuning, games_to_fit, tune
+from valmatch.game_logs.warnings import (
+    check_scores,
+    few_periods,
+    log_warnings,
+    nobody_at_home,
+    periods_begun,
+    uneven_games,
+    worse_than_a_coin,
+)
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
@@ -428,20 +428,20 @@ def compare_systems(
         stop = stack.enter_context(stop_on_signal())
         games = log.games(options.progress)
         if folder:
-            folder.remark_input(remarks_on(log))
-        for remark in remarks_on(log):
-            warn(remark)
+            folder.remark_input(log_warnings(log))
+        for warning in log_warnings(log):
+            warn(warning)
         if not games.n_games:
             raise InputError(f"{log.name}: holds no game that can be rated")
         for system in contest.systems:
-            if remark := nobody_at_home(contest.values[system.name], log.at_home):
-                warn(remark)
+            if warning := nobody_at_home(contest.values[system.name], log.at_home):
+                warn(warning)
         n_first = games_to_fit(games, options.train) if contest.fitted else 0
-        for remark in _fit(contest, games, log, options, stop):
-            warn(remark)
+        for warning in _fit(contest, games, log, options, stop):
+            warn(warning)
         result = _compared(contest, log, games, (n_first, options.burn_in), stop)
-        for remark in _remarks(contest, games, result):
-            warn(remark)
+        for warning in _warnings(contest, games, result):
+            warn(warning)
         result = replace(result, source=log.name, warnings=list(warn))
         if folder:
             result = write_result(folder, result, {COMPARISON: result.columns()})
@@ -502,7 +502,7 @@ def _identity(contest: _Contest, options: RateOptions) -> dict[str, object]:
 def _fit(
     contest: _Contest, games: Games, log: GameLog, options: RateOptions, stop: Callable[[], bool]
 ) -> Iterator[str]:
-    """Fit parameters to the first part of the games; yield remarks on how it went."""
+    """Fit parameters to the first part of the games; yield warnings on how it went."""
     for system in contest.systems:
         name = system.name
         if name in contest.fitted:
@@ -511,7 +511,7 @@ def _fit(
             contest.tunings[name] = tuning
             contest.fitted[name] = tuning.adopted_names
             contest.values[name] = dict(tuning.parameters)
-            yield from (f"{name}: {remark}" for remark in tuning.remarks)
+            yield from (f"{name}: {warning}" for warning in tuning.remarks)
 
 
 def _compared(
@@ -543,7 +543,7 @@ def _compared(
     )
 
 
-def _remarks(contest: _Contest, games: Games, result: RatingComparison) -> Iterator[str]:
+def _warnings(contest: _Contest, games: Games, result: RatingComparison) -> Iterator[str]:
     """Yield what to know of the predictions of each system."""
     uneven = uneven_games(part(games, result.fitted_to, games.n_games))
     for system in contest.systems:

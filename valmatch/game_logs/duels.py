@@ -12,7 +12,7 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.options import SprtOptions
 from valmatch.game_logs.reading.columns import Further
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.remarks import remarks_on
+from valmatch.game_logs.warnings import log_warnings
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
@@ -77,8 +77,8 @@ def duels_of(path: Path, options: SprtOptions, players: tuple[str, str]) -> Duel
     games, facts = log.games_with_facts(options.progress)
     numbers = [_number(log, *named) for named in zip(players, _NAMED, strict=True)]
     between, points = _between(games, *numbers)
-    for remark in remarks_on(log):
-        options.warn(remark)
+    for warning in log_warnings(log):
+        options.warn(warning)
     if not len(between):
         both = " and ".join(map(shown, players))
         raise InputError(f"{log.name}: holds no game between {both}, each alone on one side")

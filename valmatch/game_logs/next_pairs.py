@@ -596,11 +596,11 @@ def _result(
             zip(WIDEST, (names[first], names[second], _rounded(unsure.widest_error)), strict=True)
         ),
     }
-    lines = sentences(facts, options)
+    lines = notes_of(facts, options)
     return NextPairs(options.policy, options.goal_of_policy, rows, facts, lines)
 
 
-def sentences(facts: dict[str, Any], options: NextOptions) -> list[str]:
+def notes_of(facts: dict[str, Any], options: NextOptions) -> list[str]:
     """Return what has to be said of a choice: how unsure the goal is, what choosing does."""
     widest = facts["widest"]
     of_goal = {

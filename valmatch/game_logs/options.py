@@ -53,7 +53,7 @@ class FileOptions(o.Options):
         "Which columns of the file to use, such as game=match_id,home=team1,away=team2."
     )
     separator: str = o.separator()
-    warn: Callable[[str], None] = o.listener("Called with each remark.")
+    warn: Callable[[str], None] = o.listener("Called with each warning.")
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class _ChoiceOptions(o.OutOptions):
         default="best",
     )
     seed: int = o.whole("seed", 1, "Seed of all random numbers.")
-    warn: Callable[[str], None] = o.listener("Called with each remark.")
+    warn: Callable[[str], None] = o.listener("Called with each warning.")
 
     policy = GRADIENT
 

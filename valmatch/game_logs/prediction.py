@@ -22,8 +22,8 @@ from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
 from valmatch.game_logs.rating_files import SUMMARY, write_result
 from valmatch.game_logs.reading.columns import LONG, Format, find_columns
 from valmatch.game_logs.reading.datetimes import SINCE, time_text
-from valmatch.game_logs.remarks import nobody_at_home
 from valmatch.game_logs.roster import LAST_GAME, RatedPlayer
+from valmatch.game_logs.warnings import nobody_at_home
 from valmatch.game_logs.whole_log.contests import HOME, day_of
 from valmatch.game_logs.whole_log.options import TIME_UNITS
 from valmatch.game_logs.whole_log.result import DRAW_WEIGHT
@@ -539,8 +539,8 @@ class FollowedRatings:
         for game in games:
             _check_time(game, kinds, f"{LAST_GAME} of {self._path}")
         at_home, neutral = any(game.at_home for game in games), any(game.neutral for game in games)
-        if remark := nobody_at_home(self.values, at_home, neutral):
-            self._warn(remark)
+        if warning := nobody_at_home(self.values, at_home, neutral):
+            self._warn(warning)
 
     def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
         """Predict games, each from the same ratings."""

@@ -22,15 +22,6 @@ from valmatch.game_logs.rating_files import (
 )
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
-from valmatch.game_logs.remarks import (
-    check_scores,
-    few_periods,
-    nobody_at_home,
-    periods_begun,
-    remarks_on,
-    uneven_games,
-    worse_than_a_coin,
-)
 from valmatch.game_logs.roster import (
     CHANGES,
     COUNTS,
@@ -43,6 +34,15 @@ from valmatch.game_logs.roster import (
 )
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning, tune
+from valmatch.game_logs.warnings import (
+    check_scores,
+    few_periods,
+    log_warnings,
+    nobody_at_home,
+    periods_begun,
+    uneven_games,
+    worse_than_a_coin,
+)
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
@@ -204,16 +204,16 @@ def rate_log(path: Path, options: RateOptions) -> RatedLog:
     """Rate the players of a log; see `rate_games`."""
     start, warn = _start(options), Warnings(options.warn)
     previous = start.previous
-    if previous and (remark := previous.remark(start.system, options.parameters)):
-        warn(remark)
+    if previous and (warning := previous.remark(start.system, options.parameters)):
+        warn(warning)
     with ExitStack() as stack:
         log = GameLog(path, options, start.system.largest)
         check_scores(start.system, log)
         if start.system.name == "zonestats" and "minutes" not in log.columns.places:
             counted = f"{DEFAULT_MINUTES:g} minutes in a game"
             warn(Note(f"no column minutes: every player counts as {counted}", "guessed_minutes"))
-        if not options.tune and (remark := nobody_at_home(start.values, log.at_home)):
-            warn(remark)
+        if not options.tune and (warning := nobody_at_home(start.values, log.at_home)):
+            warn(warning)
         folder = None
         if options.out is not None:
             identity = _identity(start, options)
@@ -233,11 +233,11 @@ def rate_log(path: Path, options: RateOptions) -> RatedLog:
         history = _history(ended, folder, roster.system, log)
         totals = _play(roster, games, options.burn_in, history, stop)
         result = _result(roster, totals, log, start, options.burn_in)
-        for remark in _remarks(result, totals, log, start):
-            warn(remark)
+        for warning in _warnings(result, totals, log, start):
+            warn(warning)
         result = replace(result, warnings=list(warn))
         if folder:
-            folder.remark_input(remarks_on(log))
+            folder.remark_input(log_warnings(log))
             ranking = result.ranking
             tables: dict[str, dict[str, list[Any]]] = {RATINGS: ranking.columns()}
             if any(change is not None for change in ranking.change):
@@ -346,19 +346,19 @@ def _result(roster: Roster, totals: _Totals, log: GameLog, start: _Start, burn_i
     )
 
 
-def _remarks(result: RatedLog, totals: _Totals, log: GameLog, start: _Start) -> Iterator[str]:
+def _warnings(result: RatedLog, totals: _Totals, log: GameLog, start: _Start) -> Iterator[str]:
     """Yield what to know of a rating."""
-    yield from remarks_on(log)
+    yield from log_warnings(log)
     if not totals.rows:
         raise InputError(f"{log.name}: holds no game that can be rated")
     system, scores_of_all = start.system, result.predictions["all"]
     yield from start.tuning.remarks if start.tuning else ()
     fitted = start.tuning.adopted_names if start.tuning else ()
-    if remark := worse_than_a_coin(system, scores_of_all, totals.uneven, 2.0, fitted):
-        yield remark
-    if remark := system.remark(start.values):
-        yield Note(remark) if start.players else remark  # said as a warning in the first week
+    if warning := worse_than_a_coin(system, scores_of_all, totals.uneven, 2.0, fitted):
+        yield warning
+    if warning := system.remark(start.values):
+        yield Note(warning) if start.players else warning  # said as a warning in the first week
     if start.players:  # week after week, each log may well be one period
         return
-    if remark := few_periods(system, start.values, totals.periods, result.games):
-        yield remark
+    if warning := few_periods(system, start.values, totals.periods, result.games):
+        yield warning

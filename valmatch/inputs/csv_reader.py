@@ -60,11 +60,6 @@ def joined_names(names: Sequence[str]) -> str:
     )
 
 
-def split_names(cell: str) -> list[str]:
-    """Return the names of a cell that `joined_names` made."""
-    return next(csv.reader(io.StringIO(cell, newline=""), delimiter=SEPARATES), [])
-
-
 def cells_of(text: str) -> list[str]:
     """Return the cells of an option that is written as a row of a CSV file, without outer blanks.
 

@@ -18,8 +18,8 @@ from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs.rating_files import claim, write_result
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.remarks import remarks_on
 from valmatch.game_logs.roster import RATINGS
+from valmatch.game_logs.warnings import log_warnings
 from valmatch.game_logs.whole_log.contests import WeightedGames, read_anchors, weighted_games
 from valmatch.game_logs.whole_log.options import (
     INFORMATION,
@@ -107,13 +107,13 @@ def rank_log(path: Path, options: RankOptions) -> BatchRating:
         with threads_for(weighted.most_ratings):
             model, tuned, trouble = _model(log, weighted, options, stop)
             result = result_of(_fitted(log, weighted, options, model, trouble, tuned), options)
-        for remark in remarks_on(log):
-            warn(remark)
+        for warning in log_warnings(log):
+            warn(warning)
         result = replace(result, source=log.name, warnings=list(warn))
         if stop():
             raise KeyboardInterrupt
         if folder is not None:
-            folder.remark_input(remarks_on(log))
+            folder.remark_input(log_warnings(log))
             tables = _tables(result)
             also = partial(_write_pairs, folder, result, options.differences)
             result = write_result(folder, result, tables, also)

@@ -52,7 +52,7 @@ from valmatch.ratings.whole_history.rating import (
 )
 from valmatch.text.terminal import shown
 
-# Sentences below the table of a rated whole log.
+# Notes below the table of a rated whole log.
 
 FEW_CLUSTERS = 20
 _NAMED = 10
@@ -64,7 +64,7 @@ _WHY = {
 }
 
 
-def sentences(
+def notes_of(
     result: BatchRating,
     trouble: NoEstimate | None,
     players: Sequence[str],
@@ -298,7 +298,7 @@ def result_of(fitted: FittedLog, batch: RankOptions) -> BatchRating:
     )
     names = [*games.features, DRAW_WEIGHT]
     strengths = fitted.design.contests.n_players
-    notes = sentences(result, fitted.trouble, games.players, names, batch, strengths)
+    notes = notes_of(result, fitted.trouble, games.players, names, batch, strengths)
     return replace(result, notes=notes)
 
 

@@ -1,4 +1,4 @@
-"""Remarks on a rating: games left out, few periods, predictions worse than those of a coin."""
+"""Warnings of a rating: games left out, few periods, predictions worse than those of a coin."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ FEW = 10  # rating periods with fewer of which much of a log is predicted from n
 _NEAR = 1e-3  # a fit to what cannot be predicted comes so close to the coin
 
 
-def remarks_on(log: GameLog) -> list[str]:
-    """Return remarks on how a log was read, and on its games that were not rated."""
+def log_warnings(log: GameLog) -> list[str]:
+    """Return what to know of how a log was read, and of its games that were not rated."""
     found: list[str] = [*log.bad.remarks()]
     if log.kind_of_times not in (None, NUMBERS, DATES):
         time = log.columns.names[log.columns.places["time"]]
