@@ -216,12 +216,12 @@ def _why(
             " be met, nothing is known"
         )
     excess = np.nanmean(best.adjusted[:, 1:], axis=0)
-    worst, found = constraints[int(excess.argmax())]
+    worst, mean = constraints[int(excess.argmax())]
     extreme = "least" if worst.sign > 0 else "largest"
-    interval = f"[{found.ci_low:.4g}, {found.ci_high:.4g}]"
+    interval = f"[{mean.ci_low:.4g}, {mean.ci_high:.4g}]"
     seen = (
-        f"the {extreme} {worst.response} found is {found.mean:.4g} {interval}"
-        f" ({found.confidence:.0%} interval, {n} fresh replications{adjusted}), the bound is"
+        f"the {extreme} {worst.response} found is {mean.mean:.4g} {interval}"
+        f" ({mean.confidence:.0%} interval, {n} fresh replications{adjusted}), the bound is"
         f" {plain_number(worst.bound)}"
     )
     if best.feasible is None:
@@ -285,12 +285,12 @@ def _why_of_one_history(
     if best.feasible:
         elsewhere = f"what just holds here is often broken in other months, {RESAMPLES}"
         return f"every constraint holds {of}; {elsewhere}"
-    worst, found = constraints[int(best.outcomes[0, 1:].argmax())]
+    worst, mean = constraints[int(best.outcomes[0, 1:].argmax())]
     what = f"the {'least' if worst.sign > 0 else 'largest'} {worst.response} is"
     if len(constraints) > 1:
         what = f"at the point of least violation {worst.response} is"
     return (
-        f"no feasible point was found {of}: {what} {found.mean:.4g}, the bound is"
+        f"no feasible point was found {of}: {what} {mean.mean:.4g}, the bound is"
         f" {plain_number(worst.bound)}; other months differ"
     )
 

@@ -72,9 +72,7 @@ NAMED = {
     ),
 }
 
-OWN = {AUTO: NAMED[BEST], **NAMED}
-
-SOLVERS = Extended(OWN, GROUP, "solver", _of_another_package)
+SOLVERS = Extended({AUTO: NAMED[BEST], **NAMED}, GROUP, "solver", _of_another_package)
 """The solvers of this package, and those that installed packages bring under `GROUP`."""
 
 
