@@ -151,5 +151,6 @@ def test_numbers_stand_on_the_right_and_names_wrap_on_a_telephone(name: str, run
         if [text_of(head) for head in table.iter(f"{SPACE}th")] != ["what", "is"]:
             left = [text_of(cell) for cell in table.iter(f"{SPACE}td") if cell.get("class") == "t"]
             assert not [cell for cell in left if re.fullmatch(r"[-+]?\d+\.\d+", cell)]
+    assert not re.search(r"<td>[^<]*<wbr>", page)  # a number stays in one piece
     narrow = page.partition("@media (max-width:600px)")[2].partition("@media print")[0]
     assert "td.t{white-space:normal" in narrow

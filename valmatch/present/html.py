@@ -58,7 +58,6 @@ def _templates() -> Environment:
     made.filters |= {
         "rows": _rows,
         "digest": _digest,
-        "jointed": _jointed,
         "for_report": TextTable.for_report,
         "page": blocks_of,
         "svg": lambda chart: Markup(svg_of(chart)),
@@ -67,10 +66,13 @@ def _templates() -> Environment:
 
 
 def _rows(table: TextTable) -> list[tuple[str, ...]]:
-    """Return the rows of a table, numbers with their points below each other."""
+    """Return the rows of a table: names with joints, numbers with their points below each other."""
     columns = zip(table.heads, zip(*table.rows, strict=True), strict=False)
-    aligned = (cells if head in table.left else _aligned(cells) for head, cells in columns)
-    return list(zip(*aligned, strict=True))
+    shown = (
+        [_jointed(cell) for cell in cells] if head in table.left else _aligned(cells)
+        for head, cells in columns
+    )
+    return list(zip(*shown, strict=True))
 
 
 def _aligned(numbers: Sequence[str]) -> list[str]:
