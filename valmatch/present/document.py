@@ -70,6 +70,17 @@ class TextTable:
             table.add(*row)
         return table
 
+    def aligned(self, point: str = " ", digit: str = " ") -> Self:
+        """Return the table with numbers padded on the right, so that points are below each other.
+
+        Parts of numbers are as wide as the blanks that stand for a point and a digit.
+        """
+        columns = zip(self.heads, zip(*self.rows, strict=True), strict=False)
+        padded = (
+            cells if head in self.left else _padded(cells, point, digit) for head, cells in columns
+        )
+        return replace(self, rows=[list(row) for row in zip(*padded, strict=True)])
+
     def first(self, most: int) -> Self:
         """Return the table with its first rows alone."""
         return replace(self, rows=self.rows[:most])
@@ -85,6 +96,19 @@ class TextTable:
             return self
         said = f"The first {MOST_ROWS} of {len(self.rows):,} rows; the files have all."
         return replace(self.first(MOST_ROWS), notes=[*self.notes, said])
+
+
+def _padded(numbers: Sequence[str], point: str, digit: str) -> list[str]:
+    digits = [len(number.rpartition(".")[2]) if "." in number else None for number in numbers]
+    most = max((count for count in digits if count is not None), default=None)
+    if most is None:
+        return list(numbers)
+    return [
+        number
+        if not number or number.startswith("[")  # a unit
+        else number + (point if count is None else "") + digit * (most - (count or 0))
+        for number, count in zip(numbers, digits, strict=True)
+    ]
 
 
 def _cell(text: str) -> str:

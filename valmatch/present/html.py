@@ -20,7 +20,6 @@ MARK = '<meta name="generator" content="valmatch report">'  # by what a page is 
 MOST_BYTES = 300_000  # bytes of a page; charts of the last chapters are left out of a longer one
 
 HERE = Path(__file__).parent / "page"
-FIGURE_SPACE = "\N{FIGURE SPACE}"
 
 
 def html_of(chapters: Sequence[Presentation]) -> str:
@@ -65,26 +64,12 @@ def _templates() -> Environment:
     return made
 
 
-def _rows(table: TextTable) -> list[tuple[str, ...]]:
+def _rows(table: TextTable) -> list[list[str]]:
     """Return the rows of a table: names with joints, numbers with their points below each other."""
-    columns = zip(table.heads, zip(*table.rows, strict=True), strict=False)
-    shown = (
-        [_jointed(cell) for cell in cells] if head in table.left else _aligned(cells)
-        for head, cells in columns
-    )
-    return list(zip(*shown, strict=True))
-
-
-def _aligned(numbers: Sequence[str]) -> list[str]:
-    """Pad numbers by spaces as wide as digits and points, so that points are below each other."""
-    digits = [len(number.rpartition(".")[2]) if "." in number else None for number in numbers]
-    most = max((count for count in digits if count is not None), default=None)
-    if most is None:
-        return list(numbers)
-    point = "\N{PUNCTUATION SPACE}"
+    names = [head in table.left for head in table.heads]
     return [
-        number + (point if count is None else "") + FIGURE_SPACE * (most - (count or 0))
-        for number, count in zip(numbers, digits, strict=True)
+        [_jointed(cell) if name else cell for cell, name in zip(row, names, strict=True)]
+        for row in table.aligned("\N{PUNCTUATION SPACE}", "\N{FIGURE SPACE}").rows
     ]
 
 

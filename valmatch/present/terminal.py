@@ -45,7 +45,7 @@ def table_lines(table: TextTable, most: int | None = None) -> list[str]:
     more = 0 if most is None else len(table.rows) - most
     if more > 0:
         table = table.first(most or 0)
-    for number, part in enumerate(_divided(table)):
+    for number, part in enumerate(_divided(table.aligned())):
         lines += [""] if number else []
         lines += _aligned(part)
     return [*lines, f"... and {more:,} more rows"] if more > 0 else lines
