@@ -155,7 +155,7 @@ def most_per_minute(party: Party, every_player: bool) -> float:
 
 
 # Of five equal players who stay 20 minutes one beats the others: 4 * .5 * 2 * 20 = 80 points, of
-# which equation 5 allows him 40. A sixth, there for 2 minutes, beats all five: 5 * .5 * 2 * 2 = 10
+# which equation 5 allows them 40. A sixth, there for 2 minutes, beats all five: 5 * .5 * 2 * 2 = 10
 # points in 2 minutes.
 VISIT = Party([500] * 6, [50, 4, 4, 4, 4, 9], [20, 20, 20, 20, 20, 2], list(range(6)))
 # In an hour one of fifty beats the others: 49 * .5 * 2 * 20 = 980 points.
@@ -185,7 +185,7 @@ def test_max_game_length_limits_what_a_player_gains_in_a_game() -> None:
 
 
 def test_every_players_cap_by_hand() -> None:
-    # The second is 2.5 times beyond his limit, the first 2 times.
+    # The second is 2.5 times beyond the limit, the first 2 times.
     offsets_, minutes = np.array([80.0, -10.0, -70.0]), np.array([20.0, 2.0, 60.0])
     assert every_players_scale(offsets_, minutes, 2.0, 20.0) == 4 / 10
     assert every_players_scale(np.array([40.0, -40.0]), np.array([20.0, 60.0]), 2.0, 20.0) == 1.0
@@ -252,7 +252,7 @@ def test_every_player_gains_no_more_than_his_limit_and_what_others_lose(party: P
     limits = [2.0 * min(20.0, minutes) for minutes in party.minutes]
     shares = [abs(x) / limit for x, limit in zip(after, limits, strict=True)]
     assert max(shares) <= 1 + 1e-12
-    # All shrink alike, and no more than the one who is farthest beyond his limit has to.
+    # All shrink alike, and no more than the one who is farthest beyond their limit has to.
     needed = max(abs(x) / limit for x, limit in zip(before, limits, strict=True))
     assert after == pytest.approx([x / max(1.0, needed) for x in before], rel=1e-12, abs=1e-12)
 

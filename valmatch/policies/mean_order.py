@@ -122,7 +122,7 @@ def best_next(
 ) -> float:
     """Return the largest draw chance of a player of this belief and place, 0 if there is nobody.
 
-    The player himself and the opponent of the game before are taken out. The chance is the largest
+    The player and the opponent of the game before are taken out. The chance is the largest
     where total exp(d^2 / total), which is at least total + d^2, is the least. Of the first who is
     found it is worked out only if needed: it is at most total + d^2 + d^4 / total if d^2 <= total.
     """
@@ -170,7 +170,7 @@ def _window(place: int, first: int, second: int, band: int, n: int) -> tuple[int
 
 @part(inline=True)
 def _find_best(player: int, order: MeanOrder) -> None:
-    """Fill in the best of a player's neighbours, if he is clearly the best."""
+    """Fill in the best of a player's neighbours, if one is clearly the best."""
     mean, variance = order.means[at(player)], order.variances[at(player)]
     best, least, second = NOBODY, np.inf, np.inf
     for slot in range(order.nearby.shape[1]):
@@ -200,10 +200,10 @@ def _find_best(player: int, order: MeanOrder) -> None:
 
 @part
 def best_besides(player: int, opponent: int, order: MeanOrder) -> float:
-    """Return `best_next` of a player as he stands, without the opponent.
+    """Return `best_next` of a player as they stand, without the opponent.
 
-    Of his neighbours the best is known. Only who comes into the band for the opponent is looked at,
-    unless the opponent himself is the best.
+    Of the neighbours the best is known. Only who comes into the band for the opponent is looked at,
+    unless that opponent is the best.
     """
     best = order.best[at(player)]
     clear = best != NOBODY and best != opponent

@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:
-    from valmatch.policies.joint.belief import Pairs
-    from valmatch.policies.knowledge import Knowledge
-    from valmatch.policies.target import Aim
-    from valmatch.policies.waiting import Ticket, Waiting
+Choose: TypeAlias = Callable[[Any, int, float], int]
+"""(a `Knowledge`, games played, a uniform draw in [0, 1)) -> the index of the opponent."""
 
-Choose: TypeAlias = "Callable[[Knowledge, int, float], int]"
-"""(what is known, games played, a uniform draw in [0, 1)) -> the index of the opponent."""
+Weigh: TypeAlias = Callable[[Any, Any, float, Any], float]
+"""(two who wait, the largest difference that is allowed, a `Waiting`) -> worth."""
 
-Weigh: TypeAlias = "Callable[[Ticket, Ticket, float, Waiting], float]"
-"""(two who wait, the largest difference that is allowed, what is common to all pairs) -> worth."""
-
-Value: TypeAlias = "Callable[[Pairs], None]"
-"""(all pairs of players who are known together): fills in what each is worth to play next."""
-
-Measure: TypeAlias = "Callable[[Aim], int]"
-"""(what is known of alternatives, and the target) -> the index of the one to be measured."""
+Measure: TypeAlias = Callable[[Any], int]
+"""(an `Aim`: what is known of alternatives, and the target) -> the index to measure."""
 
 GOALS = ("best", "order", "widest")  # name the best, order neighbours, narrow the widest
 
@@ -57,8 +48,8 @@ class Policy:
     # of its line; those of Okabe and Ito, which all kinds of colour vision tell apart
     colour: str = "#000000"
     line: Any = "-"  # style of its line, as matplotlib takes it
-    # how much a game of two is worth to play next, of all who were rated together; its function is
-    # a `Value`
+    # how much a game of two is worth to play next, of all who were rated together; its function
+    # takes a `Pairs` and fills in the values
     joint: Decision | None = None
     # which of many alternatives to measure, to find one near a target; its function is a `Measure`
     target: Decision | None = None

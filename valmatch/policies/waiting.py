@@ -40,14 +40,14 @@ class MeanOrder(NamedTuple):
     noise_variance: float  # variance of one performance around the skill
     # the places at most band + 2 before or after each, as two more may be taken out, those of the
     # smallest variance first: whoever looks for the best opponent may stop at the first whose
-    # variance alone makes him worse than the best so far. -1 after the last
+    # variance alone makes them worse than the best so far. -1 after the last
     nearby: Ints
     # the range of the means is cut into PARTS n equal parts: the first place in each of them or a
     # later one, and n
     starts: Ints
     scale: Floats  # (2,); the least mean, and parts a unit
     best: Ints  # the best opponent of each, -1 where another is as good but for rounding
-    # least, chances: what `valmatch.policies.mean_order.best_next` minimises, of this opponent; his
+    # least, chances: what `valmatch.policies.mean_order.best_next` minimises, of this opponent; the
     # draw chance
     least: Floats
     chances: Floats

@@ -71,7 +71,7 @@ def _strengths(
     game: int, games: Games, players: Players, numbers: Floats, found: Assessment
 ) -> None:
     """Take the mean ratings, and add the advantage of being at home."""
-    mean_strengths(game, games, players, found)
+    mean_strengths(game, games, players, numbers, found)
     if games.homes[game] >= 0:
         found.strengths[games.game_starts[game] + games.homes[game]] += numbers[2]
 

@@ -218,9 +218,9 @@ def chances_by_deviations(
 
 @part(inline=True)
 def _enter_period(player: int, players: Players, time: float, period: float) -> None:
-    """Begin a rating period for a player, unless his last game was in the same one.
+    """Begin a rating period for a player, unless their last game was in the same one.
 
-    What his last period has made of him is what this one starts from.
+    What the last period has made of them is what this one starts from.
     """
     state = players.state[player]
     if not same_period(players.games[player], state[_TIME], time, period):

@@ -194,7 +194,9 @@ class System(ABC):
 
 
 @part(inline=True)
-def mean_strengths(game: int, games: Games, players: Players, found: Assessment) -> None:
+def mean_strengths(
+    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
+) -> None:
     """Take the mean rating of its players for the strength of each side."""
     for side in range(games.game_starts[game], games.game_starts[game + 1]):
         lo, hi = games.side_starts[side], games.side_starts[side + 1]

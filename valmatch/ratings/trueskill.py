@@ -161,7 +161,7 @@ def update(
 def both_outcomes(
     mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
 ) -> tuple[float, tuple[float, float, float, float], tuple[float, float, float, float]]:
-    """Return `win_probability` of player i, and both players' beliefs after he wins, or loses.
+    """Return `win_probability` of player i, and both players' beliefs after i wins, or loses.
 
     These are the same numbers as those of `win_probability` and `update`, by one density and one
     hazard for all. The beliefs are (mean_i, variance_i, mean_j, variance_j).

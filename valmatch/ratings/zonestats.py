@@ -136,7 +136,7 @@ def cap_scale(
 
     The player farthest from zero decides, by the whole time in the game (MAX_GAME_LENGTH does
     not limit it); of several equally far (to 1e-12) the one with the shortest time. Others can
-    so gain more than GAME_MULT points per minute, and he himself more than in MAX_GAME_LENGTH.
+    so gain more than GAME_MULT points per minute, and that player more than in MAX_GAME_LENGTH.
     """
     highest = 0.0
     for i in range(len(offsets)):
@@ -157,11 +157,11 @@ def every_players_scale(
     game_mult: float,
     max_game_length: float,
 ) -> float:
-    """Return the greatest factor <= 1 that leaves every player within his own limit.
+    """Return the greatest factor <= 1 that leaves every player within their limit.
 
     The limit is GAME_MULT points per minute in the game (step 7), counted up to MAX_GAME_LENGTH,
     which "determines the maximum amount of points that a player can gain in one game". One factor
-    for all, as in step 7, keeps the sum zero: whoever is farthest beyond his limit, in shares of
+    for all, as in step 7, keeps the sum zero: whoever is farthest beyond their limit, in shares of
     it, decides, and that may be who was there the shortest.
     """
     scale = 1.0
@@ -195,14 +195,6 @@ def adjust(
     for i in range(len(offsets)):
         adjustments[i] = offsets[i] * scale
     return scale
-
-
-@part(inline=True)
-def _strengths(
-    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
-) -> None:
-    """Take the mean ratings."""
-    mean_strengths(game, games, players, found)
 
 
 @part(inline=True)
@@ -249,9 +241,7 @@ class ZoneStats(System):
             1e-3,
             1e6,
             Factor(
-                T,
-                "points",
-                "Spread of the ratings: predictions are logistic in the lead over T.",
+                T, "points", "Spread of the ratings: predictions are logistic in the lead over T."
             ),
         ),
         Parameter(
@@ -260,9 +250,7 @@ class ZoneStats(System):
             1e-6,
             1e6,
             Factor(
-                GAME_MULT,
-                "points per minute",
-                "Multiplier of all adjustments, also their cap.",
+                GAME_MULT, "points per minute", "Multiplier of all adjustments, also their cap."
             ),
         ),
         Parameter(
@@ -270,16 +258,12 @@ class ZoneStats(System):
             MAX_GAME_LENGTH,
             1e-3,
             1e6,
-            Factor(
-                MAX_GAME_LENGTH,
-                "minutes",
-                "Length beyond which a match counts no more.",
-            ),
+            Factor(MAX_GAME_LENGTH, "minutes", "Length beyond which a match counts no more."),
         ),
     )
     unit = ("T", "GAME_MULT")
     columns = (Column("rating"),)
-    verbs = Verbs(_strengths, _chances, _update)
+    verbs = Verbs(mean_strengths, _chances, _update)
     tuned_first = ("GAME_MULT",)
 
     def __init__(self, cap: str = MOST_DISTANT) -> None:

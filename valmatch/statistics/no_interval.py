@@ -18,8 +18,14 @@ def why_no_interval(estimates: Mapping[str, Estimate], of_all: str) -> str:
     """Return why some of several means have no interval; "" if all have one."""
     if of_all:
         return of_all
-    return _said(
-        {name: _kind(estimate) for name, estimate in estimates.items() if estimate.ci_low is None}
+    return "; ".join(
+        _sentences(
+            {
+                name: _kind(estimate)
+                for name, estimate in estimates.items()
+                if estimate.ci_low is None
+            }
+        )
     )
 
 
@@ -59,14 +65,16 @@ def why_not_adjusted(
     adjusted: Mapping[str, Adjusted], estimates: Mapping[str, Estimate], controls: int
 ) -> str:
     """Return why some means are not adjusted by control variates; "" if all are."""
-    return _said(
-        {
-            name: "undefined in some replications"
-            if estimates[name].undefined
-            else f"known from too few replications for {controls} control variates"
-            for name, values in adjusted.items()
-            if values.ci_high_cv is None
-        }
+    return "; ".join(
+        _sentences(
+            {
+                name: "undefined in some replications"
+                if estimates[name].undefined
+                else f"known from too few replications for {controls} control variates"
+                for name, values in adjusted.items()
+                if values.ci_high_cv is None
+            }
+        )
     )
 
 
@@ -92,11 +100,6 @@ def reason_of_each(reasons: Mapping[str, str]) -> str:
         f"{names[0]}{f' and {len(names) - 1:,} more' if len(names) > 1 else ''}: {reason}"
         for reason, names in places.items()
     )
-
-
-def _said(kinds: Mapping[str, str]) -> str:
-    """Say what things are, those of one kind together."""
-    return "; ".join(_sentences(kinds))
 
 
 def _sentences(kinds: Mapping[str, str]) -> list[str]:

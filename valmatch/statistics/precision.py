@@ -145,12 +145,14 @@ class Target:
             return f"of {n} values fewer than {OFF_MODE} differ from the most frequent one"
         if found.min == found.max:
             return _too_wide(half, most)
+        from scipy.special import ndtri
+
         unit, (second, third, fourth) = central_moments(values, 4)
         enough = math.ceil(PER_SKEWNESS * third * third / second**3)
         if n < enough:
             return f"{n} values are too few for values this skewed (at least {enough})"
         spread = math.sqrt(max(fourth - second * second, 0.0) / n)
-        upper = second * n / (n - 1) + _normal_quantile(UPPER_LIMIT) * spread
+        upper = second * n / (n - 1) + float(ndtri(UPPER_LIMIT)) * spread
         half = t_quantile((1.0 + found.confidence) / 2.0, n - 1) * unit * math.sqrt(upper / n)
         return _too_wide(half, most)
 
@@ -158,12 +160,6 @@ class Target:
 def _too_wide(half: float, most: float) -> str | None:
     """Return why a half-width does not reach a wanted one; None if it does."""
     return f"the half-width may be {half:.4g} (at most {most:.4g})" if half > most else None
-
-
-def _normal_quantile(probability: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(probability))
 
 
 def looks(first: int, most: int) -> Iterator[int]:
@@ -241,17 +237,9 @@ def parse_target(text: str, limits: Mapping[str, tuple[float, float]]) -> Target
     if name not in limits:
         raise InputError(f"{option('targets')} {text}: no response {name!r} ({hint(name, names)})")
     relative = size.endswith("%")
-    width = _positive(size.removesuffix("%"))
-    if relative and width is not None:
-        width = width / 100.0
-    if not width:
+    width = (real_number(size.removesuffix("%").strip()) or 0.0) / (100.0 if relative else 1.0)
+    if width <= 0.0:
         raise InputError(
             f"{option('targets')} {text}: half-width {size!r} (allowed: a number > 0, or N%)"
         )
     return Target(name, names.index(name), width, relative, limits[name])
-
-
-def _positive(text: str) -> float | None:
-    """Return a finite number > 0; None if it is not one."""
-    value = real_number(text.strip())
-    return value if value is not None and value > 0 else None

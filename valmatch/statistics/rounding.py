@@ -44,17 +44,3 @@ def arms_of(arms: tuple[float, float] | None, half: str) -> str:
 def formatted(value: float | None, form: str) -> str:
     """Return a number in a format of `format`; "" for none."""
     return "" if value is None else f"{value:{form}}"
-
-
-def plus_minus(mean: float, half: float) -> str:
-    """Return a mean with its half-width, to two digits of the half-width."""
-    if math.isnan(mean):
-        return "undefined"
-    if math.isnan(half):
-        return f"{mean:.4g}"
-    if half == 0:
-        return f"{mean:.6g} ± 0"
-    digits = min(9, 1 - math.floor(math.log10(half)))
-    if not -4 < digits < 7:
-        return f"{mean:.4g} ± {half:.2g}"
-    return f"{mean:,.{max(0, digits)}f} ± {half:,.{max(0, digits)}f}"

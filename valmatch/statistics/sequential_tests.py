@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -83,22 +83,9 @@ class SequentialTest:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as ``--json`` prints them."""
-        return {
-            "counts": list(self.counts),
-            "games": self.games,
-            "left_out": self.left_out,
-            "elo0": self.elo0,
-            "elo1": self.elo1,
-            "alpha": self.alpha,
-            "beta": self.beta,
-            "llr": self.llr,
-            "lower_bound": self.lower_bound,
-            "upper_bound": self.upper_bound,
-            "score": self.score,
-            "elo": self.elo,
-            "decision": self.decision,
-            "expected_games": dict(self.expected_games),
-        }
+        rest = asdict(self)
+        counts, left_out = list(rest.pop("counts")), rest.pop("left_out")
+        return {"counts": counts, "games": self.games, "left_out": left_out, **rest}
 
 
 def sequential_test(
@@ -119,7 +106,7 @@ def sequential_test(
     Parameters
     ----------
     counts : sequence of int
-        Losses, draws and wins of the first player; or of pairs of games those in which he made 0,
+        Losses, draws and wins of the first player; or of pairs of games those in which they made 0,
         1/2, 1, 3/2 and 2 points. Of a result that has never come .001 counts.
     elo0, elo1 : float
         The hypotheses, `elo0` the smaller, from -2,000 to 2,000.
@@ -254,9 +241,9 @@ def expected_steps(drift: float, variance: float, lower: float, upper: float) ->
 def _counts(counts: Sequence[int]) -> tuple[int, ...]:
     """Return counts, checked."""
     allowed = f"3: {KINDS[3]}; or 5: {KINDS[5]}"
-    if isinstance(counts, str) or not isinstance(counts, Sequence) or len(counts) not in KINDS:
-        n = "" if isinstance(counts, str) or not isinstance(counts, Sequence) else len(counts)
-        what = f"{n} counts" if n else shown(counts)
+    numbers = isinstance(counts, Sequence) and not isinstance(counts, str)
+    if not numbers or len(counts) not in KINDS:
+        what = f"{len(counts)} counts" if numbers and counts else shown(counts)
         raise InputError(f"{option('counts')}: {what} (allowed: {allowed})")
     for k, value in enumerate(counts):
         whole = isinstance(value, Integral) and not isinstance(value, bool)
@@ -265,10 +252,9 @@ def _counts(counts: Sequence[int]) -> tuple[int, ...]:
             raise InputError(
                 f"{option('counts')}: {shown(value)} at place {k + 1} (allowed: {what})"
             )
-    found = tuple(map(int, counts))
-    if not any(found):
+    if not any(counts):
         raise InputError(f"{option('counts')}: no game (allowed: one or more)")
-    return found
+    return tuple(map(int, counts))
 
 
 def _check_hypotheses(elo0: float, elo1: float) -> None:

@@ -90,7 +90,6 @@ def test_bounds_rule_out_no_pair_that_is_the_best(goal: str) -> None:
         assert bounded.max() == best
         near = bounded >= best * (1.0 - 1e-8)
         assert np.array_equal(whole[near], bounded[near])
-        assert (bounded >= whole * (1.0 - 1e-7)).all() or goal == "best"
         assert np.array_equal(np.isneginf(whole), ~some)
 
 

@@ -89,27 +89,6 @@ def gain_of(bends: int, work: Floats, scale: float) -> float:
     return gain * scale
 
 
-def expected_gain(intercepts: Floats, slopes: Floats) -> float:
-    """Return E max(a + b Z) - max a of lines with intercepts a and slopes b, Z standard normal.
-
-    Shapes: `intercepts`, `slopes` (n,).
-
-    Examples
-    --------
-    Two equals of which one moves by 1: half of the mean of |Z|.
-
-    >>> round(expected_gain([0.0, 0.0], [1.0, 0.0]), 6)
-    0.398942
-    """
-    a, b = np.asarray(intercepts, np.float64), np.asarray(slopes, np.float64)
-    best = int(a.argmax())
-    others = np.arange(a.size) != best
-    work = np.empty((2 * a.size, 2))
-    steepness = b[others] - b[best]
-    bends = envelope(a[best] - a[others], steepness, np.zeros_like(steepness), math.inf, work)
-    return float(gain_of(bends, work, 1.0))
-
-
 # The probability that two players are named in the wrong order, before and after a game.
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
@@ -182,13 +161,13 @@ def closeness(pairs: Pairs) -> None:
     """
     n, p = pairs.mean.size, 0
     for i in range(n):
-        own = math.sqrt(max(pairs.covariance[at(i), at(i)], 0.0))
+        error = math.sqrt(max(pairs.covariance[at(i), at(i)], 0.0))
         for j in range(i + 1, n):
             value = -np.inf
             if pairs.open[at(p)]:
                 other = math.sqrt(max(pairs.covariance[at(j), at(j)], 0.0))
                 lead = pairs.mean[at(i)] - pairs.mean[at(j)]
-                value = math.exp(-abs(lead) / 200.0) * (own + other)
+                value = math.exp(-abs(lead) / 200.0) * (error + other)
             pairs.values[at(p)] = value
             p += 1
 
@@ -231,7 +210,7 @@ def information(pairs: Pairs) -> None:
                 lead, deviation = _log_odds(pairs, i, i + 1 + likely - p)
                 best = mutual_information(lead, deviation, pairs.draw_weight)
             p += n - 1 - i
-    p, lead, deviation, told = 0, 0.0, -1.0, 0.0
+    p, lead, deviation, nats = 0, 0.0, -1.0, 0.0
     for i in range(n):
         for j in range(i + 1, n):
             if not pairs.open[at(p)]:
@@ -240,9 +219,9 @@ def information(pairs: Pairs) -> None:
                 before = lead, deviation
                 lead, deviation = _log_odds(pairs, i, j)
                 if (lead, deviation) != before:  # newcomers are all alike
-                    told = mutual_information(lead, deviation, pairs.draw_weight)
-                pairs.values[at(p)] = told
-                best = max(best, told)
+                    nats = mutual_information(lead, deviation, pairs.draw_weight)
+                pairs.values[at(p)] = nats
+                best = max(best, nats)
             p += 1
 
 
@@ -276,7 +255,6 @@ def _tables() -> tuple[Floats, Floats, Floats]:
 _EXCESS, _CRESTS, _HEIGHTS = _tables()
 
 _HALF_CREST = 0.5 * math.exp(-0.5)  # the largest value of z exp(-z^2 / 2) / 2
-_MOST_GAMES = 2.0 ** (LOOKS - 1)  # the largest number of games that is tried
 _TINY = 1e-300  # what a divisor is at least
 
 _ROUNDED = 4e-15
@@ -328,50 +306,17 @@ def _ceiling(pairs: Pairs, i: int, j: int, p: int) -> float:
 
 @kernel
 def _bounded(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
-    """Return the value of a pair, or something below `floor` if it is below that.
-
-    The cheapest bounds come first: most pairs need no more.
-    """
+    """Return the value of a pair, or something below `floor` if it is below that."""
+    spread, bound = variance_of(pairs, i, j), np.inf
+    if spread == 0.0:
+        return 0.0
     if pairs.goal == _BEST:
-        return _bounded_gain(pairs, i, j, count, floor)
-    spread = variance_of(pairs, i, j)
-    if spread == 0.0:
-        return 0.0
-    if pairs.goal == _ORDER:
-        most = 0.25 * pairs.points * pairs.points  # no score varies more
-        bound = _ceiling_of_fall(pairs, i, j, count, most, spread)
-        if bound >= floor:
-            bound = _ceiling_of_fall(pairs, i, j, count, pair_information(pairs, i, j), spread)
-        if bound >= floor:
-            bound = _most_fallen(pairs, i, j, count)
-        if bound < floor:
-            return bound
-    return _value(pairs, i, j, count, floor)
-
-
-@part(inline=True)
-def _bounded_gain(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
-    """Return `_gain` of a pair, or something below `floor` if it is below that."""
-    spread = variance_of(pairs, i, j)
-    if spread == 0.0:
-        return 0.0
-    most = 0.25 * pairs.points * pairs.points  # no score varies more
-    p = number_of(i, j, pairs.mean.size)
-    _measure_sides(pairs, i, j, count, p)
-    bound = _ceiling_of_sides(pairs, i, j, p)
-    if bound < floor:
-        return bound
-    # Beyond the deviation nothing moves, however much is learnt.
-    if count == 0 or pairs.gaps[at(count - 1)] > 0.0:
-        bends = _bends(pairs, i, j, count, spread)
-    else:
-        bends = _bends_at_once(pairs, p)
-    bound = _ceiling_of_bends(pairs, bends, spread, most)
-    if bound < floor:
-        return bound
-    information = pair_information(pairs, i, j)
-    bound = _ceiling_of_bends(pairs, bends, spread, information)
-    return bound if bound < floor else _gain(pairs, bends, spread, information, floor)
+        p = number_of(i, j, pairs.mean.size)
+        _measure_sides(pairs, i, j, count, p)
+        bound = _ceiling_of_sides(pairs, i, j, p)
+    elif pairs.goal == _ORDER:
+        bound = _ceiling_of_fall(pairs, i, j, count, pair_information(pairs, i, j), spread)
+    return bound if bound < floor else _value(pairs, i, j, count, floor)
 
 
 @kernel
@@ -401,12 +346,8 @@ def _likely_best(pairs: Pairs, count: int) -> float:
 @part(inline=True)
 def pair_information(pairs: Pairs, i: int, j: int) -> float:
     """Return the information of a game of two players, per squared point."""
-    b = pairs.points
-    lead, deviation = (
-        b * (pairs.mean[at(i)] - pairs.mean[at(j)]),
-        b * math.sqrt(variance_of(pairs, i, j)),
-    )
-    return b * b * game_information(lead, deviation, pairs.draw_weight)
+    lead, deviation = _log_odds(pairs, i, j)
+    return pairs.points * pairs.points * game_information(lead, deviation, pairs.draw_weight)
 
 
 @part(inline=True)
@@ -422,8 +363,7 @@ def _value(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
     if spread == 0.0:
         return 0.0
     if pairs.goal == _BEST:
-        bends = _bends(pairs, i, j, count, spread)
-        return _gain(pairs, bends, spread, pair_information(pairs, i, j), floor)
+        return _gain(pairs, i, j, count, spread)
     if pairs.goal == _ORDER:
         return _fall(pairs, i, j, count, floor)
     moved = pairs.parts[at(i), 0] - pairs.parts[at(j), 0]
@@ -449,59 +389,20 @@ def _rivals(pairs: Pairs) -> int:
     return count
 
 
-@part(inline=True)
-def _bends(pairs: Pairs, i: int, j: int, count: int, spread: float) -> int:
-    """Find where the envelope of the lines of a pair bends, as far as anything moves."""
-    first, second = pairs.parts[at(i), :count], pairs.parts[at(j), :count]
-    reach = FAR / math.sqrt(spread)
-    return envelope(pairs.gaps[:count], first, second, reach, pairs.bends)
-
-
-@part(inline=True)
-def _bends_at_once(pairs: Pairs, p: int) -> int:
-    """Do what `_bends` does where all rivals are level with the leader, as newcomers are."""
-    bends = 0
-    for steepest in (pairs.sides[at(p), 0], pairs.sides[at(p), 2]):
-        if steepest > 0.0:
-            pairs.bends[at(bends), 0], pairs.bends[at(bends), 1] = 0.0, steepest
-            bends += 1
-    return bends
-
-
 @kernel
-def _gain(pairs: Pairs, bends: int, spread: float, information: float, floor: float) -> float:
-    """Return by how much the expected rating of who is named the best grows, per game.
-
-    Below `floor` it may be less than that. What is gained is convex in how far ratings move, so
-    that between two numbers of games it is below the chord: most numbers need no more.
-    """
+def _gain(pairs: Pairs, i: int, j: int, count: int, spread: float) -> float:
+    """Return by how much the expected rating of who is named the best grows, per game."""
+    first, second = pairs.parts[at(i), :count], pairs.parts[at(j), :count]
+    # Beyond the deviation nothing moves, however much is learnt.
+    reach = FAR / math.sqrt(spread)
+    bends = envelope(pairs.gaps[:count], first, second, reach, pairs.bends)
     if bends == 0:
         return 0.0
-    longest = _step(_MOST_GAMES, information, spread)
-    most = gain_of(bends, pairs.bends, longest)
-    moved = _step(1.0, information, spread)
-    gained = gain_of(bends, pairs.bends, moved)
-    slack = _slack(bends, pairs.bends, longest)
-    games, best = 2.0, max(gained, most / _MOST_GAMES)
-    while games < _MOST_GAMES and most * (1.0 + _NEAR) + slack > max(best, floor) * games:
-        step = _step(games, information, spread)
-        chord = most
-        if longest > step > moved:
-            chord = gained + (most - gained) * ((step - moved) / (longest - moved))
-        if chord * (1.0 + _NEAR) + slack > max(best, floor) * games:
-            moved, gained = step, gain_of(bends, pairs.bends, step)
-            best = max(best, gained / games)
+    information, games, best = pair_information(pairs, i, j), 1.0, 0.0
+    for _ in range(LOOKS):
+        best = max(best, gain_of(bends, pairs.bends, _step(games, information, spread)) / games)
         games *= 2.0
     return best
-
-
-@part(inline=True)
-def _slack(bends: int, work: Floats, longest: float) -> float:
-    """Return how much `gain_of` may leave out beyond `FAR`."""
-    slopes = 0.0
-    for k in range(bends):
-        slopes += work[at(k), 1]
-    return 1e-17 * slopes * longest
 
 
 @part(inline=True)
@@ -558,16 +459,6 @@ def _ceiling_of_sides(pairs: Pairs, i: int, j: int, p: int) -> float:
     return _ceiling_of_gain(sides[0], sides[1], spread, most) + _ceiling_of_gain(
         sides[2], sides[3], spread, most
     )
-
-
-@part(inline=True)
-def _ceiling_of_bends(pairs: Pairs, bends: int, spread: float, information: float) -> float:
-    """Return an upper bound of `_gain`: the sum of those of all bends of an envelope."""
-    total = 0.0
-    for k in range(bends):
-        inverse = 1.0 / max(pairs.bends[at(k), 0], _TINY)
-        total += _ceiling_of_gain(pairs.bends[at(k), 1], inverse, spread, information)
-    return total
 
 
 @part(inline=True)
@@ -645,19 +536,6 @@ def _ceiling_of_fall(
             one = single * moved * pairs.bends[at(r), 1]
             total += min(one, several * moved * moved * pairs.bends[at(count + 1 + r), 0])
     return total * (1.0 + _NEAR)
-
-
-@kernel
-def _most_fallen(pairs: Pairs, i: int, j: int, count: int) -> float:
-    """Return an upper bound of `_fall`."""
-    spread = variance_of(pairs, i, j)
-    if spread == 0.0:
-        return 0.0
-    information, games, best = pair_information(pairs, i, j), 1.0, 0.0
-    for _ in range(LOOKS):
-        best = max(best, _bound(pairs, i, j, count, _step(games, information, spread)) / games)
-        games *= 2.0
-    return best
 
 
 @kernel

@@ -310,7 +310,7 @@ def linked(counts: Counts, ties: bool, space: Space) -> bool:
 
 @kernel
 def wins_go_round(counts: Counts, space: Space) -> bool:
-    """Return whether wins alone lead from somebody back to him, so that nu has a maximum."""
+    """Return whether wins alone lead from somebody back to them, so that nu has a maximum."""
     n = counts.won.shape[0]
     left = space.slopes
     left[:n] = 1.0

@@ -66,7 +66,7 @@ class Model(WholeModel):
         free = np.ones(last + 1, np.bool_)
         free[:n] = linked.rated
         free[fixed] = False
-        if not len(anchors.players) and linked.rated.sum() == 1:  # he is the zero
+        if not len(anchors.players) and linked.rated.sum() == 1:  # that is the zero
             free[:n] = False
         free[n:last] = linked.games.any()
         free[last] = davidson

@@ -49,7 +49,7 @@ class PlayerDays(NamedTuple):
 
     players: Ints  # (player-days,) number of the player
     days: Ints  # (player-days,) number of the day
-    games: Ints  # (player-days,) how many he played then
+    games: Ints  # (player-days,) how many they played then
     of_row: Ints  # (rows,) the player-day of each row of the games
     last_day: int  # the last day of all games
 
@@ -428,7 +428,7 @@ class PathModel(WholeModel):
 
     days: PlayerDays = field(repr=False)  # who played when
     drift: float  # standard deviation of what a rating moves in a day, in points
-    deviation: float  # standard deviation of a player's rating on his first day
+    deviation: float  # standard deviation of a player's rating on the first day
     mean: float  # the mean of the ratings of all players on their first days
 
     @property
