@@ -276,6 +276,22 @@ def test_kernels_that_make_no_array_count_no_references(allocates: bool) -> None
     assert ("NRT_incref" in code) == allocates
 
 
+@compilation.njit
+def summed(count: int) -> int:
+    """Make an array."""
+    return int(np.arange(count).sum())
+
+
+@compilation.unallocating
+def one_more(count: int) -> int:
+    """Call a kernel that makes an array."""
+    return summed(count) + 1
+
+
+def test_a_kernel_that_makes_no_array_may_call_one_that_does() -> None:
+    assert one_more(4) == 7
+
+
 def test_no_part_of_joint_matching_counts_references() -> None:
     """One part that did would count whatever array it hands on."""
     parts = [
