@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from valmatch.matching.plain_tickets.pool import Proposal, missing
 from valmatch.rule_sets.descriptions import stepped
-from valmatch.rule_sets.event_log import EventLog, proposals
+from valmatch.rule_sets.event_log import EventLog, matches_of
 from valmatch.rule_sets.types import spelled
 from valmatch.rule_sets.world_reading import WorldReading
 from valmatch.rule_sets.worlds import Search
@@ -85,7 +85,7 @@ def side_of_log(log: EventLog) -> Side:
     """Return what a log says of its tickets."""
     numbers = {one.id: number for number, one in enumerate(log.tickets)}
     waits = [round(t.end - t.time, 3) if t.status == DONE else None for t in log.tickets]
-    matches = [frozenset(numbers[one.id] for one in tickets) for _, tickets in proposals(log)]
+    matches = [frozenset(numbers[one.id] for one in tickets) for tickets in matches_of(log)]
     return Side([one.status for one in log.tickets], waits, matches)
 
 

@@ -130,10 +130,12 @@ def read_events(text: str) -> tuple[EventLog | None, list[Problem]]:
     reader = _Reader(problems)
     for item in line_items(text, problems, "events", nulls=False):
         reader.read(item)
-    log = None if problems.errors else reader.log()
-    if log is not None and not log.tickets:
+    if problems.errors:
+        return None, problems.sorted()
+    log = reader.log()
+    if not log.tickets:
         problems.error(0, "", "no ticket: no event of a matchmaker")
-    elif log is not None and log.end - log.start > LONGEST:
+    elif log.end - log.start > LONGEST:
         problems.error(0, "", f"more than {LONGEST / 86_400:g} days from the first to the last")
     return (None if problems.errors else log), problems.sorted()
 
@@ -159,11 +161,10 @@ class _Reader:
         if kind != KIND:
             self.others += kind is not None
             return
-        number = item.text("id") if "id" in item.members else None
-        if number is not None and number in self.ids:
-            self.repeated += 1
-            return
-        if number is not None:
+        if (number := item.text("id")) is not None:
+            if number in self.ids:
+                self.repeated += 1
+                return
             self.ids.add(number)
         time = self._time(item, "time")
         node = item.get("detail", "object", required=True)
@@ -172,11 +173,11 @@ class _Reader:
         detail = Item(node, self.problems, lenient=True)
         kind = detail.choice("type", TYPES, required=True)
         named = [self._ticket(one) for one in detail.items("tickets", required=True)]
-        match = detail.text("matchId") if "matchId" in detail.members else None
+        match = detail.text("matchId") or ""
         if kind is not None and time is not None:
             tickets = [one for one in named if one]
             more = detail if kind in DETAILED else None
-            self.events.append(_Event(time, len(self.events), kind, match or "", tickets, more))
+            self.events.append(_Event(time, len(self.events), kind, match, tickets, more))
 
     def _unpacked(self, item: Item) -> Item | None:
         """Return the event in a notification; None where the line is no notification."""
@@ -185,14 +186,15 @@ class _Reader:
         message = item.text("Message")
         if message is None:
             return None
-        own = Problems(message)
-        node = read_json(message, own)
-        if node is not None and node.kind == "object" and not own.errors:
+        problems = Problems(message)
+        node = read_json(message, problems)
+        if node is not None and node.kind == "object" and not problems.errors:
             places = one_place(partial(item.at, "Message"))
-            inner = Node(node.value, places, item.inner("Message"))
-            return Item(inner, self.problems, lenient=True)
-        others = "" if node is None else f"an object, not {called(node)}"
-        why = own.sorted()[0].text if own.errors else others
+            event = Node(node.value, places, item.inner("Message"))
+            return Item(event, self.problems, lenient=True)
+        why = problems.sorted()[0].text if problems.errors else ""
+        if node is not None and not why:
+            why = f"an object, not {called(node)}"
         item.error("Message", f"no event in it: {why}")
         return None
 
@@ -215,10 +217,9 @@ class _Reader:
         said: list[object] = []
         for one in item.items("players", required=True):
             player = one.text("playerId", required=True)
-            team = one.text("team") if "team" in one.members else None
             if player is not None and player in players:
                 one.error("playerId", f"player {shown(player)} twice in a ticket")
-            players[player or ""] = team or ""
+            players[player or ""] = one.text("team") or ""
             if "accepted" in one.members:
                 said.append(one.members["accepted"].value)
         if name is None or time is None:
@@ -239,13 +240,13 @@ class _Reader:
         events = sorted(self.events)
         tickets = sorted(self.tickets.values(), key=lambda one: one.time)
         first = tickets[0].time if tickets else 0.0
-        found = EventLog(tickets, first, events[-1].time if events else first)
-        found.others, found.repeated = self.others, self.repeated
+        log = EventLog(tickets, first, events[-1].time if events else first)
+        log.others, log.repeated = self.others, self.repeated
         for one in tickets:  # teams of those who search, not of matches
             one.players = dict.fromkeys(one.players, "")
         for event in events:
-            self._follow(event, found)
-        return found
+            self._follow(event, log)
+        return log
 
     def _follow(self, event: _Event, log: EventLog) -> None:
         """Take an event into account."""
@@ -296,13 +297,13 @@ def rounded(log: EventLog, time: float) -> float:
     return round(time - log.start, 3)
 
 
-def proposals(log: EventLog) -> Iterator[tuple[str, list[LoggedTicket]]]:
-    """Yield the matches that were made, each with its tickets."""
-    found: dict[str, list[LoggedTicket]] = {}
+def matches_of(log: EventLog) -> list[list[LoggedTicket]]:
+    """Return the tickets of each match that was made."""
+    matches: dict[str, list[LoggedTicket]] = {}
     for one in log.tickets:
         if one.match:
-            found.setdefault(one.match, []).append(one)
-    yield from found.items()
+            matches.setdefault(one.match, []).append(one)
+    return list(matches.values())
 
 
 # Tickets of a game's own log, with what is known of their players from elsewhere.
@@ -342,18 +343,14 @@ def world_of_log(
 
 def _strange_teams(log: EventLog, table: Table) -> list[Problem]:
     """Return what is wrong where games that run have teams that the rules do not."""
-    teams = {team.name for team in table.teams}
-    strange = [one for one in log.tickets if one.running and set(one.players.values()) - teams]
-    if not strange:
-        return []
-    for one in strange:
+    teams, strange = {team.name for team in table.teams}, None
+    for one in log.tickets:
         for player, team in one.players.items():
-            if team not in teams:
-                text = (
-                    f"player {shown(player)} is on team {shown(team)}, which the rules do not have"
-                )
-                one.item.error("players", text)
-    return strange[0].item.problems.sorted()
+            if one.running and team not in teams:
+                what = f"player {shown(player)} is on team {shown(team)}"
+                one.item.error("players", f"{what}, which the rules do not have")
+                strange = one.item.problems
+    return strange.sorted() if strange else []
 
 
 def _ticket(log: EventLog, one: LoggedTicket, known: Mapping[str, Player]) -> Ticket:

@@ -36,6 +36,11 @@ class Known(NamedTuple):
     teams: dict[str, tuple[int, ...]]
     number: int  # how many teams there are
 
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The numbers of the attributes by name."""
+        return {one.name: number for number, one in enumerate(self.attributes)}
+
 
 class ExpressionFault(Exception):  # noqa: N818 - caught where the expression is read
     """An expression says nothing; its text says why."""
@@ -89,10 +94,10 @@ def _base(text: str, base: re.Match[str], known: Known) -> Aggregate:
     if base[6] is None:
         return Aggregate(text, teams, grouped, "players", (), "player", depth + 1)
     name = base[6].strip()
-    names = [attribute.name for attribute in known.attributes]
-    if name not in names:
-        raise ExpressionFault(f"no attribute {shown(name)} is declared ({hint(name, names)})")
-    number = names.index(name)
+    if name not in known.numbers:
+        near = hint(name, known.numbers)
+        raise ExpressionFault(f"no attribute {shown(name)} is declared ({near})")
+    number = known.numbers[name]
     kind = known.attributes[number].kind
     if kind == "map":
         raise ExpressionFault(f"{name} is a map, which no expression can use; sorts can")

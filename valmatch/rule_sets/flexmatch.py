@@ -70,54 +70,43 @@ def read_algorithm(item: Item | None, known: Known) -> tuple[Search, bool]:
         return Search(), False
     item.known(ALGORITHM_KEYS)
     strategy = item.choice("strategy", list(BATCHES)) or "exhaustiveSearch"
-    large = strategy == "balanced"
-    batching = _batching(item, strategy)
-    order = _batch_order(item, batching, known)
-    balance = _balance(item, large, known)
-    age = item.choice("expansionAgeSelection", AGES)
-    priority = item.choice("backfillPriority", PRIORITIES) or "normal"
-    if large and "backfillPriority" in item.members:
-        item.warn("backfillPriority", "has no effect with balanced, which takes backfill first")
-    search = Search(
-        large,
-        balance,
-        "sorted" if batching == "sorted" else "random",
-        order,
-        "high" if large else priority,  # type: ignore[arg-type]
-    )
-    return search, age == "oldest"
-
-
-def _batching(item: Item, strategy: str) -> str | None:
-    """Return how batches are formed."""
     every = [name for names in BATCHES.values() for name in names]
     batching = item.choice("batchingPreference", every)
     if batching and batching not in BATCHES[strategy]:
         allowed = " or ".join(BATCHES[strategy])
         text = f"{batching} does not go with the strategy {strategy} ({allowed} does)"
         item.error("batchingPreference", text)
-    return batching
+    large, is_sorted = strategy == "balanced", batching == "sorted"
+    order = _batch_order(item, is_sorted, known)
+    balance = _balance(item, large, known)
+    age = item.choice("expansionAgeSelection", AGES)
+    priority = item.choice("backfillPriority", PRIORITIES) or "normal"
+    if large and "backfillPriority" in item.members:
+        item.warn("backfillPriority", "has no effect with balanced, which takes backfill first")
+    batches = "sorted" if is_sorted else "random"
+    backfill = "high" if large else priority
+    return Search(large, balance, batches, order, backfill), age == "oldest"  # type: ignore[arg-type]
 
 
-def _batch_order(item: Item, batching: str | None, known: Known) -> tuple[int, ...]:
+def _batch_order(item: Item, is_sorted: bool, known: Known) -> tuple[int, ...]:
     """Return the attributes by which the pool is sorted before it is cut."""
-    names = [attribute.name for attribute in known.attributes]
-    order = []
+    numbers, order = known.numbers, []
     for node in item.list_of("sortByAttributes", "string"):
-        if node.value not in names:
+        number = numbers.get(str(node.value))
+        if number is None:
             text = f"no attribute {shown(node.value)} is declared"
-            item.problems.error(node.start, node.path, text)
-        elif known.attributes[names.index(str(node.value))].kind not in ("number", "text"):
+        elif known.attributes[number].kind not in ("number", "text"):
             text = f"{shown(node.value)} is neither a number nor a string"
-            item.problems.error(node.start, node.path, text)
         else:
-            order.append(names.index(str(node.value)))
+            order.append(number)
+            continue
+        item.problems.error(node.start, node.path, text)
     given = item.members.get("sortByAttributes")
-    if batching == "sorted" and (given is None or not given.value):
+    if is_sorted and (given is None or not given.value):
         item.error("batchingPreference", "sorted needs sortByAttributes")
-    if given and batching != "sorted":
+    if given and not is_sorted:
         item.warn("sortByAttributes", "has no effect without batchingPreference sorted")
-    return tuple(order) if batching == "sorted" else ()
+    return tuple(order) if is_sorted else ()
 
 
 def _balance(item: Item, large: bool, known: Known) -> int | None:
@@ -125,18 +114,16 @@ def _balance(item: Item, large: bool, known: Known) -> int | None:
     name = item.text("balancedAttribute", required=large)
     if name is None:
         return None
-    names = [attribute.name for attribute in known.attributes]
-    if name not in names:
+    number = known.numbers.get(name)
+    if number is None:
         item.error("balancedAttribute", f"no attribute {shown(name)} is declared")
-        return None
-    number = names.index(name)
-    if known.attributes[number].kind != "number":
+    elif known.attributes[number].kind != "number":
         item.error("balancedAttribute", f"{shown(name)} is no number")
-        return None
-    if not large:
+    elif large:
+        return number
+    else:
         item.warn("balancedAttribute", "has no effect without the strategy balanced")
-        return None
-    return number
+    return None
 
 
 # Remarks on rule sets that the service takes, but that will hardly do what is meant.
@@ -168,15 +155,16 @@ def _remarks(rule: Rule, table: Table) -> Iterator[str]:
     """Yield what is to be said of a rule."""
     if why := _never_binds(rule.predicate, table):
         yield f"rule {shown(rule.name)} never refuses anything: {why}"
-    yield from _empty_ranges(rule.predicate)
+    predicate, players = rule.predicate, _most_players(table)
     yield from _of_empty_teams(rule, table)
-    if isinstance(rule.predicate, Reached) and rule.predicate.most:
-        yield from _latencies_below(LEAST_LATENCY, rule.predicate.most)
-    most = _most_players(table)
-    if isinstance(rule.predicate, Counted) and rule.predicate.counts == "holders":
-        least = _numbers(rule.predicate.least)
-        if least and min(least) > most:
-            yield f"minCount {min(least):g} is never reached by the {most:g} players of a match"
+    if isinstance(predicate, Reached) and predicate.most:
+        yield from _latencies_below(LEAST_LATENCY, predicate.most)
+    if isinstance(predicate, Within | Counted) and predicate.least:
+        least = min(predicate.least.numbers)
+        if predicate.most and least > max(predicate.most.numbers):
+            yield "the least is above the most: it never holds"
+        if isinstance(predicate, Counted) and predicate.counts == "holders" and least > players:
+            yield f"minCount {least:g} is never reached by the {players:g} players of a match"
 
 
 def _latencies_below(least: float, most: Steps) -> Iterator[str]:
@@ -194,13 +182,13 @@ def _never_binds(rule: Predicate, table: Table) -> str:
     if isinstance(rule, Compared):
         one_each = all(_most_values(one, table) <= 1 for one in rule.measures)
         return "its lists have one value at most" if one_each and not rule.reference else ""
-    if not isinstance(rule, Within | Counted) or any(_numbers(rule.least)):
+    if not isinstance(rule, Within | Counted) or (rule.least and any(rule.least.numbers)):
         return ""
     if rule.most is None:
         return f"every {'distance' if isinstance(rule, Within) else 'number'} is at least 0"
     players = _most_players(table)
     counts_players = isinstance(rule, Counted) and rule.counts == "holders"
-    unbound = counts_players and min(_numbers(rule.most)) >= players
+    unbound = counts_players and min(rule.most.numbers) >= players
     return f"a match has at most {players:g} players" if unbound else ""
 
 
@@ -214,14 +202,6 @@ def _most_values(measure: Aggregate, table: Table) -> float:
     if any(function not in ("flatten",) for function in measure.functions):
         return len(teams)
     return sum(teams) if "flatten" in measure.functions or not measure.grouped else max(teams)
-
-
-def _empty_ranges(predicate: Predicate) -> Iterator[str]:
-    """Yield that no number is in a range."""
-    if not isinstance(predicate, (Within, Counted)) or not (predicate.least and predicate.most):
-        return
-    if min(_numbers(predicate.least)) > max(_numbers(predicate.most)):
-        yield "the least is above the most: it never holds"
 
 
 def _of_empty_teams(rule: Rule, table: Table) -> Iterator[str]:
@@ -275,8 +255,7 @@ def _sizes_of_teams(table: Table, root: Item) -> None:
 def _unused(table: Table, root: Item) -> None:
     """Warn of attributes that nothing looks at."""
     used = {table.search.balance, *table.search.batch_order}
-    for rule in table.rules:
-        used |= rule.attributes
+    used = used.union(*(rule.attributes for rule in table.rules))
     for number, item in enumerate(root.items("playerAttributes")):
         if number not in used:
             item.warn("", f"attribute {shown(item.text('name'))} is declared and not used")
@@ -285,11 +264,6 @@ def _unused(table: Table, root: Item) -> None:
 def _most_players(table: Table) -> float:
     """Return the most players that a match ever has."""
     return sum(max(team.most.numbers) for team in table.teams)
-
-
-def _numbers(steps: Steps | None) -> list[float]:
-    """Return the numbers that a value takes over the ages."""
-    return steps.numbers if steps else []
 
 
 VERSION = "1.0"
@@ -347,11 +321,18 @@ def read_parsed(
 ) -> Reading:
     """Return what a text says whose values are found, None where they cannot be."""
     short = node is not None and is_short(node)
-    if node is not None and short:
+    if node is None:
+        table = None
+    elif short:
         node = expand(node, problems, lenient)
         table = read_expanded(node, problems, timeout) if node else None
+    elif is_world(node):
+        what = "this is a world of tickets with its rule set, which `valmatch rules replay` plays"
+        problems.error(node.start, "", what)
+        table = None
     else:
-        table = None if node is None else _alone(node, problems, timeout, lenient)
+        table = read_node(node, problems, timeout, lenient)
+    if not short:
         _check_length(len(text), problems, lenient)
     return Reading(None if problems.errors else table, problems.sorted(), node, short)
 
@@ -359,15 +340,6 @@ def read_parsed(
 def is_world(node: Node) -> bool:
     """Return whether a text is a world, by its keys."""
     return RULE_SET in node.members
-
-
-def _alone(node: Node, problems: Problems, timeout: float | None, lenient: bool) -> Table | None:
-    """Return the table of a text that is to be a rule set and nothing more."""
-    if is_world(node):
-        text = "this is a world of tickets with its rule set, which `valmatch rules replay` plays"
-        problems.error(node.start, "", text)
-        return None
-    return read_node(node, problems, timeout, lenient)
 
 
 def _check_length(length: int, problems: Problems, lenient: bool = False, path: str = "") -> None:
@@ -476,12 +448,8 @@ def value_of(node: Node, kind: Valued) -> object:
 
 def _teams(root: Item, context: Context) -> list[tuple[Team, list[str]]]:
     """Return the teams, each with the names of those that its quantity makes of it."""
-    items = root.items("teams", required=True)
-    given = root.members.get("teams")
-    if given and given.kind == "array" and not given.value:
-        root.error("teams", "no team")
     found: list[tuple[Team, list[str]]] = []
-    for item in items:
+    for item in root.items("teams", required=True, empty="no team"):
         item.known(("name", "minPlayers", "maxPlayers", "quantity"))
         name = item.text("name", required=True)
         least, most = _sizes(item, name, context)

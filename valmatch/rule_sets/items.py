@@ -127,9 +127,16 @@ class Item:
             return None
         return value
 
-    def list_of(self, key: str, kind: str, required: bool = False) -> Iterator[Node]:
-        """Yield the values of a list; those of another kind are reported and left out."""
+    def list_of(
+        self, key: str, kind: str, required: bool = False, empty: str = ""
+    ) -> Iterator[Node]:
+        """Yield the values of a list; those of another kind are reported and left out.
+
+        `empty` is reported of a list without any.
+        """
         node = self.get(key, "array", required)
+        if node and empty and not node.value:
+            self.error(key, empty)
         for item in node.items if node else ():
             if item.kind == kind:
                 yield item
@@ -137,7 +144,7 @@ class Item:
                 text = f"{NAMES[kind]} is needed, not {called(item)}"
                 self.problems.error(item.start, item.path, text)
 
-    def items(self, key: str, required: bool = False) -> list[Item]:
+    def items(self, key: str, required: bool = False, empty: str = "") -> list[Item]:
         """Return the objects of a list."""
-        found = self.list_of(key, "object", required)
+        found = self.list_of(key, "object", required, empty)
         return [Item(node, self.problems, self.lenient, self.nulls) for node in found]

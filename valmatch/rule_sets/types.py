@@ -61,9 +61,9 @@ class Context(NamedTuple):
 
     def attribute(self, item: Item, key: str) -> int | None:
         """Return the number of the attribute that a key names, reporting an unknown one."""
-        names = [one.name for one in self.known.attributes]
-        name = item.choice(key, names, required=True)
-        return None if name is None else names.index(name)
+        numbers = self.known.numbers
+        name = item.choice(key, list(numbers), required=True)
+        return None if name is None else numbers[name]
 
     def stepped(
         self, item: Item, target: str, key: str, read: Callable[[Item, str], T | None]
@@ -115,9 +115,7 @@ def read_measures(item: Item, context: Context) -> tuple[Aggregate, ...]:
     if member and member.kind == "string":
         nodes = [member]
     else:
-        nodes = list(item.list_of("measurements", "string", required=True))
-        if member and member.kind == "array" and not member.value:
-            item.error("measurements", "no measurement")
+        nodes = list(item.list_of("measurements", "string", True, "no measurement"))
     found = [_expression(node, item, context) for node in nodes]
     return tuple(one for one in found if one)
 

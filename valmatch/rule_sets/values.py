@@ -49,12 +49,8 @@ def read_expansions(items: Sequence[Item], timeout: float | None) -> dict[str, E
 
 def _steps(item: Item, timeout: float | None) -> tuple[tuple[float, Item], ...]:
     """Return the steps of an expansion, as far as they increase."""
-    steps = item.items("steps", required=True)
-    node = item.members.get("steps")
-    if node and node.kind == "array" and not node.value:
-        item.error("steps", "no step")
     found: list[tuple[float, Item]] = []
-    for step in steps:
+    for step in item.items("steps", required=True, empty="no step"):
         step.known(("waitTimeSeconds", "value"))
         if "value" not in step.members:
             step.error("", "no value")

@@ -248,10 +248,7 @@ class _Tickets:
 
     def players(self, item: Item, running: bool) -> tuple[Player, ...]:
         """Return the players of a ticket."""
-        items = item.items("players", required=True)
-        node = item.members.get("players")
-        if node and node.kind == "array" and not node.value:
-            item.error("players", "no player")
+        items = item.items("players", required=True, empty="no player")
         if len(items) > self.most and not running:
             text = f"{len(items)} players, and no team ever has more than {self.most}"
             item.warn("players", text)

@@ -14,7 +14,7 @@ import numpy as np
 
 from valmatch.errors import InputError, in_lines
 from valmatch.inputs.files import read_text
-from valmatch.kernels.arrays import Bools, Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.matching.tickets.columns import Tickets, filled, has_value, tickets_of
 from valmatch.models.tickets.factors import MOST_PLAYERS, RoundTrips
 from valmatch.models.tickets.population import PROPOSALS
@@ -94,7 +94,7 @@ class TicketLog:
         latencies: Floats = np.full_like(drawn.latencies, np.nan)
         for column, region in enumerate(logged.regions):
             latencies[:, drawn.regions.index(region)] = logged.latencies[:, column]
-        silent: Bools = np.asarray(np.isnan(latencies).all(axis=1))
+        silent = np.asarray(np.isnan(latencies).all(axis=1))
         latencies[silent] = drawn.latencies[silent]
         sums = drawn.of_party(latencies, "sum")
         nearest = np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)
