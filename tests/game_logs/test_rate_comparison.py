@@ -13,7 +13,8 @@ from scipy.stats import t
 from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
 from tests.support.command import refusal, success, valmatch
 from tests.support.folders import rows as table
-from tests.support.game_logs import LONG, random_rows, write
+from tests.support.game_logs import LONG, random_rows, table, write
+from tests.support.leagues import League, covered
 from tests.support.refusals import defined
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings, compared
@@ -363,3 +364,14 @@ def test_intervals_of_differences_hold_the_truth(tmp_path: Path) -> None:
         half = defined(result.means["elo"]["accuracy"].half_width)
         covered.append(abs(excess) / true.games <= half)
     assert sum(covered) >= 34
+
+
+@pytest.mark.slow
+def test_paired_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+    """240 intervals, of 60 leagues, on whole days and on equal blocks: within 4 standard errors."""
+    found = [
+        covered(League(600, 20, 150.0, days=days), 30, seed).mean()
+        for seed, days in enumerate((3, 30))
+    ]
+    assert all(0.88 <= share <= 1.0 for share in found)
+    assert sum(found) / 2 >= 0.9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -331,6 +331,15 @@ class RatedTogether:
         places[order] = np.arange(len(order))
         return places
 
+    def folder(
+        self, out: Path, command: str, identity: Mapping[str, object], read: Sequence[Path] = ()
+    ) -> RunFolder:
+        """Return the folder of what is made by these ratings and other files, claimed."""
+        home, facts = self.path.parent, {"source": str(self.path)}
+        identity = {**identity, "posterior_sha256": sha256(home / POSTERIOR)}
+        read = [self.path, *(home / name for name in (POSTERIOR, SUMMARY, MANIFEST)), *read]
+        return RunFolder(out, command, None, identity, facts=facts, read=read)
+
     def with_new(self, names: list[str]) -> RatedTogether:
         """Return these players and newcomers, who are known by the prior alone."""
         for name in names:
@@ -498,7 +507,10 @@ def next_of(path: Path, options: NextOptions) -> NextPairs:
     _tell_cost(options, may_play, warn)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
     if options.out is not None:
-        claimed = _claim(options.out, rated, options)
+        allowed = options.allowed
+        digest = sha256(allowed) if allowed else None
+        identity = {**options.identity, "allowed_sha256": digest}
+        claimed = rated.folder(options.out, "next", identity, [allowed] if allowed else [])
     with claimed as folder:
         announce_compilation(chooser(options.policy))
         chosen = choose_batch(
@@ -533,20 +545,6 @@ def _tell_cost(options: NextOptions, may_play: Bools, warn: Callable[[str], None
     seconds = seconds_of_choice(policy, goal, n, pairs, size, options.once)
     by = f"{policy} ({goal})" if goal else policy
     tell_cost(f"{size:,} pairs of {n:,} players by {by}", seconds, warn, BYTES * n**2)
-
-
-def _claim(out: Path, rated: RatedTogether, options: NextOptions) -> RunFolder:
-    """Return the folder of a choice, claimed."""
-    posterior = rated.path.parent / POSTERIOR
-    identity: dict[str, object] = {
-        **options.identity,
-        "allowed_sha256": sha256(options.allowed) if options.allowed else None,
-        "posterior_sha256": sha256(posterior),
-    }
-    beside = [rated.path, posterior, rated.path.parent / SUMMARY, rated.path.parent / MANIFEST]
-    read = [*beside, *([options.allowed] if options.allowed else [])]
-    facts = {"source": str(rated.path)}
-    return RunFolder(out, "next", None, identity, facts=facts, read=read)
 
 
 def _rounded(value: float) -> float:

@@ -38,10 +38,8 @@ from valmatch.game_logs.next_pairs import (
 )
 from valmatch.game_logs.options import AIMS, PlanOptions
 from valmatch.game_logs.rating_files import SUMMARY, write_result
-from valmatch.game_logs.whole_log.saved_ratings import POSTERIOR
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
-from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import announce_compilation
@@ -49,7 +47,6 @@ from valmatch.ratings.bradley_terry.dense import fit_counts, frame_of, frame_of_
 from valmatch.ratings.davidson import weight_of_draws
 from valmatch.statistics.crossing import crossing, crossing_interval
 from valmatch.statistics.estimates import range_quantile, t_quantile
-from valmatch.storage.contents import MANIFEST
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -261,7 +258,12 @@ def plan_of(ratings: Path | None, options: PlanOptions) -> PlannedGames:
     evenly = options.policy == UNIFORM
     announce_compilation(fit_counts if evenly else chosen_player(options.policy))
     with ExitStack() as stack:
-        folder = stack.enter_context(_claim(out, options, rated)) if out else None
+        folder = None
+        if out is not None:
+            folder = RunFolder(out, "plan", None, options.identity)
+            if rated is not None:
+                folder = rated.folder(out, "plan", options.identity)
+            stack.enter_context(folder)
         pool = stack.enter_context(open_pool(None, workers, threads=True))
         stop = stack.enter_context(stop_on_signal())
         measured, found = _played(league, options, pool, stop)
@@ -307,16 +309,6 @@ def _tell_cost(
 def _first_points(grid: Ints) -> int:
     """Return at how many numbers of games of a grid is measured first."""
     return min(int(np.searchsorted(grid, FIRST_LOOK, "right")) + 1, len(grid))
-
-
-def _claim(out: Path, options: PlanOptions, rated: RatedTogether | None) -> RunFolder:
-    """Return the folder of a plan, claimed."""
-    if rated is None:
-        return RunFolder(out, "plan", None, options.identity)
-    home = rated.path.parent
-    identity = {**options.identity, "posterior_sha256": sha256(home / POSTERIOR)}
-    read = [rated.path, *(home / name for name in (POSTERIOR, SUMMARY, MANIFEST))]
-    return RunFolder(out, "plan", None, identity, facts={"source": str(rated.path)}, read=read)
 
 
 def _league(options: PlanOptions, rated: RatedTogether | None) -> League:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self, get_args
+from typing import Any, Self, get_args
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
@@ -54,7 +54,6 @@ from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 from valmatch.storage.output import write_atomically
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
-from valmatch.storage.run_folder import RunFolder
 from valmatch.text.terminal import Note
 
 
@@ -230,10 +229,16 @@ def rate_log(path: Path, options: RateOptions) -> RatedLog:
             start = replace(start, values=dict(tuning.parameters), tuning=tuning)
         roster = Roster(start.system, start.values, log.players, start.players, log.timed)
         ended = stack.enter_context(ExitStack())
-        history = _history(ended, folder, roster.system, log)
-        totals = _play(roster, games, options.burn_in, history, stop)
-        result = _result(roster, totals, log, start, options.burn_in)
-        for warning in _warnings(result, totals, log, start):
+        history = None
+        if folder:
+            file = ended.enter_context(write_atomically(folder.path / HISTORY))
+            history = HistoryWriter(file, log, isinstance(start.system, ZoneStats))
+        for piece in pieces(games, stop, start.system.pairs_at_once):
+            played = roster.play(piece, options.burn_in)
+            if history:
+                history.append(piece, played)
+        result = _result(roster, log, start, len(games.players), options.burn_in)
+        for warning in _warnings(result, games, log, start):
             warn(warning)
         result = replace(result, warnings=list(warn))
         if folder:
@@ -292,41 +297,7 @@ def _identity(start: _Start, options: RateOptions) -> dict[str, object]:
     }
 
 
-def _history(
-    ended: ExitStack, folder: RunFolder | None, system: System, log: GameLog
-) -> HistoryWriter | None:
-    """Return what writes the history game by game; it appears when the stack is closed."""
-    if folder is None:
-        return None
-    file = ended.enter_context(write_atomically(folder.path / HISTORY))
-    return HistoryWriter(file, log, isinstance(system, ZoneStats))
-
-
-class _Totals(NamedTuple):
-    """What there was in games: rows, games of unequally large sides, and rating periods."""
-
-    rows: int
-    uneven: int
-    periods: int
-
-
-def _play(
-    roster: Roster,
-    games: Games,
-    burn_in: int,
-    history: HistoryWriter | None,
-    stop: Callable[[], bool],
-) -> _Totals:
-    """Play games, and write what is wanted of them."""
-    for piece in pieces(games, stop, roster.system.pairs_at_once):
-        played = roster.play(piece, burn_in)
-        if history:
-            history.append(piece, played)
-    periods = periods_begun(roster.values, games.times)
-    return _Totals(len(games.players), uneven_games(games), periods)
-
-
-def _result(roster: Roster, totals: _Totals, log: GameLog, start: _Start, burn_in: int) -> RatedLog:
+def _result(roster: Roster, log: GameLog, start: _Start, rows: int, burn_in: int) -> RatedLog:
     """Return what came of a rating."""
     predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
     dated = log.dated if log.timed else any(player.dated for player in start.players)
@@ -334,7 +305,7 @@ def _result(roster: Roster, totals: _Totals, log: GameLog, start: _Start, burn_i
         system=start.system.name,
         parameters=start.values,
         games=predictions["all"].games,
-        rows=totals.rows,
+        rows=rows,
         unrated=log.unrated,
         skipped=log.bad.counts,
         burn_in=burn_in,
@@ -346,19 +317,20 @@ def _result(roster: Roster, totals: _Totals, log: GameLog, start: _Start, burn_i
     )
 
 
-def _warnings(result: RatedLog, totals: _Totals, log: GameLog, start: _Start) -> Iterator[str]:
+def _warnings(result: RatedLog, games: Games, log: GameLog, start: _Start) -> Iterator[str]:
     """Yield what to know of a rating."""
     yield from log_warnings(log)
-    if not totals.rows:
+    if not games.n_games:
         raise InputError(f"{log.name}: holds no game that can be rated")
     system, scores_of_all = start.system, result.predictions["all"]
     yield from start.tuning.remarks if start.tuning else ()
     fitted = start.tuning.adopted_names if start.tuning else ()
-    if warning := worse_than_a_coin(system, scores_of_all, totals.uneven, 2.0, fitted):
+    if warning := worse_than_a_coin(system, scores_of_all, uneven_games(games), 2.0, fitted):
         yield warning
     if warning := system.remark(start.values):
         yield Note(warning) if start.players else warning  # said as a warning in the first week
     if start.players:  # week after week, each log may well be one period
         return
-    if warning := few_periods(system, start.values, totals.periods, result.games):
+    periods = periods_begun(start.values, games.times)
+    if warning := few_periods(system, start.values, periods, result.games):
         yield warning
