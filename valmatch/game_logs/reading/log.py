@@ -344,7 +344,7 @@ class GameLog:
             "sides": self._largest.sides,
             "system": option("system"),
         }
-        place = row.place(column, self._separator)
+        place = row.place(0 if reason is Reason.WIDTH else column, self._separator)
         return f"{self.name}:{place}: {reason.sentence.format(**details)}"
 
     def _rows_at(self, wanted: set[int]) -> dict[int, _TextRow]:
