@@ -39,7 +39,7 @@ def test_plain_rows_are_those_of_the_csv_module(texts: list[str], width: int) ->
     if block is not None:
         columns = [[cell.strip() for cell in column] for column in block.columns]
         assert columns == [[row[k].strip() for row in rows] for k in range(width)]
-        assert not block.narrow.any()
+        assert not block.wrong_width.any()
     plain = all(text.count(",") == width - 1 and '"' not in text for text in texts)
     assert (block is not None) == plain
 

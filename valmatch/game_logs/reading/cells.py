@@ -26,7 +26,7 @@ class Table(NamedTuple):
     """The wanted columns of some rows."""
 
     columns: dict[Key, NDArray[Any]]  # (rows,) each
-    narrow: NDArray[np.bool_]  # (rows,) whether the row has too few cells or too many
+    wrong_width: NDArray[np.bool_]  # (rows,) whether the row has too few cells or too many
     empty: dict[str, Ints]  # the rows in which a column is empty, by its meaning
 
     def part(self, first: int, last: int) -> Table:
@@ -36,14 +36,14 @@ class Table(NamedTuple):
             key: rows[slice(*np.searchsorted(rows, (first, last)))] - first
             for key, rows in self.empty.items()
         }
-        return Table(columns, self.narrow[first:last], empty)
+        return Table(columns, self.wrong_width[first:last], empty)
 
 
 class Block(NamedTuple):
     """Some rows of a log as texts."""
 
     columns: Sequence[Sequence[str]]
-    narrow: NDArray[np.bool_]  # (rows,) whether the row has too few cells or too many
+    wrong_width: NDArray[np.bool_]  # (rows,) whether the row has too few cells or too many
 
 
 def plain_block(lines: Sequence[str], separator: str, width: int) -> Block | None:
@@ -58,10 +58,10 @@ def plain_block(lines: Sequence[str], separator: str, width: int) -> Block | Non
 
 def block_of(rows: list[list[str]], width: int) -> Block:
     """Return rows as columns; cells that a row lacks are empty."""
-    narrow = np.fromiter(map(len, rows), np.int64, len(rows)) != width
-    for k in np.flatnonzero(narrow).tolist():
+    wrong_width = np.fromiter(map(len, rows), np.int64, len(rows)) != width
+    for k in np.flatnonzero(wrong_width).tolist():
         rows[k] = (rows[k] + [""] * width)[:width]
-    return Block(list(zip(*rows, strict=True)), narrow)
+    return Block(list(zip(*rows, strict=True)), wrong_width)
 
 
 def read_table(
@@ -69,24 +69,24 @@ def read_table(
 ) -> Table:
     """Return the columns of some meanings, each of which stands at its place in a row."""
     columns: dict[Key, list[NDArray[Any]]] = {key: [] for key in wanted}
-    narrow: list[NDArray[np.bool_]] = []
-    empty: dict[str, list[int]] = {meaning: [] for meaning in places}
+    wrong_width: list[NDArray[np.bool_]] = []
+    empty: dict[str, list[Ints]] = {meaning: [] for meaning in places}
     first = 0
     for block in blocks:
-        narrow.append(block.narrow)
+        wrong_width.append(block.wrong_width)
         cells = {
             meaning: list(map(str.strip, block.columns[place])) for meaning, place in places.items()
         }
         for meaning, column in cells.items():
             if not all(column):
-                empty[meaning] += [first + k for k, cell in enumerate(column) if not cell]
+                empty[meaning].append(first + np.flatnonzero([not cell for cell in column]))
         for key, read in wanted.items():
             columns[key].append(read(cells[key[0]]))
-        first += len(block.narrow)
+        first += len(block.wrong_width)
     return Table(
         {key: np.concatenate(parts or [np.zeros(0)]) for key, parts in columns.items()},
-        np.concatenate(narrow or [np.zeros(0, np.bool_)]),
-        {meaning: np.array(own, np.int64) for meaning, own in empty.items()},
+        np.concatenate(wrong_width or [np.zeros(0, np.bool_)]),
+        {key: np.concatenate(parts or [np.zeros(0, np.int64)]) for key, parts in empty.items()},
     )
 
 

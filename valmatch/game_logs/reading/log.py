@@ -223,7 +223,7 @@ class GameLog:
             wanted["time", TIME] = times.read
         table = read_table(self._blocks(progress), self.columns.places, wanted)
         if not self.timed:
-            return table, np.zeros(len(table.narrow))
+            return table, np.zeros(len(table.wrong_width))
         read = table.columns.pop(("time", TIME))
         self.kind_of_times = times.kind(read)
         return table, in_seconds(self.kind_of_times, read)
@@ -283,7 +283,7 @@ class GameLog:
 
     def _games_of(self, table: Table) -> tuple[Ints, Ints]:
         """Return the first row of each game and the number of rows, and the first of its name."""
-        rows = np.arange(len(table.narrow) + 1)
+        rows = np.arange(len(table.wrong_width) + 1)
         if self.game_names is None:
             return rows, rows[:-1]
         begins = table.columns["game", NAME]

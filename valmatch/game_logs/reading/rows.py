@@ -136,10 +136,10 @@ class Rows:
     """Some rows of a log, of whole games."""
 
     def __init__(self, table: Table, slots: Mapping[str, int], times: Floats) -> None:
-        self._table, self._slot, self._n = table, slots, len(table.narrow)
+        self._table, self._slot, self._n = table, slots, len(table.wrong_width)
         # reasons, slots: (rows,) the first thing that is wrong with each row, and in which cell
         self.reasons, self.slots = np.zeros((2, self._n), np.int64)
-        self._note(table.narrow, Reason.WIDTH)
+        self._note(table.wrong_width, Reason.WIDTH)
         for meaning in slots:
             if meaning != "team" and len(table.empty[meaning]):
                 empty = np.zeros(self._n, np.bool_)
