@@ -101,7 +101,7 @@ def tuned(prior: str, rank: str, measure: str) -> list[Row]:
     """Return the discount factor that `optimize` finds for one rank, prior and measure."""
     changes = [f"factors.rank={rank}", f"factors.prior={prior}"]
     changes += [f"optimize.objective.quality.response={MEASURES[measure].format(KG)}"]
-    best = optimize(load_config("kg-tune", changes)).verdict
+    best = optimize(load_config("kg-tune", changes), budget=1000).verdict
     assert best is not None
     assert best.objective.mean is not None
     return [{"gamma": best.point["gamma"], "mean": -best.objective.mean}]
