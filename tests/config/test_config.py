@@ -490,8 +490,8 @@ team_dif=300 | factors.team_dif: unknown key (did you mean team_diff?)
 Team-Diff=300 | factors.Team-Diff: unknown key (did you mean team_diff?)
 arrival=x | factors.arrival: unknown key (did you mean arrivals?)
 poison_rate.3=1 | factors.poison_rate: unknown key (did you mean poisson_rate?)
-replicate.m=1 | replicate.m: unknown key (allowed: n, seed, workers, executor, scheduler, target,
-  max_reps, control_variates, confidence, expect)
+replicate.m=1 | replicate.m: unknown key (allowed: seed, workers, executor, scheduler, confidence,
+  n, target, max_reps, control_variates, expect)
 poisson_rate.27=1 | factors.poisson_rate.27: '27' is no element of a list of 27 (0 to 26)
 poisson_rate.-1=1 | factors.poisson_rate.-1: '-1' is no element of a list of 27 (0 to 26)
 poisson_rate.3=x | factors.poisson_rate.3: should be a valid number (got 'x')

@@ -13,7 +13,7 @@ from scipy.stats import t
 from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
 from tests.support.command import refusal, success, valmatch
 from tests.support.folders import rows as table
-from tests.support.game_logs import LONG, random_rows, table, write
+from tests.support.game_logs import LONG, random_rows, write
 from tests.support.leagues import League, covered
 from tests.support.refusals import defined
 from valmatch.errors import InputError

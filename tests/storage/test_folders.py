@@ -25,7 +25,7 @@ from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.combine import combine, combine_designs
 from valmatch.experiments.replicate import Plan, open_run, replicate
 from valmatch.experiments.simulate import simulate
-from valmatch.game_logs import rating
+from valmatch.game_logs import rating_files
 from valmatch.game_logs.rating import rate_games
 from valmatch.storage import run_folder
 from valmatch.storage.output import write_bytes
@@ -79,12 +79,12 @@ def test_a_rating_waits_for_nobody(log: Path, tmp_path: Path) -> None:
 def test_a_rating_is_complete_when_it_says_so(
     log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(*arguments: object) -> None:
+    def fails(*arguments: object, **named: object) -> None:
         assert (tmp_path / "out" / "history.csv").exists()
         assert json.loads((tmp_path / "out" / "manifest.json").read_text())["status"] == "running"
         raise ValueError("a defect")
 
-    monkeypatch.setattr(rating, "write_ratings", fails)
+    monkeypatch.setattr(rating_files, "write_json", fails)
     with pytest.raises(ValueError, match="a defect"):
         rate_games(log, out=tmp_path / "out")
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["status"] == "failed"

@@ -115,9 +115,9 @@ def _cell(text: str) -> str:
     return shortened(escaped(text), CELL)
 
 
-def mean_columns(name: str, half: str, means: Iterable[Estimate]) -> list[Column]:
-    """Return a column of means, and one of their half-widths."""
-    cells = [mean_and_half(mean) for mean in means]
+def mean_columns(name: str, half: str, means: Iterable[Estimate | None]) -> list[Column]:
+    """Return a column of means, and one of their half-widths; blank where there is none."""
+    cells = [mean_and_half(mean) if mean else ("", "") for mean in means]
     return [(name, [mean for mean, _ in cells]), (half, [width for _, width in cells])]
 
 

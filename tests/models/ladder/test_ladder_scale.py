@@ -87,7 +87,8 @@ def test_a_scale_that_moves_is_a_warning_and_in_the_manifest(tmp_path: Path) -> 
     assert done.code == 0
     assert f"warning: {SCALE_MOVES}\n" in done.err
     assert SCALE_MOVES not in done.out
-    assert manifest(tmp_path)["remarks"] == [SCALE_MOVES]
+    (warning,) = manifest(tmp_path)["remarks"]
+    assert warning == {"kind": "scale_moves", "count": 1, "text": SCALE_MOVES}
     assert "5 % " in SCALE_MOVES
 
 
@@ -111,11 +112,11 @@ def test_replications_are_counted(tmp_path: Path) -> None:
     done = command(*run, "-n", 4)
     assert done.code == 0
     assert f"warning: {line}\n" in done.err
-    assert manifest(tmp_path)["remarks"] == [line]
+    assert [one["text"] for one in manifest(tmp_path)["remarks"]] == [line]
     # A run that goes on speaks of what it makes itself, and repeats what was said.
     done = command(*run, "-n", 6, "--resume")
     further = [f"{sum(moved[4:])} of 2 further replications: {SCALE_MOVES}"] * any(moved[4:])
-    assert manifest(tmp_path)["remarks"] == [line, *further]
+    assert [one["text"] for one in manifest(tmp_path)["remarks"]] == [line, *further]
     assert all(f"warning: {text}\n" in done.err for text in (line, *further))
 
 
@@ -123,7 +124,7 @@ def test_replications_whose_curves_alone_are_made_again_are_not_counted(tmp_path
     run = ["replicate", "ladder", *options(MOVING), "--out", tmp_path, "-n", 2]
     assert command(*run).code == 0
     said = manifest(tmp_path)["remarks"]
-    assert said == [f"2 of 2 replications: {SCALE_MOVES}"]
+    assert [one["text"] for one in said] == [f"2 of 2 replications: {SCALE_MOVES}"]
     write_bytes(tmp_path / "curves.npz", b"")
     assert command(*run, "--resume").code == 0
     assert manifest(tmp_path)["remarks"] == said

@@ -115,7 +115,7 @@ def _points(
         (name, [_level(point[name]) for point in points]) for name in points[0]
     ]
     for name in shown:
-        columns += d.mean_columns(name, "±", [found[name] for found in estimates])
+        columns += d.mean_columns(name, "±", [found.get(name) for found in estimates])
     table = d.TextTable.of_columns(columns)
     table.repeated = len(points[0])
     return table
