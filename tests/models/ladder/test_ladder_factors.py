@@ -155,6 +155,8 @@ match.outcome=normal match.spread=2 | factors.match.spread: has no effect with o
 rule.wait_thresh=672 | (wait_thresh is in hours; is this in minutes?)
 rule.matching=joint rule.team_diff=0 rule.team_slack=0 | factors.rule.team_diff: joint matching
   with a team_diff of 0
+rule.preset=shieldbattery rating.system=elo rule.less_deviations=2 |
+  factors.rule.less_deviations: has no effect: no rating has a deviation
 rule.matching=pairs rule.policy=ucb rating.system=elo | factors.rule.policy: ucb is the same as
   draw_chance with the rating system elo
 """

@@ -35,7 +35,10 @@ class Pops(registry.Numbers):
     source = "FAForever/server 665454a, 2024-02-24: server/config.py, server/matchmaker"
 
     less_deviations: NonNegative = number(
-        3.0, "deviations", "How many of its deviations below the mean a player's shown rating is."
+        3.0,
+        "deviations",
+        "How many of its deviations below the mean a player's shown rating is.",
+        "deviations",
     )
     newcomer_games: Count = number(10, "games", "Games up to which a player is a newcomer.")
     pop_first: Positive = number(45.0, "seconds", "When the first pop is.")

@@ -53,7 +53,10 @@ class Numbers(Pops):
         30, "tickets", "From how many waiting on only neighbours by rating are compared."
     )
     uncertain: NonNegative = number(
-        250.0, "points", "Deviation from which a ticket is then sorted as if it had a rating of 0."
+        250.0,
+        "points",
+        "Deviation from which a ticket is then sorted as if it had a rating of 0.",
+        "deviations",
     )
 
     @property

@@ -33,6 +33,7 @@ NEEDS = {
     "latencies": "no latencies are known",
     "maps": "nobody picks maps",
     "parties": "all are single players",
+    "deviations": "no rating has a deviation",
     "timeouts": "players leave by their patience alone",
 }
 """What a number may need that there may not be, and what there is instead."""

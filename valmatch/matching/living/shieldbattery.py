@@ -46,7 +46,7 @@ class Numbers(registry.Numbers):
 
     team_size: TeamSize = number(1, "players", "Players of a team.")
     less_deviations: NonNegative = number(
-        1.0, "deviations", "How many of its deviations a rating is lowered by."
+        1.0, "deviations", "How many of its deviations a rating is lowered by.", "deviations"
     )
     sample: Annotated[int, Field(ge=2, le=24), *Whole] = number(
         20, "tickets", "Most that are looked at in a tick: of more, a uniform sample."

@@ -741,7 +741,11 @@ class LadderFactors(Factors):
             for changed, text in _without_effect(getattr(self, name)):
                 yield f"{name}.{changed}", text
         rule, system = self.rule, self.rating.system
-        lacks = (*LACKS, "parties") if self.parties.largest == 1 else LACKS
+        lacks = [*LACKS]
+        if self.parties.largest == 1:
+            lacks.append("parties")
+        if system not in WITH_DEVIATION:
+            lacks.append("deviations")
         for name, text in rule.without_effect(lacks):
             yield f"rule.{name}", text
         if rule.reads("wait_thresh") and rule.wait_thresh >= self.days * HOURS:
