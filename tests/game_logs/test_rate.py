@@ -305,6 +305,14 @@ def test_ranking_shares_ranks_of_equal_ratings(tmp_path: Path) -> None:
     assert result.ratings == [1516.0, 1516.0, 1484.0, 1484.0]
 
 
+def test_what_is_shown_without_charts_needs_no_history(tmp_path: Path) -> None:
+    """It may be as long as the log."""
+    result = rate_games(write(tmp_path / "log.csv", random_rows(2)), "elo", out=tmp_path / "out")
+    (tmp_path / "out" / "history.csv").write_text("torn")
+    assert repr(result).startswith("elo, 60 games")
+    assert result.finding
+
+
 def test_scores_by_hand(tmp_path: Path) -> None:
     """A scale at which 32 points make odds of 5, so that the first winner leads by 5 in 6."""
     rows = [[["a", "b", "no"]], [["b", "a", "no"]], [["a", "b", "yes"]]]

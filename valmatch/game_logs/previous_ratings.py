@@ -34,16 +34,11 @@ class RatedFile(ManifestPart):
 
 
 class RatingManifest(Manifest):
-    """The manifest of a rating, as far as later ones depend on it."""
+    """The manifest of a rating, as far as later ones, or making it again, depend on it."""
 
     parameters: dict[str, float] = Field(default_factory=dict)
     cap: str | None = None
     rated: list[RatedFile] = Field(default_factory=list)
-
-
-class MadeManifest(Manifest):
-    """The manifest of a rating, as far as making it again depends on it."""
-
     games_sha256: str | None = None
     ratings_sha256: str | None = None
 

@@ -25,7 +25,7 @@ from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
 if TYPE_CHECKING:
-    from valmatch.game_logs.previous_ratings import MadeManifest, PreviousRatings
+    from valmatch.game_logs.previous_ratings import PreviousRatings, RatingManifest
 
 
 HISTORY, SUMMARY = "history.csv", "summary.json"
@@ -60,7 +60,7 @@ def _refuse_changes(
     out: Path,
     log: GameLog,
     previous: Path | None,
-    made: MadeManifest,
+    made: RatingManifest,
     files: Mapping[str, str | None],
 ) -> None:
     """Refuse another log than that of a folder, or a file that has changed since it was made."""
@@ -78,14 +78,14 @@ def _refuse_changes(
     )
 
 
-def _made_in(folder: Path, command: str) -> MadeManifest | None:
+def _made_in(folder: Path, command: str) -> RatingManifest | None:
     """Return the manifest of the rating that a folder holds; None where there is none."""
     with suppress(OSError, InputError):
         (folder / MANIFEST).stat()  # what checks one takes long to import
-        from valmatch.game_logs.previous_ratings import MadeManifest
+        from valmatch.game_logs.previous_ratings import RatingManifest
         from valmatch.storage.manifest import read_manifest
 
-        found = read_manifest(folder, MadeManifest)
+        found = read_manifest(folder, RatingManifest)
         return found if found.command == command else None
     return None
 
