@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import warnings
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,15 +33,18 @@ GOOD = "g0,a,x,3,20\ng0,b,y,1,20\n"
 @given(st.lists(st.text('a,"\r 1\xa0', max_size=6), min_size=1, max_size=4), st.integers(2, 3))
 @example(["a,b", "1,1"], 2)
 @example(["a,b\r", " 1 ,"], 2)
+@example(["\r,"], 2)
 def test_plain_rows_are_those_of_the_csv_module(texts: list[str], width: int) -> None:
-    lines = [f"{text}\n" for text in texts]
+    lines = list(io.StringIO("".join(f"{text}\n" for text in texts), newline=""))
     block = plain_block(lines, ",", width)
     rows = [row for row in csv.reader(lines, skipinitialspace=True) if row] if block else []
     if block is not None:
         columns = [[cell.strip() for cell in column] for column in block.columns]
         assert columns == [[row[k].strip() for row in rows] for k in range(width)]
         assert not block.wrong_width.any()
-    plain = all(text.count(",") == width - 1 and '"' not in text for text in texts)
+    plain = all(
+        line.count(",") == width - 1 and '"' not in line and line.endswith("\n") for line in lines
+    )
     assert (block is not None) == plain
 
 
