@@ -36,7 +36,7 @@ from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import blocks_of, new_tally, note_game, note_pair
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import unallocating
+from valmatch.kernels.compilation import kernel
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import BATCH_NAMES, all_systems
 from valmatch.ratings.system import System
@@ -288,7 +288,7 @@ def rating(scored: bool) -> list[System]:
     return [system for system in all_systems() if scored or not system.needs_scores]
 
 
-@unallocating
+@kernel
 def note_predictions(first: int, expected: Floats, scored: Floats, tally: Floats) -> None:
     """Note predictions of some games, the first of this number, in a tally of them.
 

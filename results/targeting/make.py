@@ -17,7 +17,7 @@ from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import unallocating
+from valmatch.kernels.compilation import kernel
 from valmatch.policies.target import expected_quality, target_gain
 
 study = Study(globals())
@@ -84,7 +84,7 @@ def compared(target: int, prior: str) -> list[Row]:
     return rows
 
 
-@unallocating
+@kernel
 def largest_gains(
     means: Floats,
     variances: Floats,

@@ -7,13 +7,13 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.kernels.compilation import unallocating
+from valmatch.kernels.compilation import kernel
 
 STEPS = 1_000_000
 TABLE = np.random.default_rng(1).random(4096)
 
 
-@unallocating
+@kernel
 def _walk(table: NDArray[np.float64], steps: int) -> float:
     """Walk through a table as the kernels do: sums, loads and branches that nobody can predict."""
     place, total = 0, 0.0

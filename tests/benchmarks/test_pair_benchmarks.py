@@ -7,7 +7,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from tests.support.mean_orders import ordered
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import at, unallocating
+from valmatch.kernels.compilation import at, kernel
 from valmatch.policies.mean_order import prepare
 from valmatch.policies.pair_lookahead import pair_knowledge_gradient
 from valmatch.policies.waiting import MeanOrder
@@ -15,7 +15,7 @@ from valmatch.policies.waiting import MeanOrder
 WAITING, BAND = 1_000, 8
 
 
-@unallocating
+@kernel
 def weigh_all(order: MeanOrder, worth: Floats) -> None:
     """Weigh all pairs in the band."""
     prepare(order)

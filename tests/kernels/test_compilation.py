@@ -276,13 +276,13 @@ def test_kernels_that_make_no_array_count_no_references(allocates: bool) -> None
     assert ("NRT_incref" in code) == allocates
 
 
-@compilation.njit
+@compilation.kernel
 def summed(count: int) -> int:
     """Make an array."""
     return int(np.arange(count).sum())
 
 
-@compilation.unallocating
+@compilation.kernel
 def one_more(count: int) -> int:
     """Call a kernel that makes an array."""
     return summed(count) + 1

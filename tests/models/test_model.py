@@ -9,7 +9,7 @@ import pytest
 
 import valmatch.models.model
 from tests.support.sectioned_model import ShotFactors, Shots
-from valmatch.kernels.compilation import njit
+from valmatch.kernels.compilation import kernel
 from valmatch.models.model import Response, Responses, Table
 from valmatch.models.valorant.days import RESPONSES
 
@@ -45,7 +45,7 @@ def test_records_of_other_responses_are_refused() -> None:
 
 
 def test_compiled_code_knows_the_names() -> None:
-    @njit
+    @kernel(allocates=True)
     def fill(out_: np.ndarray) -> None:
         out_[0]["wait"], out_[0]["n"] = 1.0, 2.0
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
-from valmatch.game_logs.games import part, pieces
+from valmatch.game_logs.games import games_between, pieces
 from valmatch.game_logs.options import RateOptions, check_tuned, values_of
 from valmatch.game_logs.rating_files import SUMMARY, claim, write_result
 from valmatch.game_logs.reading.log import GameLog
@@ -45,7 +45,7 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import inlined
+from valmatch.kernels.compilation import part
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.registry import system_named
 from valmatch.ratings.system import Column, Largest, System, Values, Verbs
@@ -53,14 +53,14 @@ from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
 
 
-@inlined
+@part(inline=True)
 def _equal(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> None:
     """Let all sides be equal."""
     for side in range(games.game_starts[game], games.game_starts[game + 1]):
         found.strengths[side] = 0.5
 
 
-@inlined
+@part(inline=True)
 def _records(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> None:
     """Take the mean record of its players for each side."""
     for side in range(games.game_starts[game], games.game_starts[game + 1]):
@@ -72,7 +72,7 @@ def _records(game: int, games: Games, players: Players, numbers: Floats, found: 
         found.strengths[side] = total / (hi - lo)
 
 
-@inlined
+@part(inline=True)
 def _log5(a: int, b: int, games: Games, numbers: Floats, found: Assessment) -> tuple[float, float]:
     """Predict by the two records."""
     ahead = found.strengths[a] * (1.0 - found.strengths[b])
@@ -80,7 +80,7 @@ def _log5(a: int, b: int, games: Games, numbers: Floats, found: Assessment) -> t
     return ahead / (ahead + behind), math.nan
 
 
-@inlined
+@part(inline=True)
 def _add_scores(
     game: int, games: Games, players: Players, numbers: Floats, found: Assessment
 ) -> bool:
@@ -305,7 +305,7 @@ def tallies(
     sums = []
     for first, last in [(0, blocks[0][0]), *blocks]:
         start.tally[:] = 0.0
-        for piece in pieces(part(games, first, last), stop, start.system.pairs_at_once):
+        for piece in pieces(games_between(games, first, last), stop, start.system.pairs_at_once):
             start.play(piece, burn_in)
         sums.append(start.tally.copy())
     return np.array(sums[1:])
@@ -527,7 +527,7 @@ def _compared(
     set of scores, those of each player in the burn-in.
     """
     n_first, burn_in = skipped
-    rest = part(games, n_first, games.n_games)
+    rest = games_between(games, n_first, games.n_games)
     blocks = [(n_first + first, n_first + last) for first, last in blocks_of(rest, log.dated)]
     sums = {}
     for system in (*contest.systems, COIN, RECORD):
@@ -545,7 +545,7 @@ def _compared(
 
 def _warnings(contest: _Contest, games: Games, result: RatingComparison) -> Iterator[str]:
     """Yield what to know of the predictions of each system."""
-    uneven = uneven_games(part(games, result.fitted_to, games.n_games))
+    uneven = uneven_games(games_between(games, result.fitted_to, games.n_games))
     for system in contest.systems:
         values, fitted = contest.values[system.name], contest.fitted.get(system.name, ())
         scores = result.predictions[system.name]["all"]

@@ -11,7 +11,7 @@ import numpy as np
 from valmatch.errors import InputError
 from valmatch.game_logs.scores import Played, new_tally, note_game, note_pair, unplayed
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import announce_compilation, inlined
+from valmatch.kernels.compilation import announce_compilation, part
 from valmatch.ratings.games import Games, Players, add_scores, open_game
 from valmatch.ratings.matches import kernel_of
 from valmatch.ratings.system import NO_VERBS, Chances, System
@@ -34,7 +34,7 @@ def _members(starts: Ints, groups: Ints) -> tuple[Ints, Ints]:
     return members, np.concatenate([[0], ends])
 
 
-def part(games: Games, first: int, last: int) -> Games:
+def games_between(games: Games, first: int, last: int) -> Games:
     """Return the games first..last-1."""
     sides = slice(games.game_starts[first], games.game_starts[last])
     rows = slice(games.side_starts[sides.start], games.side_starts[sides.stop])
@@ -98,7 +98,7 @@ class NewGames:
 
     def done(self) -> Games:
         """Return all games."""
-        return part(self._room, 0, self.count)
+        return games_between(self._room, 0, self.count)
 
 
 _FLOATS = ("times", "points", "rates", "minutes", "scores")
@@ -120,7 +120,7 @@ def pieces(
         before = upto[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(upto, before + pairs, side="right")))
         last = min(last, first + _PIECE)
-        yield part(games, first, last)
+        yield games_between(games, first, last)
         first = last
 
 
@@ -161,7 +161,7 @@ def _out_of_range(system: System, games: Games, players: Players, game: int) -> 
     )
 
 
-@inlined
+@part(inline=True)
 def after_burn_in(games: Games, players: Players, burn_in: int, lo: int, hi: int) -> int:
     """Return how many rows of the tally the rows lo..hi-1 count in: 2 after the burn-in, else 1."""
     for row in range(lo, hi):
@@ -211,7 +211,7 @@ def _play_games(
     return end
 
 
-@inlined
+@part(inline=True)
 def _shown(player: int, players: Players, deviation: int) -> float:
     """Return the rating by which a player is ranked."""
     mean: float = players.state[player, 0]

@@ -13,7 +13,7 @@ import numpy as np
 from valmatch.draws.distributions import next_uniform
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints, Words
-from valmatch.kernels.compilation import njit, unallocating, variant
+from valmatch.kernels.compilation import kernel, variant
 from valmatch.policies.joint.batch import Batch, chooser, needs_all, new_batch
 from valmatch.policies.joint.belief import Belief, Pairs, pairs_of
 from valmatch.ratings.bradley_terry.dense import (
@@ -65,7 +65,7 @@ class League(NamedTuple):
         return len(self.before)
 
 
-@unallocating
+@kernel
 def play(words: Words, truth: Floats, counts: Counts, pair: Ints, before: Ints) -> None:
     """Play a game of two players.
 
@@ -91,7 +91,7 @@ def play(words: Words, truth: Floats, counts: Counts, pair: Ints, before: Ints) 
     before[j, i] = before[i, j]
 
 
-@unallocating
+@kernel
 def play_evenly(
     words: Words, truth: Floats, counts: Counts, pair: Ints, before: Ints, games: int
 ) -> None:
@@ -113,7 +113,7 @@ def play_evenly(
             games -= 1
 
 
-@unallocating
+@kernel
 def measure(
     space: Space, truth: Floats, quantile: float, critical: float, out: Floats, found: bool
 ) -> None:
@@ -234,7 +234,7 @@ def choice_of(n: int, goal: str, batch: int, cursor: Ints) -> Choice:
     return Choice(pairs, new_batch(batch), Streams(0).place(0), cursor, np.zeros(2, np.int64))
 
 
-@unallocating
+@kernel
 def believe(pairs: Pairs, space: Space, before: Ints) -> None:
     """Begin a choice of pairs by an estimate, all of which may play.
 
@@ -319,7 +319,7 @@ def _play_chosen(
 @cache
 def chosen_player(policy: str) -> Any:  # noqa: ANN401 - a compiled function
     """Return the kernel of `_play_chosen` for a policy."""
-    return njit(variant(_play_chosen, policy, choose=chooser(policy)))
+    return kernel(variant(_play_chosen, policy, choose=chooser(policy)), allocates=True)
 
 
 def _played_on(league: League, standing: Standing, out: Floats, check: Callable[[], None]) -> bool:

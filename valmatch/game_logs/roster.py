@@ -14,7 +14,7 @@ from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.datetimes import time_text
 from valmatch.game_logs.scores import Played, new_tally, unplayed
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import njit
+from valmatch.kernels.compilation import kernel
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.system import System
 from valmatch.storage.result_files import ResultFiles
@@ -190,7 +190,7 @@ class Roster:
         return [time_text(value, dated) for value in self._last[numbers].tolist()]
 
 
-@njit
+@kernel(allocates=True)
 def _count(games: Games, timed: bool, counts: Ints, last: Floats) -> None:
     """Note how games ended for their players, and when they were."""
     for game in range(len(games.names)):

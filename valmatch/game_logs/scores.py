@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import inlined
+from valmatch.kernels.compilation import part
 from valmatch.ratings.games import Assessment, Games, unassessed
 from valmatch.statistics.estimates import limits_of_difference, t_quantile
 
@@ -38,7 +38,7 @@ def new_tally() -> Floats:
     return np.zeros((len(TALLIES), FIRST_BIN + 3 * _BINS))
 
 
-@inlined
+@part(inline=True)
 def note_pair(
     tally: Floats, rows: int, expected: float, draw: float, score: float, weight: float
 ) -> float:
@@ -67,7 +67,7 @@ def note_pair(
     return -(score * upper + (1.0 - score) * lower)
 
 
-@inlined
+@part(inline=True)
 def _note_result(
     tally: Floats, rows: int, expected: float, draw: float, score: float, weight: float
 ) -> None:
@@ -83,7 +83,7 @@ def _note_result(
         tally[row, THREE_WAY_LOSS] += weight * loss
 
 
-@inlined
+@part(inline=True)
 def note_game(tally: Floats, rows: int, loss: float) -> None:
     """Note a game by the mean log loss of its pairs."""
     for row in range(rows):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.games import part
+from valmatch.game_logs.games import games_between
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import Difference, Scores, blocks_of, difference, scores
 from valmatch.kernels.arrays import Floats
@@ -161,7 +161,7 @@ def tune(
     """
     axes, remarks = _axes(start, names, games)
     n_first = games_to_fit(games, train)
-    parts = (part(games, 0, n_first), part(games, n_first, games.n_games))
+    parts = (games_between(games, 0, n_first), games_between(games, n_first, games.n_games))
     trials = _Trials(start, parts, stop, three_way=DRAWS in names)
     system, values = start.system, start.values
     axes, best = _search(axes, dict(values), trials, remarks)
@@ -265,7 +265,7 @@ class _Trials:
         roster.tally[:] = 0.0
         losses, upto = [], [roster.tally[0].copy()]
         for start, end in blocks_of(rest, dated=False):
-            losses.append(roster.play(part(rest, start, end), 0).losses)
+            losses.append(roster.play(games_between(rest, start, end), 0).losses)
             upto.append(roster.tally[0].copy())
         found = Trial(dict(values), first, scores(roster.tally[0]))
         return found, np.concatenate(losses), np.diff(upto, axis=0)

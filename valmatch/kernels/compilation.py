@@ -119,12 +119,6 @@ def macro(function: F) -> F:
     return function
 
 
-# The former names of decorators
-njit, unallocating, address_taken = kernel(allocates=True), kernel, kernel
-internal, inlined, apart = part, part(inline=True), part
-expanded = shared = macro
-
-
 def variant(function: F, name: str, **parts: object) -> F:
     """Return a copy of a function in which names of its module stand for other things.
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Records
-from valmatch.kernels.compilation import at, inlined, shared
+from valmatch.kernels.compilation import at, macro, part
 from valmatch.matching.queue import LINEUP, no_waiting_teams
 from valmatch.matching.rules import Rules
 
@@ -39,7 +39,7 @@ def grown(queue: QueueState, rules: Rules) -> QueueState:
     return QueueState(queue.state.copy(), np.append(queue.players, np.zeros_like(queue.players)))
 
 
-@shared
+@macro
 def reset(queue: QueueState) -> None:
     """Let nobody wait."""
     queue.state[0] = EMPTY[0]
@@ -48,19 +48,19 @@ def reset(queue: QueueState) -> None:
 Line: TypeAlias = Any  # a queue with `state` and `players` as this one has them
 
 
-@inlined
+@part(inline=True)
 def has_room(rules: object, queue: Line) -> bool:
     """Return whether another player can join; see `grown`."""
     return bool(queue.state[0]["waiting"] < queue.players.size)
 
 
-@inlined
+@part(inline=True)
 def no_review(rules: object, queue: Line) -> float:
     """Return that there is no review but by those who join."""
     return np.inf
 
 
-@inlined
+@part(inline=True)
 def enqueue(now: float, rating: float, player: int, rules: object, queue: Line) -> int:
     """Let a newcomer wait as the last one; return the place."""
     place = queue.state[0]["waiting"]
@@ -70,7 +70,7 @@ def enqueue(now: float, rating: float, player: int, rules: object, queue: Line) 
     return int(place)
 
 
-@inlined
+@part(inline=True)
 def leave(arrival: float, player: int, rules: object, queue: Line) -> bool:
     """Let a player leave, after whom the others move up; no review is due by it."""
     place = 0
@@ -82,7 +82,7 @@ def leave(arrival: float, player: int, rules: object, queue: Line) -> bool:
     return False
 
 
-@inlined
+@part(inline=True)
 def still_waiting(rules: object, queue: Line, arrivals: Floats) -> None:
     """Give the arrivals of all who wait, in order."""
     for k in range(queue.state[0]["waiting"]):
@@ -94,7 +94,7 @@ waiting_teams = no_waiting_teams
 next_review = no_review
 
 
-@inlined
+@part(inline=True)
 def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     """Let those who wait play if they are a match; return the number of matches, 0 or 1."""
     state = queue.state[0]
@@ -105,7 +105,7 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     return 1
 
 
-@inlined
+@part(inline=True)
 def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Records) -> None:
     """Give the players of the match, whose places have not been given to others yet."""
     for k in range(2 * rules.team_num):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records
-from valmatch.kernels.compilation import inlined, internal, shared
+from valmatch.kernels.compilation import macro, part
 from valmatch.kernels.references import by_reference
 from valmatch.matching.queue import no_waiting_teams
 from valmatch.matching.tickets import layout as t
@@ -71,7 +71,7 @@ def new(capacity: int, rules: Parameters) -> QueueState:
     return QueueState(state, np.zeros(0, KNOWN), world, line, members)
 
 
-@shared
+@macro
 def reset(queue: QueueState) -> None:
     """Empty the queue for the next replication."""
     queue.state.view(np.uint8)[:] = 0
@@ -99,13 +99,13 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
 waiting_teams = no_waiting_teams
 
 
-@inlined
+@part(inline=True)
 def has_room(rules: Parameters, queue: QueueState) -> bool:
     """Return whether there is a number for another ticket; see `grown`."""
     return bool(queue.line.state[0]["joined"] < queue.world.rows.tickets.size)
 
 
-@inlined
+@part(inline=True)
 def next_review(rules: Parameters, queue: QueueState) -> float:
     """Return when a ticket next passes a wait, or when the next tick is."""
     due = queue.state[0]["next_wait"]
@@ -114,7 +114,7 @@ def next_review(rules: Parameters, queue: QueueState) -> float:
     return due if due < rules.horizon else np.inf
 
 
-@internal
+@part
 def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: QueueState) -> int:
     """Let a leader wait with those who come along; return the number of the ticket."""
     template, world, state = rules.template, queue.world, queue.state[0]
@@ -139,7 +139,7 @@ def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: Qu
     return int(ticket)
 
 
-@internal
+@part
 def leave(arrival: float, player: int, rules: Parameters, queue: QueueState) -> bool:
     """Let a leader and all on the ticket leave; no review is due by it."""
     state, line, lists = queue.state[0], queue.line.state[0], queue.line.lists
@@ -157,7 +157,7 @@ def leave(arrival: float, player: int, rules: Parameters, queue: QueueState) -> 
     return False
 
 
-@inlined
+@part(inline=True)
 def _expect(queue: QueueState) -> None:
     """Note when the next ticket passes a wait."""
     moment, waits = np.inf, queue.world.waits
@@ -169,7 +169,7 @@ def _expect(queue: QueueState) -> None:
     queue.state[0]["next_wait"] = moment
 
 
-@internal
+@part
 def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> int:
     """Look for matches if something has changed; return their number.
 
@@ -191,7 +191,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
     return int(line["matches"])
 
 
-@internal
+@part
 def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match, those of the first team of the rule set first.
 
@@ -214,7 +214,7 @@ def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: R
                 seat += 1
 
 
-@inlined
+@part(inline=True)
 def still_waiting(rules: Parameters, queue: QueueState, arrivals: Floats) -> None:
     """Give the arrivals of all who wait, in order."""
     count = 0

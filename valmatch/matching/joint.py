@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records
-from valmatch.kernels.compilation import at, expanded, shared
+from valmatch.kernels.compilation import at, macro
 from valmatch.matching.joint_search import BEST_A, BEST_B, Pool, Work, find_match, new_work
 from valmatch.matching.queue import LINEUP, NOBODY, no_waiting_teams
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
@@ -55,7 +55,7 @@ def new(capacity: int, rules: Rules) -> QueueState:
     )
 
 
-@shared
+@macro
 def reset(queue: QueueState) -> None:
     """Empty the queue for the next replication."""
     queue.state[0] = EMPTY[0]
@@ -90,13 +90,13 @@ def expected_splits(rules: Rules) -> float:
 waiting_teams = no_waiting_teams
 
 
-@expanded
+@macro
 def has_room(rules: Rules, queue: QueueState) -> bool:
     """Return whether another player can join; see `grown`."""
     return queue.state[0]["waiting"] < queue.arrival.size
 
 
-@expanded
+@macro
 def next_review(rules: Rules, queue: QueueState) -> float:
     """Return when the next player becomes prioritized, if that has a review; else infinity."""
     if not rules.continuous:
@@ -108,7 +108,7 @@ def next_review(rules: Rules, queue: QueueState) -> float:
     return due if due < rules.horizon else np.inf
 
 
-@expanded
+@macro
 def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
     """Put a newcomer into the pool; return their place there."""
     state = queue.state[0]
@@ -119,7 +119,7 @@ def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueSt
     return place
 
 
-@expanded
+@macro
 def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
     """Let a player leave who waits since `arrival`; that dissolves no team."""
     state = queue.state[0]
@@ -135,7 +135,7 @@ def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
     return False
 
 
-@expanded
+@macro
 def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     """Make the best match; return the number of matches, 0 or 1.
 
@@ -155,21 +155,21 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     return 1
 
 
-@expanded
+@macro
 def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Records) -> None:
     """Give the players of the match of the last review, those of team a first."""
     for k in range(2 * rules.team_num):
         lineup[at(k)] = queue.lineup[at(k)]
 
 
-@expanded
+@macro
 def still_waiting(rules: Rules, queue: QueueState, arrivals: Floats) -> None:
     """Give the arrivals of all who wait, in order."""
     for k in range(queue.state[0]["waiting"]):
         arrivals[at(k)] = queue.arrival[at(k)]
 
 
-@expanded
+@macro
 def _found(now: float, newcomer: int, rules: Rules, queue: QueueState) -> bool:
     """Look for the best match; its positions in the pool go to `work.teams`."""
     state = queue.state[0]
@@ -186,7 +186,7 @@ def _found(now: float, newcomer: int, rules: Rules, queue: QueueState) -> bool:
     return found
 
 
-@expanded
+@macro
 def _close_gaps(rules: Rules, queue: QueueState) -> None:
     """Take the players of a match out of the pool."""
     state, team_num = queue.state[0], rules.team_num
@@ -206,7 +206,7 @@ def _close_gaps(rules: Rules, queue: QueueState) -> None:
     state["waiting"] = remaining
 
 
-@expanded
+@macro
 def _move(place: int, to: int, queue: QueueState) -> None:
     """Copy a player of the pool to another place."""
     queue.arrival[at(to)], queue.rating[at(to)] = queue.arrival[at(place)], queue.rating[at(place)]

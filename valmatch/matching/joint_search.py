@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records
-from valmatch.kernels.compilation import apart, inlined, internal, unallocating
+from valmatch.kernels.compilation import kernel, part
 from valmatch.kernels.references import by_reference
 from valmatch.matching.rules import Rules
 
@@ -131,7 +131,7 @@ def new_work(capacity: int, team_num: int) -> Work:
     )
 
 
-@unallocating
+@kernel
 def find_match(pool: Pool, rules: Rules, work: Work) -> bool:
     """Find the best match in a pool; its teams are the rows `BEST_A` and `BEST_B`.
 
@@ -151,7 +151,7 @@ def find_match(pool: Pool, rules: Rules, work: Work) -> bool:
     return _find_match(by_reference(pool), by_reference(rules), by_reference(work))
 
 
-@apart
+@part
 def _find_match(pool: Pool, rules: Rules, work: Work) -> bool:
     """Find the best match, see `find_match`."""
     state = work.state[0]
@@ -173,7 +173,7 @@ def _find_match(pool: Pool, rules: Rules, work: Work) -> bool:
 # Pairs of rating windows.
 
 
-@internal
+@part
 def _order(pool: Pool, work: Work) -> None:
     """Insert the positions that are not yet in rating order."""
     state, ranked = work.state[0], work.ranked
@@ -188,7 +188,7 @@ def _order(pool: Pool, work: Work) -> None:
     state["ordered"] = pool.n
 
 
-@internal
+@part
 def _find_windows(pool: Pool, rules: Rules, work: Work) -> bool:
     """List the maximal rating windows with room for a team; return whether one has changed.
 
@@ -218,7 +218,7 @@ def _find_windows(pool: Pool, rules: Rules, work: Work) -> bool:
     return _add_windows(width, 0, False, pool, rules, work)
 
 
-@internal
+@part
 def _add_windows(
     width: float, floor: int, slack: bool, pool: Pool, rules: Rules, work: Work
 ) -> bool:
@@ -246,7 +246,7 @@ def _add_windows(
     return found
 
 
-@internal
+@part
 def _set_costs(pool: Pool, rules: Rules, work: Work) -> None:
     """Set each player's cost and rank, and the error of sums of ratings."""
     ticks, n, ranked = pool.ticks, pool.n, work.ranked
@@ -263,7 +263,7 @@ def _set_costs(pool: Pool, rules: Rules, work: Work) -> None:
     work.state[0]["slop"] = 2.0**-50 * largest * float(n + 2 * rules.team_num) ** 2
 
 
-@inlined
+@part(inline=True)
 def _largest_gap(first: Struct, second: Struct, pool: Pool, rules: Rules) -> float:
     """Return the largest |sum_a - sum_b| of teams in two windows."""
     by_pool = rules.pool_scope and pool.prioritized > 0
@@ -272,7 +272,7 @@ def _largest_gap(first: Struct, second: Struct, pool: Pool, rules: Rules) -> flo
     return rules.team_num * rules.team_diff
 
 
-@inlined
+@part(inline=True)
 def _may_hold_match(first: Struct, second: Struct, pool: Pool, rules: Rules, work: Work) -> bool:
     """Return False if a changed, possible match cannot lie in two windows."""
     if first["changed"] == 0 and second["changed"] == 0:
@@ -294,7 +294,7 @@ def _may_hold_match(first: Struct, second: Struct, pool: Pool, rules: Rules, wor
     return _distance(lower, upper, rules.team_num, ranked) <= limit
 
 
-@inlined
+@part(inline=True)
 def _distance(lower: Struct, upper: Struct, team_num: int, ranked: Records) -> float:
     """Return the least sum of ratings of a team in one window minus that of a team in a lower one.
 
@@ -317,7 +317,7 @@ def _distance(lower: Struct, upper: Struct, team_num: int, ranked: Records) -> f
     return least
 
 
-@inlined
+@part(inline=True)
 def _lies_in(position: int, rank: int, window: Struct) -> bool:
     """Return whether a player is in a window."""
     return window["first"] <= rank < window["end"] and position >= window["floor"]
@@ -334,7 +334,7 @@ def _lies_in(position: int, rank: int, window: Struct) -> bool:
 # answer if the players can be split into admissible teams and no other choice costs the same.
 
 
-@internal
+@part
 def _choose_greedily(first: Struct, second: Struct, pool: Pool, rules: Rules, work: Work) -> None:
     """Choose the cheapest players that fill a team in each window; set their cost and `tied`.
 
@@ -371,7 +371,7 @@ def _choose_greedily(first: Struct, second: Struct, pool: Pool, rules: Rules, wo
         state["bound"] = total
 
 
-@internal
+@part
 def _split_greedily(pool: Pool, rules: Rules, work: Work) -> None:
     """Try the greedy choice of every pair of windows, split into teams in every way.
 
@@ -397,7 +397,7 @@ def _split_greedily(pool: Pool, rules: Rules, work: Work) -> None:
                 state["unresolved"] = min(state["unresolved"], state["bound"])
 
 
-@internal
+@part
 def _split(pool: Pool, rules: Rules, work: Work) -> bool:
     """Offer every split of the chosen players into admissible teams; return if there is one.
 
@@ -438,7 +438,7 @@ def _split(pool: Pool, rules: Rules, work: Work) -> bool:
     return found
 
 
-@inlined
+@part(inline=True)
 def _fits(position: int, row: int, size: int, pool: Pool, rules: Rules, work: Work) -> bool:
     """Return whether a player is near enough to every player of a team."""
     team, width = work.teams[row], rules.player_diff
@@ -455,7 +455,7 @@ def _fits(position: int, row: int, size: int, pool: Pool, rules: Rules, work: Wo
 # Depth-first searches of two teams, and the best match so far.
 
 
-@inlined
+@part(inline=True)
 def _set_root(node: Struct) -> None:
     """Make a node of a depth-first search the root: two empty teams."""
     node["choice"], node["cost"] = TO_B, 0
@@ -463,7 +463,7 @@ def _set_root(node: Struct) -> None:
     node["sum_b"], node["sum_a"] = 0.0, 0.0
 
 
-@inlined
+@part(inline=True)
 def _set_child(node: Struct, child: Struct, choice: int, rating: float, cost: int) -> None:
     """Set the child of a node after a player was put into a team, or into none."""
     child["choice"], child["cost"] = TO_B, node["cost"] + (cost if choice != TO_NONE else 0)
@@ -477,7 +477,7 @@ def _set_child(node: Struct, child: Struct, choice: int, rating: float, cost: in
         child["sum_a"] += rating
 
 
-@inlined
+@part(inline=True)
 def _offer(cost: int, diff: float, rules: Rules, work: Work) -> None:
     """Keep the teams looked at if they beat the best match so far."""
     state, teams = work.state[0], work.teams
@@ -495,7 +495,7 @@ def _offer(cost: int, diff: float, rules: Rules, work: Work) -> None:
         teams[BEST_A, k] = teams[TRIAL_A, k]
 
 
-@inlined
+@part(inline=True)
 def _compare(teams: Ints, size_b: int, size_a: int) -> int:
     """Return the sign of the (partial) teams looked at minus the best ones: b first, then a."""
     for k in range(size_b):
@@ -527,7 +527,7 @@ def _compare(teams: Ints, size_b: int, size_a: int) -> int:
 # bounds by how much, so that a bound never refuses what the exact comparison would allow.
 
 
-@internal
+@part
 def _search_all(pool: Pool, rules: Rules, work: Work) -> None:
     """Search every pair of windows that may hold a better match than the best one so far.
 
@@ -549,7 +549,7 @@ def _search_all(pool: Pool, rules: Rules, work: Work) -> None:
                     _search(limit, pool, rules, work)
 
 
-@internal
+@part
 def _tabulate(window_b: Struct, window_a: Struct, pool: Pool, rules: Rules, work: Work) -> None:
     """List the players of two windows, for teams b and a, and fill `rests` from the last one back.
 
@@ -595,13 +595,13 @@ def _tabulate(window_b: Struct, window_a: Struct, pool: Pool, rules: Rules, work
                 _leave(rests[t, i, j], cost, low, high)
 
 
-@inlined
+@part(inline=True)
 def _leave(rest: Struct, cost: int, low: float, high: float) -> None:
     """Set what the candidates from one on can add."""
     rest["cost"], rest["low"], rest["high"] = cost, low, high
 
 
-@internal
+@part
 def _search(limit: float, pool: Pool, rules: Rules, work: Work) -> None:
     """Offer the best match of the tabulated candidates, if it is the best so far.
 
@@ -639,7 +639,7 @@ def _search(limit: float, pool: Pool, rules: Rules, work: Work) -> None:
         depth += 1
 
 
-@inlined
+@part(inline=True)
 def _is_hopeless(depth: int, node: Struct, limit: float, rules: Rules, work: Work) -> bool:
     """Return whether no completion of two partial teams beats the best match so far."""
     p, state = rules.team_num, work.state[0]

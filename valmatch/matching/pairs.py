@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from valmatch.kernels.arrays import Bytes, Ints, Records, Words
-from valmatch.kernels.compilation import at, expanded, njit, shared, unallocating
+from valmatch.kernels.compilation import at, kernel, macro
 from valmatch.matching.fifo import enqueue, has_room, leave, still_waiting
 from valmatch.matching.queue import LINEUP, no_waiting_teams
 from valmatch.policies.mean_order import prepare
@@ -32,7 +32,7 @@ ALONE = -1  # what stands for the partner of whoever is left
 MOST = 2**58  # the largest weight: with a band of 16, all gains fit an integer
 
 
-@njit
+@kernel(allocates=True)
 def match_band(weights: Ints) -> Ints:
     """Return the partner of each place, `ALONE` for none.
 
@@ -61,7 +61,7 @@ def match_band(weights: Ints) -> Ints:
     return partners
 
 
-@unallocating
+@kernel
 def _gain(
     half: int, weights: Ints, later: Ints, best: Ints, nearest: Ints, gains: Ints, choices: Bytes
 ) -> None:
@@ -145,7 +145,7 @@ def new(capacity: int, rules: Parameters) -> QueueState:
     )
 
 
-@shared
+@macro
 def reset(queue: QueueState) -> None:
     """Empty the queue for the next replication."""
     queue.state.view(np.uint8)[:] = 0
@@ -161,26 +161,26 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
 waiting_teams = no_waiting_teams
 
 
-@expanded
+@macro
 def next_review(rules: Parameters, queue: QueueState) -> float:
     """Return when the next tick is, infinity if not before the horizon."""
     due = (queue.state[0]["ticks"] + 1) * rules.tick_seconds / 3600.0
     return due if due < rules.horizon else np.inf
 
 
-@expanded
+@macro
 def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> int:
     """Hold a tick; return the number of matches. Newcomers, who have a place, wait for the next."""
     return _tick(now, rules, queue) if newcomer < 0 else 0
 
 
-@expanded
+@macro
 def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match of the last tick, that of the lower ticket first."""
     lineup[0], lineup[1] = queue.pairs[at(match), 0], queue.pairs[at(match), 1]
 
 
-@njit
+@kernel(allocates=True)
 def _tick(now: float, rules: Parameters, queue: QueueState) -> int:
     """Let the matching of greatest total weight play; return the number of matches."""
     state = queue.state[0]
@@ -227,7 +227,7 @@ def _tick(now: float, rules: Parameters, queue: QueueState) -> int:
     return _play(order, match_band(weights), queue)
 
 
-@unallocating
+@kernel
 def _weigh(now: float, waiting: Records, common: Waiting, rules: Parameters, weights: Ints) -> None:
     """Give all pairs in the band their weights."""
     for i in range(waiting.size):
@@ -236,7 +236,7 @@ def _weigh(now: float, waiting: Records, common: Waiting, rules: Parameters, wei
             weights[at(i), at(j - i - 1)] = _weight(now, first, second, rules, common)
 
 
-@expanded
+@macro
 def _weight(now: float, first: Ticket, second: Ticket, rules: Parameters, common: Waiting) -> int:
     """Return the weight of two who wait in units of 2**-40, `APART` if they may not play."""
     age, other_age = now - first["time"], now - second["time"]
@@ -249,7 +249,7 @@ def _weight(now: float, first: Ticket, second: Ticket, rules: Parameters, common
     return int(min(np.rint(total * UNIT), float(MOST)))
 
 
-@expanded
+@macro
 def _no_such_policy(
     policy: int, first: Ticket, second: Ticket, limit: float, waiting: Waiting
 ) -> float:
@@ -259,7 +259,7 @@ def _no_such_policy(
 def _or(number: int, weigh: Weigh, others: WeighByNumber) -> WeighByNumber:
     """Return a compiled function that weighs by `weigh` where the policy is `number`."""
 
-    @expanded
+    @macro
     def by_number(
         policy: int, first: Ticket, second: Ticket, limit: float, waiting: Waiting
     ) -> float:
@@ -283,7 +283,7 @@ def _by_any_policy() -> WeighByNumber:
 _weight_by_policy = _by_any_policy()
 
 
-@unallocating
+@kernel
 def _play(order: Ints, partners: Ints, queue: QueueState) -> int:
     """Take those who play out of the queue; return the number of matches, by lower ticket.
 

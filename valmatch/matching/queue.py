@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
-from valmatch.kernels.compilation import at, inlined, shared, unallocating, variant
+from valmatch.kernels.compilation import at, kernel, macro, part, variant
 from valmatch.matching.rules import Rules, is_prioritized
 
 # Statistics of a queue, counted while it runs, whatever its rule.
@@ -68,13 +68,13 @@ def new_counts(waits: Floats, log: Floats) -> Counts:
     return Counts(np.zeros(1, STATISTICS), np.zeros(log.shape[1] - 3, LINEUP), waits, log)
 
 
-@shared
+@macro
 def clear(statistics: Records) -> None:
     """Set all sums to 0 for the next replication."""
     statistics[0] = NOTHING[0]
 
 
-@inlined
+@part(inline=True)
 def count_match(now: float, rules: Rules, counts: Counts) -> None:
     """Count the match that is lined up, and log it where there is room."""
     statistics, team_num = counts.statistics[0], rules.team_num
@@ -107,7 +107,7 @@ def count_match(now: float, rules: Rules, counts: Counts) -> None:
         _log_match(now, number, team_num, counts)
 
 
-@inlined
+@part(inline=True)
 def _log_match(now: float, number: int, team_num: int, counts: Counts) -> None:
     """Log the match that is lined up."""
     row = counts.log[at(number)]
@@ -117,14 +117,14 @@ def _log_match(now: float, number: int, team_num: int, counts: Counts) -> None:
         row[at(1 + k // team_num)], row[at(3 + k)] = player["team"], player["player"]
 
 
-@inlined
+@part(inline=True)
 def count_departure(now: float, arrival: float, rules: Rules, statistics: Struct) -> None:
     """Count a player who gives up."""
     statistics["prioritized"] += int(is_prioritized(arrival, now, rules))
     statistics["unmatched_wait"] += 60.0 * (now - arrival)
 
 
-@inlined
+@part(inline=True)
 def count_unmatched(count: int, arrivals: Floats, rules: Rules, statistics: Struct) -> None:
     """Count the players who are still waiting at the horizon."""
     statistics["unmatched"] += count
@@ -144,7 +144,7 @@ class QueueRule(Protocol):
     """A rule of the queue: a module with a class and these functions.
 
     The first four functions are plain Python, `reset` of which kernels can call too
-    (`kernels.compilation.shared`). The others are parts of kernels (`inlined` or `expanded`).
+    (`kernels.compilation.macro`). The others are parts of kernels (`part` or `macro`).
     Times are in hours and never decrease.
     """
 
@@ -284,7 +284,7 @@ def departures_of(times: Floats, hours: Floats) -> Departures:
     return Departures(times, hours, order, np.zeros(hours.size, np.bool_), np.zeros(1, np.int64))
 
 
-@inlined
+@part(inline=True)
 def _next_departure(arrived: int, departures: Departures) -> float:
     """Return when the next player gives up who has arrived and still waits; infinity for nobody."""
     order, progress = departures.order, departures.progress
@@ -296,7 +296,7 @@ def _next_departure(arrived: int, departures: Departures) -> float:
     return np.inf
 
 
-@driver(unallocating)
+@driver(kernel)
 def run(
     arrivals: Arrivals,
     departures: Departures | None,
@@ -360,11 +360,11 @@ def let_arrive(
     counts: Counts,
 ) -> tuple[Queue, Counts]:
     """Let players arrive and give up; return queue and counts, with room as it was needed."""
-    kernel, taken = kernel_of(run, cast(ModuleType, rule)), 0
+    function, taken = kernel_of(run, cast(ModuleType, rule)), 0
     while True:
         times, ratings = arrivals.times[taken:], arrivals.ratings[taken:]
         rest = Arrivals(times, ratings, arrivals.first + taken, arrivals.last)
-        taken += kernel(rest, departures, rules, queue, counts)
+        taken += function(rest, departures, rules, queue, counts)
         if taken == arrivals.times.size:
             return queue, counts
         waits, state = counts.waits, cast(Any, queue).state

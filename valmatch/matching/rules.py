@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from valmatch.kernels.compilation import inlined
+from valmatch.kernels.compilation import part
 
 
 class Rules(NamedTuple):
@@ -64,7 +64,7 @@ def known_team(team_num: int) -> tuple[int, ...]:
     return (0,) * KNOWN_SIZE if team_num == KNOWN_SIZE else ()
 
 
-@inlined
+@part(inline=True)
 def team_size(rules: Rules) -> int:
     """Return `team_num`, as a constant of compiled code where there is a `known_team`."""
     return len(rules.known_team) if len(rules.known_team) > 0 else rules.team_num
@@ -82,7 +82,7 @@ def ticks_per_hour(horizon: float, team_num: int) -> float:
     return 2.0 ** min(40, bits)
 
 
-@inlined
+@part(inline=True)
 def tick_of(time: float, rules: Rules) -> int:
     """Return an arrival time in ticks; a greater total wait is a smaller sum of ticks."""
     return int(time * rules.ticks_per_hour + 0.5)
@@ -100,4 +100,4 @@ def prioritized(arrival: Any, now: Any, rules: Rules) -> Any:  # noqa: ANN401
     return now - arrival > rules.wait_thresh
 
 
-is_prioritized = inlined(prioritized)  # `prioritized` for the kernels
+is_prioritized = part(prioritized, inline=True)  # `prioritized` for the kernels

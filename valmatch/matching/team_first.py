@@ -10,7 +10,7 @@ rather than of the pool.
 What each trick buys: the time of a day without it, in units of that with it, at the defaults, with
 continuous reviews and with ten times the players::
 
-    no reference counts (`unallocating`)                    2.3   3.1   2.7
+    no reference counts                                      2.3   3.1   2.7
     one key and a queue, for two comparisons and a list     1.6   1.6   1.7
     only the newcomer's windows (`newcomers_team`)          1.1   1.2   2.1
     no indices from the end of an array (`at`)              1.2   1.2   1.2
@@ -41,7 +41,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records
-from valmatch.kernels.compilation import at, inlined, shared
+from valmatch.kernels.compilation import at, macro, part
 from valmatch.matching.queue import DISSOLVED, NOBODY
 from valmatch.matching.rules import Rules, is_prioritized, team_size, tick_of
 
@@ -131,7 +131,7 @@ def new(capacity: int, rules: Rules) -> QueueState:
     )
 
 
-@shared
+@macro
 def reset(queue: QueueState) -> None:
     """Empty the queue for the next replication."""
     queue.state[0] = EMPTY[0]
@@ -146,7 +146,7 @@ def grown(queue: QueueState, rules: Rules) -> QueueState:
     return large
 
 
-@inlined
+@part(inline=True)
 def penalty(rules: Rules) -> int:
     """Return what is added to a player's ticks until they are prioritized.
 
@@ -156,7 +156,7 @@ def penalty(rules: Rules) -> int:
     return (1 << 61) // (2 * team_size(rules))
 
 
-@inlined
+@part(inline=True)
 def enter_pool(place: int, rating: float, rules: Rules, queue: QueueState) -> int:
     """Put a player of the queue into the pool; return their place there."""
     state = queue.state[0]
@@ -172,7 +172,7 @@ def enter_pool(place: int, rating: float, rules: Rules, queue: QueueState) -> in
     return k
 
 
-@inlined
+@part(inline=True)
 def leave_pool(low: int, count: int, rules: Rules, queue: QueueState) -> None:
     """Close the gaps that so many players have left in the pool, from `low` on."""
     state = queue.state[0]
@@ -193,7 +193,7 @@ def leave_pool(low: int, count: int, rules: Rules, queue: QueueState) -> None:
     state["pool"] -= count
 
 
-@inlined
+@part(inline=True)
 def remove_team(team: int, queue: QueueState) -> None:
     """Take a team out of those that are formed and free its slot."""
     state = queue.state[0]
@@ -207,7 +207,7 @@ def remove_team(team: int, queue: QueueState) -> None:
     state["free_team"] = team
 
 
-@inlined
+@part(inline=True)
 def team_place(team: int, queue: QueueState) -> int:
     """Return the position of a team by sum of ratings."""
     state = queue.state[0]
@@ -239,7 +239,7 @@ SMALL = 32  # pools up to this size are looked through at once before any window
 NO_TEAM = int(np.iinfo(np.int64).max)  # a sum of keys that every team is better than
 
 
-@inlined
+@part(inline=True)
 def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState) -> int:
     """Find the best possible team where none is possible without the newcomer.
 
@@ -269,7 +269,7 @@ def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState
     return low
 
 
-@inlined
+@part(inline=True)
 def _sum_of_keys(low: int, rules: Rules, queue: QueueState) -> int:
     """Return the sum of keys of the team from `low` on in the pool."""
     total = 0
@@ -278,7 +278,7 @@ def _sum_of_keys(low: int, rules: Rules, queue: QueueState) -> int:
     return total
 
 
-@inlined
+@part(inline=True)
 def _order(low: int, row: int, rules: Rules, queue: QueueState) -> None:
     """Put the places of the team from `low` on in the pool into a row of marks, ascending."""
     for k in range(low, low + team_size(rules)):
@@ -288,7 +288,7 @@ def _order(low: int, row: int, rules: Rules, queue: QueueState) -> None:
         queue.marks[at(row), at(rank)] = queue.places[at(k)]
 
 
-@inlined
+@part(inline=True)
 def _team_precedes(low: int, best: int, rules: Rules, queue: QueueState) -> bool:
     """Return whether the team from `low` on in the pool precedes that from `best` on."""
     _order(low, CANDIDATE, rules, queue)
@@ -296,7 +296,7 @@ def _team_precedes(low: int, best: int, rules: Rules, queue: QueueState) -> bool
     return _precedes(rules, queue)
 
 
-@inlined
+@part(inline=True)
 def _precedes(rules: Rules, queue: QueueState) -> bool:
     """Return whether the candidate's players arrived in a lexicographically earlier order."""
     for k in range(team_size(rules)):
@@ -305,7 +305,7 @@ def _precedes(rules: Rules, queue: QueueState) -> bool:
     return False
 
 
-@inlined
+@part(inline=True)
 def best_team(
     arrived: bool, relaxed: bool, everything: bool, rules: Rules, queue: QueueState
 ) -> int:
@@ -349,7 +349,7 @@ def best_team(
     return low
 
 
-@inlined
+@part(inline=True)
 def _some_window(first: int, stop: int, width: float, rules: Rules, queue: QueueState) -> bool:
     """Return whether any rating window of `width` from a place in first..stop-1 on holds a team.
 
@@ -361,7 +361,7 @@ def _some_window(first: int, stop: int, width: float, rules: Rules, queue: Queue
     return some
 
 
-@inlined
+@part(inline=True)
 def _scan(
     least: float,
     most: float,
@@ -394,7 +394,7 @@ def _scan(
     return low, key
 
 
-@inlined
+@part(inline=True)
 def first_within(width: float, rating: float, rules: Rules, queue: QueueState) -> int:
     """Return the first place in the pool whose rating is at most `width` below `rating`."""
     state = queue.state[0]
@@ -409,7 +409,7 @@ def first_within(width: float, rating: float, rules: Rules, queue: QueueState) -
     return start
 
 
-@inlined
+@part(inline=True)
 def _best_around(arrived: bool, slack: bool, relaxed: bool, rules: Rules, queue: QueueState) -> int:
     """Find the best possible team around a player whose review it is; see `best_team`."""
     state = queue.state[0]
@@ -431,7 +431,7 @@ def _best_around(arrived: bool, slack: bool, relaxed: bool, rules: Rules, queue:
     return low
 
 
-@inlined
+@part(inline=True)
 def _offer(
     start: int,
     end: int,
@@ -477,7 +477,7 @@ def _offer(
     return start, sum_of_keys
 
 
-@inlined
+@part(inline=True)
 def _offer_team(
     start: int, widened: bool, low: int, key: int, rules: Rules, queue: QueueState
 ) -> tuple[int, int]:
@@ -494,7 +494,7 @@ def _offer_team(
     return start, sum_of_keys
 
 
-@inlined
+@part(inline=True)
 def best_pair(relaxed: bool, everything: bool, match: int, rules: Rules, queue: QueueState) -> bool:
     """Find the best possible pair of teams; their slots, older team first, become a match."""
     state = queue.state[0]
@@ -524,7 +524,7 @@ def best_pair(relaxed: bool, everything: bool, match: int, rules: Rules, queue: 
     return bool(key < NO_TEAM)
 
 
-@inlined
+@part(inline=True)
 def _offer_pair(team: int, other: int, key: int, match: int, queue: QueueState) -> int:
     """Let two teams compete for best pair: sum of keys, order of formation; return the best key."""
     if queue.teams[at(other)]["order"] < queue.teams[at(team)]["order"]:
@@ -557,7 +557,7 @@ def waiting_teams(queue: QueueState) -> list[tuple[int, list[int]]]:
     return sorted((int(queue.teams["order"][k]), players[queue.members[k]].tolist()) for k in slots)
 
 
-@inlined
+@part(inline=True)
 def next_review(rules: Rules, queue: QueueState) -> float:
     """Return when the next player becomes prioritized, if that has a review; else infinity."""
     if not rules.continuous:
@@ -571,7 +571,7 @@ def next_review(rules: Rules, queue: QueueState) -> float:
     return due if due < rules.horizon else np.inf
 
 
-@inlined
+@part(inline=True)
 def has_room(rules: Rules, queue: QueueState) -> bool:
     """Return whether another player can join; see `grown`."""
     state = queue.state[0]
@@ -580,7 +580,7 @@ def has_room(rules: Rules, queue: QueueState) -> bool:
     return bool(state["end"] < queue.players.size)
 
 
-@inlined
+@part(inline=True)
 def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
     """Put a newcomer at the end of the queue and into the pool; return their place in the pool."""
     state = queue.state[0]
@@ -594,7 +594,7 @@ def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueSt
     return enter_pool(place, rating, rules, queue)
 
 
-@inlined
+@part(inline=True)
 def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
     """Let a player leave who waits since `arrival`; return whether a review is due by it.
 
@@ -621,7 +621,7 @@ def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
     return not rules.around
 
 
-@inlined
+@part(inline=True)
 def _place_of(arrival: float, player: int, queue: QueueState) -> int:
     """Return the place in the queue of a player who waits since `arrival`."""
     start, stop = 0, queue.state[0]["end"]
@@ -636,7 +636,7 @@ def _place_of(arrival: float, player: int, queue: QueueState) -> int:
     return start
 
 
-@inlined
+@part(inline=True)
 def _compact(team_num: int, queue: QueueState) -> None:
     """Move whoever waits to the front of the queue."""
     state = queue.state[0]
@@ -659,7 +659,7 @@ def _compact(team_num: int, queue: QueueState) -> None:
             ]
 
 
-@inlined
+@part(inline=True)
 def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     """Form teams, then pair them; return the number of matches, whose teams are in `pairs`.
 
@@ -698,7 +698,7 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     return matches
 
 
-@inlined
+@part(inline=True)
 def _prioritize(now: float, rules: Rules, queue: QueueState) -> bool:
     """Move the head past those who count as prioritized now; they, or their teams, changed.
 
@@ -731,7 +731,7 @@ def _prioritize(now: float, rules: Rules, queue: QueueState) -> bool:
     return none
 
 
-@inlined
+@part(inline=True)
 def _form_team(low: int, rules: Rules, queue: QueueState) -> None:
     """Make the best team a formed team, whose members come from `low` on in the pool."""
     state = queue.state[0]
@@ -760,7 +760,7 @@ def _form_team(low: int, rules: Rules, queue: QueueState) -> None:
     _add_team(slot, total, queue)
 
 
-@inlined
+@part(inline=True)
 def _add_team(team: int, total: float, queue: QueueState) -> None:
     """Put a new team among the formed ones by its sum of ratings, marked as changed."""
     state = queue.state[0]
@@ -774,7 +774,7 @@ def _add_team(team: int, total: float, queue: QueueState) -> None:
     state["changed_teams"] += 1
 
 
-@inlined
+@part(inline=True)
 def _play(team: int, rules: Rules, queue: QueueState) -> None:
     """Let the players of a paired team leave the queue."""
     for k in range(team_size(rules)):
@@ -783,7 +783,7 @@ def _play(team: int, rules: Rules, queue: QueueState) -> None:
     remove_team(team, queue)
 
 
-@inlined
+@part(inline=True)
 def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match of the last review, those of the older team first."""
     for side in range(2):
@@ -796,7 +796,7 @@ def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Record
             place["arrival"], place["rating"] = player["arrival"], player["rating"]
 
 
-@inlined
+@part(inline=True)
 def still_waiting(rules: Rules, queue: QueueState, arrivals: Floats) -> None:
     """Give the arrivals of all who wait, in order."""
     count = 0

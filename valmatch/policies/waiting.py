@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Words
-from valmatch.kernels.compilation import shared
+from valmatch.kernels.compilation import macro
 
 WAITING = np.dtype(
     [
@@ -53,7 +53,7 @@ class MeanOrder(NamedTuple):
     chances: Floats
 
 
-@shared
+@macro
 def order_of(
     means: Floats, variances: Floats, tickets: Ints, band: int, noise_variance: float
 ) -> MeanOrder:

@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 
 from valmatch.inputs.fields import Flag, Number, Positive, Whole, refuse
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records
-from valmatch.kernels.compilation import at, inlined, internal, njit
+from valmatch.kernels.compilation import at, kernel, part
 from valmatch.matching.living import registry
 from valmatch.matching.living.queue import (
     MatchmakerState,
@@ -99,7 +99,7 @@ TICKET = np.dtype(
 )
 
 
-@internal
+@part
 def assess(ticket: int, entry: Any, state: MatchmakerState, numbers: Values) -> None:  # noqa: ANN401
     """Note what a ticket adds to its team: the mean of its rated players, or a newcomer's."""
     parties = state.parties
@@ -122,7 +122,7 @@ def assess(ticket: int, entry: Any, state: MatchmakerState, numbers: Values) -> 
         entry["variance"] *= size
 
 
-@njit
+@kernel(allocates=True)
 def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     """Form matches; return when the next tick is."""
     counters, size = state.counters[0], numbers.team_size
@@ -155,7 +155,7 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     return following
 
 
-@njit
+@kernel(allocates=True)
 def could_replace(
     match: int, member: int, ticket: int, now: float, state: MatchmakerState, numbers: Values
 ) -> bool:
@@ -178,7 +178,7 @@ SLOWNESS = 0.3275911
 ROOT_2 = math.sqrt(2.0)
 
 
-@internal
+@part
 def normal(value: float) -> float:
     """Return the normal distribution function by Abramowitz and Stegun, 7.1.26."""
     x = abs(value) / ROOT_2
@@ -187,7 +187,7 @@ def normal(value: float) -> float:
     return 0.5 * (1.0 + (error if value >= 0 else -error))
 
 
-@internal
+@part
 def within_band(sums: Floats, grown: float, numbers: Values, chances: Floats) -> bool:
     """Return whether the win chance of every team is within the band; write these chances.
 
@@ -238,7 +238,7 @@ class Search(NamedTuple):
     chances: Floats  # (teams,); win chances of the line-up that was looked at last
 
 
-@njit
+@kernel(allocates=True)
 def _new_search(tickets: Records, numbers: Values) -> Search:
     """Return a search among some tickets."""
     teams, players, n = numbers.team_count, numbers.team_size, tickets.size
@@ -259,7 +259,7 @@ def _new_search(tickets: Records, numbers: Values) -> Search:
     )
 
 
-@internal
+@part
 def _off_at(chance: float) -> float:
     """Return how many deviations off a win chance is reached."""
     low, high = -FARTHEST, FARTHEST
@@ -276,7 +276,7 @@ def _off_at(chance: float) -> float:
     return high
 
 
-@njit
+@kernel(allocates=True)
 def first_line_up(
     search: Search, tickets: Records, starters: int, numbers: Values, calls: Ints
 ) -> int:
@@ -320,14 +320,14 @@ def first_line_up(
     return 0
 
 
-@inlined
+@part(inline=True)
 def _begin(step: Any, team: int, place: int, players: int) -> None:  # noqa: ANN401
     """Begin a team that looks for tickets from a place on."""
     step["place"], step["team"], step["need"] = place, team, players
     step["skill"], step["variance"] = 0.0, 0.0
 
 
-@inlined
+@part(inline=True)
 def _take(search: Search, tickets: Records, depth: int, place: int) -> None:
     """Put a ticket into a team."""
     step, following, ticket = (
@@ -344,7 +344,7 @@ def _take(search: Search, tickets: Records, depth: int, place: int) -> None:
     following["variance"] = step["variance"] + ticket["variance"]
 
 
-@inlined
+@part(inline=True)
 def _give_back(search: Search, depth: int) -> int:
     """Take the last ticket out of its team; return the step that took it, -1 for none."""
     depth -= 1
@@ -355,7 +355,7 @@ def _give_back(search: Search, depth: int) -> int:
     return depth
 
 
-@internal
+@part
 def _longest(search: Search, tickets: Records, depth: int) -> int:
     """Return the most reviews that a ticket of the line-up has been through."""
     longest = 0
@@ -365,7 +365,7 @@ def _longest(search: Search, tickets: Records, depth: int) -> int:
     return longest
 
 
-@internal
+@part
 def _bound(search: Search, tickets: Records, numbers: Values) -> None:
     """Say between what the sums of tickets are that are not in the first team, and have to be."""
     players, skill, variance = numbers.team_size, search.sums[0, 0], search.sums[0, 1]
@@ -391,7 +391,7 @@ def _bound(search: Search, tickets: Records, numbers: Values) -> None:
             search.low[at(place), at(left)], search.high[at(place), at(left)] = low, high
 
 
-@inlined
+@part(inline=True)
 def _fits(search: Search, tickets: Records, step: Any, place: int, bounded: bool) -> bool:  # noqa: ANN401
     """Return whether a ticket has room in a team that may yet start."""
     left = step["need"] - tickets[at(place)]["size"]
@@ -402,7 +402,7 @@ def _fits(search: Search, tickets: Records, step: Any, place: int, bounded: bool
     )
 
 
-@inlined
+@part(inline=True)
 def _may_reach(search: Search, total: float, left: int, place: int) -> bool:
     """Return whether a sum can come into the window with so many players from a ticket on."""
     return (

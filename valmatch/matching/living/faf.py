@@ -13,7 +13,7 @@ import numpy as np
 
 from valmatch.inputs.fields import Flag, NonNegative, Number, Positive
 from valmatch.kernels.arrays import Floats, Ints, Records
-from valmatch.kernels.compilation import internal, njit
+from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.living import registry
 from valmatch.matching.living.queue import (
     MatchmakerState,
@@ -102,7 +102,7 @@ def memory_of(numbers: Values) -> Floats:
     return memory
 
 
-@internal
+@part
 def first_review(state: MatchmakerState, numbers: Values) -> float:
     """Return when the first pop is."""
     return numbers.pop_first
@@ -111,7 +111,7 @@ def first_review(state: MatchmakerState, numbers: Values) -> float:
 joined, refuses = by_the_clock, nobody_refused
 
 
-@internal
+@part
 def next_pop(
     now: float, players: int, team_size: int, state: MatchmakerState, numbers: Values
 ) -> float:
@@ -145,14 +145,14 @@ SHOWN = np.dtype(
 )
 
 
-@internal
+@part
 def shown_by(player: int, state: MatchmakerState, numbers: Values) -> float:
     """Return what a player shows."""
     parties = state.parties
     return parties.ratings[player] - numbers.less_deviations * parties.deviations[player]
 
 
-@internal
+@part
 def show(ticket: int, shown: Any, state: MatchmakerState, numbers: Values) -> None:  # noqa: ANN401
     """Note what a ticket shows."""
     first, size = state.parties.firsts[ticket], state.parties.sizes[ticket]
@@ -170,7 +170,7 @@ def show(ticket: int, shown: Any, state: MatchmakerState, numbers: Values) -> No
 # A match around each ticket.
 
 
-@njit
+@kernel(allocates=True)
 def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     """Form matches; return when the next pop is."""
     waiting, team_size = state.waiting[: state.counters[0]["waiting"]], numbers.team_size
@@ -200,7 +200,7 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     return next_pop(now, players, team_size, state, numbers)
 
 
-@internal
+@part
 def _play(
     match: Ints, first: int, quality: float, now: float, tickets: Records, state: MatchmakerState
 ) -> None:
@@ -214,7 +214,7 @@ def _play(
             add_member(tickets[match[place]]["ticket"], int(place >= first), now, state)
 
 
-@njit
+@kernel(allocates=True)
 def could_replace(
     match: int, member: int, ticket: int, now: float, state: MatchmakerState, numbers: Values
 ) -> bool:
@@ -229,7 +229,7 @@ def could_replace(
     return quality_of(np.arange(size), first, tickets, state, numbers) >= numbers.min_quality
 
 
-@internal
+@part
 def quality_of(
     match: Ints, first: int, tickets: Records, state: MatchmakerState, numbers: Values
 ) -> float:
@@ -257,7 +257,7 @@ def quality_of(
     return fairness + waited + newcomers + min(minority, numbers.minority_cap)
 
 
-@internal
+@part
 def _spread(match: Ints, tickets: Records, state: MatchmakerState, numbers: Values) -> float:
     """Return the standard deviation of averages, or of what players show."""
     mean = squares = 0.0
@@ -296,7 +296,7 @@ class Piles(NamedTuple):
     rights: Ints  # (m,)
 
 
-@njit
+@kernel
 def new_piles(players: int) -> Piles:
     """Return room for a match of so many players."""
     left, right = np.empty((players, players), np.int64), np.empty((players, players), np.int64)
@@ -304,7 +304,7 @@ def new_piles(players: int) -> Piles:
     return Piles(row[0], np.empty(players), row[1], left, right, row[2], row[3])
 
 
-@internal
+@part
 def _gather(place: int, tickets: Records, team_size: int, piles: Piles) -> int:
     """Gather tickets around one; return how many, 0 where they do not fill two teams."""
     piles.gathered[0] = place
@@ -321,7 +321,7 @@ def _gather(place: int, tickets: Records, team_size: int, piles: Piles) -> int:
     return 0
 
 
-@internal
+@part
 def _split(count: int, tickets: Records, team_size: int, piles: Piles, match: Ints) -> int:
     """Write two teams; return how many tickets are in the first, 0 where sizes differ."""
     gathered, full, nearly = piles.gathered[:count], -1, -1
@@ -355,7 +355,7 @@ def _split(count: int, tickets: Records, team_size: int, piles: Piles, match: In
     return first
 
 
-@internal
+@part
 def _filler(party: int, gathered: Ints, tickets: Records, team_size: int) -> int:
     """Return the single player with whom the mean of a party is nearest to that of all."""
     total = 0.0
@@ -373,7 +373,7 @@ def _filler(party: int, gathered: Ints, tickets: Records, team_size: int) -> int
     return best
 
 
-@internal
+@part
 def _largest_difference(count: int, tickets: Records, piles: Piles, match: Ints) -> int:
     """Write one of two teams by the largest-difference method; return its tickets.
 
@@ -402,7 +402,7 @@ def _largest_difference(count: int, tickets: Records, piles: Piles, match: Ints)
     return piles.lefts[large]
 
 
-@internal
+@part
 def _largest(piles: Piles, count: int, but: int) -> int:
     """Return the largest pile but one; of equals the one that was made last."""
     best = -1

@@ -13,7 +13,7 @@ import numpy as np
 
 from valmatch.inputs.fields import NonNegative, Number, Positive
 from valmatch.kernels.arrays import Floats, Ints, Records
-from valmatch.kernels.compilation import internal, njit
+from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.living import faf
 from valmatch.matching.living.faf import Pops, next_pop, shown_by
 from valmatch.matching.living.queue import (
@@ -89,7 +89,7 @@ class Proposals(NamedTuple):
     reached: Floats  # (n,); the quality of that
 
 
-@internal
+@part
 def show(ticket: int, duellist: Any, state: MatchmakerState, numbers: Values) -> None:  # noqa: ANN401
     """Note how a ticket is matched: by its rating, blended for a newcomer, and what it takes."""
     parties, player = state.parties, state.parties.firsts[ticket]
@@ -105,7 +105,7 @@ def show(ticket: int, duellist: Any, state: MatchmakerState, numbers: Values) ->
     duellist["least"] = max(0.0, at_first - min(state.missed[ticket] * step, cap))
 
 
-@internal
+@part
 def draw_quality(first: Any, second: Any, beta: float) -> float:  # noqa: ANN401
     """Return the chance of a draw of two, as a share of that of two known equals."""
     known, gap = 2 * beta * beta, first["mean"] - second["mean"]
@@ -114,7 +114,7 @@ def draw_quality(first: Any, second: Any, beta: float) -> float:  # noqa: ANN401
     return math.sqrt(known / total) * math.exp(-gap * gap / (2 * total))
 
 
-@njit
+@kernel(allocates=True)
 def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     """Form matches; return when the next pop is."""
     waiting = state.waiting[: state.counters[0]["waiting"]]
@@ -146,7 +146,7 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     return next_pop(now, count, 1, state, numbers)
 
 
-@internal
+@part
 def _doublings(count: int) -> int:
     """Return how often 1 can be doubled up to a number."""
     doublings = 0
@@ -156,7 +156,7 @@ def _doublings(count: int) -> int:
     return doublings
 
 
-@njit
+@kernel(allocates=True)
 def could_replace(
     match: int, member: int, ticket: int, now: float, state: MatchmakerState, numbers: Values
 ) -> bool:
@@ -168,7 +168,7 @@ def could_replace(
     return quality >= max(pair[0]["least"], pair[1]["least"])
 
 
-@internal
+@part
 def _list(order: Ints, near: int, duellists: Records, proposals: Proposals, beta: float) -> None:
     """List whom each ticket may ask."""
     for place in range(order.size):
@@ -181,14 +181,14 @@ def _list(order: Ints, near: int, duellists: Records, proposals: Proposals, beta
                 _add(second, first, quality, proposals)
 
 
-@internal
+@part
 def _add(ticket: int, other: int, quality: float, proposals: Proposals) -> None:
     size = proposals.size[ticket]
     proposals.other[ticket, size], proposals.quality[ticket, size] = other, quality
     proposals.size[ticket] = size + 1
 
 
-@internal
+@part
 def _ask(ticket: int, proposals: Proposals) -> None:
     """Let a ticket ask its best that it has not asked; of equals, the last one listed."""
     best, quality = -1, -1.0

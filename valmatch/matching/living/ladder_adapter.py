@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
-from valmatch.kernels.compilation import inlined, internal
+from valmatch.kernels.compilation import part
 from valmatch.matching.living import queue as living
 from valmatch.matching.living.queue import (
     ANY,
@@ -178,7 +178,7 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
     return queue._replace(tickets=there)
 
 
-@inlined
+@part(inline=True)
 def has_room(rules: Parameters, queue: QueueState) -> bool:
     """Return whether there is room for a ticket, and for the matches of a review; see `grown`."""
     tickets, counters = queue.tickets, queue.tickets.counters[0]
@@ -186,7 +186,7 @@ def has_room(rules: Parameters, queue: QueueState) -> bool:
     return bool(queue.people.size <= tickets.times.size and most <= tickets.matches.size)
 
 
-@driver(inlined)
+@driver(part(inline=True))
 def next_review(rules: Parameters, queue: QueueState) -> float:
     """Return when the rule looks next."""
     counters = queue.tickets.counters[0]
@@ -196,7 +196,7 @@ def next_review(rules: Parameters, queue: QueueState) -> float:
     return due if due < rules.horizon else np.inf
 
 
-@driver(internal)
+@driver(part)
 def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: QueueState) -> int:
     """Let a leader wait with those who come along; return the number of the ticket."""
     tickets, parties, state = queue.tickets, queue.tickets.parties, queue.state[0]
@@ -221,7 +221,7 @@ def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: Qu
     return player
 
 
-@internal
+@part
 def leave(arrival: float, player: int, rules: Parameters, queue: QueueState) -> bool:
     """Let a leader and all on the ticket leave; no review is due by it."""
     tickets, counters, place = queue.tickets, queue.tickets.counters[0], 0
@@ -235,7 +235,7 @@ def leave(arrival: float, player: int, rules: Parameters, queue: QueueState) -> 
     return False
 
 
-@driver(internal)
+@driver(part)
 def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> int:
     """Form matches by the clock, or at once where the rule does so; return their number."""
     tickets, state, counters = queue.tickets, queue.state[0], queue.tickets.counters[0]
@@ -253,7 +253,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
     return int(formed)
 
 
-@internal
+@part
 def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match, those of its first team first."""
     tickets, state = queue.tickets, queue.state[0]
@@ -274,7 +274,7 @@ def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: R
                 seat += 1
 
 
-@inlined
+@part(inline=True)
 def still_waiting(rules: Parameters, queue: QueueState, arrivals: Floats) -> None:
     """Give the arrivals of all who wait, in order."""
     tickets, count = queue.tickets, 0
@@ -293,8 +293,8 @@ def queue_of(preset: str) -> ModuleType:
     """Return the queue of a preset: a `valmatch.matching.queue.QueueRule`."""
     queue = ModuleType(f"{__name__}.{preset}", f"The queue of {preset} for players who come back.")
     queue.__file__ = __file__
-    for part in (Parameters, reset, has_room, leave, players_of_match, still_waiting):
-        setattr(queue, part.__name__, part)
+    for piece in (Parameters, reset, has_room, leave, players_of_match, still_waiting):
+        setattr(queue, piece.__name__, piece)
     for each in PARTS:
         setattr(queue, each.__name__, kernel_of(each, module_of(preset)))
     vars(queue)["waiting_teams"] = no_waiting_teams

@@ -15,7 +15,7 @@ from pydantic import Field
 from valmatch.draws.streams import uniform_at
 from valmatch.inputs.fields import Flag, NonNegative, Number, Whole
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import internal, njit
+from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.living import registry
 from valmatch.matching.living.pairing import pair
 from valmatch.matching.living.queue import (
@@ -89,33 +89,33 @@ KernelNumbers = kernel_type(Numbers, __name__)
 memory_of = no_memory
 
 
-@internal
+@part
 def first_review(state: MatchmakerState, numbers: Values) -> float:
     """Return when the first wave is."""
     return _next_wave(0.0, 0, state, numbers)
 
 
-@internal
+@part
 def _next_wave(now: float, wave: int, state: MatchmakerState, numbers: Values) -> float:
     """Return when the wave of a number is."""
     drawn = math.floor(THOUSANDTHS * uniform_at(state.rng_key, SOURCE, 0, wave))
     return now + numbers.wave_seconds + numbers.wave_jitter * drawn / THOUSANDTHS
 
 
-@internal
+@part
 def joined(state: MatchmakerState, numbers: Values) -> bool:
     """Return whether there are enough for a wave at once."""
     return state.counters[0]["waiting"] >= numbers.wave_players
 
 
-@internal
+@part
 def refuses(ticket: int, state: MatchmakerState, numbers: Values) -> bool:
     """Return whether the user has just been paired."""
     last = state.last[state.users[ticket]]
     return numbers.just_paired and last > 0 and last == state.counters[0]["reviews"]
 
 
-@njit
+@kernel(allocates=True)
 def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     """Pair as many as can be; return when the next wave is."""
     counters = state.counters[0]
@@ -134,7 +134,7 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     return _next_wave(now, wave, state, numbers)
 
 
-@internal
+@part
 def could_replace(
     match: int, member: int, ticket: int, now: float, state: MatchmakerState, numbers: Values
 ) -> bool:
@@ -145,7 +145,7 @@ def could_replace(
 # Points.
 
 
-@njit
+@kernel(allocates=True)
 def score_pairs(tickets: Ints, state: MatchmakerState, numbers: Values) -> Floats:
     """Return the points against each pair; NaN: it is not allowed."""
     points = np.full((tickets.size, tickets.size), np.nan)
@@ -155,7 +155,7 @@ def score_pairs(tickets: Ints, state: MatchmakerState, numbers: Values) -> Float
     return points
 
 
-@internal
+@part
 def score(i: int, j: int, state: MatchmakerState, numbers: Values) -> float:
     """Return the points against a pair of tickets, NaN where it is not allowed."""
     parties = state.parties
@@ -175,13 +175,13 @@ def score(i: int, j: int, state: MatchmakerState, numbers: Values) -> float:
     return points if points <= _limit(min(first, second), numbers) else np.nan
 
 
-@internal
+@part
 def _rating(ticket: int, state: MatchmakerState) -> int:
     """Return the rating of a ticket, which is a whole number."""
     return int(np.rint(state.parties.ratings[state.parties.firsts[ticket]]))
 
 
-@internal
+@part
 def _credit(ticket: int, state: MatchmakerState, numbers: Values) -> float:
     """Return the points for the waves that a ticket missed."""
     sits = min(state.parties.sits[ticket], FREE_SITS) - FREE_SITS
@@ -189,7 +189,7 @@ def _credit(ticket: int, state: MatchmakerState, numbers: Values) -> float:
     return max(0.0, min(numbers.credit * state.missed[ticket], most))
 
 
-@internal
+@part
 def _limit(lower: int, numbers: Values) -> float:
     """Return the most points of a pair by its lower rating; 0 below a rating of 0."""
     if lower < 0:
@@ -199,7 +199,7 @@ def _limit(lower: int, numbers: Values) -> float:
     return numbers.limit_middle if lower < MIDDLE else float(lower // numbers.limit_divisor)
 
 
-@internal
+@part
 def _manners(first: int, second: int) -> int:
     """Return the points for two who leave games alike."""
     if first >= GOOD and second >= GOOD:

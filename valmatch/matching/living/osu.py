@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from valmatch.draws.streams import uniform_at
 from valmatch.inputs.fields import Flag, NonNegative, Number, Positive, Whole
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
-from valmatch.kernels.compilation import internal, njit
+from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.living import registry
 from valmatch.matching.living.queue import (
     SOURCE,
@@ -102,13 +102,13 @@ class Users(NamedTuple):
     met: Bools  # (n, n); whether two have met recently
 
 
-@internal
+@part
 def rating_of(ticket: int, state: MatchmakerState) -> float:
     """Return the rating of a user."""
     return state.parties.ratings[state.parties.firsts[ticket]]
 
 
-@njit
+@kernel(allocates=True)
 def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     """Form lobbies, let leave who has waited too long; return when the next update is."""
     counters = state.counters[0]
@@ -124,7 +124,7 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     return (counters["reviews"] + 2) * numbers.tick
 
 
-@njit
+@kernel(allocates=True)
 def _form(waiting: Ints, now: float, state: MatchmakerState, numbers: Values) -> None:
     """Form the lobbies of an update."""
     count, counters = waiting.size, state.counters[0]
@@ -150,7 +150,7 @@ def _form(waiting: Ints, now: float, state: MatchmakerState, numbers: Values) ->
     counters["examined"] += count * (count - 1)
 
 
-@internal
+@part
 def _met(first: int, second: int, now: float, state: MatchmakerState, numbers: Values) -> bool:
     """Return whether the users of two tickets have met recently."""
     size, member = numbers.lobby_size, state.last[state.users[first]]
@@ -165,7 +165,7 @@ def _met(first: int, second: int, now: float, state: MatchmakerState, numbers: V
     return False
 
 
-@internal
+@part
 def could_replace(
     match: int, member: int, ticket: int, now: float, state: MatchmakerState, numbers: Values
 ) -> bool:
@@ -181,7 +181,7 @@ def could_replace(
     return abs(rating_of(ticket, state) - rating) <= reach
 
 
-@internal
+@part
 def radius(rating: float, waited: float, numbers: Values) -> float:
     """Return how far off the ratings are that a pivot takes."""
     most = numbers.radius_max * max(1.0, (rating - numbers.top100) / numbers.radius_max)
@@ -191,7 +191,7 @@ def radius(rating: float, waited: float, numbers: Values) -> float:
     return min(most, numbers.radius * by_rating * doubled)
 
 
-@njit
+@kernel(allocates=True)
 def form_lobbies(users: Users, numbers: Values, rng_key: Words, update: int) -> Ints:
     """Return the lobbies of an update, a row each: members by rank, the pivot first.
 
@@ -220,7 +220,7 @@ def form_lobbies(users: Users, numbers: Values, rng_key: Words, update: int) -> 
     return lobbies[:formed]
 
 
-@internal
+@part
 def draw_candidates(
     users: Users,
     pivot: int,

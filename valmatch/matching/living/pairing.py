@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import at, internal, njit
+from valmatch.kernels.compilation import at, kernel, part
 
 UNIT = 1024.0  # points are whole multiples of its reciprocal, so that sums are exact
 FAR = 2**62  # more than any step of dual variables
@@ -49,7 +49,7 @@ VERTICES, LAST, QUEUED, WALKS = 0, 1, 2, 3
 # Trees.
 
 
-@njit
+@kernel(allocates=True)
 def pair(points: Floats) -> Ints:
     """Return whose partner each is, -1 for none: as many pairs as can be, of the least total.
 
@@ -63,7 +63,7 @@ def pair(points: Floats) -> Ints:
     return forest.mate[1 : count + 1] - 1
 
 
-@njit
+@kernel
 def _new_forest(count: int) -> Forest:
     """Return a search among so many vertices, without pairs and blossoms."""
     size = 2 * count + 2
@@ -91,7 +91,7 @@ def _new_forest(count: int) -> Forest:
     )
 
 
-@internal
+@part
 def _weigh(points: Floats, forest: Forest) -> None:
     """Make weights of points, and what a search begins with of weights."""
     count, low, high = len(points), np.inf, -np.inf
@@ -113,7 +113,7 @@ def _weigh(points: Floats, forest: Forest) -> None:
         forest.label[vertex] = most
 
 
-@internal
+@part
 def _grow(forest: Forest) -> bool:
     """Grow trees until there is a pair more; return whether there is one."""
     count = forest.counts[VERTICES]
@@ -174,7 +174,7 @@ def _grow(forest: Forest) -> bool:
                 _open_blossom(forest, number)
 
 
-@internal
+@part
 def _loosen(forest: Forest) -> bool:
     """Change dual variables until something more is tight; return whether that is possible."""
     count, last = forest.counts[VERTICES], forest.counts[LAST]
@@ -211,7 +211,7 @@ def _loosen(forest: Forest) -> bool:
     return True
 
 
-@internal
+@part
 def _join(forest: Forest, tail: int, head: int) -> bool:
     """Take a tight edge from an outer vertex in; return whether it made a pair more."""
     one, other = forest.top[tail], forest.top[head]
@@ -233,7 +233,7 @@ def _join(forest: Forest, tail: int, head: int) -> bool:
     return False
 
 
-@internal
+@part
 def _meeting(forest: Forest, first: int, second: int) -> int:
     """Return where the walks of two to their roots meet; 0 where they do not."""
     forest.counts[WALKS] += 1
@@ -251,7 +251,7 @@ def _meeting(forest: Forest, first: int, second: int) -> int:
     return 0
 
 
-@internal
+@part
 def _augment(forest: Forest, first: int, second: int) -> None:
     """Swap what is matched on the walk from one to its root, when it gets another partner."""
     one, other = first, second
@@ -268,14 +268,14 @@ def _augment(forest: Forest, first: int, second: int) -> None:
 # Blossoms.
 
 
-@internal
+@part
 def _tightness(forest: Forest, first: int, second: int) -> int:
     """Return by how much the best edge between two is short of being tight."""
     tail, head = forest.tail[first, second], forest.head[first, second]
     return forest.label[tail] + forest.label[head] - 2 * forest.weight[tail, head]
 
 
-@internal
+@part
 def _note_slack(forest: Forest, outer: int, other: int) -> None:
     """Let a vertex or blossom know of an outer vertex."""
     short = _tightness(forest, outer, other)
@@ -284,7 +284,7 @@ def _note_slack(forest: Forest, outer: int, other: int) -> None:
         forest.off[other] = short
 
 
-@internal
+@part
 def _find_slack(forest: Forest, other: int) -> None:
     """Look for the outer vertex with the tightest edge to a vertex or blossom."""
     forest.slack[other] = 0
@@ -297,7 +297,7 @@ def _find_slack(forest: Forest, other: int) -> None:
             _note_slack(forest, vertex, other)
 
 
-@internal
+@part
 def _enqueue(forest: Forest, group: int) -> None:
     """Queue all vertices of a blossom, or a vertex."""
     queued = forest.counts[QUEUED]
@@ -308,7 +308,7 @@ def _enqueue(forest: Forest, group: int) -> None:
     forest.counts[QUEUED] = queued
 
 
-@internal
+@part
 def _set_top(forest: Forest, group: int, top: int) -> None:
     """Say of everything in a blossom what the outermost blossom around it is."""
     forest.stack[0, 0] = group
@@ -323,7 +323,7 @@ def _set_top(forest: Forest, group: int, top: int) -> None:
                 size += 1
 
 
-@internal
+@part
 def _reverse(members: Ints, low: int, end: int) -> None:
     """Reverse a part of the cycle of a blossom."""
     high = end - 1
@@ -335,7 +335,7 @@ def _reverse(members: Ints, low: int, end: int) -> None:
         high -= 1
 
 
-@internal
+@part
 def _even_place(forest: Forest, blossom: int, member: int) -> int:
     """Return an even place of a member in the cycle of a blossom, which may turn it around."""
     size, place = forest.sizes[blossom], 0
@@ -347,7 +347,7 @@ def _even_place(forest: Forest, blossom: int, member: int) -> int:
     return size - place
 
 
-@internal
+@part
 def _set_mate(forest: Forest, first: int, second: int) -> None:
     """Match one vertex or blossom with another, and inside of blossoms the rest in pairs."""
     forest.stack[0, 0], forest.stack[0, 1] = first, second
@@ -372,7 +372,7 @@ def _set_mate(forest: Forest, first: int, second: int) -> None:
         _reverse(members, 0, size)
 
 
-@internal
+@part
 def _make_blossom(forest: Forest, first: int, base: int, second: int) -> None:
     """Make a blossom of the walks from two outer ones to the base that both come to."""
     blossom = forest.counts[VERTICES] + 1
@@ -391,7 +391,7 @@ def _make_blossom(forest: Forest, first: int, base: int, second: int) -> None:
     _find_slack(forest, blossom)
 
 
-@internal
+@part
 def _walk(forest: Forest, blossom: int, size: int, start: int, base: int) -> int:
     """Take what is on the walk from an outer one to a base; return the members so far."""
     one = start
@@ -405,7 +405,7 @@ def _walk(forest: Forest, blossom: int, size: int, start: int, base: int) -> int
     return size
 
 
-@internal
+@part
 def _inherit(forest: Forest, blossom: int) -> None:
     """Give a blossom the best edges of its members, and their vertices."""
     last = forest.counts[LAST]
@@ -427,7 +427,7 @@ def _inherit(forest: Forest, blossom: int) -> None:
                 forest.within[blossom, vertex] = member
 
 
-@internal
+@part
 def _open_blossom(forest: Forest, blossom: int) -> None:
     """Open an inner blossom: what is on the way through it stays in the tree."""
     size, members = forest.sizes[blossom], forest.members[blossom]

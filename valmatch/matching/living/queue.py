@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
-from valmatch.kernels.compilation import internal, njit
+from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.living.registry import Numbers, kernel_numbers, module_of
 from valmatch.matching.queue import driver, kernel_of
 from valmatch.matching.tickets.columns import Played
@@ -159,19 +159,19 @@ def no_memory(numbers: Values) -> Floats:
     return np.zeros(1)
 
 
-@internal
+@part
 def first_tick(state: MatchmakerState, numbers: Values) -> float:
     """Return when the first tick is."""
     return numbers.tick
 
 
-@internal
+@part
 def by_the_clock(state: MatchmakerState, numbers: Values) -> bool:
     """Return that there is no review at once when a ticket joins."""
     return False
 
 
-@internal
+@part
 def nobody_refused(ticket: int, state: MatchmakerState, numbers: Values) -> bool:
     """Return that no ticket is refused."""
     return False
@@ -209,7 +209,7 @@ def new_state(
     )
 
 
-@internal
+@part
 def enqueue(ticket: int, state: MatchmakerState) -> None:
     """Let a ticket wait."""
     counters = state.counters[0]
@@ -221,7 +221,7 @@ def enqueue(ticket: int, state: MatchmakerState) -> None:
     state.present[state.users[ticket]] = 1
 
 
-@internal
+@part
 def let_leave(now: float, inclusive: bool, state: MatchmakerState) -> None:
     """Let those leave whose time was up before now, or is up now."""
     counters = state.counters[0]
@@ -242,7 +242,7 @@ def let_leave(now: float, inclusive: bool, state: MatchmakerState) -> None:
     counters["next_end"] = next_end
 
 
-@internal
+@part
 def turn_away(ticket: int, when: float, state: MatchmakerState) -> None:
     """Note that a ticket is gone without a match."""
     in_time = state.cancelled[ticket] != 0 or when < state.until[ticket]
@@ -250,7 +250,7 @@ def turn_away(ticket: int, when: float, state: MatchmakerState) -> None:
     state.ends[ticket] = when
 
 
-@internal
+@part
 def begin_match(now: float, value: float, chance: float, state: MatchmakerState) -> None:
     """Begin a match; its tickets are added one by one."""
     counters = state.counters[0]
@@ -260,7 +260,7 @@ def begin_match(now: float, value: float, chance: float, state: MatchmakerState)
     counters["matches"] += 1
 
 
-@internal
+@part
 def add_member(ticket: int, team: int, now: float, state: MatchmakerState) -> None:
     """Put a ticket into the match that was begun last."""
     counters = state.counters[0]
@@ -273,14 +273,14 @@ def add_member(ticket: int, team: int, now: float, state: MatchmakerState) -> No
     state.present[state.users[ticket]] = 0
 
 
-@internal
+@part
 def other_member(match: int, member: int, state: MatchmakerState) -> int:
     """Return the ticket of a pair that is not that of a member."""
     first = state.matches[match]["first"]
     return int(state.members[0, first + 1 if member == first else first])
 
 
-@internal
+@part
 def end_review(state: MatchmakerState) -> None:
     """Let those leave who have a match; all others were left over once more."""
     counters, left = state.counters[0], 0
@@ -297,7 +297,7 @@ def end_review(state: MatchmakerState) -> None:
 # The loop of tickets that are known beforehand.
 
 
-@driver(njit)
+@driver(kernel(allocates=True))
 def play(state: MatchmakerState, numbers: Values) -> None:
     """Let tickets come and go until the horizon."""
     counters = state.counters[0]
@@ -333,7 +333,7 @@ def play(state: MatchmakerState, numbers: Values) -> None:
         state.ends[state.waiting[k]] = counters["horizon"]
 
 
-@driver(internal)
+@driver(part)
 def _note_skipped(number: int, now: float, state: MatchmakerState, numbers: Values) -> None:
     """Note whether an older ticket that waits on would have done in a match."""
     match, sizes = state.matches[number], state.parties.sizes

@@ -16,7 +16,7 @@ from pydantic import Field
 from valmatch.draws.streams import uniform_at
 from valmatch.inputs.fields import Flag, NonNegative, Number, Positive, Whole
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import internal, njit
+from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.living import registry
 from valmatch.matching.living.queue import (
     SOURCE,
@@ -105,14 +105,14 @@ def memory_of(numbers: Values) -> Floats:
     return np.array([0.0, 0.0, numbers.window, 0.0, Single(1) - Single(0.5) ** lives])
 
 
-@internal
+@part
 def joined(state: MatchmakerState, numbers: Values) -> bool:
     """Take note of the size of the queue."""
     state.memory[PEAK] = max(state.memory[PEAK], float(state.counters[0]["waiting"]))
     return False
 
 
-@internal
+@part
 def _fold(now: float, state: MatchmakerState, numbers: Values) -> None:
     """Fold the windows of the population that are over."""
     memory = state.memory
@@ -129,7 +129,7 @@ def _fold(now: float, state: MatchmakerState, numbers: Values) -> None:
         memory[ENDS] += numbers.window
 
 
-@internal
+@part
 def least_quality(state: MatchmakerState, numbers: Values) -> np.float32:
     """Return the least quality of a match, which falls where the population is small."""
     memory = state.memory
@@ -156,7 +156,7 @@ class Pool(NamedTuple):
 ROSTER = np.dtype([("quality", "f4"), ("variance", "f4"), ("chance", "f4"), ("latency", "f4")])
 
 
-@njit
+@kernel(allocates=True)
 def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     """Form matches; return when the next tick is."""
     counters, size = state.counters[0], numbers.team_size
@@ -195,7 +195,7 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     return following
 
 
-@njit
+@kernel(allocates=True)
 def _looked_at(state: MatchmakerState, numbers: Values) -> Ints:
     """Return who is looked at in order of joining: of too many, those with the smallest draws."""
     waiting = state.waiting[: state.counters[0]["waiting"]]
@@ -208,7 +208,7 @@ def _looked_at(state: MatchmakerState, numbers: Values) -> Ints:
     return waiting[np.sort(np.argsort(drawn, kind="mergesort")[: numbers.sample])]
 
 
-@njit
+@kernel(allocates=True)
 def pool_of(tickets: Ints, now: float, state: MatchmakerState, numbers: Values) -> Pool:
     """Return what there is to know of tickets."""
     n, parties = tickets.size, state.parties
@@ -228,7 +228,7 @@ def pool_of(tickets: Ints, now: float, state: MatchmakerState, numbers: Values) 
     return Pool(tickets, ratings, waits, far, maps, np.empty(numbers.team_size, np.int64))
 
 
-@internal
+@part
 def _latency(first: int, second: int, state: MatchmakerState, numbers: Values) -> np.float32:
     """Return the milliseconds between two tickets, 0 where that of one is not known."""
     parties, half = state.parties, Single(0.5)
@@ -242,7 +242,7 @@ def _latency(first: int, second: int, state: MatchmakerState, numbers: Values) -
     return Single(Single(from_first + between) + from_second)
 
 
-@njit
+@kernel(allocates=True)
 def _key(quality: np.float32, waits: Singles, numbers: Values) -> np.float32:
     """Return by what rosters are ordered: quality, and the waits of all but the longest."""
     if numbers.others_weight <= 0:
@@ -253,7 +253,7 @@ def _key(quality: np.float32, waits: Singles, numbers: Values) -> np.float32:
     return Single(quality + Single(Single(numbers.others_weight) * total))
 
 
-@njit
+@kernel(allocates=True)
 def could_replace(
     match: int, member: int, ticket: int, now: float, state: MatchmakerState, numbers: Values
 ) -> bool:
@@ -270,7 +270,7 @@ def could_replace(
 # Rosters.
 
 
-@internal
+@part
 def value_roster(
     roster: Ints,
     least: np.float32,
@@ -316,7 +316,7 @@ def value_roster(
     return quality >= least
 
 
-@internal
+@part
 def _strength(team: Ints, ratings: Singles) -> np.float32:
     """Return the root of the mean square of a team."""
     total = Single(0)
@@ -325,7 +325,7 @@ def _strength(team: Ints, ratings: Singles) -> np.float32:
     return Single(math.sqrt(Single(total / Single(team.size))))
 
 
-@internal
+@part
 def _split(roster: Ints, pool: Pool, teams: Ints) -> None:
     """Write teams of least difference, the first entry in the first; of equals the first."""
     split, size, least = pool.split, pool.split.size, Single(np.inf)
@@ -356,7 +356,7 @@ def _split(roster: Ints, pool: Pool, teams: Ints) -> None:
             return
 
 
-@internal
+@part
 def _next_choice(choice: Ints, fixed: int, count: int) -> bool:
     """Go to the next choice of ascending numbers, the first ones fixed; return whether it is."""
     place = choice.size - 1

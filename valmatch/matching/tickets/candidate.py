@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.kernels.arrays import Records, Words
-from valmatch.kernels.compilation import inlined, internal
+from valmatch.kernels.compilation import part
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.judging import compares, holding, refuses, verdict_on
 from valmatch.matching.tickets.layout import Candidate, Queue, World
@@ -20,7 +20,7 @@ NOBODY = np.uint64(2**64 - 1)
 """What players have in common where there are none: all bits, of which no text has the last."""
 
 
-@internal
+@part
 def merge(row: int, stats: Records, marks: Words, team: int, candidate: Candidate) -> None:
     """Add a row of a ticket, or of a part of one, to the tallies of a team and of all."""
     for place in (team, candidate.stats.shape[1] - 1):
@@ -35,7 +35,7 @@ def merge(row: int, stats: Records, marks: Words, team: int, candidate: Candidat
             candidate.marks[column, place] &= marks[row, column]
 
 
-@inlined
+@part(inline=True)
 def _of_places(
     column: int, first: int, end: int, joins: tuple[int, int], world: World, candidate: Candidate
 ) -> tuple[float, float, float, int]:
@@ -54,7 +54,7 @@ def _of_places(
     return low, high, total, players
 
 
-@inlined
+@part(inline=True)
 def _reduced(function: int, low: float, high: float, total: float, number: int) -> float:
     """Return a function of values, NaN of none."""
     if number == 0:
@@ -64,7 +64,7 @@ def _reduced(function: int, low: float, high: float, total: float, number: int) 
     return high if function == t.MAX else total / number
 
 
-@internal
+@part
 def _single(
     aggregate: np.void, joins: tuple[int, int], world: World, candidate: Candidate
 ) -> float:
@@ -84,7 +84,7 @@ def _single(
     return _reduced(aggregate["outer"], low, high, total, number)
 
 
-@inlined
+@part(inline=True)
 def _held(value: float, reference: float, rule: np.void, limits: tuple[float, float]) -> int:
     """Return the verdict on a measured number."""
     slack, (least, most) = rule["slack"], limits
@@ -99,7 +99,7 @@ def _held(value: float, reference: float, rule: np.void, limits: tuple[float, fl
     return t.TRUE if compares(value, rule["operation"], reference) else t.FALSE
 
 
-@internal
+@part
 def verdict_from_tallies(
     number: int, age: int, ticket: int, team: int, world: World, candidate: Candidate
 ) -> int:
@@ -132,7 +132,7 @@ def verdict_from_tallies(
     return t.UNDECIDED if verdict == t.TRUE and rule["partly"] else verdict
 
 
-@inlined
+@part(inline=True)
 def _measured(
     rule: np.void,
     aggregate: np.void,
@@ -179,7 +179,7 @@ def _measured(
     return verdict
 
 
-@inlined
+@part(inline=True)
 def _counted(
     rule: np.void,
     aggregate: np.void,
@@ -217,7 +217,7 @@ def _counted(
 # The match that grows.
 
 
-@internal
+@part
 def begin(candidate: Candidate) -> None:
     """Begin an empty match."""
     current = candidate.current[0]
@@ -234,7 +234,7 @@ def begin(candidate: Candidate) -> None:
             candidate.marks[column, place] = NOBODY
 
 
-@inlined
+@part(inline=True)
 def age_with(ticket: int, world: World, queue: Queue) -> int:
     """Return the age of the match with a ticket: of its oldest ticket, or of its newest.
 
@@ -247,7 +247,7 @@ def age_with(ticket: int, world: World, queue: Queue) -> int:
     return max(current["age"], age) if oldest else min(current["age"], age)
 
 
-@internal
+@part
 def push(ticket: int, team: int, age: int, world: World, candidate: Candidate) -> None:
     """Add a ticket to a team, which has room; of a game that runs to the teams of its players."""
     current, record = candidate.current[0], world.rows.tickets[ticket]
@@ -263,7 +263,7 @@ def push(ticket: int, team: int, age: int, world: World, candidate: Candidate) -
         candidate.sizes[home] += 1
 
 
-@internal
+@part
 def pop(age: int, world: World, candidate: Candidate) -> None:
     """Take the ticket out that was added last; the match then has another age."""
     current = candidate.current[0]
@@ -277,7 +277,7 @@ def pop(age: int, world: World, candidate: Candidate) -> None:
         candidate.sizes[team if team != t.NONE else world.home[player]] -= 1
 
 
-@inlined
+@part(inline=True)
 def tally(ticket: int, team: int, world: World, candidate: Candidate) -> None:
     """Add a ticket to the tallies; of a game that runs its players on each team."""
     if team != t.NONE:
@@ -288,26 +288,26 @@ def tally(ticket: int, team: int, world: World, candidate: Candidate) -> None:
         merge(k, parts.stats, parts.marks, parts.teams[k]["team"], candidate)
 
 
-@internal
+@part
 def restore(ticket: int, team: int, world: World, queue: Queue) -> None:
     """Add a ticket that is known to be taken by a team."""
     push(ticket, team, age_with(ticket, world, queue), world, queue.candidate)
     tally(ticket, team, world, queue.candidate)
 
 
-@inlined
+@part(inline=True)
 def most_of(team: int, age: int, world: World) -> float:
     """Return the most players of a team at an age."""
     return world.steps[world.teams[team]["most"], age]["value"]
 
 
-@inlined
+@part(inline=True)
 def least_of(team: int, age: int, world: World) -> float:
     """Return the least players of a team at an age."""
     return world.steps[world.teams[team]["least"], age]["value"]
 
 
-@inlined
+@part(inline=True)
 def room_of(age: int, world: World, candidate: Candidate) -> int:
     """Return the most open slots of a team at an age."""
     room = 0
@@ -316,7 +316,7 @@ def room_of(age: int, world: World, candidate: Candidate) -> int:
     return room
 
 
-@internal
+@part
 def is_valid(only_final: bool, world: World, candidate: Candidate) -> bool:
     """Return whether the match can be made at its own age."""
     current = candidate.current[0]
@@ -330,7 +330,7 @@ def is_valid(only_final: bool, world: World, candidate: Candidate) -> bool:
     return not refuses(only_final, world, candidate)
 
 
-@inlined
+@part(inline=True)
 def _order_teams(age: int, world: World, queue: Queue) -> None:
     """Put the teams in the order in which they are filled.
 
@@ -359,7 +359,7 @@ def _order_teams(age: int, world: World, queue: Queue) -> None:
         filling[place] = team
 
 
-@internal
+@part
 def take(ticket: int, age: int, start: int, world: World, queue: Queue) -> bool:
     """Add a ticket to the first team, in the order of filling, that takes it, if one does.
 
@@ -387,7 +387,7 @@ def take(ticket: int, age: int, start: int, world: World, queue: Queue) -> bool:
     return False
 
 
-@inlined
+@part(inline=True)
 def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Queue) -> bool:
     """Return whether a rule refuses a ticket on a team, to which it then may have been added."""
     options, candidate = world.options[0], queue.candidate
@@ -419,13 +419,13 @@ def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Q
     return False
 
 
-@inlined
+@part(inline=True)
 def move_forward(k: int, queue: Queue) -> None:
     """Let a rule that has refused change places with the one before."""
     queue.order[k - 1], queue.order[k] = queue.order[k], queue.order[k - 1]
 
 
-@internal
+@part
 def _remember(world: World, candidate: Candidate) -> None:
     """Remember the match if it is valid, and note whether it is full."""
     current = candidate.current[0]
@@ -437,7 +437,7 @@ def _remember(world: World, candidate: Candidate) -> None:
     current["full"] = int(room_of(current["age"], world, candidate) <= 0)
 
 
-@inlined
+@part(inline=True)
 def fits(ticket: int, team: int, age: int, world: World, candidate: Candidate) -> bool:
     """Return whether a team has room for a ticket; NONE: those of a game that runs for its own."""
     if team == t.NONE:
@@ -446,12 +446,12 @@ def fits(ticket: int, team: int, age: int, world: World, candidate: Candidate) -
     return candidate.sizes[team] + players <= most_of(team, age, world)
 
 
-@internal
+@part
 def _fit_parts(ticket: int, age: int, world: World, candidate: Candidate) -> bool:
     """Return whether the teams of a game that runs have room for its players."""
     record, all_fit = world.rows.tickets[ticket], True
     for k in range(record["first_part"], record["first_part"] + record["parts"]):
-        part = world.parts.teams[k]
-        size = candidate.sizes[part["team"]] + part["players"]
-        all_fit = all_fit and size <= most_of(part["team"], age, world)
+        piece = world.parts.teams[k]
+        size = candidate.sizes[piece["team"]] + piece["players"]
+        all_fit = all_fit and size <= most_of(piece["team"], age, world)
     return all_fit

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.kernels.compilation import apart, inlined, internal, njit
+from valmatch.kernels.compilation import kernel, part
 from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.layout import Queue, World
@@ -19,13 +19,13 @@ OVER = -1
 """What `advance` returns where nothing is left to happen until the horizon."""
 
 
-@njit
+@kernel(allocates=True)
 def play(world: World, queue: Queue) -> int:
     """Let tickets come and go until the horizon; return 0, or what was too many to look at."""
     return _play(by_reference(world), by_reference(queue))
 
 
-@apart
+@part
 def _play(world: World, queue: Queue) -> int:
     """Let tickets come and go, see `play`."""
     state, tickets = queue.state[0], world.rows.tickets.size
@@ -35,7 +35,7 @@ def _play(world: World, queue: Queue) -> int:
     return finish(world, queue)
 
 
-@internal
+@part
 def advance(world: World, queue: Queue) -> int:
     """Let happen what does at the next moment; return whether that was a review, or OVER."""
     state, last = queue.state[0], queue.state[0]["now"]
@@ -55,7 +55,7 @@ def advance(world: World, queue: Queue) -> int:
     return 1
 
 
-@internal
+@part
 def finish(world: World, queue: Queue) -> int:
     """Note at the horizon who waits still; return 0, or what was too many to look at."""
     for ticket in range(queue.state[0]["joined"]):
@@ -64,7 +64,7 @@ def finish(world: World, queue: Queue) -> int:
     return queue.state[0]["too_many"]
 
 
-@internal
+@part
 def _begin_to_count(now: float, world: World, queue: Queue) -> None:
     """Forget the verdicts that do not count, once those begin that do."""
     state = queue.state[0]
@@ -75,7 +75,7 @@ def _begin_to_count(now: float, world: World, queue: Queue) -> None:
             judged["held"], judged["refused"] = 0, 0
 
 
-@internal
+@part
 def _next_moment(now: float, world: World, queue: Queue) -> float:
     """Return the next moment at which something may happen."""
     state, options = queue.state[0], world.options[0]
@@ -93,7 +93,7 @@ def _next_moment(now: float, world: World, queue: Queue) -> float:
     return moment
 
 
-@internal
+@part
 def _next_wait(now: float, world: World, queue: Queue) -> float:
     """Return the next moment at which a ticket that waits passes a wait."""
     moment = np.inf
@@ -106,7 +106,7 @@ def _next_wait(now: float, world: World, queue: Queue) -> float:
     return moment
 
 
-@internal
+@part
 def _is_due(now: float, changed: bool, later: bool, world: World, queue: Queue) -> bool:
     """Return whether there is a review: by the clock, or as something may have changed.
 
@@ -128,7 +128,7 @@ def _is_due(now: float, changed: bool, later: bool, world: World, queue: Queue) 
     return False
 
 
-@inlined
+@part(inline=True)
 def _end(ticket: int, status: int, now: float, queue: Queue) -> None:
     """Note how and when a ticket has ended."""
     queue.slots[ticket]["status"], queue.slots[ticket]["end"] = status, now
@@ -136,14 +136,14 @@ def _end(ticket: int, status: int, now: float, queue: Queue) -> None:
     queue.state[0]["ended"] += 1
 
 
-@inlined
+@part(inline=True)
 def _until(ticket: int, world: World) -> float:
     """Return how long a ticket waits at most."""
     record = world.rows.tickets[ticket]
     return min(record["cancel"], record["time"] + world.options[0]["timeout"])
 
 
-@internal
+@part
 def _let_leave(now: float, world: World, queue: Queue) -> None:
     """Let those leave who are cancelled, then those who are too old."""
     state, timeout = queue.state[0], world.options[0]["timeout"]
@@ -166,7 +166,7 @@ def _let_leave(now: float, world: World, queue: Queue) -> None:
         state["next_end"] = min(state["next_end"], _until(queue.lists[t.LINE, k], world))
 
 
-@internal
+@part
 def _let_join(now: float, world: World, queue: Queue) -> bool:
     """Let those join whose time has come; return whether anybody has."""
     state, joined = queue.state[0], False
@@ -183,7 +183,7 @@ def _let_join(now: float, world: World, queue: Queue) -> bool:
     return joined
 
 
-@inlined
+@part(inline=True)
 def _line_up(ticket: int, world: World, queue: Queue) -> None:
     """Let a ticket wait, in its place by age."""
     state = queue.state[0]
@@ -197,7 +197,7 @@ def _line_up(ticket: int, world: World, queue: Queue) -> None:
     state["next_end"] = min(state["next_end"], _until(ticket, world))
 
 
-@inlined
+@part(inline=True)
 def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
     """Return after how many seconds a ticket answers its latest proposal.
 
@@ -214,7 +214,7 @@ def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
     return seconds if world.answers[place]["accepts"] else -1.0 - seconds
 
 
-@internal
+@part
 def _settle(before: int, now: float, world: World, queue: Queue) -> None:
     """Make the matches that a review has found, or set when they are decided."""
     state, limit = queue.state[0], world.options[0]["acceptance"]
@@ -244,7 +244,7 @@ def _settle(before: int, now: float, world: World, queue: Queue) -> None:
     state["proposals"] = kept
 
 
-@internal
+@part
 def _complete(number: int, now: float, queue: Queue) -> None:
     """Note that a match is made."""
     match, state = queue.matches[number], queue.state[0]
@@ -259,7 +259,7 @@ def _complete(number: int, now: float, queue: Queue) -> None:
         last = chosen
 
 
-@inlined
+@part(inline=True)
 def _next_of(number: int, last: int, queue: Queue) -> int:
     """Return the oldest ticket of a match that is younger than another one."""
     match, chosen = queue.matches[number], -1
@@ -270,7 +270,7 @@ def _next_of(number: int, last: int, queue: Queue) -> int:
     return chosen
 
 
-@internal
+@part
 def _end_proposals(now: float, world: World, queue: Queue) -> bool:
     """End the proposals that are decided; return whether a ticket waits again.
 

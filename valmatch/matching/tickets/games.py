@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats, Ints, Records
-from valmatch.kernels.compilation import apart, internal, njit
+from valmatch.kernels.compilation import kernel, part
 from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import Sources, arrays_of, queue_of
@@ -84,7 +84,7 @@ class Games(NamedTuple):
     members: Ints  # players of backfill tickets, as drawn players
 
 
-@njit
+@kernel(allocates=True)
 def play_games(world: World, queue: Queue, games: Games) -> int:
     """Let tickets come and games run until the horizon, or go on where room was short.
 
@@ -93,7 +93,7 @@ def play_games(world: World, queue: Queue, games: Games) -> int:
     return _play_games(by_reference(world), by_reference(queue), by_reference(games))
 
 
-@apart
+@part
 def _play_games(world: World, queue: Queue, games: Games) -> int:
     """Let tickets come and games run, see `play_games`."""
     state, step = games.state[0], 0
@@ -107,13 +107,13 @@ def _play_games(world: World, queue: Queue, games: Games) -> int:
     return finish(world, queue)
 
 
-@internal
+@part
 def _next_review(world: World, queue: Queue) -> float:
     """Return when the next review is."""
     return queue.state[0]["tick"] * world.options[0]["review"]
 
 
-@internal
+@part
 def _has_room(world: World, queue: Queue, games: Games) -> bool:
     """Return whether there is room for all tickets that may come before the next review."""
     state, until, arrivals = games.state[0], _next_review(world, queue), games.arrivals.tickets
@@ -128,7 +128,7 @@ def _has_room(world: World, queue: Queue, games: Games) -> bool:
     )
 
 
-@internal
+@part
 def _look(world: World, queue: Queue, games: Games) -> None:
     """See what has changed about games, and let tickets come up to the next review."""
     state, until, arrivals = games.state[0], _next_review(world, queue), games.arrivals
@@ -155,7 +155,7 @@ def _look(world: World, queue: Queue, games: Games) -> None:
             _look_at(number, until, world, queue, games)
 
 
-@internal
+@part
 def _look_at(number: int, until: float, world: World, queue: Queue, games: Games) -> None:
     """Let the server of a game ask for players, in place of what it has asked for before.
 
@@ -174,7 +174,7 @@ def _look_at(number: int, until: float, world: World, queue: Queue, games: Games
         _ask(number, until, world, games)
 
 
-@internal
+@part
 def _note_match(match: int, queue: Queue, games: Games) -> None:
     """Begin a game with the tickets of a match, or let those join that it was short of."""
     record, state = queue.matches[match], games.state[0]
@@ -201,7 +201,7 @@ def _note_match(match: int, queue: Queue, games: Games) -> None:
             _seat(player, queue.matched[1, k], record["time"], number, games)
 
 
-@internal
+@part
 def _seat(player: int, team: int, now: float, number: int, games: Games) -> None:
     """Let a player join a game."""
     game, seated = games.games[number], games.seated[player]
@@ -218,7 +218,7 @@ def _seat(player: int, team: int, now: float, number: int, games: Games) -> None
         game["next_leave"] = min(game["next_leave"], seated["leaves"])
 
 
-@internal
+@part
 def _let_go(number: int, now: float, games: Games) -> None:
     """Take those out of a game who have left."""
     game = games.games[number]
@@ -239,7 +239,7 @@ def _let_go(number: int, now: float, games: Games) -> None:
     game["last"] = before
 
 
-@internal
+@part
 def _ask(number: int, now: float, world: World, games: Games) -> None:
     """Let the server of a game ask for players: a backfill ticket with those who are there."""
     game, state, drawn = games.games[number], games.state[0], games.ticket_of.size
@@ -270,14 +270,14 @@ def _ask(number: int, now: float, world: World, games: Games) -> None:
         for k in range(begin, state["players"]):
             count += int(games.seated[games.members[k]]["team"] == team)
         if count:
-            part = world.parts.teams[state["parts"]]
-            part["team"], part["players"] = team, count
+            piece = world.parts.teams[state["parts"]]
+            piece["team"], piece["players"] = team, count
             _tally(world.parts, state["parts"], team, row, world, games)
             state["parts"] += 1
             record["parts"] += 1
 
 
-@internal
+@part
 def _aggregate(row: int, begin: int, world: World, games: Games) -> None:
     """Note what stands for the players of a backfill ticket, the last ones so far."""
     members = games.members[begin : games.state[0]["players"]]
@@ -286,7 +286,7 @@ def _aggregate(row: int, begin: int, world: World, games: Games) -> None:
         world.rows.values[row, column] = _stands_for(party, values, members)
 
 
-@internal
+@part
 def _stands_for(party: int, values: Floats, members: Ints) -> float:
     """Return what stands for some players: NaN where a value is."""
     low, high, total = np.inf, -np.inf, 0.0
@@ -306,7 +306,7 @@ def _stands_for(party: int, values: Floats, members: Ints) -> float:
     return total if party == t.TOTAL else total / members.size
 
 
-@internal
+@part
 def _tally(
     target: Rows | Parts, place: int, team: int, row: int, world: World, games: Games
 ) -> None:

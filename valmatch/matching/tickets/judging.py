@@ -11,14 +11,14 @@ import math
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Records
-from valmatch.kernels.compilation import inlined, internal
+from valmatch.kernels.compilation import part
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.layout import Candidate, World
 
 # Kernels that compute aggregates of a match: functions of nested lists of its players' values.
 
 
-@internal
+@part
 def evaluate(number: int, slot: int, world: World, candidate: Candidate) -> None:
     """Compute an aggregate of the players on the teams of a match."""
     aggregate = world.aggregates[number]
@@ -35,7 +35,7 @@ def evaluate(number: int, slot: int, world: World, candidate: Candidate) -> None
         _apply(world.links[aggregate["first_function"] + k], size, items, lists)
 
 
-@internal
+@part
 def _fill(aggregate: np.void, slot: int, world: World, candidate: Candidate) -> None:
     """Take a value or a list of each player, in a list for each team."""
     size, items, lists = candidate.size[slot], candidate.items[slot], candidate.lists[slot]
@@ -63,7 +63,7 @@ def _fill(aggregate: np.void, slot: int, world: World, candidate: Candidate) -> 
     size["outer"] = aggregate["teams"] if aggregate["lists"] else 0
 
 
-@internal
+@part
 def _apply(function: int, size: Records, items: Floats, lists: Records) -> None:
     """Replace a nested list by a function of it."""
     if size["undefined"]:
@@ -80,7 +80,7 @@ def _apply(function: int, size: Records, items: Floats, lists: Records) -> None:
         _reduce(function, size, items, lists)
 
 
-@internal
+@part
 def _reduce(function: int, size: Records, items: Floats, lists: Records) -> None:
     """Replace each innermost list by a number."""
     many = size["depth"] > 1
@@ -103,7 +103,7 @@ def _reduce(function: int, size: Records, items: Floats, lists: Records) -> None
     size["depth"] -= 1
 
 
-@internal
+@part
 def _of_list(function: int, start: int, end: int, items: Floats) -> float:
     """Return a number for a list: of undefined values none counts."""
     number, total, low, high = 0, 0.0, np.inf, -np.inf
@@ -133,7 +133,7 @@ def _of_list(function: int, start: int, end: int, items: Floats) -> float:
     return math.sqrt(squares / number)
 
 
-@internal
+@part
 def _median(start: int, end: int, number: int, items: Floats) -> float:
     """Return the median: the value, or the mean of the two, that as many are below as above."""
     lower, upper = np.nan, np.nan
@@ -151,7 +151,7 @@ def _median(start: int, end: int, number: int, items: Floats) -> float:
     return upper if number % 2 else (lower + upper) / 2
 
 
-@internal
+@part
 def _intersect(size: Records, items: Floats, lists: Records) -> None:
     """Replace each innermost list of lists by the values that all of them have."""
     many = size["depth"] == 3
@@ -170,7 +170,7 @@ def _intersect(size: Records, items: Floats, lists: Records) -> None:
     size["depth"] -= 1
 
 
-@internal
+@part
 def _keep_common(first: int, last: int, count: int, items: Floats, lists: Records) -> int:
     """Move the values that some lists have in common to a place; return their end.
 
@@ -187,13 +187,13 @@ def _keep_common(first: int, last: int, count: int, items: Floats, lists: Record
     return count
 
 
-@inlined
+@part(inline=True)
 def start_of(number: int, lists: Records) -> int:
     """Return where a list begins."""
     return lists[number - 1]["end"] if number else 0
 
 
-@inlined
+@part(inline=True)
 def has(value: float, number: int, items: Floats, lists: Records) -> bool:
     """Return whether a list has a value."""
     for k in range(start_of(number, lists), lists[number]["end"]):
@@ -202,7 +202,7 @@ def has(value: float, number: int, items: Floats, lists: Records) -> bool:
     return False
 
 
-@inlined
+@part(inline=True)
 def everywhere(value: float, first: int, last: int, items: Floats, lists: Records) -> bool:
     """Return whether all of some lists that are defined have a value."""
     for number in range(first, last):
@@ -211,13 +211,13 @@ def everywhere(value: float, first: int, last: int, items: Floats, lists: Record
     return True
 
 
-@inlined
+@part(inline=True)
 def holding(steps: int, age: int, world: World, without: float) -> float:
     """Return the number of a step function at an age, `without` where there is none."""
     return without if steps == t.NONE else world.steps[steps, age]["value"]
 
 
-@internal
+@part
 def refuses(only_final: bool, world: World, candidate: Candidate) -> bool:
     """Return whether a rule that has to hold is false of the match that is tried, as complete.
 
@@ -239,7 +239,7 @@ def refuses(only_final: bool, world: World, candidate: Candidate) -> bool:
     return False
 
 
-@internal
+@part
 def verdict_on(number: int, age: int, partial: bool, world: World, candidate: Candidate) -> int:
     """Judge one rule, complete or not; those before it that it refers to have been judged."""
     rule = world.rules[number]
@@ -257,7 +257,7 @@ def verdict_on(number: int, age: int, partial: bool, world: World, candidate: Ca
     return t.TRUE
 
 
-@internal
+@part
 def _referred(rule: np.void, age: int, world: World, candidate: Candidate) -> float:
     """Return the reference of a rule, NaN where it is undefined; a list is among nested ones."""
     entry = world.steps[rule["reference"], age]
@@ -267,7 +267,7 @@ def _referred(rule: np.void, age: int, world: World, candidate: Candidate) -> fl
     return np.nan if candidate.size[t.REFERRED]["undefined"] else candidate.items[t.REFERRED, 0]
 
 
-@internal
+@part
 def _measured(rule: np.void, age: int, world: World, candidate: Candidate) -> int:
     """Judge whether all measured values are as the reference demands, or as each other."""
     reference, size = np.nan, candidate.size[t.MEASURED]
@@ -298,7 +298,7 @@ def _measured(rule: np.void, age: int, world: World, candidate: Candidate) -> in
     return t.TRUE
 
 
-@inlined
+@part(inline=True)
 def compares(value: float, operation: int, reference: float) -> bool:
     """Return whether a value compares to a reference."""
     if operation == t.LESS:
@@ -312,7 +312,7 @@ def compares(value: float, operation: int, reference: float) -> bool:
     return value > reference if operation == t.MORE else value >= reference
 
 
-@internal
+@part
 def _among(operation: int, candidate: Candidate) -> bool:
     """Return whether the values of each innermost list are all the same, or all different."""
     size, items = candidate.size[t.MEASURED], candidate.items[t.MEASURED]
@@ -330,7 +330,7 @@ def _among(operation: int, candidate: Candidate) -> bool:
     return True
 
 
-@internal
+@part
 def _counted(rule: np.void, age: int, partial: bool, world: World, candidate: Candidate) -> int:
     """Judge whether a number of texts, or of lists that have one, is in a range."""
     counts, reference, size = rule["operation"], np.nan, candidate.size[t.MEASURED]
@@ -356,7 +356,7 @@ def _counted(rule: np.void, age: int, partial: bool, world: World, candidate: Ca
     return t.UNKNOWN if open_ else t.TRUE
 
 
-@internal
+@part
 def _range_of(
     counts: int, first: int, last: int, reference: float, candidate: Candidate
 ) -> tuple[float, float]:
@@ -393,7 +393,7 @@ def _range_of(
     return fewest, highest
 
 
-@internal
+@part
 def _reached(rule: np.void, age: int, world: World, candidate: Candidate) -> int:
     """Judge whether there is a region in which all can play."""
     current = candidate.current[0]
@@ -421,7 +421,7 @@ def _reached(rule: np.void, age: int, world: World, candidate: Candidate) -> int
     return t.FALSE
 
 
-@internal
+@part
 def _spread(rule: np.void, age: int, world: World, candidate: Candidate) -> int:
     """Judge whether the tickets' values are close to each other, or the same."""
     most = holding(rule["most"], age, world, 0.0)
@@ -434,24 +434,24 @@ def _spread(rule: np.void, age: int, world: World, candidate: Candidate) -> int:
     return t.TRUE if high - low <= most else t.FALSE
 
 
-@internal
+@part
 def _combined(rule: np.void, partial: bool, world: World, candidate: Candidate) -> int:
     """Judge what logic makes of the verdicts on the rules before."""
     stack, top = candidate.judged["stack"], -1
     for k in range(rule["parts"]):
-        part = world.links[rule["first_part"] + k]
-        if part >= 0:
+        piece = world.links[rule["first_part"] + k]
+        if piece >= 0:
             top += 1
-            stack[top] = candidate.judged[part]["verdict"]
-        elif part == t.NOT:
+            stack[top] = candidate.judged[piece]["verdict"]
+        elif piece == t.NOT:
             stack[top] = t.UNKNOWN if partial else 1 - stack[top]
         else:
             top -= 1
-            stack[top] = _both(part, stack[top], stack[top + 1], partial)
+            stack[top] = _both(piece, stack[top], stack[top + 1], partial)
     return stack[0]
 
 
-@inlined
+@part(inline=True)
 def _both(operator: int, one: int, other: int, partial: bool) -> int:
     """Return the value of an operator of two verdicts, in three-valued logic."""
     if operator == t.AND:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Ints
-from valmatch.kernels.compilation import internal
+from valmatch.kernels.compilation import part
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import ROUNDING, arrays_of, queue_of
 from valmatch.matching.tickets.columns import Tickets
@@ -122,7 +122,7 @@ def move(world: World, queue: Queue, to: World, line: Queue, template: Template)
     return waiting
 
 
-@internal
+@part
 def copy_row(source: Rows, number: int, rows: Rows, row: int) -> None:
     """Copy what is known of a ticket into a row."""
     rows.tickets[row] = source.tickets[number]
@@ -134,7 +134,7 @@ def copy_row(source: Rows, number: int, rows: Rows, row: int) -> None:
         rows.values[row, column] = source.values[number, column]
 
 
-@internal
+@part
 def enter(ticket: int, now: float, players: int, template: Template, world: World) -> None:
     """Note what is known of a ticket, of which the skills of so many players are there already."""
     rows, rules = world.rows, world.rules

@@ -11,7 +11,7 @@ import numpy as np
 
 from valmatch.draws.streams import uniform_at
 from valmatch.kernels.arrays import Ints, Records
-from valmatch.kernels.compilation import apart, inlined, internal
+from valmatch.kernels.compilation import part
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.candidate import (
     age_with,
@@ -34,7 +34,7 @@ MOST_CANDIDATES = 10**8
 """Most candidates that an exhaustive search judges for one anchor, before it ends with an error."""
 
 
-@internal
+@part
 def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
     """Find the best match of all: most players, then smallest places, then smallest teams.
 
@@ -68,13 +68,13 @@ def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
             break
 
 
-@inlined
+@part(inline=True)
 def _following(place: int, team: int, world: World) -> tuple[int, int]:
     """Return the next team of a place, or the first of the next one."""
     return (place, team + 1) if team + 1 < world.teams.size else (place + 1, t.NONE)
 
 
-@internal
+@part
 def _age_of(tickets: int, world: World, queue: Queue) -> int:
     """Return the age of the first tickets of the match: of the oldest, or of the newest."""
     age = t.NONE
@@ -87,7 +87,7 @@ def _age_of(tickets: int, world: World, queue: Queue) -> int:
     return age
 
 
-@internal
+@part
 def _may_take(ticket: int, team: int, world: World, candidate: Candidate) -> bool:
     """Return whether a team may ever have room for a ticket; NONE for one of a game that runs."""
     record, sizes = world.rows.tickets[ticket], candidate.sizes
@@ -98,13 +98,13 @@ def _may_take(ticket: int, team: int, world: World, candidate: Candidate) -> boo
     if candidate.current[0]["running"]:
         return False
     for k in range(record["first_part"], record["first_part"] + record["parts"]):
-        part = world.parts.teams[k]
-        if sizes[part["team"]] + part["players"] > world.teams[part["team"]]["ever"]:
+        piece = world.parts.teams[k]
+        if sizes[piece["team"]] + piece["players"] > world.teams[piece["team"]]["ever"]:
             return False
     return True
 
 
-@internal
+@part
 def _compare(world: World, candidate: Candidate) -> None:
     """Remember the match if it is valid and better than the best."""
     current, tried = candidate.current[0], candidate.tried
@@ -121,7 +121,7 @@ def _compare(world: World, candidate: Candidate) -> None:
             tried[row + t.BEST, k] = tried[row, k]
 
 
-@inlined
+@part(inline=True)
 def _order(one: Ints, other: Ints, size: int, other_size: int) -> int:
     """Return less than 0 if a list of numbers comes lexicographically before another one."""
     for k in range(min(size, other_size)):
@@ -133,7 +133,7 @@ def _order(one: Ints, other: Ints, size: int, other_size: int) -> int:
 # Kernels that put tickets in order: by a key, or together by partition.
 
 
-@internal
+@part
 def stable_sort(order: Ints, spare: Ints, slots: Records, count: int) -> None:
     """Sort the first `count` of some tickets by their keys; equal ones keep their order."""
     width = 1
@@ -156,7 +156,7 @@ def stable_sort(order: Ints, spare: Ints, slots: Records, count: int) -> None:
         width *= 2
 
 
-@internal
+@part
 def group(
     source: Ints, count: int, target: Ints, tickets: Records, firsts: Ints, ends: Ints
 ) -> None:
@@ -184,7 +184,7 @@ def group(
             ends[partition] += 1
 
 
-@internal
+@part
 def place_in(line: Ints, first: int, end: int, ticket: int) -> int:
     """Return the place of the first ticket of an increasing line that is not below a ticket."""
     while first < end:
@@ -225,19 +225,19 @@ TEAM_BITS = 8
 """Bits of the number of a team in an entry of a saved search; matches have up to 200."""
 
 
-@inlined
+@part(inline=True)
 def _ticket_of(entry: int) -> int:
     """Return the ticket of an entry of a saved search."""
     return entry >> TEAM_BITS
 
 
-@inlined
+@part(inline=True)
 def _team_of(entry: int) -> int:
     """Return the team of an entry of a saved search, NONE for those of a game that runs."""
     return (entry & (2**TEAM_BITS - 1)) - 1
 
 
-@inlined
+@part(inline=True)
 def _has_saved(anchor: int, world: World, queue: Queue) -> bool:
     """Return whether the search that an anchor has saved is of use; see above."""
     if queue.saved[anchor % queue.saved.size]["anchor"] != anchor:
@@ -255,7 +255,7 @@ def _has_saved(anchor: int, world: World, queue: Queue) -> bool:
     return True
 
 
-@internal
+@part
 def _save(anchor: int, queue: Queue) -> None:
     """Save the match that an anchor could not complete."""
     number, candidate = anchor % queue.saved.size, queue.candidate
@@ -267,7 +267,7 @@ def _save(anchor: int, queue: Queue) -> None:
         queue.saved_tickets[number, k] = (ticket << TEAM_BITS) + team + 1
 
 
-@inlined
+@part(inline=True)
 def _has_lost(anchor: int, queue: Queue) -> bool:
     """Return whether a ticket of a saved search waits no more."""
     number = anchor % queue.saved.size
@@ -278,7 +278,7 @@ def _has_lost(anchor: int, queue: Queue) -> bool:
     return False
 
 
-@inlined
+@part(inline=True)
 def _first_news(anchor: int, world: World, queue: Queue) -> int:
     """Return the place of the first news that an anchor has to look at."""
     partition = queue.partitions[world.rows.tickets[anchor]["partition"]]
@@ -297,7 +297,7 @@ def _first_news(anchor: int, world: World, queue: Queue) -> int:
     return int(partition["end_news"])
 
 
-@inlined
+@part(inline=True)
 def _known_rules(ticket: int, age: int, world: World, queue: Queue) -> int:
     """Return how many rules of the order are known to hold with a ticket on any team, or NONE.
 
@@ -321,7 +321,7 @@ def _known_rules(ticket: int, age: int, world: World, queue: Queue) -> int:
     return 0 if undecided else common
 
 
-@internal
+@part
 def _count_refusals(rule: int, ticket: int, age: int, world: World, queue: Queue) -> None:
     """Count for each team with room for a ticket that a rule refuses and those before hold."""
     tries, candidate = 0, queue.candidate
@@ -335,7 +335,7 @@ def _count_refusals(rule: int, ticket: int, age: int, world: World, queue: Queue
     candidate.judged[rule]["refused"] += tries
 
 
-@inlined
+@part(inline=True)
 def _catch_up(number: int, ticket: int, anchor: int, world: World, queue: Queue) -> int:
     """Take the next tickets of a saved search that come before another one, all for NONE.
 
@@ -356,7 +356,7 @@ def _catch_up(number: int, ticket: int, anchor: int, world: World, queue: Queue)
     return number
 
 
-@inlined
+@part(inline=True)
 def _next_news(anchor: int, news: int, end: int, queue: Queue) -> tuple[int, int]:
     """Return the next ticket of which there are news for an anchor, or NONE, and what follows."""
     while news < end:
@@ -368,7 +368,7 @@ def _next_news(anchor: int, news: int, end: int, queue: Queue) -> tuple[int, int
     return t.NONE, news
 
 
-@inlined
+@part(inline=True)
 def _parting(ticket: int, number: int, anchor: int, queue: Queue) -> int:
     """Return from which ticket on all are tried again, as the match is no longer the saved one.
 
@@ -384,7 +384,7 @@ def _parting(ticket: int, number: int, anchor: int, queue: Queue) -> int:
     return member if member == ticket else t.NONE
 
 
-@inlined
+@part(inline=True)
 def _next_in_line(
     anchor: int, row: int, k: int, first: int, end: int, queue: Queue
 ) -> tuple[int, int]:
@@ -397,7 +397,7 @@ def _next_in_line(
     return t.NONE, k
 
 
-@inlined
+@part(inline=True)
 def _is_taken(
     ticket: int, rooms: tuple[int, int, int], world: World, queue: Queue
 ) -> tuple[bool, tuple[int, int, int]]:
@@ -415,7 +415,7 @@ def _is_taken(
     return start != t.NONE and take(ticket, age, start, world, queue), rooms
 
 
-@internal
+@part
 def try_greedily(
     anchor: int, row: int, first: int, end: int, saves: bool, world: World, queue: Queue
 ) -> None:
@@ -463,7 +463,7 @@ PASSES = 2**20  # counters of random orders between one review and the next
 MOST_TRIED = 16  # most tickets that an exhaustive search looks at
 
 
-@apart
+@part
 def review(now: float, world: World, queue: Queue) -> None:
     """Repeat passes until one forms nothing."""
     options, passes = world.options[0], 0
@@ -476,7 +476,7 @@ def review(now: float, world: World, queue: Queue) -> None:
     queue.state[0]["reviews"] += 1
 
 
-@internal
+@part
 def _let_age(now: float, world: World, queue: Queue) -> None:
     """Note which waits the tickets have passed."""
     for k in range(queue.state[0]["waiting"]):
@@ -490,7 +490,7 @@ def _let_age(now: float, world: World, queue: Queue) -> None:
         slot["age"] = age
 
 
-@internal
+@part
 def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
     """Let each ticket that is free be an anchor once; return how many matches were made."""
     options = world.options[0]
@@ -526,13 +526,13 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
     return made
 
 
-@internal
+@part
 def _sort(row: int, count: int, queue: Queue) -> None:
     """Sort the first tickets of a list by their keys."""
     stable_sort(queue.lists[row], queue.lists[t.SPARE], queue.slots, count)
 
 
-@internal
+@part
 def _order_pool(pool: int, number: int, world: World, queue: Queue) -> None:
     """Put the pool in the order in which it is cut into batches."""
     if not world.options[0]["sorted"]:
@@ -549,7 +549,7 @@ def _order_pool(pool: int, number: int, world: World, queue: Queue) -> None:
         _sort(t.POOL, pool, queue)
 
 
-@internal
+@part
 def _bring_together(pool: int, world: World, queue: Queue) -> None:
     """Put the tickets of each partition together, and those of them of whom there are news."""
     news = 0
@@ -574,7 +574,7 @@ def _bring_together(pool: int, world: World, queue: Queue) -> None:
     group(queue.lists[t.SPARE], news, queue.lists[t.NEWS], tickets, firsts, ends)
 
 
-@internal
+@part
 def _let_go(world: World, queue: Queue) -> None:
     """Take those out of the line who have a match."""
     waiting = 0
@@ -586,7 +586,7 @@ def _let_go(world: World, queue: Queue) -> None:
     queue.state[0]["waiting"] = waiting
 
 
-@internal
+@part
 def _batch(now: float, count: int, saves: bool, world: World, queue: Queue) -> int:
     """Let the tickets of a batch be anchors; return how many matches were made.
 
@@ -594,8 +594,8 @@ def _batch(now: float, count: int, saves: bool, world: World, queue: Queue) -> i
     """
     options, made = world.options[0], 0
     priority = options["backfill"]
-    for part in range(1 if priority == 0 else 2):
-        running = part == priority - 1
+    for piece in range(1 if priority == 0 else 2):
+        running = piece == priority - 1
         for k in range(count):
             if queue.state[0]["too_many"] > 0:
                 return made
@@ -620,7 +620,7 @@ def _batch(now: float, count: int, saves: bool, world: World, queue: Queue) -> i
     return made
 
 
-@internal
+@part
 def _try_others(anchor: int, count: int, world: World, queue: Queue) -> None:
     """Let an anchor look for a match among the others of a batch."""
     others, options, partition = 0, world.options[0], world.rows.tickets[anchor]["partition"]
@@ -646,7 +646,7 @@ def _try_others(anchor: int, count: int, world: World, queue: Queue) -> None:
         try_all(anchor, others, world, queue)
 
 
-@internal
+@part
 def _sort_others(row: int, anchor: int, others: int, world: World, queue: Queue) -> None:
     """Sort tickets by one sort: those without a value last."""
     sort, values = world.sorts[row], world.rows.values
@@ -665,7 +665,7 @@ def _sort_others(row: int, anchor: int, others: int, world: World, queue: Queue)
     _sort(t.OTHERS, others, queue)
 
 
-@internal
+@part
 def _note(anchor: int, now: float, world: World, queue: Queue) -> None:
     """Write the best match down; its tickets wait no more."""
     state = queue.state[0]

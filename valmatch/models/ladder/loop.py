@@ -17,7 +17,7 @@ import numpy as np
 
 from valmatch.draws.streams import exponential_at, uniform_at
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import apart, at, expanded, unallocating
+from valmatch.kernels.compilation import at, kernel, macro, part
 from valmatch.kernels.references import by_reference, prefetch
 from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
 from valmatch.models.ladder.population import (
@@ -54,14 +54,14 @@ from valmatch.ratings.zonestats import predicted_outcome
 LEAST = 1e-15  # a prediction below counts as this in the log loss, as in `valmatch rate`
 
 
-@expanded
+@macro
 def rating_seen(player: int, behaviour: Behaviour, loop: Loop) -> float:
     """Return the rating that the rule sees."""
     entry = loop.players[at(player)]
     return entry["mean"] - 3.0 * entry["sigma"] if behaviour.conservative else entry["mean"]
 
 
-@expanded
+@macro
 def count_match(p: float, predicted: float, a_wins: bool, behaviour: Behaviour, loop: Loop) -> None:
     """Count a match by true skill, by what the rule sees, and by its predictions."""
     sums = loop.state[0]
@@ -93,7 +93,7 @@ def count_match(p: float, predicted: float, a_wins: bool, behaviour: Behaviour, 
     sums["team_diff"] += abs(seen)
 
 
-@expanded
+@macro
 def count_players(now: float, p: float, rules: LadderRules, loop: Loop, waits: Floats) -> None:
     """Count waits, newcomers and careers of the players of a match."""
     sums, gap = loop.state[0], abs(p - 0.5)
@@ -122,7 +122,7 @@ def count_players(now: float, p: float, rules: LadderRules, loop: Loop, waits: F
             loop.careers[2, at(game)] += abs(error)
 
 
-@expanded
+@macro
 def count_parties(now: float, p: float, loop: Loop) -> None:
     """Count the players of a match by the size of their party."""
     for k in range(loop.lineup.size):
@@ -134,7 +134,7 @@ def count_parties(now: float, p: float, loop: Loop) -> None:
         sums["chance"] += p if k < loop.lineup.size // 2 else 1.0 - p
 
 
-@expanded
+@macro
 def count_day(now: float, p: float, loop: Loop) -> None:
     """Count a match of the day."""
     sums = loop.state[0]
@@ -155,7 +155,7 @@ SLICE = 1.0  # hours that session starts are entered ahead
 NEVER = 1e12  # a profile time that no session starts after
 
 
-@driver(unallocating)
+@driver(kernel)
 def advance(
     until: float,
     rules: LadderRules,
@@ -170,7 +170,7 @@ def advance(
     )
 
 
-@driver(apart)
+@driver(part)
 def _advance(
     until: float,
     queue_rules: Any,  # noqa: ANN401
@@ -226,7 +226,7 @@ def _advance(
             _start_match(now, rules, loop, waits, log)
 
 
-@expanded
+@macro
 def _next_queueing(loop: Loop) -> float:
     """Return when the next session starts or the next break ends."""
     state = loop.state[0]
@@ -235,7 +235,7 @@ def _next_queueing(loop: Loop) -> float:
     return min(starts, resumes)
 
 
-@apart
+@part
 def _enter_starts(loop: Loop) -> None:
     """Enter the session starts of the next slice of time into their heap."""
     state = loop.state[0]
@@ -245,7 +245,7 @@ def _enter_starts(loop: Loop) -> None:
             _enter_start(player, loop)
 
 
-@expanded
+@macro
 def _enter_start(player: int, loop: Loop) -> None:
     state = loop.state[0]
     state["starting"] = schedule(
@@ -253,7 +253,7 @@ def _enter_start(player: int, loop: Loop) -> None:
     )
 
 
-@apart
+@part
 def _next_to_queue(rules: LadderRules, loop: Loop) -> int:
     """Take the next queueing out of its book; return the player, NOBODY if the start is dropped."""
     state = loop.state[0]
@@ -287,7 +287,7 @@ def _next_to_queue(rules: LadderRules, loop: Loop) -> int:
     return NOBODY
 
 
-@expanded
+@macro
 def _gather(player: int, loop: Loop) -> None:
     """Let a player's friends come along if all are free; who is gone or yet to join has no say."""
     free, end = True, player + loop.players[at(player)]["friends"]
@@ -300,7 +300,7 @@ def _gather(player: int, loop: Loop) -> None:
             other["leader"] = player
 
 
-@expanded
+@macro
 def _expect_session(player: int, loop: Loop) -> None:
     """Set a player's clock to the next session start, or take it from those that are given."""
     entry, number = loop.players[at(player)], loop.players[at(player)]["starts"]
@@ -316,7 +316,7 @@ def _expect_session(player: int, loop: Loop) -> None:
     loop.starts[at(player)] = np.inf if never else moment_of(entry["clock"], loop.shares)
 
 
-@unallocating
+@kernel
 def set_clocks(joining: Floats, loop: Loop) -> None:
     """Set everybody's clock to the first session; newcomers start one when they join."""
     old = loop.players.size - joining.size
@@ -330,7 +330,7 @@ def set_clocks(joining: Floats, loop: Loop) -> None:
             _expect_session(player, loop)
 
 
-@apart
+@part
 def _queue(now: float, player: int, rules: LadderRules, loop: Loop, log: Log) -> float:
     """Give a player and who comes along their tickets; return the rating that the rule sees."""
     behaviour, state, entry = rules.behaviour, loop.state[0], loop.players[at(player)]
@@ -349,7 +349,7 @@ def _queue(now: float, player: int, rules: LadderRules, loop: Loop, log: Log) ->
     return entry["seen"]
 
 
-@expanded
+@macro
 def _give_ticket(now: float, player: int, behaviour: Behaviour, loop: Loop, log: Log) -> None:
     """Give a player a ticket."""
     state, entry = loop.state[0], loop.players[at(player)]
@@ -363,14 +363,14 @@ def _give_ticket(now: float, player: int, behaviour: Behaviour, loop: Loop, log:
     state["tickets"] += 1
 
 
-@expanded
+@macro
 def _cancel_patience(player: int, loop: Loop) -> None:
     """Take the end of a player's patience out of its heap."""
     state, index = loop.state[0], int(loop.patient_places[at(player)])
     state["patient"] = cancel(index, state["patient"], loop.patient, loop.patient_places)
 
 
-@apart
+@part
 def _give_up(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
     """End the tickets and the session of the player whose patience ends, and of their party."""
     behaviour, state = rules.behaviour, loop.state[0]
@@ -388,7 +388,7 @@ def _give_up(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
     _end_sessions(player, behaviour, loop)
 
 
-@expanded
+@macro
 def _end_sessions(leader: int, behaviour: Behaviour, loop: Loop) -> None:
     """Let a party go away, or for good, each by their own draw."""
     for player in range(leader, leader + loop.players[at(leader)]["friends"]):
@@ -400,7 +400,7 @@ def _end_sessions(leader: int, behaviour: Behaviour, loop: Loop) -> None:
             entry["leader"] = player
 
 
-@apart
+@part
 def _start_match(now: float, rules: LadderRules, loop: Loop, waits: Floats, log: Log) -> None:
     """Let the players of the lineup play."""
     state, behaviour = loop.state[0], rules.behaviour
@@ -433,7 +433,7 @@ def _start_match(now: float, rules: LadderRules, loop: Loop, waits: Floats, log:
     state["numbered"] += 1
 
 
-@expanded
+@macro
 def _win_probability(behaviour: Behaviour, loop: Loop) -> float:
     """Return the probability that side A wins, by the true skills."""
     team_num = loop.lineup.size // 2
@@ -446,7 +446,7 @@ def _win_probability(behaviour: Behaviour, loop: Loop) -> float:
     return predicted_outcome(a / team_num, b / team_num, behaviour.spread)
 
 
-@apart
+@part
 def _end_match(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
     """End the match that started first: rate its players, who go on or end their session."""
     behaviour, rater = rules.behaviour, rules.rater
@@ -474,7 +474,7 @@ def _end_match(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
             _go_on(now, player, a_wins == (k < size // 2), behaviour, loop)
 
 
-@expanded
+@macro
 def _take_rating(player: int, rater: Rater, loop: Loop) -> None:
     """Note a player's rating and its deviation where the rule and all measures look."""
     entry, state = loop.players[at(player)], loop.rated.state
@@ -483,7 +483,7 @@ def _take_rating(player: int, rater: Rater, loop: Loop) -> None:
         entry["sigma"] = state[at(player), at(rater.deviation)]
 
 
-@expanded
+@macro
 def _go_on(now: float, player: int, won: bool, behaviour: Behaviour, loop: Loop) -> None:
     """Let a party queue again after a break, or end the session."""
     state, entry = loop.state[0], loop.players[at(player)]
@@ -499,7 +499,7 @@ def _go_on(now: float, player: int, won: bool, behaviour: Behaviour, loop: Loop)
         _end_sessions(player, behaviour, loop)
 
 
-@expanded
+@macro
 def _log_start(now: float, p: float, predicted: float, a_wins: bool, loop: Loop, log: Log) -> None:
     """Log the match that starts, and its tickets."""
     number = loop.state[0]["numbered"]
@@ -517,7 +517,7 @@ def _log_start(now: float, p: float, predicted: float, a_wins: bool, loop: Loop,
         log.before[at(number), at(k), 1] = entry["sigma"]
 
 
-@expanded
+@macro
 def _log_end(number: int, loop: Loop, log: Log) -> None:
     """Log the match that ends."""
     if number >= log.matches.size:

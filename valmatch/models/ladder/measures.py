@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import at, unallocating
+from valmatch.kernels.compilation import at, kernel
 from valmatch.models.ladder.state import LEFT
 from valmatch.models.model import NOT_NEGATIVE, SHARE, WIN_GAP, Response, Responses, of_part
 
@@ -100,7 +100,7 @@ def _middles(below: Ints, ranks: Floats) -> Floats:
     return middles
 
 
-@unallocating
+@kernel
 def _count_in_bins(waits: Floats, words: Ints, bins: Ints, sums: Floats) -> None:
     """Count waits in bins by their bits, and add them up.
 
@@ -252,7 +252,7 @@ def ranks(values: Floats) -> Floats:
     return out
 
 
-@unallocating
+@kernel
 def _rank(values: Floats, order: Ints, out: Floats) -> None:
     first = 0
     while first < order.size:

@@ -11,7 +11,7 @@ from scipy.special import gammaincinv, ndtri
 
 from valmatch.draws.streams import exponential_at, fill_uniforms
 from valmatch.kernels.arrays import Floats, Ints, Words
-from valmatch.kernels.compilation import at, inlined, unallocating
+from valmatch.kernels.compilation import at, kernel, part
 
 # The sources of randomness of the model `ladder`.
 #
@@ -109,7 +109,7 @@ def draw_population(
     return DrawnPlayers(skills, activities, joining, groups)
 
 
-@unallocating
+@kernel
 def _gather(sizes: Ints, players: int, groups: Ints) -> None:
     """Put players of the next numbers into groups, whose first one's size is that of the group.
 
@@ -144,7 +144,7 @@ def _joining(hours: float, per_day: float, rng_key: Words) -> Floats:
         out = np.empty(2 * out.size)
 
 
-@unallocating
+@kernel
 def _join_all(hours: float, per_day: float, rng_key: Words, out: Floats) -> int:
     """Write down when newcomers join; return how many do, as far as there is room."""
     time = 0.0
@@ -171,7 +171,7 @@ def shares_before(weights: Iterable[float]) -> Floats:
     return np.asarray(sums / sums[-1])
 
 
-@inlined
+@part(inline=True)
 def profile_time(moment: float, shares: Floats) -> float:
     """Return the profile time of a moment (hours)."""
     day = math.floor(moment / 24.0)
@@ -180,7 +180,7 @@ def profile_time(moment: float, shares: Floats) -> float:
     return day + shares[at(h)] + (hour - h) * (shares[at(h + 1)] - shares[at(h)])
 
 
-@inlined
+@part(inline=True)
 def moment_of(time: float, shares: Floats) -> float:
     """Return the moment (hours) of a profile time: in the last hour that begins before it."""
     day = math.floor(time)

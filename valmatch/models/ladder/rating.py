@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import inlined
+from valmatch.kernels.compilation import part
 from valmatch.kernels.references import NOWHERE, Address, address_of, call
 from valmatch.ratings.games import (
     Assessment,
@@ -69,7 +69,7 @@ def new_match(team_num: int, minutes: float) -> Games:
     return match
 
 
-@inlined
+@part(inline=True)
 def predict(
     now: float, p: float, rater: Rater, match: Games, rated: Players, assessment: Assessment
 ) -> float:
@@ -86,7 +86,7 @@ def _predict(match: Games, rated: Players, stored: Floats, assessment: Assessmen
     return float(chances(0, 1, match, stored, assessment)[0])
 
 
-@inlined
+@part(inline=True)
 def rate(
     now: float, a_wins: bool, rater: Rater, match: Games, rated: Players, assessment: Assessment
 ) -> None:

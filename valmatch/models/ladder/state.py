@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
-from valmatch.kernels.compilation import at, inlined
+from valmatch.kernels.compilation import at, part
 from valmatch.kernels.scratch import MEMORY, Scratch
 from valmatch.matching.queue import LINEUP
 from valmatch.models.ladder.rating import Rater, new_match
@@ -34,14 +34,14 @@ def nowhere(players: int) -> Places:
     return np.full(players, NONE, np.int32)
 
 
-@inlined
+@part(inline=True)
 def schedule(time: float, player: int, size: int, heap: Records, places: Places | None) -> int:
     """Enter the event of a player who has none; return the size of the heap."""
     _rise(time, player, size, heap, places)
     return size + 1
 
 
-@inlined
+@part(inline=True)
 def cancel(index: int, size: int, heap: Records, places: Places | None) -> int:
     """Take the event at an index out, 0 for the earliest; return the size of the heap."""
     _note(heap[at(index)]["player"], NONE, places)
@@ -53,21 +53,21 @@ def cancel(index: int, size: int, heap: Records, places: Places | None) -> int:
     return size
 
 
-@inlined
+@part(inline=True)
 def _note(player: int, index: int, places: Places | None) -> None:
     """Note where a player is, if that is kept."""
     if places is not None:
         places[at(player)] = index
 
 
-@inlined
+@part(inline=True)
 def _before(time: float, player: int, other: int, heap: Records) -> bool:
     """Return whether an event is earlier than that at the index `other`."""
     event = heap[at(other)]
     return time < event["time"] or (time == event["time"] and player < event["player"])
 
 
-@inlined
+@part(inline=True)
 def _rise(time: float, player: int, index: int, heap: Records, places: Places | None) -> None:
     """Put an event at an index, or as far up from it as it is early."""
     while index > 0:
@@ -81,7 +81,7 @@ def _rise(time: float, player: int, index: int, heap: Records, places: Places | 
     _note(player, index, places)
 
 
-@inlined
+@part(inline=True)
 def _sink(index: int, size: int, heap: Records, places: Places | None) -> int:
     """Let the earliest come up from below a free index, to the bottom; return what is free then.
 

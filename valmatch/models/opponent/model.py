@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import announce_compilation, unallocating, variant
+from valmatch.kernels.compilation import announce_compilation, kernel, variant
 from valmatch.models.curves import (
     PRIOR,
     VALUES,
@@ -156,7 +156,7 @@ def play_path(known: Knowledge, start: Prior, draws: Draws, out: Course) -> None
 @cache
 def path_by(policy: str) -> PathKernel:
     """Return `play_path` compiled for a policy of `OPPONENT`."""
-    return unallocating(variant(play_path, policy, choose=function_of(OPPONENT[policy])))
+    return kernel(variant(play_path, policy, choose=function_of(OPPONENT[policy])))
 
 
 WINDOWS = (100, 200)
@@ -247,9 +247,9 @@ class OpponentModel(CurveModel[SamplePath]):
         )
         draws = Draws(inputs.performances, inputs.choices)
         for k, policy in enumerate(factors.policies):
-            kernel = path_by(policy)
-            announce_compilation(kernel)
-            kernel(known, start, draws, Course(*(rows[k] for rows in course)))
+            function = path_by(policy)
+            announce_compilation(function)
+            function(known, start, draws, Course(*(rows[k] for rows in course)))
         course.opponents[:] = order[course.opponents]
         return course
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import announce_compilation, unallocating, variant
+from valmatch.kernels.compilation import announce_compilation, kernel, variant
 from valmatch.models.curves import (
     PRIOR,
     VALUES,
@@ -114,7 +114,7 @@ def follow_path(aim: Aim, path: SamplePath, out: Course) -> None:
 @cache
 def path_by(policy: str) -> PathKernel:
     """Return `follow_path` compiled for a policy of `TARGET`."""
-    return unallocating(variant(follow_path, policy, choose=function_of(TARGET[policy])))
+    return kernel(variant(follow_path, policy, choose=function_of(TARGET[policy])))
 
 
 def marks(n_measurements: int) -> list[int]:
@@ -175,9 +175,9 @@ class TargetingModel(CurveModel[SamplePath]):
         )
         path = inputs._replace(prior=believed(self._factors, inputs.prior))
         for k, policy in enumerate(self._factors.policies):
-            kernel = path_by(policy)
-            announce_compilation(kernel)
-            kernel(self._aim, path, Course(*(rows[k] for rows in course)))
+            function = path_by(policy)
+            announce_compilation(function)
+            function(self._aim, path, Course(*(rows[k] for rows in course)))
         return course
 
     def summary(self, inputs: SamplePath, course: Course) -> dict[str, float]:

@@ -11,7 +11,7 @@ import numpy as np
 from valmatch.draws.distributions import fill_exponential, fill_normal, fill_poisson
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints, Words
-from valmatch.kernels.compilation import announce_compilation, njit, unallocating
+from valmatch.kernels.compilation import announce_compilation, kernel
 
 GAPS, VECTORS, BLOCKS, PATIENCE = range(4)
 """Sources of randomness: unit-rate gaps between arrivals; skill vectors; which blocks of a log are
@@ -86,7 +86,7 @@ class Law(NamedTuple):
     elo_max: float
 
 
-@njit
+@kernel(allocates=True)
 def arrival_times(
     gaps: Floats, clock: Floats, edges: Floats, levels: Floats, rates: Floats, times: Floats
 ) -> tuple[int, bool]:
@@ -117,7 +117,7 @@ def arrival_times(
     return k, True
 
 
-@njit
+@kernel(allocates=True)
 def skill_vectors(
     normals: Floats,
     mean: Floats,
@@ -145,7 +145,7 @@ def skill_vectors(
     return row
 
 
-@unallocating
+@kernel
 def draw_players(
     gaps: Words,
     normals: Words,

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import njit
+from valmatch.kernels.compilation import kernel
 from valmatch.models.valorant.arrivals import ArrivalProcess, ArrivingPlayers
 
 NAMES = ("players", "arrival_hours", "rating", "rating_2", "rating_3", "rating_4")
@@ -82,7 +82,7 @@ class PlayerSums:
             yield chunk
 
 
-@njit
+@kernel(allocates=True)
 def add_players(times: Floats, ratings: Floats, center: float, scale: float, sums: Floats) -> None:
     """Add players to the controls, in the order of `NAMES`."""
     sums[0] += times.size

@@ -13,7 +13,7 @@ import numpy as np
 
 from valmatch.draws.philox import rewind
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
-from valmatch.kernels.compilation import inlined, njit
+from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.queue import (
     LINEUP,
     RULE,
@@ -65,21 +65,21 @@ def order_waits(waits: Floats) -> None:
 FEW = 1000  # waits that are sorted sooner than put in order in part
 
 
-@njit
+@kernel(allocates=True)
 def summarize(state: Records, waits: Floats, players: int, horizon: float, out_: Records) -> None:
     """Turn the sums of a day and its waits in order into its responses, by name."""
     fill_sums(state[0], players, horizon, out_[0])
     _fill_quantiles(waits, out_[0])
 
 
-@njit
+@kernel(allocates=True)
 def fill_quantiles(waits: Floats, matched: Ints, out: Records) -> None:
     """Add to the responses of many days what their waits in order say."""
     for day in range(out.size):
         _fill_quantiles(waits[day, : matched[day]], out[day])
 
 
-@inlined
+@part(inline=True)
 def fill_sums(sums: Struct, players: int, horizon: float, out: Struct) -> None:
     """Turn the sums of a day into its responses but for those that waits must be sorted for."""
     matches, matched = sums["matches"], sums["matched"]
@@ -97,7 +97,7 @@ def fill_sums(sums: Struct, players: int, horizon: float, out: Struct) -> None:
     out["unmatched"] = sums["unmatched"]
 
 
-@inlined
+@part(inline=True)
 def _fill_quantiles(ordered: Floats, out: Struct) -> None:
     out["wait_p50"] = _quantile(ordered, 0.5)
     out["wait_p90"] = _quantile(ordered, 0.9)
@@ -105,12 +105,12 @@ def _fill_quantiles(ordered: Floats, out: Struct) -> None:
     out["wait_p99"] = _quantile(ordered, 0.99)
 
 
-@inlined
+@part(inline=True)
 def _ratio(total: float, count: int) -> float:
     return total / count if count else np.nan
 
 
-@inlined
+@part(inline=True)
 def _quantile(ordered: Floats, q: float) -> float:
     """Return a quantile of sorted values, interpolated linearly; NaN without a value."""
     last = ordered.size - 1
@@ -158,7 +158,7 @@ def new_days(room: int, team_num: int) -> Days:
     )
 
 
-@driver(njit)
+@driver(kernel(allocates=True))
 def make_days(
     replications: Ints,
     gaps: Words,

@@ -11,7 +11,7 @@ import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import announce_compilation, expanded, inlined, unallocating
+from valmatch.kernels.compilation import announce_compilation, kernel, macro, part
 from valmatch.models.curves import CurveModel, axes_of
 from valmatch.models.model import NO_FILES, Response, Responses, Table, amount, share
 from valmatch.models.zonestats.factors import ZoneStatsFactors
@@ -110,7 +110,7 @@ def new_seats(n_players: int, n_teams: int, team_size: int) -> tuple[Seats, Rate
     return Seats(order, teams, *numbers[:4]), Rated(*whole, *numbers[4:])
 
 
-@inlined
+@part(inline=True)
 def _log_loss(lead: float, outcome: float) -> float:
     """Return the loss of the logistic prediction of a lead in units of the spread.
 
@@ -120,7 +120,7 @@ def _log_loss(lead: float, outcome: float) -> float:
     return max(lead, 0.0) + math.log1p(math.exp(-abs(lead))) - outcome * lead
 
 
-@inlined
+@part(inline=True)
 def _rest(rules: GameRules, join: float) -> float:
     """Return the share of a game that is left when a player joins.
 
@@ -131,7 +131,7 @@ def _rest(rules: GameRules, join: float) -> float:
     return 1.0
 
 
-@inlined
+@part(inline=True)
 def _minutes(rules: GameRules, rest: float, leave: float) -> float:
     """Return the minutes in the game of a player who joins with this share of it left, > 0."""
     if leave < rules.early_chance:
@@ -141,7 +141,7 @@ def _minutes(rules: GameRules, rest: float, leave: float) -> float:
     return rules.game_minutes * max(rest, 1e-12)
 
 
-@unallocating
+@kernel
 def seat_players(picks: Floats, order: Ints) -> None:
     """Put m players, every set and order equally likely, in front (Fisher and Yates).
 
@@ -154,7 +154,7 @@ def seat_players(picks: Floats, order: Ints) -> None:
         order[k] = player
 
 
-@expanded
+@macro
 def _score(rules: GameRules, draws: RandomNumbers, game: int, skills: Floats, seats: Seats) -> None:
     """Let the seated players play.
 
@@ -174,7 +174,7 @@ def _score(rules: GameRules, draws: RandomNumbers, game: int, skills: Floats, se
         seats.rates[k] = score_per_hour(score, minutes) if rules.per_hour else score
 
 
-@expanded
+@macro
 def _rated(seats: Seats, ratings: Floats, joint: bool, room: Rated) -> Rated:
     """Return the rated players of a game, in `room`; when they joined only if that counts."""
     n = 0
@@ -200,7 +200,7 @@ def _rated(seats: Seats, ratings: Floats, joint: bool, room: Rated) -> Rated:
     )
 
 
-@expanded
+@macro
 def _judge(rules: GameRules, skills: Floats, rated: Rated, sums: Floats) -> None:
     """Add the predictions of a game from the ratings before it, contest by contest, to `sums`."""
     for i in range(rated.teams.size):
@@ -221,7 +221,7 @@ def _judge(rules: GameRules, skills: Floats, rated: Rated, sums: Floats) -> None
                 sums[HITS] += outcome if lead > 0.0 else 1.0 - outcome
 
 
-@expanded
+@macro
 def _apply(rated: Rated, errors: Floats, ratings: Floats) -> float:
     """Add the adjustments of a game to ratings and errors; return what the squares gain."""
     gain = 0.0
@@ -233,7 +233,7 @@ def _apply(rated: Rated, errors: Floats, ratings: Floats) -> float:
     return gain
 
 
-@expanded
+@macro
 def _start(rules: GameRules, skills: Floats, errors: Floats, ratings: Floats) -> float:
     """Give everybody the rating of the start and its error; return the sum of their squares."""
     total, squares = 0.0, 0.0
@@ -248,7 +248,7 @@ def _start(rules: GameRules, skills: Floats, errors: Floats, ratings: Floats) ->
     return squares
 
 
-@unallocating
+@kernel
 def play(
     rules: GameRules,
     draws: RandomNumbers,
@@ -296,7 +296,7 @@ def play(
     return settled
 
 
-@expanded
+@macro
 def _note(seats: Seats, rated: Rated, scale: float, ratings: Floats, rows: Floats) -> None:
     """Write the players of a game to the log; of those who are not rated there is less to say."""
     for k in range(seats.teams.size):

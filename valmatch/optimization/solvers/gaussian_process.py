@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import inlined, njit
+from valmatch.kernels.compilation import kernel, part
 
 # Prior of the hyperparameters, all logarithms: length scales (of a cube with side 1), then the
 # ratio of noise to signal variance; each as mean and standard deviation, then the bounds.
@@ -80,12 +80,12 @@ class Total:
     @property
     def fitted(self) -> Floats:
         """(n,): posterior means at the points of the data."""
-        fitted: Floats = np.sum([part.fitted for part in self.parts], axis=0)
+        fitted: Floats = np.sum([piece.fitted for piece in self.parts], axis=0)
         return fitted
 
     def predict(self, units: Floats) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the sum at (k, d) points."""
-        both = np.array([part.predict(units) for part in self.parts])
+        both = np.array([piece.predict(units) for piece in self.parts])
         return both[:, 0].sum(axis=0), np.sqrt((both[:, 1] ** 2).sum(axis=0))
 
 
@@ -149,7 +149,7 @@ def posterior(
     return Posterior(units, lengths, weights, covariance, mean, variance, values - errors * weights)
 
 
-@inlined
+@part(inline=True)
 def matern(square: float) -> tuple[float, float]:
     """Return the Matern 5/2 correlation of two points, with what its derivatives share.
 
@@ -160,7 +160,7 @@ def matern(square: float) -> tuple[float, float]:
     return (1.0 + r + r * r / 3.0) * decay, 5.0 / 3.0 * (1.0 + r) * decay
 
 
-@inlined
+@part(inline=True)
 def squared_distances(point: Floats, columns: Floats, last: int, square: Floats) -> None:
     """Write the squared distances of a point to the first `last` columns of a (d, n) array.
 
@@ -174,7 +174,7 @@ def squared_distances(point: Floats, columns: Floats, last: int, square: Floats)
             square[k] += difference * difference
 
 
-@njit
+@kernel(allocates=True)
 def columns_of(units: Floats, lengths: Floats) -> Floats:
     """Return (d, n): the points as columns, in units of the length scales."""
     columns = np.empty((len(lengths), len(units)))
@@ -184,7 +184,7 @@ def columns_of(units: Floats, lengths: Floats) -> Floats:
     return columns
 
 
-@njit
+@kernel(allocates=True)
 def correlations_of(columns: Floats) -> tuple[Floats, Floats]:
     """Return below the diagonals what `matern` says of all pairs of columns."""
     n = columns.shape[1]
@@ -197,7 +197,7 @@ def correlations_of(columns: Floats) -> tuple[Floats, Floats]:
     return correlations, slopes
 
 
-@njit
+@kernel(allocates=True)
 def covariance_of(correlations: Floats, errors: Floats) -> Floats:
     """Return the covariance of noisy values, in units of the signal variance."""
     covariance = correlations.copy()
@@ -208,7 +208,7 @@ def covariance_of(correlations: Floats, errors: Floats) -> Floats:
     return covariance
 
 
-@njit
+@kernel(allocates=True)
 def inverted(matrix: Floats) -> tuple[Floats, float]:
     """Return the inverse of a positive definite matrix and half its log determinant.
 
@@ -240,7 +240,7 @@ def inverted(matrix: Floats) -> tuple[Floats, float]:
     return inverse, half
 
 
-@inlined
+@part(inline=True)
 def add_rows(
     row: Floats,
     sign: float,
@@ -270,7 +270,7 @@ def add_rows(
             row[j] += a * matrix[rest, j]
 
 
-@njit
+@kernel(allocates=True)
 def centred(inverse: Floats, values: Floats) -> tuple[float, Floats, float]:
     """Return the generalised least-squares mean, the weights and the signal variance."""
     n = len(values)
@@ -292,7 +292,7 @@ def centred(inverse: Floats, values: Floats) -> tuple[float, Floats, float]:
     return mean, weights, max(SMALLEST, variance / n)
 
 
-@njit
+@kernel(allocates=True)
 def conditioned(
     units: Floats,
     lengths: Floats,
@@ -321,7 +321,7 @@ def conditioned(
     return upper, pivots, inverse, mean, weights, variance
 
 
-@inlined
+@part(inline=True)
 def add_point(
     i: int,
     columns: Floats,
@@ -361,7 +361,7 @@ def add_point(
             inverse[k, j] += column[k] * column[j]
 
 
-@njit
+@kernel(allocates=True)
 def likelihood_of(
     units: Floats, values: Floats, noise: Floats, theta: Floats
 ) -> tuple[float, Floats]:
@@ -394,7 +394,7 @@ def likelihood_of(
     return -0.5 * n * math.log(variance) - half, gradient
 
 
-@njit
+@kernel(allocates=True)
 def project(
     new: Floats, units: Floats, lengths: Floats, weights: Floats, inverse: Floats
 ) -> tuple[Floats, Floats]:
