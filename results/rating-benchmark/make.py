@@ -30,7 +30,7 @@ from tests.support.command import valmatch
 from valmatch import compare_ratings
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.comparison import COIN, RECORD, compared, tallies
-from valmatch.game_logs.names import Names
+from valmatch.game_logs.games import Names
 from valmatch.game_logs.options import LogOptions, values_of
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.roster import Roster

@@ -17,9 +17,11 @@ from tests.support.folders import rows
 from tests.support.refusals import defined
 from valmatch.draws.streams import Streams
 from valmatch.game_logs import next_pairs, planning
-from valmatch.game_logs.leagues import (
+from valmatch.game_logs.next_pairs import caution
+from valmatch.game_logs.planning import (
     GAMES,
     League,
+    PlannedGames,
     Standing,
     measure,
     play,
@@ -27,8 +29,6 @@ from valmatch.game_logs.leagues import (
     run_leagues,
     truth_of,
 )
-from valmatch.game_logs.next_pairs import caution
-from valmatch.game_logs.planning import PlannedGames
 from valmatch.kernels.arrays import Floats
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import Belief

@@ -17,12 +17,11 @@ from tests.support.case_tables import cases
 from tests.support.game_logs import LONG, random_rows, write
 from tests.support.refusals import refused
 from valmatch.errors import InputError
-from valmatch.game_logs import names
-from valmatch.game_logs.names import Names, Titles
+from valmatch.game_logs import games as names
+from valmatch.game_logs.games import Names, Titles
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.reading import log
-from valmatch.game_logs.reading.cells import plain_block, read_flags, read_numbers
-from valmatch.game_logs.reading.datetimes import read_moments
+from valmatch.game_logs.reading.cells import plain_block, read_flags, read_moments, read_numbers
 from valmatch.game_logs.reading.log import GameLog
 
 pytestmark = pytest.mark.usefixtures("command_line_words")

@@ -17,7 +17,7 @@ from valmatch.errors import InputError
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.rating_files import times
-from valmatch.game_logs.reading.datetimes import time_text
+from valmatch.game_logs.reading.cells import time_text
 from valmatch.text.durations import seconds_of
 
 pytestmark = pytest.mark.usefixtures("command_line_words")

@@ -13,7 +13,7 @@ from tests.support.certifying import along
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.certification.path import (
+from valmatch.optimization.certification.certify_run import (
     KEPT,
     SHORT,
     Beside,
@@ -22,13 +22,19 @@ from valmatch.optimization.certification.path import (
     lengths,
 )
 from valmatch.optimization.certification.selection import Certificate, Evaluate
-from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import STAGE, RunSpec, Settings, run_solver
-from valmatch.optimization.solvers.proposals import Level, NextTest, Proposal
+from valmatch.optimization.solvers.noise import Controls, without_controls
 from valmatch.optimization.solvers.registry import make
-from valmatch.optimization.solvers.search import Archive, Search, SearchTask
+from valmatch.optimization.solvers.search import (
+    Archive,
+    Level,
+    NextTest,
+    Proposal,
+    Search,
+    SearchTask,
+)
 from valmatch.optimization.studies.sweep import common_replications
 
 ALPHA = 0.1

@@ -21,12 +21,18 @@ from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.certify_run import FreshReplications, certify_run
 from valmatch.optimization.certification.selection import Evaluate
-from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
-from valmatch.optimization.solvers.proposals import Level, NextTest, Proposal, Propose
-from valmatch.optimization.solvers.search import PointEstimates, Request
+from valmatch.optimization.solvers.noise import Controls, without_controls
+from valmatch.optimization.solvers.search import (
+    Level,
+    NextTest,
+    PointEstimates,
+    Proposal,
+    Propose,
+    Request,
+)
 from valmatch.optimization.studies.pareto import pareto_front
 from valmatch.optimization.studies.solver_study import Study, optimize
 from valmatch.optimization.verdict import verdict

@@ -13,15 +13,16 @@ from scipy import stats
 from tests.support.certifying import Certified, certify
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import ANY
-from valmatch.optimization.certification.bounds import RESERVE, factor, of_few_values
 from valmatch.optimization.certification.selection import (
+    RESERVE,
     AdjustedOutcomes,
     FeasibilityTest,
+    factor,
+    of_few_values,
     replications_of_test,
 )
-from valmatch.optimization.controls import without_controls
 from valmatch.optimization.problem import Constraint
-from valmatch.optimization.solvers.noise import Noise
+from valmatch.optimization.solvers.noise import Noise, without_controls
 from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.estimates import t_quantile
 

@@ -34,12 +34,12 @@ from valmatch.optimization.solvers.gaussian_process import (
     posterior,
 )
 from valmatch.optimization.solvers.gaussian_process import inverted as inverse_of
-from valmatch.optimization.solvers.inversion import EvaluateRequest, inverted
-from valmatch.optimization.solvers.proposals import NextTest
+from valmatch.optimization.solvers.model_free import EvaluateRequest, inverted
 from valmatch.optimization.solvers.registry import SOLVERS, make, search_budget
 from valmatch.optimization.solvers.search import (
     NEEDED,
     Archive,
+    NextTest,
     PointEstimates,
     Request,
     Search,

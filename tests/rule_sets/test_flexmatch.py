@@ -12,7 +12,7 @@ import yaml
 
 from tests.support.case_tables import cases
 from valmatch.rule_sets.flexmatch import LONGEST, read_rule_set
-from valmatch.rule_sets.problems import Problem
+from valmatch.rule_sets.json_text import Problem
 
 Document = dict[str, Any]
 

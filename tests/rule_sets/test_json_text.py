@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valmatch.rule_sets.json_text import DEEPEST, plain, read_json
-from valmatch.rule_sets.problems import Problem, Problems
+from valmatch.rule_sets.json_text import DEEPEST, Problem, Problems, plain, read_json
 
 
 def read(text: str, lenient: bool = False) -> tuple[object, list[Problem]]:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from valmatch.rule_sets.flexmatch import read_rule_set
-from valmatch.rule_sets.ticket_table import read_table
+from valmatch.rule_sets.world_reading import read_table
 from valmatch.rule_sets.worlds import Player, Ticket
 
 RULES = """

@@ -19,9 +19,8 @@ from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.models.registry import MODELS
-from valmatch.models.valorant import controls as controls_module
-from valmatch.models.valorant.arrivals import ArrivalProcess
-from valmatch.models.valorant.controls import rating_integrals
+from valmatch.models.valorant import arrivals as controls_module
+from valmatch.models.valorant.arrivals import ArrivalProcess, rating_integrals
 from valmatch.statistics.control_variates import Adjusted, adjust, regress
 from valmatch.statistics.estimates import estimate, t_quantile
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.certification.path import (
+from valmatch.optimization.certification.certify_run import (
     Beside,
     Candidates,
     Fresh,
@@ -15,9 +15,8 @@ from valmatch.optimization.certification.path import (
     certify_along,
 )
 from valmatch.optimization.certification.selection import Evaluate, pick
-from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.problem import Constraint
-from valmatch.optimization.solvers.noise import Noise
+from valmatch.optimization.solvers.noise import Controls, Noise, without_controls
 from valmatch.optimization.solvers.search import PointEstimates
 
 UNKNOWN = Noise.unknown([Constraint("c", "c", 1, 0.0)])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.game_logs.comparison import COIN, tallies
-from valmatch.game_logs.names import Names
+from valmatch.game_logs.games import Names
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import blocks_of, difference
 from valmatch.kernels.arrays import Floats

@@ -18,7 +18,7 @@ from valmatch.text.terminal import one_line, print_wrapped
 
 if TYPE_CHECKING:
     from valmatch.rule_sets.descriptions import Description
-    from valmatch.rule_sets.problems import Problem
+    from valmatch.rule_sets.json_text import Problem
 
 
 MOST_BLOCKERS = 3  # tickets that block others, most of whom are named

@@ -26,15 +26,15 @@ from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.tickets.playing import play
 from valmatch.rule_sets.event_log import TIMEOUT, EventLog, is_event_log, read_events, world_of_log
 from valmatch.rule_sets.files import as_remarks, in_line, is_yaml, read_rule_file
-from valmatch.rule_sets.json_text import plain
-from valmatch.rule_sets.problems import Problem
+from valmatch.rule_sets.json_text import Problem, plain
 from valmatch.rule_sets.table import Table
-from valmatch.rule_sets.ticket_table import read_player_table, read_table
 from valmatch.rule_sets.world_reading import (
     WorldReading,
     has_world,
     read_lines,
     read_player_lines,
+    read_player_table,
+    read_table,
     read_world,
     world_text,
 )

@@ -20,8 +20,8 @@ from valmatch.game_logs.games import predict
 from valmatch.game_logs.options import FileOptions, PredictOptions, values_of
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
 from valmatch.game_logs.rating_files import SUMMARY, write_result
+from valmatch.game_logs.reading.cells import SINCE, time_text
 from valmatch.game_logs.reading.columns import LONG, Format, find_columns
-from valmatch.game_logs.reading.datetimes import SINCE, time_text
 from valmatch.game_logs.roster import LAST_GAME, RatedPlayer
 from valmatch.game_logs.warnings import nobody_at_home
 from valmatch.game_logs.whole_log.contests import HOME, day_of

@@ -149,7 +149,7 @@ class PreviousRatings:
                 f" {KINDS[not log.dated]} (allowed: the same in both)"
             )
         if first <= last.last and not again:
-            from valmatch.game_logs.reading.datetimes import time_text
+            from valmatch.game_logs.reading.cells import time_text
 
             here, there = (time_text(value, log.dated) for value in (first, last.last))
             raise InputError(

@@ -13,7 +13,7 @@ import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
-from valmatch.game_logs.reading.datetimes import time_text
+from valmatch.game_logs.reading.cells import time_text
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Played
 from valmatch.inputs.files import sha256

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.game_logs.games import play
-from valmatch.game_logs.names import Names
-from valmatch.game_logs.reading.datetimes import time_text
+from valmatch.game_logs.games import Names, play
+from valmatch.game_logs.reading.cells import time_text
 from valmatch.game_logs.scores import Played, new_tally, unplayed
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.reading.datetimes import DATES, NUMBERS
+from valmatch.game_logs.reading.cells import DATES, NUMBERS
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Scores
 from valmatch.kernels.arrays import Floats

@@ -14,8 +14,7 @@ from statistics import median
 from typing import NamedTuple, cast
 
 from valmatch.rule_sets.items import Item, called
-from valmatch.rule_sets.json_text import Node, one_place, read_json
-from valmatch.rule_sets.problems import Problem, Problems
+from valmatch.rule_sets.json_text import Node, Problem, Problems, one_place, read_json
 from valmatch.rule_sets.table import Reached, Table
 from valmatch.rule_sets.world_reading import Answer, WorldReading, line_items
 from valmatch.rule_sets.worlds import Player, Service, Ticket

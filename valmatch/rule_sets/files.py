@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from valmatch.errors import InputError
 from valmatch.inputs.files import read_document
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
-from valmatch.rule_sets.json_text import Node, Path, Place, Places
-from valmatch.rule_sets.problems import Problem, Problems
+from valmatch.rule_sets.json_text import Node, Path, Place, Places, Problem, Problems
 from valmatch.text.terminal import Notice, shortened, shown
 
 if TYPE_CHECKING:

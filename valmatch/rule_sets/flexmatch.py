@@ -15,8 +15,7 @@ from typing import NamedTuple, cast
 
 from valmatch.rule_sets.expressions import Known
 from valmatch.rule_sets.items import NAMES, Item, called
-from valmatch.rule_sets.json_text import Node, plain, read_json
-from valmatch.rule_sets.problems import Problem, Problems
+from valmatch.rule_sets.json_text import Node, Problem, Problems, plain, read_json
 from valmatch.rule_sets.short_form import expand, is_short
 from valmatch.rule_sets.table import (
     Aggregate,

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from typing import cast
 
-from valmatch.rule_sets.json_text import Node
-from valmatch.rule_sets.problems import Problems
+from valmatch.rule_sets.json_text import Node, Problems
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown

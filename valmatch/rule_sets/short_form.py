@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from valmatch.rule_sets.items import Item, called
-from valmatch.rule_sets.json_text import Node, one_place
-from valmatch.rule_sets.problems import Problems
+from valmatch.rule_sets.json_text import Node, Problems, one_place
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 

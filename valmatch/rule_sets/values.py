@@ -13,8 +13,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
 from valmatch.rule_sets.items import Item
-from valmatch.rule_sets.json_text import Node, Path, label, read_json
-from valmatch.rule_sets.problems import Problems
+from valmatch.rule_sets.json_text import Node, Path, Problems, label, read_json
 from valmatch.rule_sets.types import Expansion
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown

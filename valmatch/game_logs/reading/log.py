@@ -15,14 +15,16 @@ from typing import BinaryIO, NamedTuple, NoReturn
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.games import NewGames, reordered
-from valmatch.game_logs.names import Names, Titles
+from valmatch.game_logs.games import Names, NewGames, Titles, reordered
 from valmatch.game_logs.options import LogOptions
 from valmatch.game_logs.reading.cells import (
     BLOCK,
+    NUMBERS,
     Block,
     Table,
+    Times,
     block_of,
+    in_seconds,
     plain_block,
     read_table,
 )
@@ -36,7 +38,6 @@ from valmatch.game_logs.reading.columns import (
     joined_facts,
     place_further,
 )
-from valmatch.game_logs.reading.datetimes import NUMBERS, Times, in_seconds
 from valmatch.game_logs.reading.rows import (
     NAME,
     PEOPLE,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.game_logs.names import Names
+from valmatch.game_logs.games import Names
 from valmatch.game_logs.reading.cells import (
     RESULTS,
     RESULTS_AT_HOME,

@@ -10,7 +10,7 @@ from valmatch.errors import InputError
 from valmatch.models.tickets.rule_file import NAMED, RuleSet, Source, read_rules, rule_text
 from valmatch.rule_sets.files import is_yaml, read_rule_file
 from valmatch.rule_sets.flexmatch import read_rule_set
-from valmatch.rule_sets.problems import Problems
+from valmatch.rule_sets.json_text import Problems
 from valmatch.rule_sets.table import Attribute, Reached, Steps, Table, Team
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shortened, shown

@@ -21,8 +21,7 @@ from valmatch.models.tickets.population import PROPOSALS
 from valmatch.rule_sets.event_log import is_event_log
 from valmatch.rule_sets.files import as_remarks, in_line
 from valmatch.rule_sets.table import Attribute, Table
-from valmatch.rule_sets.ticket_table import read_table
-from valmatch.rule_sets.world_reading import read_lines
+from valmatch.rule_sets.world_reading import read_lines, read_table
 from valmatch.rule_sets.worlds import Ticket
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, shown

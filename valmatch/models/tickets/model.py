@@ -38,9 +38,8 @@ from valmatch.models.model import (
     Table,
 )
 from valmatch.models.tickets.factors import Group, Kind, TicketsFactors, kind_of, round_trips
-from valmatch.models.tickets.groups import Replication, groups_table
+from valmatch.models.tickets.groups import Replication, groups_table, matches_of
 from valmatch.models.tickets.logged import TicketLog
-from valmatch.models.tickets.matches import matches_of
 from valmatch.models.tickets.matchmaking import PRESET_SEES, PresetMatchmaker
 from valmatch.models.tickets.measures import (
     draw_stays,

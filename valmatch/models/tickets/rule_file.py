@@ -21,8 +21,7 @@ from valmatch.inputs.fields import Misplaced, factor, refuse
 from valmatch.inputs.files import read_document
 from valmatch.rule_sets.files import LONGEST_PATH, as_remark, in_line, is_yaml, read_rule_file
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
-from valmatch.rule_sets.json_text import plain
-from valmatch.rule_sets.problems import WHOLE, Problem, Problems
+from valmatch.rule_sets.json_text import WHOLE, Problem, Problems, plain
 from valmatch.rule_sets.table import Search as Order
 from valmatch.rule_sets.table import Steps, Table, Team
 from valmatch.rule_sets.values import RuleValues, UnknownValue, filled

@@ -26,8 +26,7 @@ from valmatch.matching.queue import (
 )
 from valmatch.matching.rules import Rules
 from valmatch.models.model import Responses, amount, count, share
-from valmatch.models.valorant.arrivals import Law, draw_players
-from valmatch.models.valorant.controls import add_players
+from valmatch.models.valorant.arrivals import Law, add_players, draw_players
 
 # The responses of a day from its sums and waits, in compiled code.
 

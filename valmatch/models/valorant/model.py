@@ -46,11 +46,11 @@ from valmatch.models.valorant.arrivals import (
     ArrivalProcess,
     ArrivingPlayers,
     Moved,
+    PlayerSums,
     QuantileArrivals,
     impatient,
     joined,
 )
-from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.days import (
     RESPONSES,
     Days,

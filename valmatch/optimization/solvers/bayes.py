@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.solvers.gaussian_process import Posterior, Total, fit, posterior
 from valmatch.optimization.solvers.penalty import first_looks
-from valmatch.optimization.solvers.proposals import Level, NextTest, Proposal
 from valmatch.optimization.solvers.search import (
     NEEDED,
+    Level,
+    NextTest,
     PointEstimates,
+    Proposal,
     Request,
     SearchTask,
     Steps,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats
 from valmatch.optimization.problem import Constraint
+from valmatch.statistics.control_variates import Regression, regress
 
 LEAST_POINTS = 3  # points by which it is seen how noise goes with the mean, at least
 OFTEN = 2  # times that each of two values is seen, at least, where there is no third
@@ -115,3 +117,29 @@ class Units:
         for k in self.relative:
             away[:, k] /= self._level(mean, k)
         return away
+
+
+# Control variates of the replications that all points meet.
+
+Controls: TypeAlias = Callable[[int], tuple[Floats, Floats]]
+"""n -> (n, controls) control variates of the first n replications, with their expectations."""
+
+PER_CONTROL = 5
+"""Replications for each control variate, at least: with fewer, slopes cost more than they gain."""
+
+
+def without_controls(n: int) -> tuple[Floats, Floats]:
+    """Return the control variates of a model that has none."""
+    return np.empty((n, 0)), np.empty(0)
+
+
+def regression(outcomes: Floats, controls: Controls) -> list[Regression]:
+    """Regress each of the outcomes of a point on the controls of its replications.
+
+    Shapes: `outcomes` (n, 1 + constraints).
+    """
+    n = len(outcomes)
+    seen, expectations = controls(n)
+    if n < PER_CONTROL * (1 + expectations.size):
+        seen, expectations = without_controls(n)
+    return regress(outcomes, seen, expectations)

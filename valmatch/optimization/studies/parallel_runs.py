@@ -19,8 +19,7 @@ from valmatch.execution.run_options import PROCESSES, RunOptions
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.shared_pool import SharedPool
-from valmatch.optimization.solver_run import RUN, RunSpec, Settings, SolverRun, run_solver
-from valmatch.optimization.studies.front_run import FrontRun
+from valmatch.optimization.solver_run import RUN, FrontRun, RunSpec, Settings, SolverRun, run_solver
 
 POLL_SECONDS = 0.2  # seconds between two looks at whether to stop while waiting for a job
 

@@ -20,8 +20,8 @@ from valmatch.models.registry import no_response
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.problem import Constraint, Problem, Term
 from valmatch.optimization.problem_of_config import found_scales, problem_of
+from valmatch.optimization.solver_run import CandidatePoint, FrontJob, FrontRun
 from valmatch.optimization.solvers.front_search import nondominated
-from valmatch.optimization.studies.front_run import CandidatePoint, FrontJob, FrontRun
 from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.study import (
     BuiltProblem,

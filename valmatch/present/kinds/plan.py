@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from valmatch.game_logs.leagues import UNIFORM
-from valmatch.game_logs.planning import AIMED, PlannedGames
+from valmatch.game_logs.planning import AIMED, UNIFORM, PlannedGames
 from valmatch.present import document as d
 from valmatch.statistics.estimates import t_quantile
 from valmatch.statistics.rounding import formatted

@@ -11,7 +11,7 @@ import numpy as np
 
 from valmatch.experiments.replay_result import ReplayedTickets
 from valmatch.present import document as d
-from valmatch.present.kinds.series import queue_charts
+from valmatch.present.bins import queue_charts
 from valmatch.text.terminal import shortened
 
 MATCHED = "COMPLETED"

@@ -13,9 +13,8 @@ from valmatch.experiments.response_list import shown_by
 from valmatch.experiments.simulate import Simulation
 from valmatch.kernels.arrays import Floats
 from valmatch.present import document as d
-from valmatch.present.bins import histogram
+from valmatch.present.bins import histogram, queue_charts
 from valmatch.present.kinds.responses import glossary, responses_tables
-from valmatch.present.kinds.series import queue_charts
 from valmatch.present.svg import number
 
 COMMON, LONG = 0.99, 2.0

@@ -16,8 +16,7 @@ from valmatch.game_logs.whole_log.result import (
     superiority_of,
 )
 from valmatch.present import document as d
-from valmatch.present.kinds.histories import check_rated
-from valmatch.present.kinds.rate import log_name
+from valmatch.present.kinds.rate import check_rated, log_name
 from valmatch.statistics.rounding import formatted
 
 BEST = 10  # players that are listed where no number is given
