@@ -276,7 +276,7 @@ def test_kernels_that_make_no_array_count_no_references(allocates: bool) -> None
     assert ("NRT_incref" in code) == allocates
 
 
-@compilation.kernel
+@compilation.kernel(allocates=True)
 def summed(count: int) -> int:
     """Make an array."""
     return int(np.arange(count).sum())

@@ -296,7 +296,7 @@ class Piles(NamedTuple):
     rights: Ints  # (m,)
 
 
-@kernel
+@kernel(allocates=True)
 def new_piles(players: int) -> Piles:
     """Return room for a match of so many players."""
     left, right = np.empty((players, players), np.int64), np.empty((players, players), np.int64)

@@ -63,7 +63,7 @@ def pair(points: Floats) -> Ints:
     return forest.mate[1 : count + 1] - 1
 
 
-@kernel
+@kernel(allocates=True)
 def _new_forest(count: int) -> Forest:
     """Return a search among so many vertices, without pairs and blossoms."""
     size = 2 * count + 2
