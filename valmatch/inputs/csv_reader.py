@@ -68,7 +68,8 @@ def cells_of(text: str) -> list[str]:
     >>> cells_of('ann, "bob, jr"')
     ['ann', 'bob, jr']
     """
-    return [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])]
+    rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    return [cell.strip() for row in rows for cell in row] or [""]
 
 
 def parse_columns(text: str, example: str = "game=match_id") -> dict[str, str]:

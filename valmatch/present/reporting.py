@@ -17,7 +17,7 @@ from valmatch.present.presenting import present
 from valmatch.present.provenance import blocks_of_origin, links_of, run_name
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_bytes
-from valmatch.storage.result_files import ResultFiles, result_files
+from valmatch.storage.result_files import ResultFiles, damaged, result_files
 from valmatch.storage.results import Result
 from valmatch.text.terminal import shown
 
@@ -133,7 +133,9 @@ def present_folder(run: ResultFiles, view: View) -> Presentation:
     if run.status != "complete" and not any(map(run.has, ENDS)):
         return Presentation(f"{run.manifest.command} {run_name(run)}", "What does it find?")
     shown = view.responses or run.manifest.shown
-    return present(read_result(run), view._replace(responses=shown))
+    result = read_result(run)
+    with damaged(run.folder):  # tables are taken as they stand
+        return present(result, view._replace(responses=shown))
 
 
 def _missing(run: ResultFiles, has_finding: bool) -> str:

@@ -65,7 +65,10 @@ class ResultFiles:
         content = self.manifest.config
         if content is None:
             raise InputError(f"{self.folder / MANIFEST}: damaged: there is no 'config'")
-        return restore(content.model_dump(), self.manifest.source, files=False)
+        try:
+            return restore(content.model_dump(), self.manifest.source, files=False)
+        except InputError as error:
+            raise InputError(f"{self.folder / MANIFEST}: {error}") from None
 
     @property
     def tables(self) -> list[str]:
