@@ -1,4 +1,4 @@
-"""What is drawn of a run, and how; Python and the command line share it."""
+"""Options of figures: their contents and their looks, for Python and the command line."""
 
 from __future__ import annotations
 

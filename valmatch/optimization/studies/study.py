@@ -87,7 +87,7 @@ class StudyResult(Result):
     shard: Shard = WHOLE  # the part of the study that was made
     stopped: str = ""  # why the study was stopped, "" if it was not
     folder: Path | None = None
-    warnings: Sequence[str] = ()
+    warnings: Sequence[str] = ()  # what has to be known of what was read
 
     presented_by = "optimize"
     table: ClassVar[str] = ""  # file of the tested points
@@ -311,7 +311,7 @@ def request_of(config: Config, options: SearchArguments, **more: Any) -> StudyRe
 
 
 def built_problem(spec: StudySpec[R, S], warn: Callable[[str], None]) -> BuiltProblem:
-    """Return the problem of a study, with remarks on the input."""
+    """Return the problem of a study; warn of what is doubtful in the input."""
     model = build(spec.config, warn=warn)
     return BuiltProblem(model, spec.build(model))
 
