@@ -68,6 +68,7 @@ def test_what_python_does_not_read_is_an_error(text: str) -> None:
         ('{"a": NaN}', (1, 7), "'NaN' is no number of JSON"),
         ('{"a": -Infinity}', (1, 7), "'-Infinity' is no number of JSON"),
         ("[1e999]", (1, 2), "'1e999' is too large for a number"),
+        ("[1e999skill]", (1, 2), "'1e999' is too large for a number"),
         (f"[{'9' * 5000}]", (1, 2), "is too large for a number"),
         ("[01]", (1, 3), "expected a comma or a closing bracket, found '1'"),
         ("['a']", (1, 2), "expected a value, found \"'a'\""),

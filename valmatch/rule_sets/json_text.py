@@ -245,7 +245,7 @@ def read_json(
     except SyntaxFault as fault:
         at, what = fault.at, fault.text
         if fault.token:
-            at = next(one.start() for one in TOKEN.finditer(bare) if one[0] == fault.token)
+            at = next(one.start() for one in TOKEN.finditer(bare) if one[0].startswith(fault.token))
     problems.error(start + at, line, f"no JSON: {what}")
     return None
 
