@@ -11,9 +11,15 @@ from scipy import stats
 
 from tests.support.noises import NOISES, held
 from valmatch.models.model import SHARE
-from valmatch.statistics.estimates import estimate, student
+from valmatch.statistics.estimates import (
+    cantelli_factor,
+    clopper_pearson,
+    estimate,
+    is_skewed,
+    johnson_shift,
+    student,
+)
 from valmatch.statistics.exact_sums import sums_of
-from valmatch.statistics.skewed import cantelli_factor, clopper_pearson, is_skewed, johnson_shift
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 10])

@@ -213,7 +213,7 @@ class Replications(Result):
     def differences(self) -> list[PolicyDifference]:
         """The paired differences between policies; [] where the model has no windows of games."""
         pairs = policy_pairs([response.window for response in self.responses])
-        ends = [limits_of_difference(self.responses[pair.own].limits) for pair in pairs]
+        ends = [limits_of_difference(self.responses[pair.column].limits) for pair in pairs]
         level = self.confidence
         rows = zip(pair_values(self.values, pairs).T, ends, strict=True)
         means = [estimate(values, level, limits) for values, limits in rows]

@@ -2,8 +2,8 @@
 
 >>> import numpy as np
 >>> from valmatch import statistics
->>> found = statistics.estimate(np.array([1.0, 2.0, 4.0]), confidence=0.9)
->>> round(found.mean, 3), round(found.half_width, 3)
+>>> mean = statistics.estimate(np.array([1.0, 2.0, 4.0]), confidence=0.9)
+>>> round(mean.mean, 3), round(mean.half_width, 3)
 (2.333, 2.575)
 
 Paired differences under common random numbers (`paired`), means adjusted by controls (`adjust`),

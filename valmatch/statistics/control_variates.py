@@ -97,23 +97,27 @@ def adjust(
     >>> rng = np.random.default_rng(1)
     >>> control = rng.normal(size=(100, 1))
     >>> values = 3.0 + 2.0 * control + 0.1 * rng.normal(size=(100, 1))
-    >>> [found] = adjust(values, control, expectations=np.zeros(1))
-    >>> round(found.mean_cv, 1), found.variance_reduction > 100.0
+    >>> [mean] = adjust(values, control, expectations=np.zeros(1))
+    >>> round(mean.mean_cv, 1), mean.variance_reduction > 100.0
     (3.0, True)
     """
     basis, offsets = _orthonormal(controls, expectations)
     return [_adjusted(column, basis, offsets, confidence) for column in values.T]
 
 
-def _orthonormal(controls: Floats, expectations: Floats) -> tuple[list[Floats], list[float]]:
-    """Return an orthonormal basis of the centred controls, with its own known deviations.
+def regress(values: Floats, controls: Floats, expectations: Floats) -> list[Regression]:
+    """Regress each response, defined throughout, on as many of the first controls as rows allow."""
+    basis, offsets = _orthonormal(controls, expectations)
+    most = max(0, len(values) - 2)
+    return [_regressed(column, basis[:most], offsets[:most]) for column in values.T]
 
-    The same combinations that make the basis are taken of the deviations "mean minus
-    expectation" of the controls. By Gram and Schmidt, in the order of the controls and with sums
-    that are rounded once: no library decides which control is dropped, or the last digit.
-    """
+
+def _orthonormal(controls: Floats, expectations: Floats) -> tuple[list[Floats], list[float]]:
+    """Return an orthonormal basis of the centred controls, with its own known deviations."""
+    # By Gram and Schmidt, in the order of the controls and with sums that are rounded once: no
+    # library decides which control is dropped, or the last digit.
     basis: list[Floats] = []
-    offsets: list[float] = []
+    offsets: list[float] = []  # "mean minus expectation" of the same combinations
     for column, expectation in zip(controls.T, expectations.tolist(), strict=True):
         if column.size < 2:
             continue
@@ -133,16 +137,6 @@ def _orthonormal(controls: Floats, expectations: Floats) -> tuple[list[Floats], 
     return basis, offsets
 
 
-def regress(values: Floats, controls: Floats, expectations: Floats) -> list[Regression]:
-    """Regress each response on the controls minus their expectations; arguments as in `adjust`.
-
-    Where controls leave nothing to estimate an error from, they are left out, the last first.
-    """
-    basis, offsets = _orthonormal(controls, expectations)
-    most = max(0, len(values) - 2)
-    return [_regressed(column, basis[:most], offsets[:most]) for column in values.T]
-
-
 def _regressed(column: Floats, basis: list[Floats], offsets: list[float]) -> Regression:
     """Return the regression of one response without undefined values."""
     n = column.size
@@ -160,20 +154,19 @@ def _adjusted(
     column: Floats, basis: list[Floats], offsets: list[float], confidence: float
 ) -> Adjusted:
     """Return the adjusted mean of one response."""
-    n, degrees = column.size, column.size - len(basis) - 1
-    if degrees < 1 or np.isnan(column).any():
+    n = column.size
+    if n - len(basis) < 2 or np.isnan(column).any():
         return Adjusted()
-    found = _regressed(column, basis, offsets)
+    mean, residuals, degrees, leverage = _regressed(column, basis, offsets)
     deviations = column - math.fsum(column.tolist()) / n
-    total, unexplained = _dot(deviations, deviations), _dot(found.residuals, found.residuals)
+    unexplained = _dot(residuals, residuals)
     if unexplained <= ROUNDING**2 * _dot(column, column):
         unexplained = 0.0  # a combination of the controls
-    variance = unexplained / degrees * found.leverage
+    variance = unexplained / degrees * leverage
     error = math.sqrt(variance)
     half = t_quantile((1.0 + confidence) / 2.0, degrees) * error
-    plain = total / (n - 1) / n
-    reduction = plain / variance if variance else None
-    return Adjusted(found.mean, error, found.mean - half, found.mean + half, reduction)
+    plain = _dot(deviations, deviations) / (n - 1) / n
+    return Adjusted(mean, error, mean - half, mean + half, plain / variance if variance else None)
 
 
 def _dot(a: Floats, b: Floats) -> float:

@@ -12,10 +12,7 @@ RESAMPLES = 1_000  # resamples of the replications behind an interval
 
 
 def monotone(values: Floats, rising: bool) -> Floats:
-    """Return the nearest monotone curve: neighbours out of order are pooled (Ayer et al. 1955).
-
-    Shapes: `values` (points,).
-    """
+    """Return the nearest monotone curve: neighbours out of order are pooled (Ayer et al. 1955)."""
     means: list[float] = []
     sizes: list[int] = []
     for value in values.tolist():
@@ -29,15 +26,7 @@ def monotone(values: Floats, rising: bool) -> Floats:
 
 
 def crossing(games: Ints, values: Floats, goal: float, rising: bool) -> float:
-    """Return after how many games a curve reaches a value; inf if it does not.
-
-    Shapes: `games` (points,); `values` (points,).
-
-    Examples
-    --------
-    >>> round(crossing(np.array([100, 200, 400]), np.array([0.5, 0.7, 0.9]), 0.8, True), 3)
-    282.843
-    """
+    """Return after how many games a curve over their logarithm reaches a value; inf if never."""
     if not len(values):
         return math.inf
     curve = monotone(values, rising)
@@ -54,16 +43,13 @@ def crossing(games: Ints, values: Floats, goal: float, rising: bool) -> float:
 def crossing_interval(
     games: Ints, values: Floats, goal: float, rising: bool, level: float, draws: np.random.Generator
 ) -> tuple[float, float]:
-    """Return the interval of `crossing` by resampling replications; inf for an end beyond all.
-
-    Shapes: `values` (replications, points).
-    """
+    """Return the interval of `crossing` by resampling the rows of (replications, points) values."""
     n = len(values)
-    found = np.sort(
+    crossings = np.sort(
         [
             crossing(games, values[draws.integers(0, n, n)].mean(axis=0), goal, rising)
             for _ in range(RESAMPLES)
         ]
     )
     tail = int(0.5 * (1.0 - level) * RESAMPLES)
-    return float(found[tail]), float(found[RESAMPLES - 1 - tail])
+    return float(crossings[tail]), float(crossings[RESAMPLES - 1 - tail])

@@ -9,13 +9,10 @@ from valmatch.kernels.arrays import Floats
 
 
 class CurveSums:
-    """Sums of curves over replications that do not depend on the order of addition.
+    """Sums of curves over replications, rounded so that no order of addition changes them."""
 
-    Every value is rounded to a multiple of 2**-32 and added as a whole number, so that the sums
-    are the same for any division of the replications into chunks, workers and shards. Values up
-    to 40 in size can be added a million times. NaN is a value that a replication does not define.
-    """
-
+    # Every value is added as a whole number of these: one up to 40 in size a million times. NaN is
+    # a value that a replication does not define.
     UNIT = 2.0**-32
 
     def __init__(
@@ -25,10 +22,9 @@ class CurveSums:
         squares: NDArray[np.int64],
         defined: NDArray[np.int64] | None = None,
     ) -> None:
-        # n: number of replications
-        # total, squares: int64, sums of the values and of their squares, in units of 2**-32
+        # replications; sums of the values and of their squares, in units
         self.n, self.total, self.squares = n, total, squares
-        # int64, number of replications that define each value; without it, all of them
+        # replications that define each value: all of them if it is not given
         self.defined = np.full(total.shape, n, np.int64) if defined is None else defined
 
     @classmethod

@@ -1,21 +1,21 @@
-"""Estimates of responses from independent replications."""
+"""Estimates of responses from independent replications.
+
+Sources of bounds: Clopper and Pearson (1934), "The use of confidence or fiducial limits illustrated
+in the case of the binomial"; Johnson (1978), "Modified t tests and confidence intervals for
+asymmetrical populations"; Cantelli's inequality, as in Boucheron, Lugosi and Massart (2013),
+"Concentration inequalities", exercise 2.3.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.statistics.exact_sums import ExactSums, sums_of
-from valmatch.statistics.skewed import (
-    central_moments,
-    clopper_pearson,
-    is_skewed,
-    johnson_shift,
-)
 
 UNLIMITED = (-math.inf, math.inf)  # limits of values that may be any number
 
@@ -31,6 +31,9 @@ Twice those of Cochran's rule ("Sampling Techniques", 1977, section 2.15)."""
 
 OFF_MODE = 10
 """Values other than the most frequent one below which (and below a third) they are few."""
+
+Interval: TypeAlias = tuple[float, float, tuple[str, ...]]
+"""The ends of an interval, and remarks on it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class Estimate:
     def half_width(self) -> float | None:
         """Half the length of the confidence interval; its longer arm where they differ."""
         arms = self.arms
-        return None if arms is None else arms[1] if self._even(arms) else max(arms)
+        return None if arms is None else max(arms) if self.asymmetric else arms[1]
 
     @property
     def arms(self) -> tuple[float, float] | None:
@@ -84,11 +87,8 @@ class Estimate:
     @property
     def asymmetric(self) -> bool:
         """Whether one arm of the confidence interval is longer than the other."""
-        arms = self.arms
-        return arms is not None and not self._even(arms)
-
-    def _even(self, arms: tuple[float, float]) -> bool:
-        return math.isclose(*arms, rel_tol=1e-6, abs_tol=1e-9 * abs(self.mean or 0.0))
+        least = 1e-9 * abs(self.mean or 0.0)
+        return self.arms is not None and not math.isclose(*self.arms, rel_tol=1e-6, abs_tol=least)
 
     def within(self, limits: tuple[float, float]) -> Estimate:
         """Return the same with an interval that ends where values do.
@@ -165,8 +165,8 @@ def estimate(
     Examples
     --------
     >>> import numpy as np
-    >>> found = estimate(np.array([1.0, 2.0, 4.0, np.nan]))
-    >>> found.n, found.undefined, round(found.mean, 3), round(found.half_width, 3)
+    >>> mean = estimate(np.array([1.0, 2.0, 4.0, np.nan]))
+    >>> mean.n, mean.undefined, round(mean.mean, 3), round(mean.half_width, 3)
     (3, 1, 2.333, 3.795)
     >>> never = estimate(np.zeros(10), limits=(0.0, 1.0))
     >>> never.ci_low, round(never.ci_high, 3), never.remarks
@@ -178,10 +178,10 @@ def estimate(
     plain = student(sums, confidence)
     if plain.ci_low is None or plain.ci_high is None or math.isnan(plain.ci_low):
         return plain
-    interval = _Interval(plain.ci_low, plain.ci_high)
-    binary = _of_two_values(sums, interval, confidence, limits)
+    ends = plain.ci_low, plain.ci_high
+    binary = _of_two_values(sums, ends, confidence, limits)
     numbers = values[~np.isnan(values)]
-    low, high, remarks = binary or _of_many_values(sums, interval, confidence, numbers)
+    low, high, remarks = binary or _of_many_values(sums, ends, confidence, numbers)
     return replace(plain, ci_low=low, ci_high=high, remarks=remarks).within(limits)
 
 
@@ -199,37 +199,32 @@ def student(sums: ExactSums, confidence: float) -> Estimate:
     return Estimate(n, undefined, mean, std, error, mean - half, mean + half, confidence, low, high)
 
 
-class _Interval(NamedTuple):
-    """The ends of an interval, and remarks on it."""
-
-    low: float
-    high: float
-    remarks: tuple[str, ...] = ()
-
-
 def _of_two_values(
-    sums: ExactSums, plain: _Interval, confidence: float, limits: tuple[float, float]
-) -> _Interval | None:
+    sums: ExactSums,
+    ends: tuple[float, float],
+    confidence: float,
+    limits: tuple[float, float],
+) -> Interval | None:
     """Return the interval where values are one or two; None if more, or each of two is common."""
     at_limits = {sums.low, sums.high} <= {*limits} and all(map(math.isfinite, limits))
     low, high = limits if at_limits else (sums.low, sums.high)
     if low == high:
-        return plain._replace(remarks=(FEW_VALUES,))
+        return *ends, (FEW_VALUES,)
     count = sums.count_of(high, low)
     if count is None or min(count, sums.n - count) >= COMMON:
         return None
     shares = clopper_pearson(count, sums.n, (1.0 - confidence) / 2.0)
     bottom, top = ((1.0 - share) * low + share * high for share in shares)
     if at_limits:
-        return _Interval(bottom, top)
-    return _Interval(min(bottom, plain.low), max(top, plain.high))
+        return bottom, top, ()
+    return min(bottom, ends[0]), max(top, ends[1]), ()
 
 
 def _of_many_values(
-    sums: ExactSums, plain: _Interval, confidence: float, values: Floats
-) -> _Interval:
+    sums: ExactSums, ends: tuple[float, float], confidence: float, values: Floats
+) -> Interval:
     """Return the interval of more than two values, whose arm towards a heavy tail is longer."""
-    n, low, high = sums.n, plain.low, plain.high
+    n, (low, high) = sums.n, ends
     # Where more than half are the most frequent value, that is the median.
     off_mode = np.count_nonzero(values != np.partition(values, n // 2)[n // 2])
     remarks = [FEW_VALUES] if off_mode < min(OFF_MODE, n / 3.0) else []
@@ -244,4 +239,39 @@ def _of_many_values(
         quantile = t_quantile((1.0 + confidence) / 2.0, n - 1)
         shift = 2.0 * johnson_shift(skewness, n, quantile) * sums.std / math.sqrt(n)
         low, high = low + min(shift, 0.0), high + max(shift, 0.0)
-    return _Interval(low, high, tuple(remarks))
+    return low, high, tuple(remarks)
+
+
+def central_moments(values: Floats, most: int) -> tuple[float, list[float]]:
+    """Return the largest deviation from the mean, and in its units the moments from 2 to `most`."""
+    n = values.size
+    deviations = values - math.fsum(values.tolist()) / n
+    # In units of the largest deviation, so that no power overflows or vanishes.
+    unit = float(np.abs(deviations).max())
+    deviations /= unit
+    return unit, [math.fsum((deviations**k).tolist()) / n for k in range(2, most + 1)]
+
+
+def clopper_pearson(count: int, n: int, tail: float) -> tuple[float, float]:
+    """Return exact bounds of a probability, each wrong with at most probability `tail`."""
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(count, n - count + 1, tail)) if count else 0.0
+    high = 1.0 - float(betaincinv(n - count, count + 1, tail)) if count < n else 1.0
+    return low, high
+
+
+def is_skewed(skewness: float, n: int, least: float) -> bool:
+    """Return whether a sample is skewed beyond chance and too small for Student's t."""
+    # Of samples of normal values at most 5 % are beyond it, at 14 to 16 values the most.
+    return abs(skewness) > 5.05 / math.sqrt(n + 8.5) and n < least * skewness**2
+
+
+def johnson_shift(skewness: float, n: int, quantile: float) -> float:
+    """Return by how many standard errors skewness moves a bound that lies `quantile` away."""
+    return (1.0 + 2.0 * quantile**2) / (6.0 * math.sqrt(n)) * skewness
+
+
+def cantelli_factor(tail: float) -> float:
+    """Return how many standard errors any distribution exceeds with at most probability `tail`."""
+    return math.sqrt((1.0 - tail) / tail)

@@ -20,20 +20,13 @@ _ONE, _SQUARED = 1 << UNIT, 1 << (2 * UNIT)
 
 @dataclass
 class ExactSums:
-    """The sum of some numbers, and that of their squares, as whole numbers of any size.
+    """The sum of some numbers, and that of their squares, before anything is rounded."""
 
-    Nothing is rounded before a mean or a deviation is asked for, so that these are the same for
-    any order of the numbers.
-    """
-
-    # n, undefined: numbers that are there, and those that are NaN
-    n: int = 0
-    undefined: int = 0
-    # total, squares: the sums, in units of 2**-1074 and 2**-2148
-    total: int = 0
-    squares: int = 0
-    # low, high: extremes; infinite where there is no number
-    low: float = math.inf
+    n: int = 0  # numbers that are there
+    undefined: int = 0  # those that are NaN
+    total: int = 0  # the sum, in units of 2**-1074
+    squares: int = 0  # in units of 2**-2148
+    low: float = math.inf  # extremes; infinite where there is no number
     high: float = -math.inf
 
     @property
@@ -65,23 +58,18 @@ class ExactSums:
 
 
 def sums_of(values: Floats) -> ExactSums:
-    """Return the exact sums of numbers, (n,) float64, NaN where undefined.
-
-    Examples
-    --------
-    >>> found = sums_of(np.array([1e100, 1.0, -1e100, np.nan]))
-    >>> found.n, found.undefined, found.mean
-    (3, 1, 0.3333333333333333)
-    """
+    """Return the exact sums of numbers, of which those that are NaN are undefined."""
     values = np.ascontiguousarray(values, np.float64)
     total, squares = np.zeros(SUM_LIMBS, np.int64), np.zeros(SQUARE_LIMBS, np.int64)
     ends = np.array([math.inf, -math.inf])
     undefined = add_numbers(values, values.view(np.int64), total, squares, ends)
     low, high = ends.tolist()
-    return ExactSums(len(values) - undefined, undefined, _whole(total), _whole(squares), low, high)
+    return ExactSums(
+        len(values) - undefined, undefined, _integer(total), _integer(squares), low, high
+    )
 
 
-def _whole(limbs: NDArray[np.int64]) -> int:
+def _integer(limbs: NDArray[np.int64]) -> int:
     """Return the number that limbs of 32 bits stand for, in two's complement."""
     return int.from_bytes(limbs.astype("<u4").tobytes(), "little", signed=True)
 
@@ -113,19 +101,19 @@ def add_numbers(
             continue
         ends[0] = min(ends[0], value)
         ends[1] = max(ends[1], value)
-        place = (pattern >> FRACTION) & 2047
-        if place == 2047:
+        exponent = (pattern >> FRACTION) & 2047
+        if exponent == 2047:
             continue  # infinite, as its ends say
         significand = pattern & ((1 << FRACTION) - 1)
-        if place > 0:
+        if exponent > 0:
             significand |= 1 << FRACTION
-            place -= 1
+            exponent -= 1
         sign = -1 if pattern < 0 else 1
         high, low = significand >> HALF, significand & ((1 << HALF) - 1)
-        _put(total, place, significand, sign)
-        _put(squares, 2 * place, low * low, 1)
-        _put(squares, 2 * place + HALF, 2 * low * high, 1)
-        _put(squares, 2 * place + 2 * HALF, high * high, 1)
+        _put(total, exponent, significand, sign)
+        _put(squares, 2 * exponent, low * low, 1)
+        _put(squares, 2 * exponent + HALF, 2 * low * high, 1)
+        _put(squares, 2 * exponent + 2 * HALF, high * high, 1)
     _carry(total)
     _carry(squares)
     return undefined
@@ -136,15 +124,15 @@ def _carry(limbs: NDArray[np.int64]) -> None:
     """Leave 32 bits in each limb."""
     carried = 0
     for k in range(len(limbs)):
-        found = limbs[k] + carried
-        limbs[k] = found & 0xFFFFFFFF
-        carried = found >> LIMB
+        limb = limbs[k] + carried
+        limbs[k] = limb & 0xFFFFFFFF
+        carried = limb >> LIMB
 
 
 @part(inline=True)
-def _put(limbs: NDArray[np.int64], place: int, value: int, sign: int) -> None:
-    """Add sign * value * 2**place, where 0 <= value < 2**62, to limbs."""
-    limb, shift = place >> 5, place & 31
+def _put(limbs: NDArray[np.int64], exponent: int, value: int, sign: int) -> None:
+    """Add sign * value * 2**exponent, where 0 <= value < 2**62, to limbs."""
+    limb, shift = exponent >> 5, exponent & 31
     lower = (value & 0xFFFFFFFF) << shift
     upper = (value >> LIMB) << shift
     limbs[limb] += sign * (lower & 0xFFFFFFFF)

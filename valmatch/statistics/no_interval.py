@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import FEW_VALUES, SKEWED, Estimate
@@ -13,27 +14,24 @@ TOO_SHORT = "intervals that may be too short"
 
 NAMED = 4  # responses of one kind that are named
 
+K = TypeVar("K")
+
 
 def why_no_interval(estimates: Mapping[str, Estimate], of_all: str) -> str:
     """Return why some of several means have no interval; "" if all have one."""
-    if of_all:
-        return of_all
-    return "; ".join(
-        _sentences(
-            {
-                name: _kind(estimate)
-                for name, estimate in estimates.items()
-                if estimate.ci_low is None
-            }
-        )
-    )
+    kinds = {name: _kind(mean) for name, mean in estimates.items() if mean.ci_low is None}
+    return of_all or "; ".join(_sentences(kinds))
+
+
+def _kind(estimate: Estimate) -> str:
+    """Say in how many replications something is defined that has no interval."""
+    if estimate.n == 0:
+        return "undefined in every replication"
+    return f"defined in {'one replication' if estimate.n == 1 else 'too few replications'} only"
 
 
 def short_intervals(estimates: Iterable[tuple[str, Estimate]], fixed: bool = False) -> str:
-    """Return which means have intervals that may be too short, why, and what to do; "" if none.
-
-    Shapes: `estimates` (str, Estimate).
-    """
+    """Return which means have intervals that may be too short, why, and what to do; "" if none."""
     parts = [f"{listed(names)} ({words})" for (_, words), names in _doubtful(estimates).items()]
     advice = [] if fixed or not parts else ["run more replications"]
     return "; ".join([*parts, *advice])
@@ -49,75 +47,61 @@ def doubtful_intervals(estimates: Iterable[tuple[str, Estimate]]) -> list[Notice
 
 def _doubtful(estimates: Iterable[tuple[str, Estimate]]) -> dict[tuple[str, str], list[str]]:
     """Return the means whose intervals may be too short by reason: its kind, and its words."""
-    kinds: dict[tuple[str, str], list[str]] = {}
-    for name, estimate in estimates:
-        if estimate.remarks:
-            alike = "the same value in every replication" if estimate.std == 0.0 else "few values"
-            kind = estimate.remarks[0]
-            words = {FEW_VALUES: alike, SKEWED: "skewed values"}[kind]
-            names = kinds.setdefault((kind, words), [])
-            if name not in names:
-                names.append(name)
-    return kinds
+
+    def reason(estimate: Estimate) -> tuple[str, str]:
+        kind = estimate.remarks[0]
+        alike = "the same value in every replication" if estimate.std == 0.0 else "few values"
+        return kind, {FEW_VALUES: alike, SKEWED: "skewed values"}[kind]
+
+    return _grouped((name, reason(mean)) for name, mean in estimates if mean.remarks)
 
 
 def why_not_adjusted(
     adjusted: Mapping[str, Adjusted], estimates: Mapping[str, Estimate], controls: int
 ) -> str:
     """Return why some means are not adjusted by control variates; "" if all are."""
-    return "; ".join(
-        _sentences(
-            {
-                name: "undefined in some replications"
-                if estimates[name].undefined
-                else f"known from too few replications for {controls} control variates"
-                for name, values in adjusted.items()
-                if values.ci_high_cv is None
-            }
-        )
-    )
+    few = f"known from too few replications for {controls} control variates"
+    kinds = {
+        name: "undefined in some replications" if estimates[name].undefined else few
+        for name, values in adjusted.items()
+        if values.ci_high_cv is None
+    }
+    return "; ".join(_sentences(kinds))
 
 
 def undefined_in(counts: Mapping[str, int], total: int, what: str) -> list[Notice]:
     """Return a warning for all things that are undefined equally often."""
-    kinds = {
-        name: f"undefined in {count} of {total} {what}" for name, count in counts.items() if count
-    }
-    times = dict.fromkeys(count for count in counts.values() if count)
-    sentences = zip(_sentences(kinds), times, strict=True)
+    some = {name: count for name, count in counts.items() if count}
+    kinds = {name: f"undefined in {count} of {total} {what}" for name, count in some.items()}
+    sentences = zip(_sentences(kinds), dict.fromkeys(some.values()), strict=True)
     return [Notice(text, "undefined_values", count) for text, count in sentences]
 
 
 def reason_of_each(reasons: Mapping[str, str]) -> str:
     """Return the reasons of several things in one line; one that is common to all alone."""
-    places: dict[str, list[str]] = {}
-    for name, reason in reasons.items():
-        if reason:
-            places.setdefault(reason, []).append(name)
-    if [*map(len, places.values())] == [len(reasons)]:
-        return next(iter(places))
+    groups = _grouped((name, reason) for name, reason in reasons.items() if reason)
+    if [*map(len, groups.values())] == [len(reasons)]:
+        return next(iter(groups))
     return "; ".join(
         f"{names[0]}{f' and {len(names) - 1:,} more' if len(names) > 1 else ''}: {reason}"
-        for reason, names in places.items()
+        for reason, names in groups.items()
     )
 
 
 def _sentences(kinds: Mapping[str, str]) -> list[str]:
     """Return a sentence for each kind."""
-    together: dict[str, list[str]] = {}
-    for name, kind in kinds.items():
-        together.setdefault(kind, []).append(name)
     return [
         f"{listed(names)} {'is' if len(names) == 1 else 'are'} {kind}"
-        for kind, names in together.items()
+        for kind, names in _grouped(kinds.items()).items()
     ]
 
 
-def _kind(estimate: Estimate) -> str:
-    """Say in how many replications something is defined that has no interval."""
-    if estimate.n == 0:
-        return "undefined in every replication"
-    return f"defined in {'one replication' if estimate.n == 1 else 'too few replications'} only"
+def _grouped(pairs: Iterable[tuple[str, K]]) -> dict[K, list[str]]:
+    """Return the names, each once, by what they are given with."""
+    groups: dict[K, dict[str, None]] = {}
+    for name, key in pairs:
+        groups.setdefault(key, {})[name] = None
+    return {key: list(names) for key, names in groups.items()}
 
 
 def listed(names: Sequence[str]) -> str:

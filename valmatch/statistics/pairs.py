@@ -51,15 +51,10 @@ class PairedDifference:
 
 
 def differing(values_a: Floats, values_b: Floats) -> list[int]:
-    """Return in how many replications each response differs in another way than mostly.
-
-    Shapes: `values_a`, `values_b` (n, r).
-    """
-    found = []
-    for column in (values_b - values_a).T:
-        counts = np.unique(column[~np.isnan(column)], return_counts=True)[1]
-        found.append(int(counts.sum() - counts.max(initial=0)))
-    return found
+    """Return in how many replications (rows) each response differs in another way than mostly."""
+    columns = (values_b - values_a).T
+    counts = [np.unique(column[~np.isnan(column)], return_counts=True)[1] for column in columns]
+    return [int(count.sum() - count.max(initial=0)) for count in counts]
 
 
 def paired(
@@ -95,8 +90,8 @@ def paired(
     --------
     >>> import numpy as np
     >>> common = np.random.default_rng(1).normal(size=(50, 1))
-    >>> [found] = paired(common, common + 0.1 + 0.01 * common**2)
-    >>> round(found.difference.mean, 2), found.variance_ratio > 1000.0
+    >>> [pair] = paired(common, common + 0.1 + 0.01 * common**2)
+    >>> round(pair.difference.mean, 2), pair.variance_ratio > 1000.0
     (0.11, True)
     """
     if values_a.shape != values_b.shape:
@@ -121,11 +116,9 @@ def _compare(
         sampling.estimate(np.where(undefined, np.nan, values), confidence, replications, ends)
         for sampling, values, ends in zip(*sides, strict=True)
     )
-    return PairedDifference(first, second, difference, _variance_ratio(first, second, difference))
-
-
-def _variance_ratio(a: Estimate, b: Estimate, difference: Estimate) -> float | None:
-    if a.std is None or b.std is None or difference.std is None:
-        return None
-    apart = math.hypot(a.std, b.std)
-    return (apart / difference.std) ** 2 if difference.std > ROUNDING * apart else None
+    ratio = None
+    if first.std is not None and second.std is not None and difference.std is not None:
+        apart = math.hypot(first.std, second.std)
+        if difference.std > ROUNDING * apart:
+            ratio = (apart / difference.std) ** 2
+    return PairedDifference(first, second, difference, ratio)

@@ -18,10 +18,10 @@ from valmatch.statistics.estimates import (
     PER_SKEWNESS,
     UNLIMITED,
     Estimate,
+    central_moments,
     estimate,
     t_quantile,
 )
-from valmatch.statistics.skewed import central_moments
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 
@@ -122,28 +122,28 @@ class Target:
         confidence : float
             Level of the interval, in (0, 1).
         """
-        found = estimate(values, confidence, self.limits)
-        achieved = found.half_width
+        mean = estimate(values, confidence, self.limits)
+        achieved = mean.half_width
         if achieved is not None and self.relative:
-            achieved = achieved / abs(found.mean) if found.mean else None
-        why = self._missing(values[~np.isnan(values)], found)
+            achieved = achieved / abs(mean.mean) if mean.mean else None
+        why = self._missing(values[~np.isnan(values)], mean)
         kind: Literal["relative", "absolute"] = "relative" if self.relative else "absolute"
         return Precision(self.response, kind, self.size, achieved, why is None, why)
 
-    def _missing(self, values: Floats, found: Estimate) -> str | None:
+    def _missing(self, values: Floats, known: Estimate) -> str | None:
         """Return why it is too early to stop, given the defined values; None if it is not."""
         n = values.size
         if n < LEAST:
             return f"{n} defined values are too few (at least {LEAST})"
-        mean, half = found.mean or 0.0, found.half_width or 0.0
+        mean, half = known.mean or 0.0, known.half_width or 0.0
         if self.relative and mean == 0.0:
             return "the mean is 0, so that no half-width is small against it"
         most = self.size / (1.0 + self.size) * abs(mean) if self.relative else self.size
-        if FEW_VALUES in found.remarks:
-            if found.min == found.max:
+        if FEW_VALUES in known.remarks:
+            if known.min == known.max:
                 return f"all {n} values are equal, which says nothing of how far their mean is off"
             return f"of {n} values fewer than {OFF_MODE} differ from the most frequent one"
-        if found.min == found.max:
+        if known.min == known.max:
             return _too_wide(half, most)
         from scipy.special import ndtri
 
@@ -153,7 +153,7 @@ class Target:
             return f"{n} values are too few for values this skewed (at least {enough})"
         spread = math.sqrt(max(fourth - second * second, 0.0) / n)
         upper = second * n / (n - 1) + float(ndtri(UPPER_LIMIT)) * spread
-        half = t_quantile((1.0 + found.confidence) / 2.0, n - 1) * unit * math.sqrt(upper / n)
+        half = t_quantile((1.0 + known.confidence) / 2.0, n - 1) * unit * math.sqrt(upper / n)
         return _too_wide(half, most)
 
 
@@ -163,12 +163,9 @@ def _too_wide(half: float, most: float) -> str | None:
 
 
 def looks(first: int, most: int) -> Iterator[int]:
-    """Yield the numbers of replications at which stopping is considered.
-
-    A fifth more each time: few looks, hence little to gain from a lucky one, and at most a fifth
-    more replications than needed. They depend on nothing else, so that the number of workers and
-    the size of chunks never decide where a run stops.
-    """
+    """Yield the numbers of replications at which stopping is considered, a fifth more each time."""
+    # Few looks, hence little to gain from a lucky one, and at most a fifth more replications than
+    # needed; neither workers nor the size of chunks decide where a run stops.
     n = first
     while n < most:
         yield n
@@ -210,8 +207,8 @@ def sequential_estimate(
     --------
     >>> import numpy as np
     >>> values = np.random.default_rng(1).exponential(5.0, 100_000)
-    >>> found, precision = sequential_estimate(lambda a, b: values[a:b], 0.05, relative=True)
-    >>> found.n, round(found.mean, 2), precision.reached
+    >>> mean, precision = sequential_estimate(lambda a, b: values[a:b], 0.05, relative=True)
+    >>> mean.n, round(mean.mean, 2), precision.reached
     (1864, 5.01, True)
     """
     target = Target("mean", 0, size, relative)
@@ -224,10 +221,7 @@ def sequential_estimate(
 
 
 def parse_target(text: str, limits: Mapping[str, tuple[float, float]]) -> Target:
-    """Read ``NAME=1%`` (of the size of the mean) or ``NAME=0.05`` (in the unit of the response).
-
-    The responses are given in the order of their columns, each with its limits.
-    """
+    """Read ``NAME=1%`` (of the mean) or ``NAME=0.05``; responses are in order of their columns."""
     name, equals, size = (part.strip() for part in text.rpartition("="))
     if not equals:
         raise InputError(

@@ -14,12 +14,12 @@ from valmatch.statistics.estimates import (
     FEW_VALUES,
     UNLIMITED,
     Estimate,
+    central_moments,
     estimate,
     student,
     t_quantile,
 )
 from valmatch.statistics.exact_sums import sums_of
-from valmatch.statistics.skewed import central_moments
 
 # Moving blocks: how long they are, how much they say of a spread, and what skewness costs.
 
@@ -107,16 +107,13 @@ def widening(resamples: Floats, confidence: float, n: int = 1) -> float:
 
 
 def _skewness(values: Floats) -> float:
-    """Return the size of the skewness that is beyond chance.
-
-    The squared skewness of n normal values is 6 (n - 2) / ((n + 1) (n + 3)) on average (Fisher
-    1930), about 6 / n.
-    """
+    """Return the size of the skewness that is beyond chance, which is about 6 / n squared."""
     defined = values[~np.isnan(values)]
     n = defined.size
     if n < 3 or defined.min() == defined.max():
         return 0.0
     _, (second, third) = central_moments(defined, 3)
+    # Of normal values, on average: Fisher (1930).
     by_chance = 6.0 * (n - 2) / ((n + 1) * (n + 3))
     return math.sqrt(max(0.0, third**2 / second**3 - by_chance))
 
@@ -140,12 +137,6 @@ class Sampling:
             return ""
         return "there is one replication only" if n else "no replication has ended"
 
-    def described(self) -> str:
-        """Return what the replications are, in a few words."""
-        hours = self.facts.get("block_hours")
-        blocks = f", by blocks of {hours} hours" if hours else ""
-        return f"{self.of or 'independent'}{blocks}"
-
     def estimate(
         self,
         values: Floats,
@@ -153,10 +144,7 @@ class Sampling:
         replications: Sequence[int] = (),
         limits: tuple[float, float] = UNLIMITED,
     ) -> Estimate:
-        """Estimate the mean of a response.
-
-        Shapes: `values` (n,).
-        """
+        """Estimate the mean of a response."""
         return estimate(values, confidence, limits)
 
 
@@ -179,17 +167,13 @@ class OneHistory(Sampling):
         limits: tuple[float, float] = UNLIMITED,
     ) -> Estimate:
         """Return the value without any interval, however often it was made."""
-        found = student(sums_of(values), confidence)
-        return replace(found, std=None, std_error=None, ci_low=None, ci_high=None)
+        mean = student(sums_of(values), confidence)
+        return replace(mean, std=None, std_error=None, ci_low=None, ci_high=None)
 
 
 @dataclass(frozen=True)
 class Resampled(Sampling):
-    """Replication 0 is a log, the others are resamples of it, each as long as the log.
-
-    How far they spread is how far the log itself may be from the mean; more replications do not
-    make that less.
-    """
+    """Replication 0 is a log, the others are resamples of it, which show how far it may be off."""
 
     of: str = "on resamples of this log"
     fixed: str = "replications are resamples of one log: more of them narrow no interval"
@@ -222,28 +206,24 @@ class Resampled(Sampling):
         replications: Sequence[int] = (),
         limits: tuple[float, float] = UNLIMITED,
     ) -> Estimate:
-        """Return what the log has, with the interval of the bootstrap around it.
-
-        Around the log, not around the mean of its resamples: who meets whom differs between them
-        as it does between logs, so that their mean is nearer to the truth than they tell. Where
-        the log is not among the replications, or has no value, that mean stands for it, and the
-        interval holds more often than it says. Without two resamples there is none. The skewness
-        of the resamples widens it, see `widening`.
-        """
-        found = student(sums_of(values), confidence)
-        is_log, resamples = np.array(replications) == 0, values
-        if not is_log.any() or np.isnan(values[is_log]).any():
-            center, spread = found.mean, found.std
-        else:
+        """Return what the log has, with the interval of the bootstrap around it."""
+        # Around the log, not around the mean of its resamples: who meets whom differs between them
+        # as it does between logs, so that their mean is nearer to the truth than they tell. Where
+        # there is no log, or it has no value, that mean stands for it, and the interval holds more
+        # often than it says.
+        plain = student(sums_of(values), confidence)
+        center, spread, resamples = plain.mean, plain.std, values
+        is_log = np.array(replications) == 0
+        if is_log.any() and not np.isnan(values[is_log]).any():
             center, resamples = float(values[is_log][0]), values[~is_log]
             spread = student(sums_of(resamples), confidence).std
         if center is None or spread is None:
-            return replace(found, mean=center, std=None, std_error=None, ci_low=None, ci_high=None)
+            return replace(plain, mean=center, std=None, std_error=None, ci_low=None, ci_high=None)
         error = spread * math.sqrt(self.candidates / (self.candidates - 1.0))
         half = error * t_quantile((1.0 + confidence) / 2.0, self.degrees)
         half *= widening(resamples, confidence)
         return replace(
-            found,
+            plain,
             mean=center,
             std=spread,
             std_error=error,
@@ -255,13 +235,11 @@ class Resampled(Sampling):
 
 @dataclass(frozen=True)
 class Widened(Sampling):
-    """Replications are independent samples, and intervals are wider where values are skewed.
+    """Replications are independent samples, and intervals are wider where values are skewed."""
 
-    Intervals of several variants that hold together are of high levels, where the skewness of
-    counts and of long waits is felt most: see `widening`. Where systems differ in few replications
-    alone, nothing in a sample tells how many these are and how large the rarest: see
-    `valmatch.statistics.pairs.differing`.
-    """
+    # Intervals of several variants that hold together are of high levels, where the skewness of
+    # counts and of long waits is felt most. Where systems differ in few replications alone, nothing
+    # in a sample tells how many these are and how large the rarest: see `pairs.differing`.
 
     def estimate(
         self,
@@ -271,15 +249,15 @@ class Widened(Sampling):
         limits: tuple[float, float] = UNLIMITED,
     ) -> Estimate:
         """Return the usual interval, whose arms are at least Student's times a factor."""
-        found = estimate(values, confidence, limits)
+        usual = estimate(values, confidence, limits)
         plain = student(sums_of(values), confidence)
-        if found.ci_low is None or found.ci_high is None or plain.mean is None:
-            return found
-        half = (plain.half_width or 0.0) * widening(values, confidence, found.n)
+        if usual.ci_low is None or usual.ci_high is None or plain.mean is None:
+            return usual
+        half = (plain.half_width or 0.0) * widening(values, confidence, usual.n)
         low, high = plain.mean - half, plain.mean + half
-        if found.remarks or found.asymmetric:
-            low, high = min(found.ci_low, low), max(found.ci_high, high)
-        return replace(found, ci_low=low, ci_high=high).within(limits)
+        if usual.remarks or usual.asymmetric:
+            low, high = min(usual.ci_low, low), max(usual.ci_high, high)
+        return replace(usual, ci_low=low, ci_high=high).within(limits)
 
 
 INDEPENDENT = Sampling()
@@ -298,5 +276,9 @@ def no_difference_interval(samplings: Mapping[str, Sampling], n: int) -> str:
     first, *others = samplings.values()
     if all(other == first for other in others):
         return first.no_interval(n)
-    said = "; ".join(f"{name}: {sampling.described()}" for name, sampling in samplings.items())
-    return f"replications are not samples of the same ({said})"
+    kinds = []
+    for name, sampling in samplings.items():
+        hours = sampling.facts.get("block_hours")
+        blocks = f", by blocks of {hours} hours" if hours else ""
+        kinds.append(f"{name}: {sampling.of or 'independent'}{blocks}")
+    return f"replications are not samples of the same ({'; '.join(kinds)})"

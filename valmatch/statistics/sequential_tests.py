@@ -121,8 +121,8 @@ def sequential_test(
 
     Examples
     --------
-    >>> found = sequential_test([170, 600, 230], elo1=10.0)
-    >>> round(found.llr, 3), round(found.upper_bound, 3), found.decision
+    >>> test = sequential_test([170, 600, 230], elo1=10.0)
+    >>> round(test.llr, 3), round(test.upper_bound, 3), test.decision
     (3.29, 2.944, 'accept_h1')
     """
     numbers = _counts(counts)
@@ -176,19 +176,15 @@ def score_of(elo: float) -> float:
 
 
 def elo_of(won: float, lost: float) -> float:
-    """Return the lead in Elo by which so many points are won and lost, both > 0.
-
-    The score alone would not do: near 1 it holds few digits of what is lost.
-    """
+    """Return the lead in Elo by which so many points are won and lost, both > 0."""
+    # The score alone would not do: near 1 it holds few digits of what is lost.
     return 400.0 * math.log10(won / lost)
 
 
 def log_likelihood_ratio(weights: Sequence[float], first: float, second: float) -> float:
-    """Return the logarithm of the ratio of the likelihoods of two expected scores.
-
-    Under a score s the chances that fit best are p / (1 + t (a - s)) of frequencies p of the points
-    a, with the t at which their mean is s (Van den Bergh; the empirical likelihood of a mean).
-    """
+    """Return the logarithm of the ratio of the likelihoods of two expected scores."""
+    # Under a score s the chances that fit best are p / (1 + t (a - s)) of frequencies p of points
+    # a, with the t at which their mean is s (Van den Bergh; the empirical likelihood of a mean).
     # One function without calls of others, so that numba compiles it as it is.
     last = len(weights) - 1
     tilts = [0.0, 0.0]
@@ -215,13 +211,13 @@ def log_likelihood_ratio(weights: Sequence[float], first: float, second: float) 
             if done:
                 break
         tilts[which] = t
-    found = 0.0
+    ratio = 0.0
     for k in range(last + 1):
         a = k / last
-        found += weights[k] * (
+        ratio += weights[k] * (
             math.log1p(tilts[0] * (a - first)) - math.log1p(tilts[1] * (a - second))
         )
-    return found
+    return ratio
 
 
 def expected_steps(drift: float, variance: float, lower: float, upper: float) -> float:

@@ -31,33 +31,28 @@ class PolicyPair(NamedTuple):
     other: str
     measure: str
     games: str
-    own: int
-    others: int
+    column: int  # under the policy
+    of_other: int
 
 
 def policy_pairs(windows: Sequence[W | None]) -> list[PolicyPair]:
-    """Return the pairs of each policy with those that stand before it.
-
-    Shapes: `windows` (policy, measure, games).
-    """
+    """Return the pairs of each policy with those that stand before it."""
     columns: dict[str, dict[tuple[str, str], int]] = {}
-    for place, window in enumerate(windows):
+    for column, window in enumerate(windows):
         if window:
             policy, measure, games = window
-            columns.setdefault(policy, {})[measure, games] = place
+            columns.setdefault(policy, {})[measure, games] = column
     return [
-        PolicyPair(policy, other, *key, own, columns[other][key])
+        PolicyPair(policy, other, *key, column, columns[other][key])
         for other, policy in combinations(columns, 2)
-        for key, own in columns[policy].items()
+        for key, column in columns[policy].items()
     ]
 
 
 def pair_values(rows: Floats, pairs: Sequence[PolicyPair]) -> Floats:
-    """Return the difference of each pair in each replication, (n, len(pairs)) float64.
-
-    All policies of a replication meet the same random numbers.
-    """
-    return rows[:, [pair.own for pair in pairs]] - rows[:, [pair.others for pair in pairs]]
+    """Return the difference of each pair (column) in each replication (row)."""
+    # All policies of a replication meet the same random numbers.
+    return rows[:, [pair.column for pair in pairs]] - rows[:, [pair.of_other for pair in pairs]]
 
 
 def window_means(means: Mapping[W, Estimate]) -> dict[str, Any]:
@@ -72,11 +67,11 @@ def paired_means(differences: Sequence[PolicyDifference]) -> dict[str, Any]:
     """Return the part ``paired[policy][other][measure][games]`` of ``summary.json``."""
     part: dict[str, Any] = {}
     for policy, other, measure, games, difference in differences:
-        own = part.setdefault(policy, {}).setdefault(other, {})
-        own.setdefault(measure, {})[games] = _facts(difference)
+        pair = part.setdefault(policy, {}).setdefault(other, {})
+        pair.setdefault(measure, {})[games] = _facts(difference)
     return part
 
 
-def _facts(difference: Estimate) -> dict[str, Any]:
-    found = difference.as_dict()
-    return {name: found[name] for name in FACTS}
+def _facts(mean: Estimate) -> dict[str, Any]:
+    facts = mean.as_dict()
+    return {name: facts[name] for name in FACTS}

@@ -31,8 +31,7 @@ from valmatch.optimization.certification.selection import (
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.noise import OFTEN, Controls, Noise
 from valmatch.optimization.solvers.search import NextTest, PointEstimates, Proposal, Propose, Solver
-from valmatch.statistics.estimates import Estimate, estimate
-from valmatch.statistics.skewed import clopper_pearson
+from valmatch.statistics.estimates import Estimate, clopper_pearson, estimate
 
 # Certification along a path: points fixed before any test, the surest first.
 #

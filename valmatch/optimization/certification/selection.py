@@ -22,8 +22,14 @@ from valmatch.kernels.arrays import Floats
 from valmatch.optimization.solvers.noise import OFTEN, Controls, Noise, regression
 from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.control_variates import Regression, regress
-from valmatch.statistics.estimates import Estimate, t_quantile
-from valmatch.statistics.skewed import cantelli_factor, clopper_pearson, is_skewed, johnson_shift
+from valmatch.statistics.estimates import (
+    Estimate,
+    cantelli_factor,
+    clopper_pearson,
+    is_skewed,
+    johnson_shift,
+    t_quantile,
+)
 
 # Bounds of mean excesses: for what is normal, for what is skewed, and for what has few values.
 #
