@@ -355,6 +355,6 @@ def test_factors_in_sections_are_shown_by_their_dotted_names(tmp_path: Path) -> 
     config.write_text(done.out)
     given = ["--set", "rule.aim=4", "--set", "noise.bias.1=2"]
     done = valmatch("replicate", config, "-n", 2, *given, "--verbose")
-    assert "changed factors: noise.bias=(0.0, 2.0), rule.aim=4.0\n" in done.err
+    assert "changed factors: noise.bias.0=0.0, noise.bias.1=2.0, rule.aim=4.0\n" in done.err
     done = valmatch("compare", config, "-n", 3, "--set", "rule.aim=4")
     assert (done.code, "rule.aim: 5.0 -> 4.0" in done.out) == (0, True)

@@ -62,7 +62,6 @@ def test_unknown_totals_and_paces() -> None:
         told = Bar("bytes", total, said.append)
         told.found(3)
         told(3)
-        told(0)
     assert said == ["bytes: 3", "bytes: 3 of 9"]
 
 

@@ -110,18 +110,18 @@ class _Command(_Light, TyperCommand):
 
 
 MODULES = {
-    "simulate": "simulate",
-    "replicate": "replicate",
-    "compare": "compare",
-    "optimize": "optimize",
-    "combine": "combine",
-    "status": "status",
-    "rate": "rate",
-    "rank": "rate",
-    "predict": "predict",
-    "plan": "plan",
-    "sprt": "sprt",
-    "next": "next",
+    "simulate": "runs",
+    "replicate": "runs",
+    "compare": "runs",
+    "optimize": "runs",
+    "combine": "runs",
+    "status": "runs",
+    "rate": "games",
+    "rank": "games",
+    "predict": "games",
+    "plan": "games",
+    "sprt": "games",
+    "next": "games",
     "plot": "plot",
     "report": "plot",
     "factors": "lists",
@@ -133,17 +133,12 @@ MODULES = {
 }
 """The commands in the order of the help, with the module of ``valmatch.cli`` each is in."""
 
-RULES = {
-    "check": "rules.check",
-    "show": "rules.show_rules",
-    "replay": "rules.replay",
-    "explain": "rules.explain",
-}
-"""The commands of ``valmatch rules`` with their functions in ``valmatch.cli``."""
+RULES = {"check": "check", "show": "show_rules", "replay": "replay", "explain": "explain"}
+"""The commands of ``valmatch rules`` with their functions in ``valmatch.cli.rules``."""
 
 
 def command_line(only: str | None = None) -> typer.Typer:
-    """Return the commands together."""
+    """Return the commands together, or one of them alone."""
     app = typer.Typer(
         cls=_Group,
         name="valmatch",
@@ -155,28 +150,25 @@ def command_line(only: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback()(_app)
-    called = only is not None and only in MODULES
-    for name in [str(only)] if called else [] if only == "rules" else MODULES:
+    alone = only in MODULES
+    for name in [str(only)] if alone else [] if only == "rules" else MODULES:
         module = import_module(f"valmatch.cli.{MODULES[name]}")
         app.command(name, cls=_Command)(getattr(module, name))
-    if not called:
-        app.add_typer(_rules(), name="rules")
+    if not alone:
+        from valmatch.cli import rules
+
+        group = typer.Typer(
+            cls=_Group,
+            help="Read a game's FlexMatch rule set: find its faults, say what it says, play"
+            " tickets.",
+            no_args_is_help=False,
+            rich_markup_mode=None,
+        )
+        for name, function in RULES.items():
+            group.command(name, cls=_Command)(getattr(rules, function))
+        app.add_typer(group, name="rules")
         app.command("help", cls=_Command)(_help)
     return app
-
-
-def _rules() -> typer.Typer:
-    group = typer.Typer(
-        cls=_Group,
-        help="Read a game's FlexMatch rule set: find its faults, say what it says, play tickets.",
-        no_args_is_help=False,
-        rich_markup_mode=None,
-    )
-    for name, place in RULES.items():
-        module, function = place.split(".")
-        found = getattr(import_module(f"valmatch.cli.{module}"), function)
-        group.command(name, cls=_Command)(found)
-    return group
 
 
 def _version(wanted: bool) -> None:

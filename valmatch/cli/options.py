@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_type_
 
 import typer
 
-from valmatch.cli.console import detail, load_config, set_quiet, set_verbose, warn
+from valmatch.cli.console import NORMAL, QUIET, VERBOSE, detail, load_config, set_level, warn
 from valmatch.errors import call_options
 from valmatch.execution.run_options import RunOptions
 from valmatch.inputs import options as o
@@ -28,14 +28,22 @@ if TYPE_CHECKING:
 
 
 class _Parameter(NamedTuple):
-    """A parameter of a command: what it declares, and its default."""
+    """A parameter of a command."""
 
-    of: o.Declared
+    declared: o.Declared
     default: Any
 
 
+_SPEAKING = {
+    "quiet": _Parameter(
+        o.Declared("Print nothing but errors, and JSON if asked.", "", short="-q"), False
+    ),
+    "verbose": _Parameter(o.Declared("Also say how the run is made.", "", short="-v"), False),
+}
+
+
 def command(
-    speaks: Sequence[str] = ("quiet", "verbose"),
+    speaks: Sequence[str] = tuple(_SPEAKING),
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a command of a function.
 
@@ -49,18 +57,25 @@ def command(
         found: dict[str, _Parameter] = {}
         for name, hint in hints.items():
             fields = [(name, field) for field in getattr(hint, "__metadata__", ())]
-            for called, field in fields or [(f.name, f) for f in o.options_of(hint)]:
+            for key, field in fields or [(f.name, f) for f in o.options_of(hint)]:
                 if not o.declared(field).listener:
-                    found[called] = _Parameter(o.declared(field), o.default_of(field))
-        found |= {name: _SPEAKING[name] for name in speaks}
+                    found[key] = _Parameter(o.declared(field), o.default_of(field))
 
         def call(**texts: Any) -> None:  # noqa: ANN401
             given = {k: v for k, v in texts.items() if v is not None and v is not False and v != ()}
-            for name in speaks:
-                _SPEAK[name](name in given)
-            function(**{name: _value(name, hint, given, found) for name, hint in hints.items()})
+            set_level(VERBOSE if "verbose" in given else QUIET if "quiet" in given else NORMAL)
+            values: dict[str, object] = {}
+            for name, hint in hints.items():
+                if isinstance(hint, type) and issubclass(hint, o.Options):
+                    values[name] = o.from_texts(hint, given)
+                    continue
+                of, values[name] = found[name]
+                if name in given:
+                    values[name] = of.check(name, o.value_of(name, of, given[name]))
+            function(**values)
 
-        parameters = [_typer_parameter(name, one) for name, one in found.items()]
+        options = found | {name: _SPEAKING[name] for name in speaks}
+        parameters = [_typer_parameter(name, one) for name, one in options.items()]
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {one.name: one.annotation for one in parameters}
         call.__doc__ = function.__doc__
@@ -70,33 +85,18 @@ def command(
     return make
 
 
-def _value(
-    name: str,
-    hint: Any,  # noqa: ANN401
-    given: Mapping[str, Any],
-    found: Mapping[str, _Parameter],
-) -> object:
-    """Return what a command is called with."""
-    if isinstance(hint, type) and issubclass(hint, o.Options):
-        return o.from_texts(hint, given)
-    of, default = found[name]
-    return of.check(name, o.value_of(name, of, given[name])) if name in given else default
-
-
 def _typer_parameter(name: str, parameter: _Parameter) -> inspect.Parameter:
     """Return a parameter as typer takes it."""
     of, default = parameter
-    said: dict[str, Any] = {"help": o.help_of(of, default, flag), "metavar": of.metavar or None}
+    more: dict[str, Any] = {"help": o.help_of(of, default, flag), "metavar": of.metavar or None}
+    more["autocompletion"] = of.complete
     kind: Any = list[str] if of.repeated else str if of.metavar else bool
+    needed = of.argument and default is MISSING
     if of.argument:
-        info = typer.Argument(**said, autocompletion=of.complete)
-        needed = default is MISSING
+        info: Any = typer.Argument(**more)
     else:
-        names = list(filter(None, dict.fromkeys([of.short, flag(name)])))
-        if names == [of.short]:
-            names.append(f"--{name}")
-        info = typer.Option(*names, **said, autocompletion=of.complete)
-        needed = False
+        names = [of.short, flag(name)] if of.short != flag(name) else [of.short, f"--{name}"]
+        info = typer.Option(*filter(None, names), **more)
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
@@ -105,36 +105,7 @@ def _typer_parameter(name: str, parameter: _Parameter) -> inspect.Parameter:
     )
 
 
-_SPEAK = {"quiet": set_quiet, "verbose": set_verbose}
-_SPEAKING = {
-    "quiet": _Parameter(
-        o.Declared("Print nothing but errors, and JSON if asked.", "", short="-q"), False
-    ),
-    "verbose": _Parameter(o.Declared("Also say how the run is made.", "", short="-v"), False),
-}
-
 Json = Annotated[bool, o.flag("Print one JSON document and nothing else.")]
-
-
-LogArgument = Annotated[
-    Path,
-    o.path("A CSV file with a header, or - for stdin.", "GAMES.csv", argument=True, value=MISSING),
-]
-RatingsArgument = Annotated[
-    Path,
-    o.path(
-        "A folder that `valmatch rank --out` wrote, in which all players are rated.",
-        "RATINGS",
-        argument=True,
-        value=MISSING,
-    ),
-]
-MinGames = Annotated[
-    int,
-    o.whole(
-        "min_games", 0, "Print only players with this many games; files have all.", default="0"
-    ),
-]
 
 
 # The arguments and options that several commands have.
@@ -257,27 +228,24 @@ class ConfigOptions(o.Options):
     def levels(self, source: str) -> list[tuple[str, str]]:
         """Return what options set in the section `log` of the factors, as `load` takes levels."""
         names = {between: name for name, between in SEPARATORS.items()}
-        given = {
-            "--columns": ("columns", self.columns or None),
-            "--separator": ("separator", names[self.separator] if self.separator else None),
+        values = {
+            "columns": self.columns or None,
+            "separator": names[self.separator] if self.separator else None,
             # A share of invalid rows is one of rows that are skipped.
-            "--skip-bad-rows": (
-                "skip_bad_rows",
-                self.skip_bad_rows or self.max_bad_rows is not None or None,
-            ),
-            "--max-bad-rows": ("max_bad_rows", self.max_bad_rows),
-            "--sort-rows": ("sort", self.sort_rows or None),
+            "skip_bad_rows": self.skip_bad_rows or self.max_bad_rows is not None or None,
+            "max_bad_rows": self.max_bad_rows,
+            "sort": self.sort_rows or None,
         }
         return [
-            (name, f"factors.log.{key}={json.dumps(value)}")
-            for name, (key, value) in given.items()
+            (flag(f"log.{key}"), f"factors.log.{key}={json.dumps(value)}")
+            for key, value in values.items()
             if value is not None
         ]
 
     def load(self, source: str, levels: Sequence[tuple[str, str]] | None = None) -> Config:
         """Read a config that the options change, further ones too."""
-        found = self.levels(source) if levels is None else levels
-        return load_config(source, list(self.overrides), found)
+        levels = self.levels(source) if levels is None else levels
+        return load_config(source, list(self.overrides), levels)
 
 
 @dataclass(frozen=True)
@@ -311,13 +279,9 @@ RunT = TypeVar("RunT", bound=RunOptions)
 def watched(options: RunT, given: OptimizeOptions | ReplicateOptions, bar: Bar) -> RunT:
     """Return the options of a run, what is open as a config gives it, that the terminal shows."""
     options = options.in_config(given)
-    _remark_workers(options.scheduler, options.workers or 1)
-    return replace(options, progress=bar, resumed=bar.found, warn=warn, detail=detail)
-
-
-def _remark_workers(scheduler: str | None, workers: int) -> None:
-    """Remark on more workers than cores."""
+    workers = options.workers or 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    if cores and workers > cores and scheduler is None:
+    if cores and workers > cores and options.scheduler is None:
         more = f"{workers} workers on {cores} core{'s' * (cores > 1)}"
         warn(Note(f"{more}: no faster than {cores}"))
+    return replace(options, progress=bar, resumed=bar.found, warn=warn, detail=detail)

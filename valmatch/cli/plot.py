@@ -1,4 +1,4 @@
-"""``valmatch plot``."""
+"""``valmatch plot`` and ``valmatch report``."""
 
 from __future__ import annotations
 
@@ -30,11 +30,6 @@ def plot(
         print(escaped(str(file)))
 
 
-# ``valmatch report``.
-
-STDOUT = Path("-")
-
-
 @command(speaks=())
 def report(
     folders: Folders,
@@ -55,8 +50,8 @@ def report(
 
     if out is None and not markdown:
         raise InputError("--out: is missing (such as -o study.html, or - for standard output)")
-    if out is None or out == STDOUT:
+    if out is None or out == Path("-"):
         sys.stdout.write(make(list(folders), markdown=markdown))
-        return
-    make(list(folders), out, markdown=markdown)
-    print(escaped(str(out)))
+    else:
+        make(list(folders), out, markdown=markdown)
+        print(escaped(str(out)))

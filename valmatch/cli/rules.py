@@ -1,8 +1,9 @@
-"""``valmatch rules``: what a game's rule set says, and what is wrong with it."""
+"""``valmatch rules``: what a game's rule set says, what is wrong with it, why tickets wait."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,17 +12,13 @@ import typer
 
 from valmatch.cli.console import show, show_result, warn
 from valmatch.cli.options import Json, command
-from valmatch.errors import InputError
-from valmatch.errors import in_lines as error_lines
+from valmatch.errors import InputError, in_lines
 from valmatch.inputs import options as o
 from valmatch.text.terminal import one_line, print_wrapped
 
 if TYPE_CHECKING:
+    from valmatch.present.document import TextTable
     from valmatch.rule_sets.descriptions import Description
-    from valmatch.rule_sets.json_text import Problem
-
-
-MOST_BLOCKERS = 3  # tickets that block others, most of whom are named
 
 
 def _rule_file(value: Any = None) -> Any:  # noqa: ANN401
@@ -37,8 +34,6 @@ def _timeout() -> Any:  # noqa: ANN401
     return o.duration("The request timeout of the matchmaker: no ticket lives for later steps.")
 
 
-Timeout = Annotated[float | None, _timeout()]
-
 Lenient = Annotated[
     bool,
     o.flag(
@@ -50,7 +45,10 @@ Lenient = Annotated[
 
 @command(speaks=())
 def check(
-    rules: Annotated[Path, _rule_file(MISSING)], timeout: Timeout, lenient: Lenient, json: Json
+    rules: Annotated[Path, _rule_file(MISSING)],
+    timeout: Annotated[float | None, _timeout()],
+    lenient: Lenient,
+    json: Json,
 ) -> None:
     """Find the faults of a FlexMatch rule set, all at once, each with its place.
 
@@ -59,23 +57,19 @@ def check(
     """
     from valmatch.rule_sets.files import in_line, read_rule_file
 
-    found = read_rule_file(rules, timeout, lenient).problems
-    errors = sum(problem.severity == "error" for problem in found)
+    problems = read_rule_file(rules, timeout, lenient).problems
+    errors = sum(problem.severity == "error" for problem in problems)
     document = {
         "file": str(rules),
         "errors": errors,
-        "warnings": len(found) - errors,
-        "problems": [problem._asdict() for problem in found],
+        "warnings": len(problems) - errors,
+        "problems": [problem._asdict() for problem in problems],
     }
-    show(json, document, lambda: _print_problems([in_line(rules, one) for one in found]))
+    lines = [f"{one_line(in_line(rules, problem))}\n" for problem in problems]
+    show(json, document, lambda: sys.stdout.writelines(lines))
     if errors:
         sys.stdout.flush()
         raise typer.Exit(2)
-
-
-def _print_problems(lines: list[str]) -> None:
-    for line in lines:
-        print(one_line(line))
 
 
 @command(speaks=["quiet"])
@@ -97,14 +91,14 @@ def show_rules(
     Of a short form `--json` prints the FlexMatch rule set that it stands for; of a preset its
     numbers, each of which is a factor, `rule.NUMBER`.
     """
+    if preset is not None and rules is not None:
+        raise InputError("--preset: stands in place of FILE, not beside it")
     if preset is not None:
-        if rules is not None:
-            raise InputError("--preset: stands in place of FILE, not beside it")
         _show_preset(preset, json)
-        return
-    if rules is None:
+    elif rules is not None:
+        _show_file(rules, lenient, json)
+    else:
         raise InputError("FILE or --preset is needed")
-    _show_file(rules, lenient, json)
 
 
 def _show_preset(preset: str, json: bool) -> None:
@@ -125,7 +119,7 @@ def _show_preset(preset: str, json: bool) -> None:
 def _show_file(file: Path, lenient: bool, json: bool) -> None:
     """Print what the rule set of a file says."""
     from valmatch.rule_sets.descriptions import describe
-    from valmatch.rule_sets.files import as_remark, read_rule_file
+    from valmatch.rule_sets.files import as_remark, in_line, read_rule_file
     from valmatch.rule_sets.json_text import plain
 
     reading = read_rule_file(file, lenient=lenient)
@@ -133,10 +127,36 @@ def _show_file(file: Path, lenient: bool, json: bool) -> None:
         if problem.severity == "warning" and reading.table:
             warn(as_remark(file, problem))
     if reading.table is None:
-        raise InputError(*_errors(file, reading.problems))
+        errors = [one for one in reading.problems if one.severity == "error"]
+        raise InputError(*in_lines([in_line(file, problem) for problem in errors]))
     description = describe(reading.table)
-    document = plain(reading.node) if reading.is_short and reading.node else _document(description)
+    document: object = {
+        "teams": dict(description.teams),
+        "rules": dict(description.rules),
+        "search": description.search,
+        "changes": [change._asdict() for change in description.changes],
+    }
+    if reading.is_short and reading.node:
+        document = plain(reading.node)
     show(json, document, lambda: _print_description(description))
+
+
+def _print_description(description: Description) -> None:
+    """Print a description in lines that a terminal can take."""
+    for heading, named in (("teams", description.teams), ("rules", description.rules)):
+        if named:
+            print(heading)
+        for name, text in named:
+            print_wrapped(f"{name}: {text}", "  ")
+    print("search")
+    for sentence in description.search:
+        print_wrapped(sentence, "  ")
+    if description.changes:
+        print("what holds from which second on")
+        rows = [(f"{step.seconds:g} s", step.what, step.value) for step in description.changes]
+        widths = [max(len(row[k]) for row in rows) for k in (0, 1)]
+        for seconds, what, value in rows:
+            print(one_line(f"  {seconds:>{widths[0]}}  {what:<{widths[1]}}  {value}"))
 
 
 @dataclass(frozen=True)
@@ -192,50 +212,10 @@ def replay(
     from valmatch.experiments.replay import ReplayInput
     from valmatch.experiments.replay import replay as replay_tickets
 
-    given = {one.name: getattr(options, one.name) for one in fields(options)}
-    how = {name: given.pop(name) for name in ("search", "out", "explain")}
-    result = replay_tickets(ReplayInput(rules, **given), **how, warn=warn)
+    values = {one.name: getattr(options, one.name) for one in fields(options)}
+    how = {name: values.pop(name) for name in ("search", "out", "explain")}
+    result = replay_tickets(ReplayInput(rules, **values), **how, warn=warn)
     show_result(json, result.summary(), result, options.out)
-
-
-def _errors(file: Path, problems: list[Problem]) -> list[str]:
-    """Return the errors among problems, as lines."""
-    from valmatch.rule_sets.files import in_line
-
-    return error_lines([in_line(file, one) for one in problems if one.severity == "error"])
-
-
-def _document(description: Description) -> dict[str, object]:
-    """Return a description as JSON has it."""
-    return {
-        "teams": dict(description.teams),
-        "rules": dict(description.rules),
-        "search": description.search,
-        "changes": [change._asdict() for change in description.changes],
-    }
-
-
-def _print_description(description: Description) -> None:
-    """Print a description in lines that a terminal can take."""
-    _print_named("teams", description.teams)
-    _print_named("rules", description.rules)
-    print("search")
-    for sentence in description.search:
-        print_wrapped(sentence, "  ")
-    if description.changes:
-        print("what holds from which second on")
-        rows = [(f"{one.seconds:g} s", one.what, one.value) for one in description.changes]
-        widths = [max(len(row[k]) for row in rows) for k in (0, 1)]
-        for seconds, what, value in rows:
-            print(one_line(f"  {seconds:>{widths[0]}}  {what:<{widths[1]}}  {value}"))
-
-
-def _print_named(heading: str, named: list[tuple[str, str]]) -> None:
-    """Print names and what they are."""
-    if named:
-        print(heading)
-    for name, text in named:
-        print_wrapped(f"{name}: {text}", "  ")
 
 
 # ``valmatch rules explain``.
@@ -272,8 +252,164 @@ def explain(
     The run of the folder is made again. As each review ends, those who wait on look for a match
     once more, now in plain sight: the first 20 tickets as anchors, and the ticket itself.
     """
-    from valmatch.cli.tables import show_explanations
     from valmatch.experiments.explain import explain_ticket
 
-    found = explain_ticket(folder, ticket, search=search)
-    show(json, found.documents, lambda: show_explanations(found))
+    documents = explain_ticket(folder, ticket, search=search).documents
+    show(json, documents, lambda: _print_explanations(list(documents.values())))
+
+
+Document = Mapping[str, Any]
+
+ENDS = {
+    "COMPLETED": "was matched",
+    "TIMED_OUT": "timed out",
+    "CANCELLED": "was cancelled",
+    "SEARCHING": "still waited",
+}
+
+NO_ROOM = "no team had room"
+
+
+def _print_explanations(documents: Sequence[Document]) -> None:
+    """Print why a ticket waited, by search."""
+    from valmatch.present.terminal import print_table
+
+    for number, document in enumerate(documents):
+        if number:
+            print()
+        print_wrapped(f"search {document['search']}: {_headline(document)}")
+        for line in _about(document):
+            print_wrapped(line, "  ")
+        if _candidates(document):
+            print_table("", _rules_table(document))
+        for line in _failures(document):
+            print_wrapped(line, "  ")
+
+
+def _candidates(document: Document) -> int:
+    """Return how many candidates there were: those that the ticket tried, and that tried it."""
+    return int(document["tried"]["tried"] + document["tried_by_others"]["tried"])
+
+
+def _headline(document: Document) -> str:
+    """Return in one sentence what became of a ticket, and why it waited."""
+    players = document["players"]
+    size = "1 player" if len(players) == 1 else f"party of {len(players)}"
+    parts = [size, *([document["region"]] if document["region"] else [])]
+    for name, value in players[0]["attributes"].items():
+        if isinstance(value, float):
+            values = [player["attributes"].get(name, value) for player in players]
+            parts.append(f"{name} {sum(values) / len(values):.6g}")
+    ended = f"{ENDS[document['status']]} after {document['waited']:g} s"
+    sentence = f"{document['ticket']} ({', '.join(parts)}) {ended}"
+    most = max(document["rules"], key=lambda rule: rule["refused"], default=None)
+    candidates = _candidates(document)
+    if not most or not candidates:
+        return sentence
+    then = "; before, " if document["status"] == "COMPLETED" else ": "
+    refused = f"{most['rule']} refused {_percent(most['share'])} of {candidates:,} candidates"
+    return f"{sentence}{then}{refused}"
+
+
+def _about(document: Document) -> Iterator[str]:
+    """Yield when a ticket came and went, what its players are, and what its reviews were."""
+    when = f"joined at {document['joined']:g} s, ended at {document['ended']:g} s"
+    yield "; ".join([when, *map(_player, document["players"])])
+    if document["unmatchable"]:
+        yield f"no match can take it: no value of {', '.join(document['unmatchable'])}"
+    looked, reviews = document["looked_at"], document["reviews"]
+    every = "all" if looked == reviews else f"{looked:,}"
+    yield f"still waited after {_counted(reviews, 'review')}, {every} of them looked at"
+    for rule, count in document["refused_alone"].items():
+        why = NO_ROOM if rule == "no room" else f"{rule} refused it"
+        yield f"even alone, before others were tried: {why} {_times(count)}"
+    if _candidates(document):
+        tried, others = document["tried"], document["tried_by_others"]
+        yield (
+            f"anchor {_times(document['anchor'])}: it tried {tried['tried']:,} candidates,"
+            f" {tried['taken']:,} could join; others tried it {_times(others['tried'])}, it could"
+            f" join {_times(others['taken'])}"
+        )
+
+
+def _player(player: Document) -> str:
+    """Return a player with their attributes and latencies."""
+    parts = [f"{name} {_value(value)}" for name, value in player["attributes"].items()]
+    parts += [f"{region} {ping:g} ms" for region, ping in player["latency"].items()]
+    return f"{player['id']}: {', '.join(parts)}" if parts else str(player["id"])
+
+
+def _value(value: Any) -> str:  # noqa: ANN401
+    """Return the value of an attribute."""
+    if isinstance(value, Mapping):
+        return "/".join(f"{key} {number:g}" for key, number in value.items()) or "-"
+    if isinstance(value, list | tuple):
+        return "/".join(value) or "-"
+    return value if isinstance(value, str) else f"{value:.12g}"
+
+
+def _rules_table(document: Document) -> TextTable:
+    """Return a table of which rule refused how many candidates."""
+    from valmatch.present.document import TextTable
+
+    table = TextTable.of("rule", "refused", "share", "alone", "needs", "in force", "from")
+    for rule in document["rules"]:
+        (nearest,) = rule["nearest"]["rules"]
+        since = nearest["holds_from"]
+        table.add(
+            rule["rule"],
+            f"{rule['refused']:,}",
+            _percent(rule["share"]),
+            f"{rule['alone']:,}",
+            ", ".join(f"{need['property']} {need['needed']:g}" for need in nearest["needs"]),
+            ", ".join(f"{need['in_force']:g}" for need in nearest["needs"]),
+            "never" if since is None else f"{since:g} s",
+        )
+    no_room = document["tried"]["no_room"] + document["tried_by_others"]["no_room"]
+    table.add(NO_ROOM, f"{no_room:,}", _percent(no_room / _candidates(document)))
+    return table
+
+
+def _failures(document: Document) -> Iterator[str]:
+    """Yield who blocked a ticket, and what the nearest and the fullest matches failed by."""
+    for blocker in document["blocked_by"]:
+        without = " and ".join(blocker["tickets"])
+        yield f"blocked: without {without}, a match at {_counted(blocker['reviews'], 'review')}"
+    if failed := document["nearest"]:
+        (rule,) = failed["rules"]
+        text = f"nearest: {_where(failed)}: {rule['rule']}"
+        for need in rule["needs"]:
+            text += f" needs {need['property']} {need['needed']:g}, {need['in_force']:g} is in"
+            text += " force;"
+        since = rule["holds_from"]
+        yield text + (" no step allows it" if since is None else f" allowed from {since:g} s")
+    if failed := document["fullest"]:
+        text = f"most complete: {_where(failed)}: {_counted(failed['players'], 'player')}"
+        if failed["rules"]:
+            refused = ", ".join(rule["rule"] for rule in failed["rules"])
+            yield f"{text}, refused by {refused}"
+        else:
+            lacking = [
+                f"{name} {team['players']} of {team['least']}"
+                for name, team in failed["teams"].items()
+                if team["players"] < team["least"]
+            ]
+            yield text + (f"; {', '.join(lacking)}" if lacking else "")
+
+
+def _where(failed: Document) -> str:
+    """Return with whom, and when, a match failed."""
+    company = f"with {', '.join(failed['with'])}" if failed["with"] else "alone"
+    return f"{company} at {failed['time']:g} s, {failed['age']:g} s old"
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

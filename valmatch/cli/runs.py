@@ -1,0 +1,445 @@
+"""Commands that simulate: `simulate`, `replicate`, `compare`, `optimize`, `combine`, `status`."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import MISSING, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from valmatch.cli.console import (
+    AGAIN,
+    MISSED,
+    info,
+    load_config,
+    of_status,
+    progress,
+    show,
+    show_result,
+    warn,
+)
+from valmatch.cli.options import (
+    ConfigArgument,
+    Folders,
+    Json,
+    ResponseOptions,
+    command,
+    complete_solver,
+    name_options,
+    warn_in_job_array,
+    watched,
+)
+from valmatch.errors import InputError, RunError
+from valmatch.execution.run_options import (
+    CompareArguments,
+    OptimizeArguments,
+    ReplicateArguments,
+    SimulateArguments,
+    first_given,
+)
+from valmatch.inputs import arguments
+from valmatch.inputs import options as o
+from valmatch.kernels.plain_python import interpret
+from valmatch.text.terminal import shortened
+
+if TYPE_CHECKING:
+    from valmatch.config.config import Config
+    from valmatch.execution.shards import Shard
+    from valmatch.experiments.compare import Comparison
+    from valmatch.experiments.status import RunStatus
+    from valmatch.optimization.studies.study import StudyRequest
+    from valmatch.statistics.precision import Precision
+
+
+def _exit(status: str, out: Path | None, done: str = "") -> None:
+    """Leave with the exit code of what stopped a run; go on if it is complete."""
+    if status != "complete":
+        warn(f"{status}{done}{'; --resume goes on' if out else ''}")
+        raise typer.Exit(of_status(status))
+
+
+@dataclass(frozen=True)
+class SimulateOptions(ResponseOptions, SimulateArguments):
+    """The options of `simulate`."""
+
+
+@command()
+def simulate(config: ConfigArgument, options: SimulateOptions, json: Json) -> None:
+    """Run one replication and record everything that happens in it.
+
+    Replication K is row K of `valmatch replicate` with the same config and seed.
+    """
+    warn_in_job_array("simulate")
+    settings = options.load(config)
+    if settings.factors.brief() and not settings.files:
+        interpret()
+    # Imported now, because kernels are compiled, or left in plain Python, when they are imported.
+    from valmatch.experiments.simulate import simulate_config
+
+    result = simulate_config(settings, replace(options, warn=warn))
+    show_result(json, result.summary(), result, options.out, responses=options.responses)
+
+
+@dataclass(frozen=True)
+class ReplicateOptions(ResponseOptions, ReplicateArguments):
+    """The options of `replicate`."""
+
+    sweep: Sequence[str] = o.repeated(
+        "Replicate at each value, 100,200,400 or 100:400:100; several sweeps span a grid.",
+        "KEY=VALUES",
+    )
+
+
+@command()
+def replicate(config: ConfigArgument, options: ReplicateOptions, json: Json) -> None:
+    """Run independent replications and estimate the mean of every response.
+
+    Defaults of the options may stand in the `replicate` section of the config, a design of
+    several points in its section `design`. The results depend on config, seed and n alone. Exit
+    code 3: a target was missed; 75: the time was up before all replications were made (--resume
+    continues).
+    """
+    from valmatch.config.identity import config_id
+    from valmatch.execution.shards import shard_of_job
+    from valmatch.experiments.replicate import plan_of, replicate_config
+    from valmatch.experiments.sweep import design_of, run_design
+
+    if options.shard is None:
+        options = replace(options, shard=shard_of_job(os.environ))
+    levels = options.levels(config)
+    settings = options.load(config, levels)
+    name_options(settings, "replicate", options)
+    plan = plan_of(settings, options)
+    total = len(plan.shard.indices(plan.n))
+    if plan.shard.count > 1:
+        info(f"shard {plan.shard}: {total:,} of {plan.n:,} replications")
+    design, points = design_of(settings, list(options.sweep)), list["Config"]()
+    if design is not None:
+        points = [options.load(config, [*levels, *design.levels(one)]) for one in design.points]
+        total *= len(set(map(config_id, points)))
+    out, view = options.out, {"responses": options.responses}
+    with progress("replications", None if plan.targets else total) as bar:
+
+        def looked(found: Sequence[Precision]) -> None:
+            bar.note(", ".join(target.shown for target in found))
+
+        options = replace(watched(options, settings.replicate, bar), looked=looked)
+        if design is None:
+            result = replicate_config(settings, options)
+        else:
+            swept = run_design(settings, design, points, plan, options)
+    if design is not None:
+        show_result(json, swept.summary(), swept, out, **view)
+        done = sum(run.complete for run in swept.results)
+        _exit(swept.status, out, f" after {done} of {len(design.points)} points")
+        return
+    show_result(json, result.summary(), result, out, **view)
+    of = "" if result.precision else f" of {total}"
+    _exit(result.status, out, f" after {result.count}{of} replications")
+    expected, missed = len(settings.replicate.expect), result.missed_expectations()
+    if expected:
+        info(f"{expected - len(missed)} of {expected} expected means met")
+    if missed:
+        raise RunError(*missed)
+
+
+MEASURED = ("log", "measure", "bands")
+"""Factors of which two systems that are compared have the same."""
+
+NEXT_KEY = re.compile(r",(?=[^,=\[\]{}\"']+(?:\[\d+\][^,=\[\]{}\"']*)*=)")
+"""The comma between two factors of a variant; one inside of a value is followed by no KEY=."""
+
+
+@dataclass(frozen=True)
+class CompareOptions(ResponseOptions, CompareArguments):
+    """The options of `compare`."""
+
+    variant: Sequence[str] = o.repeated(
+        "Compare A with these values, of log.* and arrivals, too; repeated, one more variant each.",
+        "KEY=VALUE,...",
+    )
+
+
+@command()
+def compare(
+    a: Annotated[str, o.text(MISSING, "A config, or the folder of a run.", "A", argument=True)],
+    b: Annotated[
+        tuple[str, ...],
+        o.repeated(
+            "Others, each compared with A; without any, A changed by --set or --variant.",
+            "[B]...",
+            argument=True,
+        ),
+    ],
+    options: CompareOptions,
+    json: Json,
+) -> None:
+    """Compare systems under common random numbers: paired differences B - A, also C - A and so on.
+
+    With one config, B is that config changed by --set, but what is read or measured, and how
+    (arrivals, skills, log.*, measure, bands), holds for both; with several, or with --variant,
+    --set changes all of them. Of several variants the intervals of each response hold together.
+    Folders of `replicate` are compared without simulating anything. With --responses, `plot` of
+    --out draws those, too, unless told otherwise. Exit code 75: the time was up (--resume
+    continues).
+    """
+    from valmatch.experiments.compare import compare_configs, pairs_plan
+
+    warn_in_job_array("compare")
+    out, overrides = options.out, list(options.overrides)
+    if b and not options.variant and all(Path(source).is_dir() for source in (a, *b)):
+        if overrides or out:
+            raise InputError("compare: folders are compared as they are, without --set and --out")
+        result = _compare_folders([a, *b], options.confidence)
+    else:
+        sides = _sides(a, b, options, options.levels(b[0] if b else a))
+        total = len(sides) * pairs_plan(sides, options).n
+        with progress("replications", total) as bar:
+            options = watched(options, sides[0].replicate, bar)
+            result = compare_configs(sides, options, list(options.responses))
+    show_result(json, result.summary(), result, out, responses=options.responses)
+    _exit(result.status, out)
+
+
+def _sides(
+    a: str, others: Sequence[str], options: CompareOptions, levels: list[tuple[str, str]]
+) -> list[Config]:
+    """Return A and what it is compared with."""
+    overrides = list(options.overrides)
+    if not (others or options.variant):
+        common = [override for override in overrides if _holds_for_both(override)]
+        if len(common) == len(overrides):
+            of_both = ": what is read or measured, and how, holds for both" if common else ""
+            what = f"give a second config, --variant, or --set of something else{of_both}"
+            raise InputError(f"compare {a}: nothing to compare with; {what}")
+        return [load_config(a, common, levels), load_config(a, overrides, levels)]
+    configs = [load_config(source, overrides, levels) for source in (a, *others)]
+    for variant in options.variant:
+        parts = NEXT_KEY.split(variant)
+        changes = [(f"--variant {shortened(part.partition('=')[0])}", part) for part in parts]
+        configs.append(load_config(a, overrides, [*levels, *changes]))
+    return configs
+
+
+def _holds_for_both(override: str) -> bool:
+    """Return whether an override names a file, or says how one is read, or what is measured."""
+    from valmatch.config.checking import FILES
+
+    key = override.partition("=")[0].strip()
+    return key in FILES or key.removeprefix("factors.").partition(".")[0] in MEASURED
+
+
+def _compare_folders(folders: Sequence[str], level: float) -> Comparison:
+    """Compare runs as they are."""
+    from valmatch.experiments.combine import read_replications
+    from valmatch.experiments.compare import compare_runs
+
+    base, *runs = (read_replications(Path(folder), warn) for folder in folders)
+    return compare_runs(base, runs, level)
+
+
+@dataclass(frozen=True)
+class OptimizeOptions(ResponseOptions, OptimizeArguments):
+    """The options of `optimize`."""
+
+    solvers: str | None = o.text(
+        None, "Solvers, by commas.", "NAME[,NAME]", default="auto", complete=complete_solver
+    )
+    sweep: str | None = o.text(
+        None,
+        "Solve for each value of a bound or weight, or NAME=VALUE,...: the frontier.",
+        "NAME=FIRST:LAST:STEP",
+    )
+    pareto: Sequence[str] | None = o.names(
+        "Find the rules that no other rule beats in all of these responses.",
+        "RESPONSE,RESPONSE",
+        None,
+    )
+
+    def request(self, settings: Config) -> StudyRequest:
+        """Return what is sought; the options outrank the config."""
+        from valmatch.optimization.solvers.registry import AUTO
+        from valmatch.optimization.studies.study import request_of
+
+        section = settings.optimize
+        objectives = None if self.pareto is None else list(self.pareto)
+        if objectives is None and self.sweep is None and section.objectives:
+            objectives = []
+        solvers = section.solver or AUTO if self.solvers is None else self.solvers
+        return request_of(
+            settings,
+            self,
+            solvers=[name.strip() for name in solvers.split(",")],
+            macroreps=first_given(self.macroreps, section.macroreps, 1),
+            sweep=self.sweep,
+            pareto=objectives,
+            solver=self.solvers,
+            shard=None if self.shard is None else str(self.shard),
+        )
+
+
+@command()
+def optimize(config: ConfigArgument, options: OptimizeOptions, json: Json) -> None:
+    """Find the rules that minimise the objective of the `optimize` section of the config.
+
+    The budget covers search and certification: the recommended point is chosen and tested on
+    replications that the search did not use; without a feasible one, the point of least violation
+    is shown. What is recommended is then compared with the start, in all responses or those of
+    --responses, and constraints are priced, on some replications beyond the budget. Exit code 3: no
+    point was certified as feasible, which a shard leaves to `combine`; 75: the time was up
+    (--resume continues). `valmatch solvers` lists the solvers.
+    """
+    from valmatch.execution.shards import WHOLE
+    from valmatch.optimization.studies.kinds import spec_of
+    from valmatch.optimization.studies.study import execute
+
+    out = options.out
+    settings = options.load(config)
+    name_options(settings, "optimize", options)
+    spec = spec_of(settings, options.request(settings))
+    spec = replace(spec, shard=_part(options.shard, spec.size, spec.parts_in_words))
+    with progress("replications", spec.replications) as bar:
+        result = execute(spec, watched(options, settings.optimize, bar))
+    show_result(json, result.summary(), result, out, responses=options.responses)
+    if result.failures:
+        raise RunError(*result.failures)
+    _exit(result.status, out)
+    if not result.certified and result.shard == WHOLE:
+        raise typer.Exit(MISSED)
+
+
+def _part(shard: Shard | str | None, of: int, what: str) -> Shard:
+    """Return the shard to make; a single run has none of its own accord."""
+    from valmatch.execution.shards import WHOLE, shard_of_job
+
+    if shard is None and of == 1:
+        warn_in_job_array("a single run of optimize")
+        return WHOLE
+    part = shard_of_job(os.environ) if shard is None else shard
+    assert not isinstance(part, str)
+    if part != WHOLE:
+        info(f"shard {part}: {len(part.indices(of)):,} of {of:,} {what}")
+    return part
+
+
+@command(speaks=["quiet"])
+def combine(
+    out: Annotated[
+        Path,
+        o.path(
+            "Folder of the run: its shards are put together, and results are written to it.",
+            "DIR",
+            argument=True,
+            value=MISSING,
+        ),
+    ],
+    folders: Annotated[
+        tuple[Path, ...],
+        o.folders(
+            "Further folders of the same run, such as those of other machines.", "[OTHER]...", ()
+        ),
+    ],
+    expect: Annotated[
+        int | None,
+        o.whole(
+            "expect", None, "Expected number of replications.", default="as many as were asked for"
+        ),
+    ],
+    check: Annotated[bool, o.flag("Print what is missing and nothing else; write nothing.")],
+    confidence: Annotated[
+        float | None,
+        o.number(arguments.level, None, "Confidence level of the intervals.", "P", default="0.95"),
+    ],
+    json: Json,
+) -> None:
+    """Put the shards of a run of `replicate` or `optimize` together, as if one run had made them.
+
+    Other folders may come in any order and hold the same replications. Folders of another config
+    or seed, and those that contradict each other, are refused. Exit code 75: replications or runs
+    are missing.
+    """
+    from valmatch.experiments import combine as experiments
+    from valmatch.storage.manifest import command_of
+
+    parts = experiments.with_whole(out, list(folders))
+    commands = set(map(command_of, parts))
+    options: dict[str, Any] = {"expect": expect, "confidence": confidence}
+    if "optimize" in commands:
+        from valmatch.optimization.studies.combine import combine_optimizations as merge
+
+        for name, value in options.items():
+            if value is not None:
+                raise InputError(f"--{name}: of no use with folders of optimize (leave it out)")
+        combined: experiments.Combined[Any] = merge(out, parts, check=check, warn=warn)
+    else:
+        designs = "design" in commands
+        put_together = experiments.combine_designs if designs else experiments.combine
+        combined = put_together(out, parts, check=check, warn=warn, **options)
+    lines = combined.shortfalls
+    if check:
+        show(json, combined.missing, lambda: sys.stdout.writelines(f"{line}\n" for line in lines))
+        _say_what_to_run_again(combined.owed)
+    else:
+        show_result(json, combined.summary(), combined.whole, out)
+        for line in lines:
+            warn(line)
+    if lines:
+        raise typer.Exit(AGAIN)
+
+
+def _say_what_to_run_again(owed: Iterable[str]) -> None:
+    """Say which tasks of a job array make what shards owe."""
+    from valmatch.execution.shards import array_of, parse_shard
+
+    shards = [parse_shard(name.split()[1]) for name in owed if name.startswith("shard ")]
+    if shards:
+        array = array_of(shard.index for shard in shards)
+        info(
+            f"to run again: --array={array} with --shard $SLURM_ARRAY_TASK_ID/{shards[0].count}"
+            " (tasks numbered from 0)"
+        )
+
+
+FOLDER = 40  # most characters of a folder in the table
+SHOWN = 8  # missing shards that are named
+
+
+@command(speaks=["quiet"])
+def status(folders: Folders, json: Json) -> None:
+    """Show the progress of runs and of their shards, and name the shards that no folder holds.
+
+    Nothing is written. A run that has not ended is at work, or was killed. Exit code 0, whatever
+    the runs did.
+    """
+    from valmatch.experiments.status import missing_shards, status_of
+
+    runs = [run for folder in folders for run in status_of(folder)]
+    missing = list(map(str, missing_shards(runs)))
+    document = {"runs": [run.as_dict() for run in runs], "missing_shards": missing}
+    show(json, document, lambda: _print_status(runs))
+    if missing:
+        shown = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
+        info(f"in none of these folders: shard{'s' * (len(missing) > 1)} {shown}")
+
+
+def _print_status(runs: Sequence[RunStatus]) -> None:
+    """Print a row for each run or shard."""
+    from valmatch.present.document import TextTable
+    from valmatch.present.terminal import print_table
+
+    shards = [str(run.shard) if run.shard.count > 1 else "" for run in runs]
+    counts = [["" if n is None else f"{n:,}" for n in (run.done, run.wanted)] for run in runs]
+    columns = {
+        "folder": [shortened(str(run.folder), FOLDER) for run in runs],
+        "command": [run.command for run in runs],
+        **({"shard": shards} if any(shards) else {}),
+        "state": [run.state for run in runs],
+        "done": [done for done, _ in counts],
+        "of": [wanted for _, wanted in counts],
+    }
+    print_table("", TextTable.of_columns(columns.items()))
