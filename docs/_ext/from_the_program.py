@@ -229,7 +229,7 @@ def whole_log_columns() -> Lines:
     kinds: dict[str, Any] = {
         RATINGS: result.PlayerRow,
         rating.DIFFERENCES: result.DifferenceRow,
-        rating.COEFFICIENTS: result.CoefficientRow,
+        result.COEFFICIENTS: result.CoefficientRow,
         result.BOOTSTRAP: result.BootstrapRow,
     }
     rows = [[code(name), ", ".join(map(code, kind._fields))] for name, kind in kinds.items()]

@@ -61,7 +61,7 @@ def others(rated: Path) -> Path:
 @pytest.mark.parametrize("policy", JOINT)
 def test_the_batch_is_that_of_direct_sums(rated: Path, policy: str) -> None:
     found = valmatch.next_pairs(rated, policy, batch=1)
-    known = read_together(rated, print)
+    known = read_together(rated)
     mean, covariance, nu, _ = known.belief
     values = {
         pair: joint_pairs.value(policy, "best", mean, covariance, nu, pair, known.games)
@@ -83,7 +83,7 @@ def test_the_batch_is_that_of_direct_sums(rated: Path, policy: str) -> None:
 
 
 def test_games_of_each_pair_are_those_of_the_log(rated: Path) -> None:
-    known = read_together(rated, print)
+    known = read_together(rated)
     text = (rated.parent / "log.csv").read_text()
     rows = list(csv.DictReader(text.splitlines()))
     for i, j in combinations(range(len(NAMES)), 2):
@@ -143,7 +143,7 @@ def test_once_reaches_at_least_half_of_the_most(rated: Path) -> None:
 
 @pytest.mark.parametrize("once", [False, True])
 def test_progress_changes_no_choice(rated: Path, once: bool) -> None:
-    belief, done = read_together(rated, print).belief, list[int]()
+    belief, done = read_together(rated).belief, list[int]()
     given: dict[str, Any] = {"size": 50, "explore": 0.3, "once": once}
     told, untold = (
         choose_batch(belief, **given, progress=done.append),
@@ -179,7 +179,7 @@ def test_estimates_are_of_the_size_that_was_measured(
 
 
 def test_explored_pairs_are_as_likely_as_said(rated: Path) -> None:
-    known = read_together(rated, print)
+    known = read_together(rated)
     share, n = 0.4, 4_000
     alone = choose_batch(known.belief, "information", size=1)
     counts = np.zeros((6, 6))
@@ -215,7 +215,7 @@ def test_the_chance_of_the_leader_is_that_of_theory() -> None:
 
 
 def test_what_is_unsure_is_that_of_truths_drawn_from_the_belief(rated: Path) -> None:
-    belief, draws = read_together(rated, print).belief, 4_000
+    belief, draws = read_together(rated).belief, 4_000
     truths = np.random.default_rng(2).multivariate_normal(belief.mean, belief.covariance, draws)
     unsure = unsure_of(belief, Streams(1))
     best = truths.argmax(axis=1) == 0
@@ -225,7 +225,7 @@ def test_what_is_unsure_is_that_of_truths_drawn_from_the_belief(rated: Path) -> 
 
 
 def test_newcomers_are_known_by_the_prior(rated: Path) -> None:
-    known = read_together(rated, print)
+    known = read_together(rated)
     more = known.with_new(["zoe"])
     place = more.names.index("zoe")
     assert more.belief.mean[place] == pytest.approx(known.belief.mean.mean())
@@ -324,10 +324,10 @@ def test_a_torn_posterior_is_refused(rated: Path, tmp_path: Path) -> None:
         ("covariance", 3.0 * np.eye(6) - 1.0, "covariance: not positive semidefinite"),
         ("names", np.array(["x"] * 6), "names: not one name for each player"),
         ("names", np.array("x"), "names: not one name for each player"),
-        ("pairs", np.array([[1, 0]]), "games: not those of pairs of 6 players"),
-        ("pairs", np.array([[0, 1]]), "games: not those of pairs of 6 players"),
-        ("games", np.array(1.0), "games: not those of pairs of 6 players"),
-        ("games", np.full(15, 1e300), "games: not those of pairs of 6 players"),
+        ("pairs", np.array([[1, 0]]), "games: not"),
+        ("pairs", np.array([[0, 1]]), "games: not"),
+        ("games", np.array(1.0), "games: not"),
+        ("games", np.full(15, 1e300), "games: not"),
     ],
 )
 def test_a_damaged_posterior_is_refused(
@@ -393,6 +393,6 @@ def test_a_table_put_in_another_order_is_refused(rated: Path, tmp_path: Path) ->
 
 def test_what_choosing_does_is_from_the_table() -> None:
     for (policy, goal), row in measured().items():
-        assert f"{row.leader_covered:.0%}" in caution(policy, goal)
+        assert f"{float(row['leader_covered']):.0%}" in caution(policy, goal)
         assert policy in JOINT
     assert "has not been measured" in caution("uniform", "best")

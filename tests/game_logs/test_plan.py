@@ -188,7 +188,7 @@ def test_a_chosen_league_is_that_of_batches(policy: str, goal: str, prior: float
     streams, space = Streams(3), space_of(frame)
     truth, words = truth_of(league, streams, 1), streams.words(1, GAMES)
     counts, before = new_counts(n), nothing.copy()
-    cursor, pair = np.zeros(3, np.int64), np.zeros(2, np.int64)
+    cursor = np.zeros(3, np.int64)
     rated, expected = fit_counts(counts, frame, space), np.empty((3, 4))
     done = chosen = 0
     for k, goal_at in enumerate(grid.tolist()):
@@ -198,8 +198,8 @@ def test_a_chosen_league_is_that_of_batches(policy: str, goal: str, prior: float
                 nu, points = math.exp(space.places[n + 1]), space.places[:n] / POINTS
                 belief = Belief(points, space.covariance / POINTS**2, nu)
                 batch = choose_batch(belief, policy, goal, size, games=before)
-                for pair[0], pair[1] in zip(batch.first, batch.second, strict=True):
-                    play(words, truth, counts, pair, before)
+                for i, j in zip(batch.first.tolist(), batch.second.tolist(), strict=True):
+                    play(words, truth, counts, i, j, before)
                 chosen += size
             else:
                 play_evenly(words, truth, counts, cursor, before, size)
@@ -247,9 +247,9 @@ def test_pairs_who_have_met_the_least_play() -> None:
 def test_games_end_as_often_as_they_should(lead: float) -> None:
     words, n = Streams(2).words(0, GAMES), 20_000
     truth = np.array([POINTS * lead, 0.0, 30.0 * POINTS, 0.7])
-    counts, before, pair = new_counts(2), np.zeros((2, 2), np.int64), np.array([0, 1])
+    counts, before = new_counts(2), np.zeros((2, 2), np.int64)
     for _ in range(n):
-        play(words, truth, counts, pair, before)
+        play(words, truth, counts, 0, 1, before)
     for i, j, edge in ((0, 1, lead + 30.0), (1, 0, 30.0 - lead)):
         chances = duel_chances(np.array([POINTS * edge]), math.log(0.7))
         seen = counts.won[i, j], counts.drawn[i, j], counts.lost[i, j]

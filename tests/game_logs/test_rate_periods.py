@@ -270,4 +270,5 @@ def test_times_are_written_as_they_are_read() -> None:
 def test_folder_or_file_are_the_same(tmp_path: Path) -> None:
     rate_games(write(tmp_path / "a.csv", random_rows(1)), "elo", out=tmp_path / "a")
     folder, file = PreviousRatings(tmp_path / "a"), PreviousRatings(tmp_path / "a" / "ratings.csv")
-    assert (folder.path, folder.rated, folder.system) == (file.path, file.rated, "elo")
+    assert (folder.path, folder.made) == (file.path, file.made)
+    assert folder.made_by() == "elo"

@@ -18,10 +18,10 @@ from valmatch.game_logs.options import (
     NextOptions,
     PlanOptions,
     PredictOptions,
+    RankOptions,
     RateOptions,
     SprtOptions,
 )
-from valmatch.game_logs.whole_log.options import RankOptions
 from valmatch.inputs import options as o
 from valmatch.inputs.arguments import RANGES
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, replace
+from dataclasses import MISSING
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,10 +15,10 @@ from valmatch.game_logs.options import (
     NextOptions,
     PlanOptions,
     PredictOptions,
+    RankOptions,
     RateOptions,
     SprtOptions,
 )
-from valmatch.game_logs.whole_log.options import RankOptions
 from valmatch.inputs import options as o
 from valmatch.kernels.plain_python import interpret
 from valmatch.text.numerals import whole_number
@@ -56,15 +56,15 @@ def rate(games: LogArgument, options: RateOptions, min_games: MinGames, json: Js
     draw_probability=0.3 predicts draws, and --tune home_advantage,draw_probability,K fits both.
     `valmatch rank` rates a whole log at once, with intervals.
     """
-    from valmatch.game_logs.comparison import compare_systems
-    from valmatch.game_logs.rating import rate_log
+    from valmatch.game_logs.comparison import compare_ratings
+    from valmatch.game_logs.rating import rate_games
 
     warn_in_job_array("rate")
     systems = [name.strip() for name in (options.system or "").split(",")]
     with log_progress(games) as bar:
-        options = replace(options, progress=bar, warn=warn)
-        compared = compare_systems(games, systems, options) if len(systems) > 1 else None
-        result = compared or rate_log(games, options)
+        given = vars(options) | {"progress": bar, "warn": warn}
+        compared = compare_ratings(games, systems, **given) if len(systems) > 1 else None
+        result = compared or rate_games(games, **given)
     show_result(json, result.summary(), result, options.out, min_games=min_games)
 
 
@@ -86,11 +86,11 @@ def rank(
     Exit code 3: a player can have no rating (--prior rates all).
     """
     interpret()  # no kernel is called, so that numba need not be imported
-    from valmatch.game_logs.whole_log.rating import rank_log
+    from valmatch.game_logs.whole_log.rating import rank_games
 
     warn_in_job_array("rank")
     with log_progress(games) as bar:
-        result = rank_log(games, replace(options, progress=bar, warn=warn))
+        result = rank_games(games, **vars(options) | {"progress": bar, "warn": warn})
     if markdown and not json:
         show(False, {}, lambda: _print_markdown(result, top, min_games), options.out)
     else:
@@ -137,9 +137,9 @@ def predict(
     a time. Only a side in the column home plays at home, which elo may know to be of advantage,
     unless a column neutral says yes.
     """
-    from valmatch.game_logs.prediction import predict_from
+    from valmatch.game_logs.prediction import predict_games
 
-    result = predict_from(ratings, fixtures, replace(options, warn=warn))
+    result = predict_games(ratings, fixtures, **vars(options) | {"warn": warn})
     show_result(json, result.summary(), result, options.out)
 
 
@@ -160,11 +160,11 @@ def plan(
     numbers of games. True strengths are drawn from the belief of RATINGS, or afresh. Exit code 3:
     --max-games does not reach what is wanted.
     """
-    from valmatch.game_logs.planning import plan_of
+    from valmatch.game_logs.planning import plan_games
 
     warn_in_job_array("plan")
     with progress("leagues", None) as bar:
-        result = plan_of(ratings, replace(options, progress=bar, warn=warn))
+        result = plan_games(ratings, **vars(options) | {"progress": bar, "warn": warn})
     show_result(json, result.summary(), result, options.out)
     if not result.reached:
         if json or is_quiet():
@@ -186,11 +186,11 @@ def next(
     stands how uncertain the goal is now, and what choosing does to intervals. `valmatch plan
     RATINGS --policy NAME` says how many games it takes under a policy.
     """
-    from valmatch.game_logs.next_pairs import next_of
+    from valmatch.game_logs.next_pairs import next_pairs
 
     warn_in_job_array("next")
     with progress("pairs", options.batch) as bar:
-        result = next_of(ratings, replace(options, progress=bar, warn=warn))
+        result = next_pairs(ratings, **vars(options) | {"progress": bar, "warn": warn})
     show_result(json, result.document(), result, options.out)
 
 
@@ -233,7 +233,7 @@ def sprt(
     of games: accept_h1 at the upper bound, accept_h0 at the lower one, else continue. It may be
     asked after every game. The exit code is 0 whatever it says.
     """
-    from valmatch.game_logs.duels import sprt_of
+    from valmatch.game_logs.duels import sprt_games
     from valmatch.statistics.sequential_tests import sequential_test
 
     if (games is None) == (counts is None):
@@ -252,8 +252,8 @@ def sprt(
             if not value:
                 raise InputError(f"{option(name)}: is missing (allowed: a player of {games})")
         with progress("bytes", None) as bar:
-            options = replace(options, progress=bar, warn=warn)
-            result = sprt_of(games, str(player), str(against), options)
+            given = vars(options) | {"progress": bar, "warn": warn}
+            result = sprt_games(games, str(player), str(against), **given)
         names = f" of {shortened(escaped(f'{player} against {against}'))}"
     show(json, result.as_dict(), lambda: _print_test(result, names))
 

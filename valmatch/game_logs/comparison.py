@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -37,7 +38,6 @@ from valmatch.game_logs.warnings import (
     few_periods,
     log_warnings,
     nobody_at_home,
-    periods_begun,
     uneven_games,
     worse_than_a_coin,
 )
@@ -252,12 +252,16 @@ class RatingComparison(Result):
         given = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):
             systems: Mapping[str, Any] = given["systems"]
-            rivals = {name: one for name, one in systems.items() if not one["baseline"]}
+
+            def of_each(key: str, read: Callable[[str, Any], Any]) -> dict[str, dict[str, Any]]:
+                return {
+                    name: {what: read(what, value) for what, value in entries[key].items()}
+                    for name, entries in systems.items()
+                }
+
+            parameters = of_each("parameters", lambda _, value: float(value))
             return cls(
-                {
-                    name: {key: float(value) for key, value in one["parameters"].items()}
-                    for name, one in rivals.items()
-                },
+                {k: values for k, values in parameters.items() if not systems[k]["baseline"]},
                 str(given["least_log_loss"]),
                 list(map(str, given["not_shown_better_than"])),
                 int(given["games"]),
@@ -266,27 +270,16 @@ class RatingComparison(Result):
                 {str(reason): int(n) for reason, n in given["skipped_games"].items()},
                 int(given["burn_in"]),
                 int(given["blocks"]),
-                {
-                    name: {key: Scores.read(own) for key, own in one["predictions"].items()}
-                    for name, one in systems.items()
-                },
-                {name: _read(one["means"], of_two=False) for name, one in systems.items()},
-                {name: _read(one["to_best"], of_two=True) for name, one in systems.items()},
+                of_each("predictions", lambda _, value: Scores.read(value)),
+                of_each("means", partial(Difference.read, of_two=False)),
+                of_each("to_best", partial(Difference.read, of_two=True)),
                 {name: one["fitted"] for name, one in systems.items() if "fitted" in one},
                 int(given["fitted_to"]),
-                {
-                    name: Tuning.read(one["tuning"])
-                    for name, one in systems.items()
-                    if "tuning" in one
-                },
+                {k: Tuning.read(one["tuning"]) for k, one in systems.items() if "tuning" in one},
                 files.manifest.source,
                 warnings_in(given),
                 files.folder,
             )
-
-
-def _read(found: Mapping[str, Any], *, of_two: bool) -> dict[str, Difference]:
-    return {name: Difference.read(name, own, of_two=of_two) for name, own in found.items()}
 
 
 def _as_dicts(found: Mapping[str, Scores] | Mapping[str, Difference]) -> dict[str, Any]:
@@ -394,8 +387,37 @@ def compare_ratings(
     RunError
         If the results cannot be written.
     """
-    names = arguments.names("systems", systems)
-    return compare_systems(arguments.path("games", games), names, RateOptions(**options))
+    asked = RateOptions(**options)
+    contest, warn = _contest(arguments.names("systems", systems), asked), Warnings(asked.warn)
+    largest = Largest(*map(min, zip(*(system.largest for system in contest.systems), strict=True)))
+    with ExitStack() as stack:
+        log, folder = GameLog(arguments.path("games", games), asked, largest), None
+        for system in contest.systems:
+            check_scores(system, log)
+        if asked.out is not None:
+            identity = _identity(contest, asked)
+            folder = stack.enter_context(claim("rate", asked.out, log, None, identity))
+        stop = stack.enter_context(stop_on_signal())
+        read = log.games(asked.progress)
+        if folder:
+            folder.remark_input(log_warnings(log))
+        for warning in log_warnings(log):
+            warn(warning)
+        if not read.n_games:
+            raise InputError(f"{log.name}: holds no game that can be rated")
+        for system in contest.systems:
+            if warning := nobody_at_home(contest.values[system.name], log.at_home):
+                warn(warning)
+        n_first = games_to_fit(read, asked.train) if contest.fitted else 0
+        for warning in _fit(contest, read, log, asked, stop):
+            warn(warning)
+        result = _compared(contest, log, read, (n_first, asked.burn_in), stop)
+        for warning in _warnings(contest, read, result):
+            warn(warning)
+        result = replace(result, source=log.name, warnings=list(warn))
+        if folder:
+            result = write_result(folder, result, {COMPARISON: result.columns()})
+    return result
 
 
 @dataclass
@@ -409,83 +431,40 @@ class _Contest:
     tunings: dict[str, Tuning]  # how fitting went, by system
 
 
-def compare_systems(
-    path: Path,
-    names: Sequence[str],
-    options: RateOptions,
-) -> RatingComparison:
-    """Compare how well rating systems predict the games of a log; see `compare_ratings`."""
-    contest, warn = _contest(names, options), Warnings(options.warn)
-    largest = Largest(*map(min, zip(*(system.largest for system in contest.systems), strict=True)))
-    with ExitStack() as stack:
-        log = GameLog(path, options, largest)
-        for system in contest.systems:
-            check_scores(system, log)
-        folder = None
-        if options.out is not None:
-            identity = _identity(contest, options)
-            folder = stack.enter_context(claim("rate", options.out, log, None, identity))
-        stop = stack.enter_context(stop_on_signal())
-        games = log.games(options.progress)
-        if folder:
-            folder.remark_input(log_warnings(log))
-        for warning in log_warnings(log):
-            warn(warning)
-        if not games.n_games:
-            raise InputError(f"{log.name}: holds no game that can be rated")
-        for system in contest.systems:
-            if warning := nobody_at_home(contest.values[system.name], log.at_home):
-                warn(warning)
-        n_first = games_to_fit(games, options.train) if contest.fitted else 0
-        for warning in _fit(contest, games, log, options, stop):
-            warn(warning)
-        result = _compared(contest, log, games, (n_first, options.burn_in), stop)
-        for warning in _warnings(contest, games, result):
-            warn(warning)
-        result = replace(result, source=log.name, warnings=list(warn))
-        if folder:
-            result = write_result(folder, result, {COMPARISON: result.columns()})
-    return result
-
-
 def _contest(names: Sequence[str], options: RateOptions) -> _Contest:
     """Return the systems of some names, with the values of their parameters."""
     for name in _OF_ONE[1:]:
         if getattr(options, name):
             raise InputError(f"{option(name)}: goes with one {option('system')}")
-    systems = _systems(names)
-    given = _by_system("parameters", systems, options.parameters)
-    values = {system.name: values_of(system, given[system.name], {}) for system in systems}
-    tuned = _by_system("tune", systems, options.tune)
-    for system in systems:
-        check_tuned(system, list(tuned[system.name]))
-    fitted = {name: list(own) for name, own in tuned.items() if own}
-    return _Contest(systems, {**values}, {**fitted}, {})
-
-
-def _systems(names: Sequence[str]) -> list[System]:
-    """Return the systems of some names."""
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"{option('system')}: {name} is given twice")
     if not names:
         raise InputError(f"{option('system')}: names no system")
-    return [system_named(name) for name in names]
+    systems = list(map(system_named, names))
+    parameters = _by_system("parameters", names, options.parameters)
+    tuned = _by_system("tune", names, dict.fromkeys(options.tune, 0.0))
+    for name in options.tune:
+        if options.tune.count(name) > 1:
+            raise InputError(f"{option('tune')}: {name} is given twice")
+    values: dict[str, Mapping[str, float]] = {}
+    for system in systems:
+        values[system.name] = values_of(system, parameters[system.name], {})
+        check_tuned(system, list(tuned[system.name]))
+    return _Contest(systems, values, {k: list(own) for k, own in tuned.items() if own}, {})
 
 
 def _by_system(
-    what: str, systems: Sequence[System], names: Mapping[str, float] | Sequence[str]
+    what: str, systems: Sequence[str], values: Mapping[str, float]
 ) -> dict[str, dict[str, float]]:
-    """Return what is said of each system's parameters by names such as ``elo.K``."""
-    found: dict[str, dict[str, float]] = {system.name: {} for system in systems}
-    for name in names:
+    """Return values of each system's parameters by names such as ``elo.K``."""
+    found: dict[str, dict[str, float]] = {system: {} for system in systems}
+    for name, value in values.items():
         system, dot, parameter = name.partition(".")
         if not dot or system not in found:
-            meant = ", ".join(f"{known}.{parameter or name}" for known in found)
+            meant = ", ".join(f"{known}.{parameter or name}" for known in systems)
             raise InputError(f"{option(what)} {name}: of which system? (allowed: {meant})")
-        if parameter in found[system]:
-            raise InputError(f"{option(what)}: {name} is given twice")
-        found[system][parameter] = names[name] if isinstance(names, Mapping) else 0.0
+        found[system][parameter] = value
     return found
 
 
@@ -548,13 +527,10 @@ def _warnings(contest: _Contest, games: Games, result: RatingComparison) -> Iter
     uneven = uneven_games(games_between(games, result.fitted_to, games.n_games))
     for system in contest.systems:
         values, fitted = contest.values[system.name], contest.fitted.get(system.name, ())
-        scores = result.predictions[system.name]["all"]
-        periods = periods_begun(values, games.times)
-        yield from filter(
-            None,
-            (
-                worse_than_a_coin(system, scores, uneven, 0.0, fitted),
-                system.remark(values),
-                few_periods(system, values, periods, games.n_games),
-            ),
+        all_games = result.predictions[system.name]["all"]
+        warnings = (
+            worse_than_a_coin(system, all_games, uneven, 0.0, fitted),
+            system.remark(values),
+            few_periods(system, values, games.times, games.n_games),
         )
+        yield from filter(None, warnings)

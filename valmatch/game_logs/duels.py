@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -46,53 +45,32 @@ def sprt_games(
     InputError
         If the log or an option cannot be used, somebody is nobody there, or no game counts.
     """
-    return sprt_of(arguments.path("games", games), player, against, SprtOptions(**options))
-
-
-def sprt_of(path: Path, player: str, against: str, options: SprtOptions) -> SequentialTest:
-    """Test by the games of a log; see `sprt_games`."""
-    hypotheses = options.hypotheses
-    sequential_test([1, 1, 1], **hypotheses)  # refuses before anything is read
+    asked = SprtOptions(**options)
+    sequential_test([1, 1, 1], **asked.hypotheses)  # refuses before anything is read
     if player == against:
         what = f"{shown(player)} is {option('player')}, too (allowed: somebody else)"
         raise InputError(f"{option('against')}: {what}")
-    found = duels_of(path, options, (player, against))
-    return replace(sequential_test(found.counts, **hypotheses), left_out=found.left_out)
-
-
-class Duels(NamedTuple):
-    """How the games of two players ended."""
-
-    # losses, draws and wins of the first; or pairs of games that made 0, 1/2, 1, 3/2, 2 points
-    counts: list[int]
-    left_out: int  # games that belong to no pair of two
-
-
-def duels_of(path: Path, options: SprtOptions, players: tuple[str, str]) -> Duels:
-    """Return how the games of a log between two players ended."""
-    pairs_by = options.pairs_by
-    clusters = () if pairs_by is None else (pairs_by,)
-    further = Further(clusters=clusters, clustered_by="pairs_by")
-    log = GameLog(path, options, further=further)
-    games, facts = log.games_with_facts(options.progress)
-    numbers = [_number(log, *named) for named in zip(players, _NAMED, strict=True)]
-    between, points = _between(games, *numbers)
+    pairs_by = asked.pairs_by
+    further = Further(clusters=(pairs_by,) if pairs_by else (), clustered_by="pairs_by")
+    log = GameLog(arguments.path("games", games), asked, further=further)
+    read, facts = log.games_with_facts(asked.progress)
+    numbers = [_number(log, player, "player"), _number(log, against, "against")]
+    between, points = _between(read, *numbers)
     for warning in log_warnings(log):
-        options.warn(warning)
+        asked.warn(warning)
     if not len(between):
-        both = " and ".join(map(shown, players))
+        both = f"{shown(player)} and {shown(against)}"
         raise InputError(f"{log.name}: holds no game between {both}, each alone on one side")
     if pairs_by is None:
-        return Duels(np.bincount(points, minlength=3).tolist(), 0)
+        return sequential_test(np.bincount(points, minlength=3).tolist(), **asked.hypotheses)
     _, pair, sizes = np.unique(facts.clusters[between, 0], return_inverse=True, return_counts=True)
     sums = np.bincount(pair.ravel(), points)[sizes == 2].astype(np.int64)
     if not len(sums):
         what = f"no two of the {len(between):,} games share a cell, or more than two do"
         raise InputError(f"{log.name}: {option('pairs_by')} {shown(pairs_by)}: {what}")
-    return Duels(np.bincount(sums, minlength=5).tolist(), len(between) - 2 * len(sums))
+    test = sequential_test(np.bincount(sums, minlength=5).tolist(), **asked.hypotheses)
+    return replace(test, left_out=len(between) - 2 * len(sums))
 
-
-_NAMED = ("player", "against")
 
 HINTED = 1_000  # players among whom a name like a misspelt one is looked for
 

@@ -17,11 +17,7 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.options import GRADIENT, NextOptions
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rating_files import SUMMARY, write_result
-from valmatch.game_logs.whole_log.result import columns_of
-from valmatch.game_logs.whole_log.saved_ratings import (
-    POSTERIOR,
-    read_saved,
-)
+from valmatch.game_logs.whole_log.result import ANCHOR, DRAW_WEIGHT, POSTERIOR, columns_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
@@ -165,8 +161,6 @@ def leader_best(belief: Belief, streams: Streams) -> float:
 
 # The result of choosing pairs to play next.
 
-WIDEST = ("player_a", "player_b", "std_error")
-
 
 class PairRow(NamedTuple):
     """A row of ``batch.csv``: the first player is the higher."""
@@ -252,20 +246,6 @@ class NextPairs(Result):
 TABLE = "trial.csv"  # the table of the study
 
 
-class Measured(NamedTuple):
-    """What intervals of 95 % were worth under a policy."""
-
-    # worlds, games: how many worlds of 12 players were played, and how many games in each
-    worlds: int
-    games: int
-    named_best: float  # share in which the leader was the best
-    # covered, leader_covered: shares of intervals of differences that held: of all, and of those
-    # with the leader
-    covered: float
-    leader_covered: float
-    lead_bias: float  # by how many points the leader's lead came out too large
-
-
 def table_file() -> Path:
     """Return the table that the figures are from."""
     package = Path(__file__).parents[1]
@@ -274,35 +254,28 @@ def table_file() -> Path:
     return inside if inside.is_file() else package.parent / "results" / "next-pair" / TABLE
 
 
-def measured() -> dict[tuple[str, str], Measured]:
-    """Return what was measured, by policy and goal; the goal of most policies is empty."""
+def measured() -> dict[tuple[str, str], dict[str, str]]:
+    """Return the rows of the table by policy and goal; the goal of most policies is empty."""
     with table_file().open(encoding="utf-8", newline="") as file:
-        return {
-            (row["policy"], row["goal"]): Measured(
-                int(row["worlds"]),
-                int(row["games"]),
-                *(float(row[name]) for name in Measured._fields[2:]),
-            )
-            for row in csv.DictReader(file)
-        }
+        return {(row["policy"], row["goal"]): row for row in csv.DictReader(file)}
 
 
 def caution(policy: str, goal: str) -> str:
     """Say what choosing does to intervals under a policy; `goal` is empty unless it has one."""
-    found = measured().get((policy, goal))
+    row = measured().get((policy, goal))
     name = f"{policy} ({goal})" if goal else policy
     start = "Pairs chosen by earlier results are no random sample, so that intervals can be wrong"
-    if found is None:
+    if row is None:
         return f"{start}; by how much under {name} has not been measured."
     return (
         f"{start}: under {name} 95 % intervals of the leader's differences held in"
-        f" {found.leader_covered:.0%} of cases, and their lead came out {found.lead_bias:.0f}"
-        f" points too large ({found.worlds:,} worlds of 12 players, {found.games:,} games each;"
-        " results/next-pair)."
+        f" {float(row['leader_covered']):.0%} of cases, and their lead came out"
+        f" {float(row['lead_bias']):.0f} points too large ({int(row['worlds']):,} worlds of 12"
+        f" players, {int(row['games']):,} games each; results/next-pair)."
     )
 
 
-# Reading of the joint belief about players from a folder of `rank`.
+# The joint belief about players, from a folder of `rank`.
 
 SYSTEM = BATCH_NAMES[0]  # the system whose ratings are one for each player, all known together
 MOST_PLAYERS = (
@@ -326,10 +299,7 @@ class RatedTogether:
     @property
     def by_name(self) -> Ints:
         """The place of each player by name."""
-        order = sorted(range(len(self.names)), key=lambda k: self.names[k].encode())
-        places = np.empty(len(order), np.int64)
-        places[order] = np.arange(len(order))
-        return places
+        return np.argsort(sorted(range(len(self.names)), key=lambda k: self.names[k].encode()))
 
     def folder(
         self, out: Path, command: str, identity: Mapping[str, object], read: Sequence[Path] = ()
@@ -340,7 +310,7 @@ class RatedTogether:
         read = [self.path, *(home / name for name in (POSTERIOR, SUMMARY, MANIFEST)), *read]
         return RunFolder(out, command, None, identity, facts=facts, read=read)
 
-    def with_new(self, names: list[str]) -> RatedTogether:
+    def with_new(self, names: Sequence[str]) -> RatedTogether:
         """Return these players and newcomers, who are known by the prior alone."""
         for name in names:
             if name in self.names:
@@ -352,68 +322,69 @@ class RatedTogether:
                 f"{option('new')}: {self.path} was rated without a prior, and says nothing of"
                 f" newcomers (rank with {option('prior')})"
             )
-        n, more = len(self.names), len(names)
-        others = self.belief.mean[~self.anchors]
-        common = float((others if others.size else self.belief.mean).mean())
-        mean = np.concatenate([self.belief.mean, np.full(more, common)])
-        covariance = np.zeros((n + more, n + more))
-        covariance[:n, :n] = self.belief.covariance
-        covariance[range(n, n + more), range(n, n + more)] = self.prior**2
-        games = np.zeros((n + more, n + more), np.int64)
-        games[:n, :n] = self.games
-        whole = [*self.names, *names]
-        order = sorted(
-            range(n + more), key=lambda k: (-round(float(mean[k]), 6), whole[k].encode())
+        more, belief = len(names), self.belief
+        others = belief.mean[~self.anchors]
+        common = float((others if others.size else belief.mean).mean())
+        mean = np.append(belief.mean, np.full(more, common))
+        everybody = [*self.names, *names]
+        order = np.array(
+            sorted(
+                range(len(mean)), key=lambda k: (-round(float(mean[k]), 6), everybody[k].encode())
+            )
         )
         chosen = np.ix_(order, order)
+        variances = np.diag(np.full(more, self.prior**2))
         return replace(
             self,
-            names=[whole[k] for k in order],
-            belief=self.belief._replace(mean=mean[order], covariance=covariance[chosen]),
-            games=games[chosen],
-            anchors=np.concatenate([self.anchors, np.zeros(more, np.bool_)])[order],
+            names=[everybody[k] for k in order.tolist()],
+            belief=belief._replace(
+                mean=mean[order], covariance=_joined(belief.covariance, variances)[chosen]
+            ),
+            games=_joined(self.games, np.zeros((more, more), np.int64))[chosen],
+            anchors=np.append(self.anchors, np.zeros(more, np.bool_))[order],
         )
 
 
-def read_together(path: Path, warn: Callable[[str], None]) -> RatedTogether:
+def _joined(matrix: Any, other: Any) -> Any:  # noqa: ANN401 - arrays of one type
+    """Return two square matrices along a diagonal, zeros beside them."""
+    n = len(matrix)
+    joined = np.zeros((n + len(other),) * 2, matrix.dtype)
+    joined[:n, :n], joined[n:, n:] = matrix, other
+    return joined
+
+
+def read_together(path: Path) -> RatedTogether:
     """Read the folder of a rating in which everybody has a rating."""
     previous = PreviousRatings(path)
-    if previous.manifest is None:
-        if not previous.path.exists():
-            raise InputError(f"{previous.path}: no such file (allowed: a folder of `rank`)")
-        what = "no manifest of a rating beside it (allowed: a folder of `rank`)"
-        raise InputError(f"{previous.path}: {what}")
-    previous.check(batch_named(SYSTEM))
-    saved = read_saved(previous.path)
-    held, posterior = saved.posterior, previous.path.parent / POSTERIOR
-    if saved.unrated:
-        unrated = list(saved.unrated)
+    rating, path = previous.of_whole_log(batch_named(SYSTEM)), previous.path
+    rated, posterior = rating.rated, rating.posterior
+    if not rating.complete:
+        unrated = [row.player for row in rating.players if row.rating is None]
         more = f" and {len(unrated) - _NAMED:,} more" if len(unrated) > _NAMED else ""
         names = ", ".join(map(shown, unrated[:_NAMED]))
         raise InputError(
-            f"{saved.path}: {len(unrated):,} of {len(saved.groups):,} players have no rating:"
+            f"{path}: {len(unrated):,} of {len(rating.players):,} players have no rating:"
             f" {names}{more} (rank with {option('prior')}, which rates all)"
         )
-    if held is None:
+    if posterior.covariance is None:
         raise InputError(
-            f"{posterior}: is not there: ratings without intervals, or of more than 10,000"
-            f" players (rank with {option('interval')} information or sandwich)"
+            f"{path.parent / POSTERIOR}: is not there: ratings without intervals, or of more than"
+            f" 10,000 players (rank with {option('interval')} information or sandwich)"
         )
-    n = len(held.names)
+    n = len(rated)
     if not 2 <= n <= MOST_PLAYERS:
-        raise InputError(f"{saved.path}: {n:,} players (allowed: 2 to {MOST_PLAYERS:,})")
-    with damaged(saved.path.parent / SUMMARY):
-        prior = saved.summary["prior"]
+        raise InputError(f"{path}: {n:,} players (allowed: 2 to {MOST_PLAYERS:,})")
+    with damaged(path.parent / SUMMARY):
+        prior = rating.facts["prior"]
         if prior is not None and not 0.0 < float(prior) <= 1e6:
             raise ValueError(f"prior {prior!r}")
     games = np.zeros((n, n), np.int64)
-    if held.pairs is None or held.games is None:
-        warn(f"{posterior}: holds no games; pairs count as if they had not met")
-    else:
-        first, second = held.pairs.T
-        games[first, second] = games[second, first] = np.round(held.games).astype(np.int64)
-    belief = Belief(held.mean, 0.5 * (held.covariance + held.covariance.T), saved.draw_weight)
-    return RatedTogether(saved.path, held.names, belief, games, prior, saved.anchors)
+    first, second = posterior.pairs.T
+    games[first, second] = games[second, first] = np.round(posterior.games).astype(np.int64)
+    covariance = 0.5 * (posterior.covariance + posterior.covariance.T)
+    belief = Belief(posterior.mean, covariance, rating.values.get(DRAW_WEIGHT, 0.0))
+    anchors = np.array([row.status == ANCHOR for row in rated.values()])
+    return RatedTogether(path, posterior.names, belief, games, prior, anchors)
 
 
 # Estimates of how long choices of pairs take, told before they begin.
@@ -496,39 +467,33 @@ def next_pairs(
     RunError
         If the results cannot be written.
     """
-    return next_of(arguments.path("ratings", ratings), NextOptions(policy=policy, **options))
-
-
-def next_of(path: Path, options: NextOptions) -> NextPairs:
-    """Choose pairs to play next; see `next_pairs`."""
-    warn = options.warn
-    rated = read_together(path, warn).with_new(list(options.new))
-    may_play = allowed_pairs(rated.names, options.allowed, options.without)
-    _tell_cost(options, may_play, warn)
+    asked = NextOptions(policy=policy, **options)
+    warn, rated = asked.warn, read_together(arguments.path("ratings", ratings))
+    rated = rated.with_new(asked.new)
+    may_play = allowed_pairs(rated.names, asked.allowed, asked.without)
+    _tell_cost(asked, may_play)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
-    if options.out is not None:
-        allowed = options.allowed
-        digest = sha256(allowed) if allowed else None
-        identity = {**options.identity, "allowed_sha256": digest}
-        claimed = rated.folder(options.out, "next", identity, [allowed] if allowed else [])
+    if asked.out is not None:
+        allowed = [asked.allowed] if asked.allowed else []
+        identity = {**asked.identity, "allowed_sha256": sha256(*allowed) if allowed else None}
+        claimed = rated.folder(asked.out, "next", identity, allowed)
     with claimed as folder:
-        announce_compilation(chooser(options.policy))
+        announce_compilation(chooser(asked.policy))
         chosen = choose_batch(
             rated.belief,
-            options.policy,
-            options.goal or "best",
-            options.batch,
-            once=options.once,
+            asked.policy,
+            asked.goal or "best",
+            asked.batch,
+            once=asked.once,
             allowed=may_play,
             games=rated.games,
             names=rated.by_name,
-            explore=options.explore,
-            streams=Streams(options.seed),
-            progress=options.progress,
+            explore=asked.explore,
+            streams=Streams(asked.seed),
+            progress=asked.progress,
         )
-        unsure = unsure_of(rated.belief, Streams(options.seed))
-        result = _result(rated, options, may_play, chosen, unsure)
-        if len(result.pairs) < options.batch:
+        result = _result(rated, asked, may_play, chosen)
+        if len(result.pairs) < asked.batch:
             few = f"{len(result.pairs)} pairs, as no other has players who are free"
             warn(Note(few))
             result = replace(result, notes=[few, *result.notes])
@@ -537,14 +502,14 @@ def next_of(path: Path, options: NextOptions) -> NextPairs:
     return result
 
 
-def _tell_cost(options: NextOptions, may_play: Bools, warn: Callable[[str], None]) -> None:
+def _tell_cost(options: NextOptions, may_play: Bools) -> None:
     """Say what a choice takes."""
     n, pairs = len(may_play), int(may_play.sum()) // 2
     size = min(options.batch, n // 2) if options.once else options.batch
     policy, goal = options.policy, options.goal_of_policy
     seconds = seconds_of_choice(policy, goal, n, pairs, size, options.once)
     by = f"{policy} ({goal})" if goal else policy
-    tell_cost(f"{size:,} pairs of {n:,} players by {by}", seconds, warn, BYTES * n**2)
+    tell_cost(f"{size:,} pairs of {n:,} players by {by}", seconds, options.warn, BYTES * n**2)
 
 
 def _rounded(value: float) -> float:
@@ -552,34 +517,18 @@ def _rounded(value: float) -> float:
 
 
 def _result(
-    rated: RatedTogether,
-    options: NextOptions,
-    may_play: Bools,
-    chosen: Batch,
-    unsure: Unsure,
+    rated: RatedTogether, options: NextOptions, may_play: Bools, chosen: Batch
 ) -> NextPairs:
     """Return a choice as rows, with what there is to say of it."""
-    belief, names = rated.belief, rated.names
-    rows = [
-        PairRow(
-            place + 1,
-            names[i],
-            names[j],
-            _rounded(value),
-            _rounded(
-                expected_score_at(
-                    belief.points * (belief.mean[i] - belief.mean[j]), belief.draw_weight
-                )
-            ),
-            _rounded(error),
-            games,
-            _rounded(propensity),
-        )
-        for place, (i, j, value, error, games, propensity) in enumerate(
-            zip(*(column.tolist() for column in chosen), strict=True)
-        )
-    ]
-    first, second = unsure.widest
+    belief, names, rows = rated.belief, rated.names, []
+    columns = zip(*(column.tolist() for column in chosen), strict=True)
+    for place, (i, j, value, error, games, propensity) in enumerate(columns, 1):
+        lead = belief.points * (belief.mean[i] - belief.mean[j])
+        score = expected_score_at(lead, belief.draw_weight)
+        numbers = (*map(_rounded, (value, score, error)), games, _rounded(propensity))
+        rows.append(PairRow(place, names[i], names[j], *numbers))
+    unsure = unsure_of(belief, Streams(options.seed))
+    first, second = (names[k] for k in unsure.widest)
     facts: dict[str, Any] = {
         "batch": options.batch,
         "once": options.once,
@@ -590,12 +539,14 @@ def _result(
         "leader": names[0],
         "leader_best": unsure.leader_best,
         "misordered": _rounded(unsure.misordered),
-        "widest": dict(
-            zip(WIDEST, (names[first], names[second], _rounded(unsure.widest_error)), strict=True)
-        ),
+        "widest": {
+            "player_a": first,
+            "player_b": second,
+            "std_error": _rounded(unsure.widest_error),
+        },
     }
-    lines = notes_of(facts, options)
-    return NextPairs(options.policy, options.goal_of_policy, rows, facts, lines)
+    notes = notes_of(facts, options)
+    return NextPairs(options.policy, options.goal_of_policy, rows, facts, notes)
 
 
 def notes_of(facts: dict[str, Any], options: NextOptions) -> list[str]:

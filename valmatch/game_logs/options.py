@@ -14,7 +14,13 @@ from valmatch.inputs import arguments
 from valmatch.inputs import options as o
 from valmatch.inputs.csv_reader import MOST
 from valmatch.policies.registry import GOALS, JOINT, meanings
-from valmatch.ratings.registry import DEFAULT, NAMES
+from valmatch.ratings.registry import (
+    BATCH_NAMES,
+    DEFAULT,
+    NAMES,
+    batch_named,
+    refuse_system_of_other_command,
+)
 from valmatch.ratings.zonestats_cap import Cap
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
@@ -22,6 +28,7 @@ from valmatch.text.terminal import shown
 
 if TYPE_CHECKING:
     from valmatch.game_logs.reading.aliases import Aliases
+    from valmatch.game_logs.reading.columns import Further
     from valmatch.ratings.system import BatchSystem, System
 
 
@@ -144,6 +151,150 @@ class RateOptions(LogOptions, o.OutOptions):
         return {**super().identity, "train": self.train if self.tune else None}
 
 
+# Ratings of a whole log.
+
+DRAWS = ("davidson", "half")
+HOME = ("fit", "none")
+INFORMATION, SANDWICH, NONE = INTERVALS = ("information", "sandwich", "none")
+TIME_UNITS = {"days": 1.0, "hours": 24.0}  # what a day is in each unit of times that are numbers
+
+MOST_LISTED = 300  # rated players up to which all differences are written unasked
+
+
+def _whole_log_system(name: str, value: object) -> str:
+    """Return the name of a system that rates whole logs."""
+    refuse_system_of_other_command(value, BATCH_NAMES)
+    return arguments.one_of(name, value, BATCH_NAMES)
+
+
+@dataclass(frozen=True)
+class RankOptions(LogOptions, o.OutOptions):
+    """How a whole log is rated."""
+
+    system: str = o.one_of(
+        BATCH_NAMES,
+        BATCH_NAMES[0],
+        "bradley_terry: one rating a player; or whole_history: one for each day on which they"
+        " played, which moves in between.",
+        check=_whole_log_system,
+    )
+    parameters: Mapping[str, float] = declare_parameters(
+        "Set a parameter of the system, such as mean=0 or drift=3.7; may be repeated.",
+        "as published",
+    )
+    tune: Sequence[str] = o.names("whole_history: drift, to fit it by its evidence.", "NAME")
+    draws: str = o.one_of(
+        DRAWS,
+        "",
+        "Model of draws: davidson (a result of its own) or half (half a win).",
+        default="davidson where there are draws",
+    )
+    home: str = o.one_of(
+        HOME,
+        "",
+        "Home advantage: fit or none.",
+        default="fit where the log says who is at home",
+    )
+    covariate: Sequence[str] = o.repeated(
+        "Fit points per unit of this column, or of COLUMN_a less COLUMN_b; may be repeated.",
+        "COLUMN",
+    )
+    weight: str = o.text("", "Each game counts as many times as this column says.", "COLUMN")
+    prior: float | None = o.number(
+        arguments.deviation,
+        None,
+        "bradley_terry: standard deviation of the ratings about a common mean, in points, so that"
+        " all players can be rated.",
+        "D",
+        default="no prior",
+    )
+    anchors: Path | None = o.path(
+        "bradley_terry: a CSV file of players whose ratings are known: player, rating, optional"
+        " deviation.",
+        identity=False,
+    )
+    interval: str = o.one_of(
+        INTERVALS,
+        "",
+        "Intervals: information, sandwich or none.",
+        default="sandwich with clusters, half draws or fractional weights, else information",
+    )
+    cluster: Sequence[str] = o.names(
+        "Cluster standard errors by these columns, such as voter.", "COLUMN[,COLUMN]"
+    )
+    cluster_days: int | None = o.whole(
+        "cluster_days", None, "Cluster standard errors by blocks of this many days."
+    )
+    time_unit: str = o.one_of(TIME_UNITS, "days", "Unit of times that are numbers: days or hours.")
+    level: float = o.number(arguments.level, 0.95, "Confidence level of the intervals.", "P")
+    bootstrap: int = o.whole(
+        "bootstrap", 0, "Check the intervals by this many refits of resampled games."
+    )
+    seed: int = o.whole("seed", 1, "Seed of all random numbers.")
+    differences: bool = o.flag(f"Write all differences, also of more than {MOST_LISTED} players.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("covariate", "cluster"):
+            columns = getattr(self, name)
+            if twice := [column for column in columns if columns.count(column) > 1]:
+                raise InputError(f"{option(name)}: {twice[0]} is given twice")
+        if self.cluster and self.cluster_days is not None:
+            what = f"goes without {option('cluster')} (allowed: one kind of clusters)"
+            raise InputError(f"{option('cluster_days')}: {what}")
+        for name in ("cluster", "cluster_days", "bootstrap") if self.interval == NONE else ():
+            if getattr(self, name):
+                raise InputError(f"{option(name)}: {option('interval')} none has no use for it")
+        if self.system_of.paths:
+            self._check_paths()
+        elif self.tune:
+            raise InputError(f"{option('tune')}: goes with {option('system')} {BATCH_NAMES[1]}")
+
+    def _check_paths(self) -> None:
+        """Refuse what ratings that move have no use for."""
+        for name in ("prior", "anchors"):
+            if getattr(self, name) is not None:
+                what = f"{self.system} knows a first day and a drift instead"
+                allowed = f"{option('parameters')} deviation=350 and drift=3.7"
+                raise InputError(f"{option(name)}: {what} (allowed: {allowed})")
+        if self.tune and tuple(self.tune) != ("drift",):
+            wrong = [name for name in self.tune if name != "drift"] or ["drift"]
+            raise InputError(f"{option('tune')} {wrong[0]}: {self.system} fits drift alone, once")
+        if self.tune and "drift" in self.parameters:
+            what = f"is given by {option('parameters')}, too (allowed: one of both)"
+            raise InputError(f"{option('tune')} drift: {what}")
+
+    @property
+    def clustered(self) -> bool:
+        """Whether games belong together."""
+        return bool(self.cluster) or self.cluster_days is not None
+
+    @property
+    def system_of(self) -> BatchSystem:
+        """The system."""
+        return batch_named(self.system)
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The parameters of the system, those that are given and the others as published."""
+        return values_of(self.system_of, self.parameters, {})
+
+    @property
+    def further(self) -> Further:
+        """The columns that are read besides those of the format."""
+        from valmatch.game_logs.reading.columns import Further
+
+        timed = "" if self.cluster_days is None else option("cluster_days")
+        if self.system_of.paths:
+            timed = f"{option('system')} {self.system}"
+        return Further(self.weight, tuple(self.cluster), tuple(self.covariate), timed)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What distinguishes this rating from others of the same log."""
+        return {**super().identity, "given": self.values}
+
+
 @dataclass(frozen=True)
 class PredictOptions(FileOptions, o.OutOptions):
     """How games to come are predicted."""
@@ -251,14 +402,16 @@ class NextOptions(_ChoiceOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for argument, names in (("without", self.without), ("new", self.new)):
-            if "" in names:
-                raise InputError(f"{option(argument)}: a name is empty")
-            if halves := [name for name in names if not _is_text(name)]:
-                what = "holds half a character (a surrogate)"
-                raise InputError(f"{option(argument)}: {shown(halves[0])} {what}")
-            if twice := [name for k, name in enumerate(names) if name in names[:k]]:
-                raise InputError(f"{option(argument)}: {twice[0]} is there twice")
+        for argument in ("without", "new"):
+            names = getattr(self, argument)
+            for k, name in enumerate(names):
+                if not name:
+                    raise InputError(f"{option(argument)}: a name is empty")
+                if name in names[:k]:
+                    raise InputError(f"{option(argument)}: {name} is there twice")
+                if name != name.encode(errors="ignore").decode():
+                    what = "holds half a character (a surrogate)"
+                    raise InputError(f"{option(argument)}: {shown(name)} {what}")
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -266,26 +419,13 @@ class NextOptions(_ChoiceOptions):
         return {**super().identity, "goal": self.goal_of_policy}
 
 
-def _is_text(name: str) -> bool:
-    """Return whether a name can be written to a file."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 AIMS = {"half_width": "half_width", "best": "named_best", "shown": "shown_best"}
 """What can be planned for, by argument, with the measure that has to reach it."""
-
-FARTHEST = 1e6
-PRIOR = 350.0
 
 
 def _points(least: float, words: str) -> Callable[[str, object], float]:
     """Return what checks a number of points."""
-    allowed = f"points {words}, up to 1e6"
-    return lambda name, x: arguments.real(name, x, least, FARTHEST, allowed)
+    return lambda name, x: arguments.real(name, x, least, 1e6, f"points {words}, up to 1e6")
 
 
 def _prior(name: str, value: object) -> float | None:
@@ -323,14 +463,14 @@ class PlanOptions(_ChoiceOptions):
         arguments.share, 0.0, "Share of drawn games between equals.", "P", default="0"
     )
     home: float = o.number(
-        _points(-FARTHEST, f"from {-FARTHEST:g}"),
+        _points(-1e6, "from -1e+06"),
         0.0,
         "Home advantage in points, which is fitted, too.",
         "H",
         default="0",
     )
     prior: float | None = o.declare(
-        PRIOR,
+        350.0,
         "Deviation of the prior by which players are rated.",
         "D|none",
         read=lambda text: "none" if text == "none" else real_number(text),
@@ -352,11 +492,10 @@ class PlanOptions(_ChoiceOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = [name for name in AIMS if getattr(self, name) is not None]
-        if len(given) != 1:
-            names = ", ".join(option(name) for name in AIMS)
-            what = f"{' and '.join(option(name) for name in given) or 'none of them'} given"
-            raise InputError(f"{names}: {what} (allowed: one)")
+        aims = [option(name) for name in AIMS if getattr(self, name) is not None]
+        if len(aims) != 1:
+            what = f"{' and '.join(aims) or 'none of them'} given"
+            raise InputError(f"{', '.join(map(option, AIMS))}: {what} (allowed: one)")
         if self.draws == 1.0:
             raise InputError(f"{option('draws')}: {self.draws!r} (allowed: a share below 1)")
 
@@ -366,17 +505,14 @@ class PlanOptions(_ChoiceOptions):
         name = next(name for name in AIMS if getattr(self, name) is not None)
         return AIMS[name], float(getattr(self, name))
 
-    def check_afresh(self) -> None:
-        """Refuse a plan that says nothing of the players."""
-        for name in ("players", "spread"):
-            if getattr(self, name) is None:
+    def check_players(self, rated: bool) -> None:
+        """Refuse a plan that says nothing of the players, or what their ratings say."""
+        for name in OF_PLAYERS:
+            value = getattr(self, name)
+            if not rated and value is None and name in ("players", "spread"):
                 needed = f"{option('players')} and {option('spread')}, or a folder of ratings"
                 raise InputError(f"{option(name)}: is missing (allowed: {needed})")
-
-    def check_rated(self) -> None:
-        """Refuse what the ratings of a folder say themselves."""
-        for name in _AFRESH:
-            if getattr(self, name) != self.__dataclass_fields__[name].default:
+            if rated and value != self.__dataclass_fields__[name].default:
                 what = "goes without a folder of ratings, which says it"
                 raise InputError(f"{option(name)}: {what}")
 
@@ -384,12 +520,13 @@ class PlanOptions(_ChoiceOptions):
     def identity(self) -> dict[str, Any]:
         """What distinguishes this plan from others."""
         measure, value = self.aim
-        of_ratings = () if self.players else _AFRESH
-        others = {k: v for k, v in super().identity.items() if k not in (*AIMS, *of_ratings)}
+        no_option = (*AIMS, *(() if self.players else OF_PLAYERS))
+        others = {k: v for k, v in super().identity.items() if k not in no_option}
         return {"aim": measure, "value": value, **others, "goal": self.goal_of_policy}
 
 
-_AFRESH = ("players", "spread", "draws", "home", "prior")
+OF_PLAYERS = ("players", "spread", "draws", "home", "prior")
+"""Options of a plan without a folder of ratings."""
 
 
 # The values of a rating system's parameters: given, of previous ratings, or published.

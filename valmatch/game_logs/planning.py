@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -28,15 +28,15 @@ from valmatch.game_logs.next_pairs import (
     seconds_of_choice,
     tell_cost,
 )
-from valmatch.game_logs.options import AIMS, PlanOptions
+from valmatch.game_logs.options import AIMS, OF_PLAYERS, PlanOptions
 from valmatch.game_logs.rating_files import SUMMARY, write_result
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats, Ints, Words
-from valmatch.kernels.compilation import announce_compilation, kernel, variant
-from valmatch.policies.joint.batch import Batch, chooser, needs_all, new_batch
-from valmatch.policies.joint.belief import Belief, Pairs, pairs_of
+from valmatch.kernels.compilation import announce_compilation, kernel
+from valmatch.policies.joint.batch import choose_batch, chooser
+from valmatch.policies.joint.belief import Belief
 from valmatch.ratings.bradley_terry.dense import (
     Counts,
     Frame,
@@ -63,9 +63,6 @@ TRUTH, GAMES, RESAMPLED = 1, 2, 3
 
 MEASURES = HALF_WIDTH, NAMED, SHOWN, COVERAGE = "half_width", "named_best", "shown_best", "coverage"
 """What is measured at each number of games."""
-
-_UNCHECKED = 4_000
-"""Batches between two looks at whether the work is to end, times the square of the players."""
 
 UNIFORM = "uniform"  # the policy by which the pair of the fewest games plays
 
@@ -98,13 +95,12 @@ class League(NamedTuple):
 
 
 @kernel
-def play(words: Words, truth: Floats, counts: Counts, pair: Ints, before: Ints) -> None:
+def play(words: Words, truth: Floats, counts: Counts, i: int, j: int, before: Ints) -> None:
     """Play a game of two players.
 
-    Shapes: `truth` (n + 2,); `pair` (2,); `before` (n, n).
+    Shapes: `truth` (n + 2,); `before` (n, n).
     """
     n = truth.size - 2
-    i, j = pair[0], pair[1]
     if truth[n] != 0.0 and before[i, j] % 2 == 1:
         i, j = j, i
     lead = truth[i] - truth[j] + truth[n]
@@ -125,23 +121,23 @@ def play(words: Words, truth: Floats, counts: Counts, pair: Ints, before: Ints) 
 
 @kernel
 def play_evenly(
-    words: Words, truth: Floats, counts: Counts, pair: Ints, before: Ints, games: int
+    words: Words, truth: Floats, counts: Counts, cursor: Ints, before: Ints, games: int
 ) -> None:
     """Play games, each of the two who have met the least, the first two of several such.
 
-    Shapes: `pair` (3,).
+    Shapes: `cursor` (3,): the two who played last, and the least games of a pair.
     """
     n = before.shape[0]
     while games > 0:
-        pair[1] += 1
-        if pair[1] >= n:
-            pair[0] += 1
-            pair[1] = pair[0] + 1
-            if pair[1] >= n:  # all have so many
-                pair[0], pair[1] = 0, 1
-                pair[2] += 1
-        if before[pair[0], pair[1]] < pair[2]:
-            play(words, truth, counts, pair, before)
+        cursor[1] += 1
+        if cursor[1] >= n:
+            cursor[0] += 1
+            cursor[1] = cursor[0] + 1
+            if cursor[1] >= n:  # all have so many
+                cursor[0], cursor[1] = 0, 1
+                cursor[2] += 1
+        if before[cursor[0], cursor[1]] < cursor[2]:
+            play(words, truth, counts, cursor[0], cursor[1], before)
             games -= 1
 
 
@@ -183,13 +179,13 @@ def measure(
 class Standing(NamedTuple):
     """A league that has been played up to the last number of games of a grid."""
 
-    # words, truth, space, counts, before: as `play_evenly` and `fit_counts` take them
+    # words, truth, space, counts, cursor, before: as `play_evenly` and `fit_counts` take them
     words: Words
     truth: Floats
     space: Space
     counts: Counts
+    cursor: Ints
     before: Ints
-    cursor: Ints  # (3,) of even play, see `play_evenly`
     found: bool  # whether there is an estimate by which pairs can be chosen
     measured: Floats  # (points, 4) measures so far
 
@@ -205,7 +201,6 @@ def run_leagues(
     streams = Streams(league.seed)
     made = np.empty((len(replications), len(league.grid), len(MEASURES)))
     for k, replication in enumerate(replications):
-        check()
         standing = None if standings is None else standings.get(replication)
         if standing is None:
             standing = _begun(league, streams, replication)
@@ -225,8 +220,8 @@ def _begun(league: League, streams: Streams, replication: int) -> Standing:
         truth_of(league, streams, replication),
         space,
         counts,
-        league.before.copy(),
         np.zeros(3, np.int64),
+        league.before.copy(),
         league.policy != UNIFORM and bool(fit_counts(counts, league.frame, space)),
         np.empty((0, len(MEASURES))),
     )
@@ -240,143 +235,36 @@ def truth_of(league: League, streams: Streams, replication: int) -> Floats:
     else:
         basis = league.frame.basis[:n]
         strengths = league.frame.centre[:n] + basis @ draws.standard_normal(basis.shape[1])
-    found: Floats = np.append(strengths, [POINTS * league.home, league.draw_weight])
-    return found
-
-
-class Choice(NamedTuple):
-    """Working space of a league whose pairs are chosen."""
-
-    pairs: Pairs  # of the choice; `draw_weight` and `exact` are of no meaning
-    batch: Batch  # the pairs chosen
-    place: Words  # of the addressed numbers, which are not drawn
-    cursor: Ints  # (3,) of even play, see `play_evenly`
-    pair: Ints  # (2,) who plays
-
-
-def choice_of(n: int, goal: str, batch: int, cursor: Ints) -> Choice:
-    """Return working space for a league.
-
-    Shapes: `cursor` (3,).
-    """
-    belief = Belief(np.zeros(n), np.zeros((n, n)))
-    n_pairs = n * (n - 1) // 2
-    everyone, games = np.ones(n_pairs, np.bool_), np.zeros(n_pairs, np.int64)
-    pairs = pairs_of(belief, goal, everyone, games, np.arange(n))
-    return Choice(pairs, new_batch(batch), Streams(0).place(0), cursor, np.zeros(2, np.int64))
-
-
-@kernel
-def believe(pairs: Pairs, space: Space, before: Ints) -> None:
-    """Begin a choice of pairs by an estimate, all of which may play.
-
-    Shapes: `before` (n, n).
-    """
-    n, p = pairs.mean.size, 0
-    for i in range(n):
-        pairs.mean[i] = space.places[i] / POINTS
-        for j in range(n):
-            pairs.covariance[i, j] = space.covariance[i, j] / POINTS**2
-        for j in range(i + 1, n):
-            pairs.games[p], pairs.values[p], pairs.open[p] = before[i, j], np.inf, True
-            pairs.sides[p] = np.inf
-            p += 1
-        rank = i
-        while rank > 0 and pairs.mean[pairs.by_mean[rank - 1]] < pairs.mean[i]:
-            pairs.by_mean[rank] = pairs.by_mean[rank - 1]
-            rank -= 1
-        pairs.by_mean[rank] = i
-
-
-def _play_chosen(
-    words: Words,
-    truth: Floats,
-    frame: Frame,
-    space: Space,
-    counts: Counts,
-    before: Ints,
-    choice: Choice,
-    found: bool,
-    games: int,
-) -> bool:
-    """Play games of pairs chosen by what is known; evenly until everybody is rated.
-
-    To be compiled for each policy; the parameters are those of `play_evenly`, `found` says whether
-    there is an estimate, and what is returned whether there is one in the end.
-    """
-    n, pairs, batch = before.shape[0], choice.pairs, choice.batch
-    while games > 0:
-        size = min(batch.first.size, games)
-        if found:
-            believe(pairs, space, before)
-            draw_weight = math.exp(space.places[n + 1])
-            now = Pairs(
-                pairs.mean,
-                pairs.covariance,
-                draw_weight,
-                pairs.points,
-                needs_all(pairs.covariance, pairs.points, draw_weight),
-                pairs.goal,
-                pairs.open,
-                pairs.games,
-                pairs.values,
-                pairs.by_mean,
-                pairs.names,
-                pairs.parts,
-                pairs.gaps,
-                pairs.bends,
-                pairs.inverse,
-                pairs.moved,
-                pairs.sides,
-            )
-            out = Batch(
-                batch.first[:size],
-                batch.second[:size],
-                batch.value[:size],
-                batch.std_error[:size],
-                batch.games[:size],
-                batch.propensity[:size],
-            )
-            choose(now, False, 0.0, choice.place, 0, out)  # type: ignore[name-defined]  # noqa: F821
-            for k in range(size):
-                choice.pair[0], choice.pair[1] = out.first[k], out.second[k]
-                play(words, truth, counts, choice.pair, before)
-        else:
-            play_evenly(words, truth, counts, choice.cursor, before, size)
-        games -= size
-        found = fit_counts(counts, frame, space)
-    return found
-
-
-@cache
-def chosen_player(policy: str) -> Any:  # noqa: ANN401 - a compiled function
-    """Return the kernel of `_play_chosen` for a policy."""
-    return kernel(variant(_play_chosen, policy, choose=chooser(policy)), allocates=True)
+    return np.append(strengths, [POINTS * league.home, league.draw_weight])
 
 
 def _played_on(league: League, standing: Standing, out: Floats, check: Callable[[], None]) -> bool:
     """Play a league on, and measure it; return whether there is an estimate in the end."""
-    n, frame, found = league.n_players, league.frame, standing.found
-    words, truth, space = standing.words, standing.truth, standing.space
-    counts, before, cursor = standing.counts, standing.before, standing.cursor
-    points, longest = len(standing.measured), league.batch * max(1, _UNCHECKED // n**2)
-    done, evenly = int(league.grid[points - 1]) if points else 0, league.policy == UNIFORM
-    if not evenly:
-        choice = choice_of(n, league.goal, league.batch, cursor)
-        play_chosen = chosen_player(league.policy)
+    words, truth, space, counts, cursor, before, found, measured = standing
+    points, evenly = len(measured), league.policy == UNIFORM
+    done = int(league.grid[points - 1]) if points else 0
     for k, goal in enumerate(league.grid[points:].tolist()):
         while done < goal:
             check()
-            games = goal - done if evenly else min(longest, goal - done)
-            if evenly:
-                play_evenly(words, truth, counts, cursor, before, games)
-                found = bool(fit_counts(counts, frame, space))
+            games = goal - done if evenly else min(league.batch, goal - done)
+            if found and not evenly:
+                for i, j in _chosen(league, space, before, games):
+                    play(words, truth, counts, i, j, before)
             else:
-                more = words, truth, frame, space, counts, before, choice, found, games
-                found = play_chosen(*more)
+                play_evenly(words, truth, counts, cursor, before, games)
+            found = bool(fit_counts(counts, league.frame, space))
             done += games
         measure(space, truth, league.quantile, league.critical, out[k], found)
     return found
+
+
+def _chosen(league: League, space: Space, before: Ints, games: int) -> Iterator[tuple[int, int]]:
+    """Return who plays next by an estimate; all may."""
+    n = league.n_players
+    mean, draw_weight = space.places[:n] / POINTS, math.exp(space.places[n + 1])
+    belief = Belief(mean, space.covariance / POINTS**2, draw_weight)
+    batch = choose_batch(belief, league.policy, league.goal, games, games=before)
+    return zip(batch.first.tolist(), batch.second.tolist(), strict=True)
 
 
 # The result of a plan: curves over numbers of games, and where they reach what is wanted.
@@ -459,20 +347,19 @@ class PlannedGames(Result):
         with damaged(files.folder / SUMMARY):
             aims = {measure: name for name, measure in AIMS.items()}
             asked = {aims[given["aim"]]: given["value"], "goal": given["goal"] or None}
-            own = ("policy", "batch", "replications", "seed", "level", "max_games")
-            afresh = ("spread", "draws", "home", "prior") if "spread" in given else ()
-            asked |= {name: given[name] for name in (*own, *afresh)}
-            players, ends = int(given["players"]), (given["games"], given["low"], given["high"])
-            options = PlanOptions(**asked, players=players if afresh else None)
+            names = ["policy", "batch", "replications", "seed", "level", "max_games"]
+            names += OF_PLAYERS if "spread" in given else ()
+            options = PlanOptions(**asked, **{name: given[name] for name in names})
+            ends = (given["games"], given["low"], given["high"])
             games, low, high = (None if end is None else int(end) for end in ends)
-        names = [one for name in MEASURES for one in (name, f"{name}_std_error")]
+            players = int(given["players"])
+        names = [column for name in MEASURES for column in (name, f"{name}_std_error")]
         table = files.table(PLAN, ["games", *names])
         if not len(table):
             raise InputError(f"{table.path}: damaged: holds no number of games")
-        columns = {name: table.numbers[name].tolist() for name in names}
         curves: dict[str, list[Any]] = {"games": [int(n) for n in table.numbers["games"]]}
-        for name, values in columns.items():
-            curves[name] = [None if math.isnan(value) else value for value in values]
+        for name in names:
+            curves[name] = [None if x != x else x for x in table.numbers[name].tolist()]
         return cls(options, players, curves, games, low, high, files.folder)
 
     @property
@@ -564,55 +451,36 @@ def plan_games(
     RunError
         If the results cannot be written, or workers are lost.
     """
-    path = None if ratings is None else arguments.path("ratings", ratings)
-    return plan_of(path, PlanOptions(**options))
-
-
-def plan_of(ratings: Path | None, options: PlanOptions) -> PlannedGames:
-    """Plan how many games it takes; see `plan_games`."""
-    rated = None
-    if ratings is None:
-        options.check_afresh()
-    else:
-        options.check_rated()
-        rated = read_together(ratings, options.warn)
+    asked, rated = PlanOptions(**options), None
+    asked.check_players(rated=ratings is not None)
+    if ratings is not None:
+        rated = read_together(arguments.path("ratings", ratings))
         if len(rated.names) > MOST_PLAYERS:
             what = f"{len(rated.names):,} players (allowed: 2 to {MOST_PLAYERS})"
             raise InputError(f"{rated.path}: {what}")
-    workers, out = options.workers, options.out
-    league = _league(options, rated)
-    _tell_cost(league, options, workers, options.warn)
-    evenly = options.policy == UNIFORM
-    announce_compilation(fit_counts if evenly else chosen_player(options.policy))
+    league = _league(asked, rated)
+    _tell_cost(league, asked)
+    announce_compilation(fit_counts if asked.policy == UNIFORM else chooser(asked.policy))
     with ExitStack() as stack:
         folder = None
-        if out is not None:
-            folder = RunFolder(out, "plan", None, options.identity)
+        if asked.out is not None:
+            folder = RunFolder(asked.out, "plan", None, asked.identity)
             if rated is not None:
-                folder = rated.folder(out, "plan", options.identity)
+                folder = rated.folder(asked.out, "plan", asked.identity)
             stack.enter_context(folder)
-        pool = stack.enter_context(open_pool(None, workers, threads=True))
+        pool = stack.enter_context(open_pool(None, asked.workers, threads=True))
         stop = stack.enter_context(stop_on_signal())
-        measured, found = _played(league, options, pool, stop)
-        grid = league.grid[: measured.shape[1]]
-        games, low, high = map(reached_at, found)
-        result = PlannedGames(
-            options,
-            league.n_players,
-            curves_of(grid, measured),
-            games,
-            low,
-            high,
-            measured=measured,
-        )
+        measured, ends = _played(league, asked, pool, stop)
+        curves = curves_of(league.grid[: measured.shape[1]], measured)
+        games, low, high = map(reached_at, ends)
+        n = league.n_players
+        result = PlannedGames(asked, n, curves, games, low, high, measured=measured)
         if folder is not None:
             result = write_result(folder, result, {PLAN: result.columns()})
     return result
 
 
-def _tell_cost(
-    league: League, options: PlanOptions, workers: int, warn: Callable[[str], None]
-) -> None:
+def _tell_cost(league: League, options: PlanOptions) -> None:
     """Say what the first leagues take, and what all their games would."""
     n, batch = league.n_players, options.batch
     policy, goal = options.policy, options.goal_of_policy
@@ -623,14 +491,14 @@ def _tell_cost(
         if policy != UNIFORM:
             choice = seconds_of_choice(policy, goal, n, n * (n - 1) // 2, batch)
             rated = league.grid[points - 1] / batch * (FIT * n**3 + choice)
-        return float(options.replications / workers * rated)
+        return float(options.replications / options.workers * rated)
 
     points = _first_points(league.grid)
     by = f"{policy} ({goal})" if goal else policy
     games, last = league.grid[points - 1], league.grid[-1]
     what = f"the first {games:,} games of {options.replications:,} leagues of {n:,} players by {by}"
     further = f", and for all {last:,} games {in_words(seconds(len(league.grid)))}"
-    tell_cost(what, seconds(points), warn, further=further if last > games else "")
+    tell_cost(what, seconds(points), options.warn, further=further if last > games else "")
 
 
 def _first_points(grid: Ints) -> int:
@@ -675,17 +543,9 @@ def _grid(first: int, last: int) -> Ints:
     return np.array(found, np.int64)
 
 
-class _Found(NamedTuple):
-    """Games that reach the goal, and the ends of their interval; inf beyond the grid."""
-
-    games: float
-    low: float
-    high: float
-
-
 def _played(
     league: League, options: PlanOptions, pool: WorkerPool, stop: Stop
-) -> tuple[Floats, _Found]:
+) -> tuple[Floats, tuple[float, float, float]]:
     """Return the measures of leagues that are long enough, and where these reach the goal.
 
     Longer leagues begin as the shorter ones did: they go on where these ended, or, where there is
@@ -706,14 +566,17 @@ def _played(
         if stop() or sum(map(len, parts)) < options.replications:
             raise KeyboardInterrupt
         measured = np.concatenate(parts)
-        found = _reached(shorter.grid, measured, options)
-        if points == len(grid) or math.isfinite(found.high):
-            return measured, found
+        ends = _reached(shorter.grid, measured, options)
+        if points == len(grid) or math.isfinite(ends[-1]):
+            return measured, ends
         points = min(points + FURTHER, len(grid))
 
 
-def _reached(grid: Ints, measured: Floats, options: PlanOptions) -> _Found:
-    """Return where leagues reach the goal, by numbers of games at which all have an estimate."""
+def _reached(grid: Ints, measured: Floats, options: PlanOptions) -> tuple[float, float, float]:
+    """Return where leagues reach the goal, and the ends of its interval; inf beyond the grid.
+
+    Only numbers of games at which all have an estimate count.
+    """
     measure, goal = options.aim
     values = measured[:, :, MEASURES.index(measure)]
     undefined = np.flatnonzero(~np.isfinite(values).all(axis=0))
@@ -721,4 +584,4 @@ def _reached(grid: Ints, measured: Floats, options: PlanOptions) -> _Found:
     grid, values, rising = grid[first:], values[:, first:], (measure != HALF_WIDTH)
     at = crossing(grid, values.mean(axis=0), goal, rising)
     draws = Streams(options.seed).stream(None, RESAMPLED)
-    return _Found(at, *crossing_interval(grid, values, goal, rising, options.level, draws))
+    return at, *crossing_interval(grid, values, goal, rising, options.level, draws)

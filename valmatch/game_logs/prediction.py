@@ -1,4 +1,4 @@
-"""Games that are still to be played, read from CSV files or from options."""
+"""Predicting games that are still to be played, read from CSV files or from options."""
 
 from __future__ import annotations
 
@@ -17,17 +17,15 @@ import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.game_logs.games import predict
-from valmatch.game_logs.options import FileOptions, PredictOptions, values_of
+from valmatch.game_logs.options import TIME_UNITS, FileOptions, PredictOptions, values_of
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
 from valmatch.game_logs.rating_files import SUMMARY, write_result
 from valmatch.game_logs.reading.cells import SINCE, time_text
 from valmatch.game_logs.reading.columns import LONG, Format, find_columns
 from valmatch.game_logs.roster import LAST_GAME, RatedPlayer
 from valmatch.game_logs.warnings import nobody_at_home
-from valmatch.game_logs.whole_log.contests import HOME, day_of
-from valmatch.game_logs.whole_log.options import TIME_UNITS
-from valmatch.game_logs.whole_log.result import DRAW_WEIGHT
-from valmatch.game_logs.whole_log.saved_ratings import SavedRatings, read_saved
+from valmatch.game_logs.whole_log.contests import day_of
+from valmatch.game_logs.whole_log.result import DRAW_WEIGHT, HOME, BatchRating
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import Dialect, Row, cells_of, read_rows
@@ -38,7 +36,7 @@ from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.bradley_terry.likelihood import duel_chances
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.registry import BATCH_NAMES, batch_named, system_named
-from valmatch.ratings.system import MOST_PLAYERS, BatchSystem, Chances, System, Z
+from valmatch.ratings.system import MOST_PLAYERS, Chances, System, Z
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder
@@ -46,14 +44,14 @@ from valmatch.text.durations import seconds_of
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shown
 
-_LONG = Format(LONG.name, ("game", "player"), ("team", "time"))
+# Fixtures: games to come, from a file or from options.
+
 _SIDES = (("home", "away"), ("player_a", "player_b"), ("winner", "loser"), ("side_1", "side_2"))
 
 _ABOUT = ("game", "time", "neutral")
 """Meanings of columns that hold no side, in a row for each game."""
 
 _COVARIATE = "covariate "  # how the meanings of columns of covariates begin
-_BETWEEN = ";"  # what stands between the players of a side
 
 
 class Fixture(NamedTuple):
@@ -69,27 +67,41 @@ class Fixture(NamedTuple):
     # by name, of each side the mean over its players; of those that the file has
     covariates: Mapping[str, Sequence[float]] = MappingProxyType({})
 
+    @property
+    def players(self) -> list[str]:
+        """The players of all sides."""
+        return [player for side in self.sides for player in side]
+
+    def checked(self) -> Self:
+        """Return it, if all players have a name and none is there twice."""
+        seen: set[str] = set()
+        for player in self.players:
+            if not player:
+                raise InputError(f"{self.where}: a side has a player without a name")
+            if player in seen:
+                raise InputError(f"{self.where}: {player!r} is in this game twice")
+            seen.add(player)
+        return self
+
 
 def parse_pairs(
-    texts: Sequence[str], known: Iterable[str], others: Sequence[Fixture] = ()
-) -> list[Fixture]:
-    """Return the fixtures that texts such as ``ann,bob`` or ``ann;bob,cy;dan`` stand for.
+    texts: Sequence[str], known: set[str], others: Sequence[Fixture]
+) -> Iterator[Fixture]:
+    """Yield the fixtures that texts such as ``ann,bob`` or ``ann;bob,cy;dan`` stand for.
 
     Nobody plays at home in them. They are numbered on from the other games to predict.
     """
-    names, found, taken = set(known), [], {game.game for game in others}
+    taken = {game.game for game in others}
     free = (name for name in map(str, count(len(others) + 1)) if name not in taken)
     for text in texts:
-        where = f"{option('pair')} {shown(text)}"
-        cells = cells_of(text)
-        if len(cells) < 2:
+        where, sides = f"{option('pair')} {shown(text)}", cells_of(text)
+        if len(sides) < 2:
             raise InputError(f"{where}: has one side (allowed: two or more, such as ann,bob)")
-        found.append(_fixture(where, next(free), [_players(cell, names) for cell in cells]))
-    return found
+        yield Fixture(where, next(free), [_players(side, known) for side in sides]).checked()
 
 
 def read_fixtures(
-    path: Path, options: FileOptions, known: Iterable[str], covariates: Sequence[str] = ()
+    path: Path, options: FileOptions, known: set[str], covariates: Sequence[str]
 ) -> list[Fixture]:
     """Read fixtures from a CSV file.
 
@@ -108,58 +120,38 @@ def read_fixtures(
     def choose(header: Sequence[str], place: str) -> dict[str, str]:
         if not header:
             raise InputError(f"{name}: is empty (allowed: a CSV file with a header)")
-        found = find_columns(place, header, options, _formats(header), "fixtures have")
-        meanings = {meaning: header[column] for meaning, column in found.places.items()}
-        return {**meanings, **_of_covariates(header, covariates, found.format.name == LONG.name)}
+        columns = find_columns(place, header, options, _formats(header), "fixtures have")
+        meanings = {meaning: header[column] for meaning, column in columns.places.items()}
+        for covariate in covariates:
+            pair = (f"{covariate}_a", f"{covariate}_b")
+            both = columns.format.name != LONG.name and all(column in header for column in pair)
+            for column in pair if both else (covariate,):
+                if column in header:
+                    meanings[f"{_COVARIATE}{column}"] = column
+        return meanings
 
     rows = read_rows(file, choose, Dialect(options.separator, trimmed=True))
     first = next(rows, None)
     if first is None:
         raise InputError(f"{name}: holds no game to predict")
     rows = chain([first], rows)
-    return list(_long(rows) if "player" in first.cells else _wide(rows, set(known)))
+    return list(_long(rows) if "player" in first.cells else _wide(rows, known))
 
 
 def _formats(header: Sequence[str]) -> list[Format]:
     """Return the shapes that fixtures with these columns may have."""
     further = [name for name in header if re.fullmatch(r"side_([3-9]|[1-9]\d+)", name)]
-    optional = {
-        ("side_1", "side_2"): ("game", "time", *further),
-        ("home", "away"): ("game", "time", "neutral"),
-    }
-    return [_LONG, *(Format("sides", two, optional.get(two, ("game", "time"))) for two in _SIDES)]
+    optional = {"side_1": ("game", "time", *further), "home": ("game", "time", "neutral")}
+    return [
+        Format(LONG.name, ("game", "player"), ("team", "time")),
+        *(Format("sides", two, optional.get(two[0], ("game", "time"))) for two in _SIDES),
+    ]
 
 
-def _of_covariates(header: Sequence[str], covariates: Sequence[str], long: bool) -> dict[str, str]:
-    """Return the columns of covariates by their meanings."""
-    found = {}
-    for name in covariates:
-        pair = (f"{name}_a", f"{name}_b")
-        columns = pair if not long and all(one in header for one in pair) else (name,)
-        found.update({f"{_COVARIATE}{one}": one for one in columns if one in header})
-    return found
-
-
-def _values_of(row: Row) -> dict[str, float]:
+def _covariates(row: Row) -> dict[str, float]:
     """Return the covariates of a row, by their columns."""
     keys = (key for key in row.cells if key.startswith(_COVARIATE))
     return {key.removeprefix(_COVARIATE): row.number(key) for key in keys}
-
-
-def _of_two(row: Row, sides: int) -> dict[str, tuple[float, float]]:
-    """Return the covariates of the two sides of a row."""
-    values = _values_of(row)
-    if values and sides > 2:
-        what = f"{next(iter(values))}: of {sides} sides (allowed: of two, or rows for each player)"
-        raise InputError(f"{row.place}: {what}")
-    found = {}
-    for name, value in values.items():
-        base = name[:-2]
-        if name.endswith("_a") and f"{base}_b" in values:
-            found[base] = value, values[f"{base}_b"]
-        elif not (name.endswith("_b") and f"{base}_a" in values):
-            found[name] = value, 0.0
-    return found
 
 
 def _long(rows: Iterable[Row]) -> Iterator[Fixture]:
@@ -171,20 +163,19 @@ def _long(rows: Iterable[Row]) -> Iterator[Fixture]:
             allowed = "one run of rows a game"
             raise InputError(f"{first.place}: game {game!r} was there before (allowed: {allowed})")
         seen.add(game)
-        sides: dict[object, list[str]] = {}
-        values: dict[object, list[dict[str, float]]] = {}
+        sides: dict[object, list[Row]] = {}
         for number, row in enumerate([first, *others]):
-            side = row.cells.get("team") or number
-            sides.setdefault(side, []).append(row.text("player"))
-            values.setdefault(side, []).append(_values_of(row))
+            sides.setdefault(row.cells.get("team") or number, []).append(row)
+        players = [[row.text("player") for row in side] for side in sides.values()]
+        values = [list(map(_covariates, side)) for side in sides.values()]
         if len(sides) < 2:
             raise InputError(f"{first.place}: game {game!r} has one side (allowed: two or more)")
         means = {
-            name: [math.fsum(one[name] for one in own) / len(own) for own in values.values()]
-            for name in _values_of(first)
+            name: [math.fsum(of[name] for of in side) / len(side) for side in values]
+            for name in values[0][0]
         }
-        found = _fixture(first.place, game, list(sides.values()))
-        yield _timed(found._replace(covariates=means), first)
+        when = first.time("time", SINCE)
+        yield Fixture(first.place, game, players, *when, covariates=means).checked()
 
 
 def _wide(rows: Iterable[Row], known: set[str]) -> Iterator[Fixture]:
@@ -195,37 +186,38 @@ def _wide(rows: Iterable[Row], known: set[str]) -> Iterator[Fixture]:
             name for name in cells if name not in _ABOUT and not name.startswith(_COVARIATE)
         )
         sides = [row.text(first), row.text(second), *(cells[name] for name in further)]
-        players = [_players(side, known) for side in sides if side]
         neutral = "neutral" in cells and row.flag("neutral")
-        game = _fixture(row.place, cells.get("game") or f"{number}", players)
-        at_home = "home" in cells and not neutral
-        values = _of_two(row, len(players))
-        yield _timed(game._replace(at_home=at_home, neutral=neutral, covariates=values), row)
+        fixture = Fixture(
+            row.place,
+            cells.get("game") or f"{number}",
+            [_players(side, known) for side in sides if side],
+            at_home="home" in cells and not neutral,
+            neutral=neutral,
+        ).checked()
+        values = _of_two(row, len(fixture.sides))
+        time, dated = row.time("time", SINCE)
+        yield fixture._replace(time=time, dated=dated, covariates=values)
 
 
-def _timed(game: Fixture, row: Row) -> Fixture:
-    """Return a fixture at the time of its row."""
-    time, dated = row.time("time", SINCE)
-    return game._replace(time=time, dated=dated)
+def _of_two(row: Row, sides: int) -> dict[str, tuple[float, float]]:
+    """Return the covariates of the two sides of a row."""
+    values = _covariates(row)
+    if values and sides > 2:
+        what = f"{next(iter(values))}: of {sides} sides (allowed: of two, or rows for each player)"
+        raise InputError(f"{row.place}: {what}")
+    of_sides = {}
+    for name, value in values.items():
+        base = name[:-2]
+        if name.endswith("_a") and f"{base}_b" in values:
+            of_sides[base] = value, values[f"{base}_b"]
+        elif not (name.endswith("_b") and f"{base}_a" in values):
+            of_sides[name] = value, 0.0
+    return of_sides
 
 
 def _players(cell: str, known: set[str]) -> list[str]:
-    """Return the players of a side."""
-    if cell in known:
-        return [cell]
-    return [name.strip() for name in cell.split(_BETWEEN)]
-
-
-def _fixture(where: str, game: str, sides: Sequence[Sequence[str]]) -> Fixture:
-    """Return a fixture, its players checked, at no time."""
-    seen: set[str] = set()
-    for player in (player for side in sides for player in side):
-        if not player:
-            raise InputError(f"{where}: a side has a player without a name")
-        if player in seen:
-            raise InputError(f"{where}: {player!r} is in this game twice")
-        seen.add(player)
-    return Fixture(where, game, sides)
+    """Return the players of a side, whom semicolons divide."""
+    return [cell] if cell in known else [name.strip() for name in cell.split(";")]
 
 
 # Forecasts of games, put together of the chances of their sides against each other.
@@ -251,6 +243,47 @@ class Forecast(NamedTuple):
     expected: Floats
     newcomers: Sequence[str]  # players without a rating
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the forecast as ``summary.json`` holds it."""
+        columns = {"win": self.wins, "win_low": self.low, "win_high": self.high}
+        return {
+            "game": self.fixture.game,
+            "time": time_text(self.fixture.time, self.fixture.dated) or None,
+            "draw": _or_none(self.draw),
+            "sides": [
+                {
+                    "players": list(side),
+                    **{name: _or_none(column[k]) for name, column in columns.items()},
+                    "expected": _or_none(self.expected[k]),
+                    "newcomers": [player for player in side if player in self.newcomers],
+                }
+                for k, side in enumerate(self.fixture.sides)
+            ],
+        }
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any]) -> Forecast:
+        """Return a forecast that ``summary.json`` holds."""
+        text, sides = str(given["time"] or ""), given["sides"]
+        number = real_number(text) if text else math.nan
+        time, dated = (seconds_of(text), True) if number is None else (number, not text)
+        players = [list(map(str, side["players"])) for side in sides]
+        wins, low, high, expected = (
+            np.array([_or_nan(side[key]) for side in sides])
+            for key in ("win", "win_low", "win_high", "expected")
+        )
+        newcomers = [str(player) for side in sides for player in side["newcomers"]]
+        fixture = Fixture("", str(given["game"]), players, time, dated)
+        return cls(fixture, wins, _or_nan(given["draw"]), low, high, expected, newcomers)
+
+
+def _or_none(probability: float) -> float | None:
+    return None if math.isnan(probability) else float(probability)
+
+
+def _or_nan(probability: Any) -> float:  # noqa: ANN401 - of a file
+    return math.nan if probability is None else float(probability)
+
 
 def undefined(fixture: Fixture, newcomers: Sequence[str]) -> Forecast:
     """Return the forecast of a game of which the ratings say nothing."""
@@ -262,20 +295,16 @@ def of_sides(fixture: Fixture, chances: Chances, newcomers: Sequence[str]) -> Fo
     """Return the forecast of a fixture from those of each of its sides against each other one."""
     n = len(fixture.sides)
     expected, wins, draws, low, high = (column.reshape(n, n - 1) for column in chances)
+    mean = expected.mean(axis=1)
     if n == 2:
-        found, draw = [wins[:, 0], low[:, 0], high[:, 0]], float(draws[0, 0])
-    else:
-        half = np.nan_to_num(draws) / 2.0
-        first, lowest, highest = map(_first_of_many, (expected, low + half, high + half))
-        found, draw = [first / first.sum(), lowest, highest], np.nan
-    won, low, high = found
-    return Forecast(fixture, won, draw, low, high, expected.mean(axis=1), newcomers)
-
-
-def _first_of_many(scores: Floats) -> Floats:
-    """Return how likely each side comes first, from its expected scores against the others."""
-    likely: Floats = 1.0 / (1.0 + ((1.0 - scores) / np.maximum(scores, _LEAST)).sum(axis=1))
-    return likely
+        draw, ends = float(draws[0, 0]), (low[:, 0], high[:, 0])
+        return Forecast(fixture, wins[:, 0], draw, *ends, mean, newcomers)
+    half = np.nan_to_num(draws) / 2.0
+    first, lowest, highest = (
+        1.0 / (1.0 + ((1.0 - scores) / np.maximum(scores, _LEAST)).sum(axis=1))
+        for scores in (expected, low + half, high + half)
+    )
+    return Forecast(fixture, first / first.sum(), np.nan, lowest, highest, mean, newcomers)
 
 
 # Predicting games that are still to be played.
@@ -319,24 +348,18 @@ class PredictedGames(Result):
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each side of each game, as ``predictions.csv`` has them."""
-        rows = [(game, k) for game in self.forecasts for k in range(len(game.fixture.sides))]
-        times = [time_text(game.fixture.time, game.fixture.dated) for game, _ in rows]
-        newcomers = [set(game.newcomers) for game, _ in rows]
-        sides = [game.fixture.sides[k] for game, k in rows]
+        games = [forecast.as_dict() for forecast in self.forecasts]
+        rows = [(game, k, side) for game in games for k, side in enumerate(game["sides"], 1)]
+        times = [game["time"] or "" for game, _, _ in rows]
         return {
-            "game": [game.fixture.game for game, _ in rows],
+            "game": [game["game"] for game, _, _ in rows],
             **({"time": times} if any(times) else {}),
-            "side": [k + 1 for _, k in rows],
-            "players": [";".join(side) for side in sides],
-            "win": [_or_none(game.wins[k]) for game, k in rows],
-            "draw": [_or_none(game.draw) for game, _ in rows],
-            "win_low": [_or_none(game.low[k]) for game, k in rows],
-            "win_high": [_or_none(game.high[k]) for game, k in rows],
-            "expected": [_or_none(game.expected[k]) for game, k in rows],
-            "newcomers": [
-                ";".join(player for player in side if player in unknown)
-                for side, unknown in zip(sides, newcomers, strict=True)
-            ],
+            "side": [k for _, k, _ in rows],
+            "players": [";".join(side["players"]) for _, _, side in rows],
+            "win": [side["win"] for _, _, side in rows],
+            "draw": [game["draw"] for game, _, _ in rows],
+            **{x: [side[x] for _, _, side in rows] for x in ("win_low", "win_high", "expected")},
+            "newcomers": [";".join(side["newcomers"]) for _, _, side in rows],
         }
 
     def summary(self) -> dict[str, Any]:
@@ -344,7 +367,7 @@ class PredictedGames(Result):
         return {
             "system": self.system,
             "parameters": dict(self.parameters),
-            "games": [_as_dict(game) for game in self.forecasts],
+            "games": [forecast.as_dict() for forecast in self.forecasts],
             **warnings_entry(self.warnings),
         }
 
@@ -354,53 +377,9 @@ class PredictedGames(Result):
         given = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):
             parameters = {name: float(value) for name, value in given["parameters"].items()}
-            forecasts = [_of_dict(game) for game in given["games"]]
+            forecasts = list(map(Forecast.read, given["games"]))
             warnings = warnings_in(given)
             return cls(str(given["system"]), parameters, forecasts, warnings, files.folder)
-
-
-def _or_none(probability: float) -> float | None:
-    return None if math.isnan(probability) else float(probability)
-
-
-def _as_dict(game: Forecast) -> dict[str, Any]:
-    """Return a forecast as ``summary.json`` holds it."""
-    return {
-        "game": game.fixture.game,
-        "time": time_text(game.fixture.time, game.fixture.dated) or None,
-        "draw": _or_none(game.draw),
-        "sides": [
-            {
-                "players": list(side),
-                "win": _or_none(game.wins[k]),
-                "win_low": _or_none(game.low[k]),
-                "win_high": _or_none(game.high[k]),
-                "expected": _or_none(game.expected[k]),
-                "newcomers": [player for player in side if player in game.newcomers],
-            }
-            for k, side in enumerate(game.fixture.sides)
-        ],
-    }
-
-
-def _of_dict(found: Mapping[str, Any]) -> Forecast:
-    """Return a forecast that ``summary.json`` holds."""
-    text = str(found["time"] or "")
-    number = real_number(text) if text else math.nan
-    sides = found["sides"]
-    time = seconds_of(text) if number is None else number
-    fixture = Fixture(
-        "", str(found["game"]), [list(map(str, side["players"])) for side in sides], time,
-        number is None or not text,
-    )  # fmt: skip
-    columns = (
-        np.array([math.nan if side[key] is None else float(side[key]) for side in sides])
-        for key in ("win", "win_low", "win_high", "expected")
-    )
-    wins, low, high, expected = columns
-    draw = math.nan if found["draw"] is None else float(found["draw"])
-    newcomers = [str(player) for side in sides for player in side["newcomers"]]
-    return Forecast(fixture, wins, draw, low, high, expected, newcomers)
 
 
 @takes(PredictOptions)
@@ -426,49 +405,48 @@ def predict_games(
     RunError
         If the results cannot be written.
     """
-    path = None if fixtures is None else arguments.path("fixtures", fixtures)
-    return predict_from(arguments.path("ratings", ratings), path, PredictOptions(**options))
-
-
-def predict_from(path: Path, fixtures: Path | None, options: PredictOptions) -> PredictedGames:
-    """Predict games by the system that rated their players; see `predict_games`."""
-    if fixtures is None and not options.pair:
+    file = None if fixtures is None else arguments.path("fixtures", fixtures)
+    previous = PreviousRatings(arguments.path("ratings", ratings))
+    asked = PredictOptions(**options)
+    if file is None and not asked.pair:
         raise InputError(f"{option('fixtures')} or {option('pair')}: says which games to predict")
-    warn = Warnings(options.warn)
-    previous = PreviousRatings(path)
-    name = options.system or previous.made_by()
+    warn = Warnings(asked.warn)
+    name = asked.system or previous.made_by()
     known: FollowedRatings | WholeRatings
     if name in BATCH_NAMES:
-        known = WholeRatings(previous, batch_named(name), options.parameters, warn)
+        known = WholeRatings(previous, name, asked.parameters, warn)
     else:
-        known = FollowedRatings(previous, system_named(name), options.parameters, warn)
-    games = []
-    if fixtures:
-        games = read_fixtures(fixtures, options, known.everybody, known.covariates)
-    games += parse_pairs(options.pair, known.everybody, games)
-    _check_sizes(games, known.most_players)
+        known = FollowedRatings(previous, system_named(name), asked.parameters, warn)
+    everybody = set(known.everybody)
+    games = read_fixtures(file, asked, everybody, known.covariates) if file else []
+    games += parse_pairs(asked.pair, everybody, games)
+    for game in games:
+        _check_size(game, "sides", len(game.sides), MOST_SIDES)
+        _check_size(game, "players", len(game.players), known.most_players)
     known.check(games)
     folder = None
-    if options.out is not None:
-        folder = _claim(options.out, previous, fixtures, known.values, name, games)
+    if asked.out is not None:
+        identity = {
+            "system": name,
+            "given": dict(known.values),
+            "ratings_sha256": sha256(previous.path),
+            "fixtures_sha256": _digest_of(games),
+        }
+        read = [path for path in (previous.path, previous.manifest, file) if path]
+        facts = {"source": str(file or "")}
+        folder = RunFolder(asked.out, "predict", None, identity, facts=facts, read=read)
     with folder or nullcontext():
         result = PredictedGames(name, known.values, known.forecast(games), warn)
         return write_result(folder, result, {PREDICTIONS: result.columns()}) if folder else result
 
 
-def _check_sizes(games: Sequence[Fixture], most_players: int) -> None:
-    """Check that games have no more sides and players than can be compared."""
-    for game in games:
-        players = sum(map(len, game.sides))
-        for what, n, most in (
-            ("sides", len(game.sides), MOST_SIDES),
-            ("players", players, most_players),
-        ):
-            if n > most:
-                raise InputError(
-                    f"{game.where}: game {shown(game.game)} has {n:,} {what} (allowed: {most:,}, as"
-                    " all pairs of them are compared)"
-                )
+def _check_size(game: Fixture, what: str, n: int, most: int) -> None:
+    """Check that a game has no more sides or players than can be compared."""
+    if n > most:
+        raise InputError(
+            f"{game.where}: game {shown(game.game)} has {n:,} {what} (allowed: {most:,}, as"
+            " all pairs of them are compared)"
+        )
 
 
 def _check_time(game: Fixture, kinds: Collection[bool], of: str) -> None:
@@ -480,29 +458,13 @@ def _check_time(game: Fixture, kinds: Collection[bool], of: str) -> None:
         )
 
 
-def _claim(
-    out: Path,
-    previous: PreviousRatings,
-    fixtures: Path | None,
-    values: Mapping[str, float],
-    system: str,
-    games: Sequence[Fixture],
-) -> RunFolder:
-    """Return the folder of the predictions, claimed."""
+def _digest_of(games: Sequence[Fixture]) -> str:
+    """Return the SHA-256 of all that predictions of games depend on."""
     keys = [
         (game.game, game.sides, game.time, game.at_home, *sorted(game.covariates.items()))
         for game in games
     ]
-    text = repr(keys)
-    identity = {
-        "system": system,
-        "given": dict(values),
-        "ratings_sha256": sha256(previous.path),
-        "fixtures_sha256": hashlib.sha256(text.encode()).hexdigest(),
-    }
-    facts = {"source": str(fixtures or "")}
-    read = [path for path in (previous.path, previous.manifest, fixtures) if path]
-    return RunFolder(out, "predict", None, identity, facts=facts, read=read)
+    return hashlib.sha256(repr(keys).encode()).hexdigest()
 
 
 _AT_ONCE = 1 << 16  # rows that are held
@@ -522,20 +484,16 @@ class FollowedRatings:
     ) -> None:
         previous.check(system)
         self._path, self._system, self._warn = previous.path, system, warn
-        self.values = values_of(system, given, previous.parameters)  # of all parameters
+        self.values = values_of(system, given, previous.made.parameters)  # of all parameters
         self.most_players = system.largest.players  # of a game
-        self._rated = {player.player: player for player in previous.players(system)}
+        self.everybody = {player.player: player for player in previous.players(system)}
         if previous.manifest is None:
             warn(previous.remark(system, given))
 
-    @property
-    def everybody(self) -> Sequence[str]:
-        """All players who are known."""
-        return list(self._rated)
-
     def check(self, games: Sequence[Fixture]) -> None:
         """Check that games can be predicted, and say what counts in none."""
-        kinds = {player.dated for player in self._rated.values() if not math.isnan(player.last)}
+        rated = self.everybody.values()
+        kinds = {player.dated for player in rated if not math.isnan(player.last)}
         for game in games:
             _check_time(game, kinds, f"{LAST_GAME} of {self._path}")
         at_home, neutral = any(game.at_home for game in games), any(game.neutral for game in games)
@@ -545,18 +503,17 @@ class FollowedRatings:
     def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
         """Predict games, each from the same ratings."""
         newcomer = RatedPlayer("", self._system.newcomer(self.values), 0, (), np.nan, False)
-        found = []
+        forecasts = []
         for portion in _portions(fixtures):
-            games, players = _duels(portion, self._rated, newcomer)
-            chances = predict(self._system, self.values, games, players)
-            at = 0
+            games, players = _duels(portion, self.everybody, newcomer)
+            chances, at = predict(self._system, self.values, games, players), 0
             for fixture in portion:
-                duels = len(fixture.sides) * (len(fixture.sides) - 1)
-                own = Chances(*(column[at : at + duels] for column in chances))
-                unknown = [p for side in fixture.sides for p in side if p not in self._rated]
-                found.append(of_sides(fixture, own, unknown))
-                at += duels
-        return found
+                end = at + len(fixture.sides) * (len(fixture.sides) - 1)
+                of_game = Chances(*(column[at:end] for column in chances))
+                newcomers = [name for name in fixture.players if name not in self.everybody]
+                forecasts.append(of_sides(fixture, of_game, newcomers))
+                at = end
+        return forecasts
 
 
 def _portions(fixtures: Sequence[Fixture]) -> Iterator[list[Fixture]]:
@@ -564,7 +521,7 @@ def _portions(fixtures: Sequence[Fixture]) -> Iterator[list[Fixture]]:
     portion: list[Fixture] = []
     rows = 0
     for fixture in fixtures:
-        more = 2 * (len(fixture.sides) - 1) * sum(map(len, fixture.sides))
+        more = 2 * (len(fixture.sides) - 1) * len(fixture.players)
         if portion and rows + more > _AT_ONCE:
             yield portion
             portion, rows = [], 0
@@ -613,47 +570,34 @@ NAMED = 5  # reasons for which games have no prediction that are told
 
 
 class WholeRatings:
-    """The ratings of a whole log, from the folder that `rate` wrote."""
+    """The ratings of a whole log, from the folder that `rank` wrote."""
 
     most_players = MOST_PLAYERS
 
     def __init__(
         self,
         previous: PreviousRatings,
-        system: BatchSystem,
+        name: str,
         given: Mapping[str, float],
         warn: Callable[[str], None],
     ) -> None:
-        previous.check(system)
         if given:
-            what = f"{system.name} predicts by what it has fitted"
+            what = f"{name} predicts by what it has fitted"
             raise InputError(f"{option('parameters')} {next(iter(given))}: {what}")
-        saved = read_saved(previous.path)
-        if not saved.ratings:
-            raise InputError(f"{saved.path}: nobody has a rating")
+        system, self._warn = batch_named(name), warn
+        rating = previous.of_whole_log(system)
+        if not rating.rated:
+            raise InputError(f"{previous.path}: nobody has a rating")
         self.values: dict[str, float] = {}
-        self._groups, self._unrated = saved.groups, saved.unrated
-        self._places = {name: k for k, name in enumerate(saved.ratings)}
-        self._ratings = np.array(list(saved.ratings.values()))
-        self._home, self._draw_weight = saved.coefficients.get(HOME, 0.0), saved.draw_weight
-        self._coefficients = {
-            name: value
-            for name, value in saved.coefficients.items()
-            if name not in (HOME, DRAW_WEIGHT)
-        }
-        self._covariance = saved.posterior.covariance if saved.posterior else None
-        self._paths = _paths(saved) if system.paths else None
-        self._warn = warn
-
-    @property
-    def everybody(self) -> Sequence[str]:
-        """All who played."""
-        return list(self._groups)
-
-    @property
-    def covariates(self) -> list[str]:
-        """Those that have coefficients."""
-        return list(self._coefficients)
+        self.everybody = {row.player: row for row in rating.players}
+        self._places = {name: k for k, name in enumerate(rating.rated)}
+        self._ratings = np.array([row.rating for row in rating.rated.values()])
+        self._covariance = rating.posterior.covariance
+        self._coefficients = rating.values
+        self._home = self._coefficients.pop(HOME, 0.0)
+        self._draw_weight = self._coefficients.pop(DRAW_WEIGHT, 0.0)
+        self.covariates = list(self._coefficients)
+        self._paths = _Paths.of(rating, previous.path.parent / SUMMARY) if system.paths else None
 
     def check(self, games: Sequence[Fixture]) -> None:
         """Refuse games at times of another kind than those of ratings that move."""
@@ -681,26 +625,28 @@ class WholeRatings:
             self._warn(
                 f"{n:,} game{'s' * (n != 1)} without a prediction: {'; '.join(why[:NAMED])}{more}"
             )
-        return [
-            undefined(fixture, self._newcomers(fixture)) if reason else self._one(fixture)
-            for fixture, reason in zip(fixtures, reasons, strict=True)
-        ]
+        forecasts = []
+        for fixture, reason in zip(fixtures, reasons, strict=True):
+            newcomers = [name for name in fixture.players if name not in self.everybody]
+            if reason:
+                forecasts.append(undefined(fixture, newcomers))
+            else:
+                forecasts.append(of_sides(fixture, self._chances(fixture), newcomers))
+        return forecasts
 
     def _undefined(self, fixture: Fixture) -> str:
         """Say why the ratings say nothing of a game; or nothing."""
-        players = [name for side in fixture.sides for name in side if name in self._groups]
-        for name in players:
-            if status := self._unrated.get(name):
+        rows = [self.everybody[name] for name in fixture.players if name in self.everybody]
+        for row in rows:
+            if row.rating is None:
                 helps = f"rate with {option('prior')} D to give everybody one"
-                return f"{shown(name)} has no finite rating ({status}; {helps})"
-            if self._groups[name] != self._groups[players[0]]:
-                return f"no game links {shown(players[0])} and {shown(name)}"
+                return f"{shown(row.player)} has no finite rating ({row.status}; {helps})"
+            if row.group != rows[0].group:
+                return f"no game links {shown(rows[0].player)} and {shown(row.player)}"
         return ""
 
-    def _newcomers(self, fixture: Fixture) -> list[str]:
-        return [name for side in fixture.sides for name in side if name not in self._groups]
-
-    def _one(self, fixture: Fixture) -> Forecast:
+    def _chances(self, fixture: Fixture) -> Chances:
+        """Return how likely each side beats each other one."""
         pairs = list(permutations(range(len(fixture.sides)), 2))
         leads = np.array([self._lead(fixture, *pair) for pair in pairs])
         errors = np.array([self._error(fixture, *pair) for pair in pairs])
@@ -712,14 +658,8 @@ class WholeRatings:
             for step in (0.0, -Z, Z)
         )
         drawn = at.drawn if nu > 0.0 else np.full(len(pairs), np.nan)
-        chances = Chances(
-            at.first + 0.5 * at.drawn,
-            at.first,
-            drawn,
-            np.where(np.isnan(errors), np.nan, low.first),
-            np.where(np.isnan(errors), np.nan, high.first),
-        )
-        return of_sides(fixture, chances, self._newcomers(fixture))
+        ends = (np.where(np.isnan(errors), np.nan, end.first) for end in (low, high))
+        return Chances(at.first + 0.5 * at.drawn, at.first, drawn, *ends)
 
     def _lead(self, fixture: Fixture, a: int, b: int) -> float:
         """Return the lead of a side over another in points."""
@@ -734,20 +674,20 @@ class WholeRatings:
     def _strength(self, side: Sequence[str]) -> float:
         mean = float(self._ratings.mean())
         places = (self._places.get(name) for name in sorted(side, key=str.encode))
-        own = [mean if place is None else float(self._ratings[place]) for place in places]
-        return math.fsum(own) / len(own)
+        ratings = [mean if place is None else float(self._ratings[place]) for place in places]
+        return math.fsum(ratings) / len(ratings)
 
     def _error(self, fixture: Fixture, a: int, b: int) -> float:
         """Return the standard error of that lead; NaN where it is not known."""
         sides = fixture.sides[a], fixture.sides[b]
-        if self._covariance is None or any(n not in self._places for s in sides for n in s):
+        names = [name for side in sides for name in side]
+        if self._covariance is None or not self._places.keys() >= set(names):
             return math.nan
-        places = [self._places[name] for side in sides for name in side]
-        shares = [sign / len(side) for sign, side in zip((1, -1), sides, strict=True) for _ in side]
-        spread = self._covariance[np.ix_(places, places)]
-        variance = float(np.array(shares) @ spread @ np.array(shares))
-        if self._paths is not None:  # everybody moves by himself until the game
-            variance += self._paths.later(fixture) * math.fsum(share**2 for share in shares)
+        places = [self._places[name] for name in names]
+        shares = np.repeat([1.0 / len(sides[0]), -1.0 / len(sides[1])], list(map(len, sides)))
+        variance = float(shares @ self._covariance[np.ix_(places, places)] @ shares)
+        if self._paths is not None:  # everybody moves by themselves until the game
+            variance += self._paths.later(fixture) * math.fsum(shares**2)
         return math.sqrt(max(variance, 0.0))
 
 
@@ -759,21 +699,20 @@ class _Paths(NamedTuple):
     dated: bool
     unit: str
 
+    @classmethod
+    def of(cls, rating: BatchRating, path: Path) -> _Paths:
+        """Return how ratings move, from the summary of a rating."""
+        with damaged(path):
+            drift, last, unit = (rating.facts[key] for key in ("drift", "last_day", "time_unit"))
+            dated = isinstance(last, str)
+            day = float(np.datetime64(last, "D").astype(np.int64)) if dated else float(last)
+            if unit not in (None, *TIME_UNITS):
+                raise ValueError(f"time_unit: {unit!r}")
+            return cls(float(drift), day, dated, unit or "days")
+
     def later(self, fixture: Fixture) -> float:
         """Return the variance of what a rating has moved at a game; 0 if its time is not known."""
         if math.isnan(fixture.time):
             return 0.0
         day = float(day_of(np.array([fixture.time]), self.dated, self.unit)[0])
         return self.drift**2 * max(day - self.last, 0.0)
-
-
-def _paths(saved: SavedRatings) -> _Paths:
-    """Return how ratings move, from the summary of a rating."""
-    facts = saved.summary
-    with damaged(saved.path.parent / SUMMARY):
-        drift, last, unit = float(facts["drift"]), facts["last_day"], facts["time_unit"]
-        dated = isinstance(last, str)
-        day = float(np.datetime64(last, "D").astype(np.int64)) if dated else float(last)
-        if unit not in (None, *TIME_UNITS):
-            raise ValueError(f"time_unit: {unit!r}")
-    return _Paths(drift, day, dated, unit or "days")

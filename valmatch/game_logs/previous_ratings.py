@@ -12,10 +12,12 @@ from pydantic import Field
 
 from valmatch.errors import InputError, option
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, RATINGS, RatedPlayer
+from valmatch.game_logs.whole_log.result import BatchRating
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
 from valmatch.ratings.system import BatchSystem, System
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.manifest import Count, Manifest, ManifestPart, read_manifest
+from valmatch.storage.result_files import ResultFiles
 from valmatch.text.terminal import Note, shown
 
 if TYPE_CHECKING:
@@ -48,83 +50,76 @@ class PreviousRatings:
 
     def __init__(self, path: Path) -> None:
         self.path = path / RATINGS if path.is_dir() else path  # the file
-        made = self._made()
-        # the manifest beside it, which all below is from; None without one
-        self.manifest = self.path.parent / MANIFEST if made else None
-        made = made or RatingManifest()
-        # system, cap: by what the ratings were made
-        self.system, self.cap = made.system, made.cap
-        # the values of the parameters that they were made with
-        self.parameters: Mapping[str, float] = made.parameters
-        self.rated = made.rated  # the logs that they were made from
-
-    def _made(self) -> RatingManifest | None:
-        """Return the manifest of the rating, if it is there."""
-        if self.path.name != RATINGS:
-            return None
-        folder = self.path.parent
-        try:
-            found = read_manifest(folder, Manifest)
-            rated = found.command in ("rate", "rank")
-            return read_manifest(folder, RatingManifest) if rated else None
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
+        # how the ratings were made, and the manifest that says so; None without one
+        self.made, self.manifest = RatingManifest(), None
+        manifest = self.path.parent / MANIFEST
+        if self.path.name == RATINGS and manifest.exists():
+            try:
+                if read_manifest(self.path.parent, Manifest).command in ("rate", "rank"):
+                    self.made = read_manifest(self.path.parent, RatingManifest)
+                    self.manifest = manifest
+            except OSError as error:
+                raise InputError(f"{manifest}: cannot be read: {error.strerror}") from None
 
     def made_by(self) -> str:
         """Return the system that made the ratings."""
-        if self.system is None:
+        if self.made.system is None:
             raise InputError(
                 f"{self.path}: no {MANIFEST} of a rating beside it: {option('system')} says by"
                 " which system it is"
             )
-        return self.system
+        return self.made.system
 
     def check(self, system: System | BatchSystem) -> None:
         """Check that a system can go on from these ratings."""
-        if self.system not in (None, system.name):
-            what = f"holds ratings by {self.system} (allowed: by {system.name})"
+        if self.made.system not in (None, system.name):
+            what = f"holds ratings by {self.made.system} (allowed: by {system.name})"
             raise InputError(f"{self.path}: {what}")
         limits = {parameter.name: parameter for parameter in system.parameters}
-        for name, value in self.parameters.items():
-            parameter = limits.get(name)
-            if parameter is None or not parameter.low <= value <= parameter.high:
-                what = (
-                    f"(allowed: {parameter.low!r} to {parameter.high!r})"
-                    if parameter
-                    else "is none of the system"
-                )
-                raise InputError(f"{self.manifest}: damaged: parameters.{name}: {value!r} {what}")
+        for name, value in self.made.parameters.items():
+            what = "is none of the system"
+            if parameter := limits.get(name):
+                if parameter.low <= value <= parameter.high:
+                    continue
+                what = f"(allowed: {parameter.low!r} to {parameter.high!r})"
+            raise InputError(f"{self.manifest}: damaged: parameters.{name}: {value!r} {what}")
 
     def remark(self, system: System, given: Mapping[str, float]) -> str:
         """Say which values of parameters that are not given count now; "" if it goes unsaid."""
         if self.manifest is None:
             return f"{self.path}: no {MANIFEST} of a rating beside it: parameters are as published"
+        made = self.made.parameters
         taken = [
-            f"{parameter.name} = {self.parameters[parameter.name]!r}"
+            f"{parameter.name} = {made[parameter.name]!r}"
             for parameter in system.parameters
             if parameter.name not in given
-            and self.parameters.get(parameter.name, parameter.published) != parameter.published
+            and made.get(parameter.name, parameter.published) != parameter.published
         ]
         return Note(f"{', '.join(taken)}: as in {self.manifest}") if taken else ""
 
     def players(self, system: System) -> list[RatedPlayer]:
         """Read the players."""
         players: dict[str, RatedPlayer] = {}
-        choose = partial(_columns, system)
-        for row in read_rows(self.path, choose, Dialect(padded=True)):
+        for row in read_rows(self.path, partial(_columns, system), Dialect(padded=True)):
             player = _player(row, system)
             if player.player in players:
                 raise row.wrong("player", f"{shown(player.player)} is here twice")
             players[player.player] = player
         return list(players.values())
 
+    def of_whole_log(self, system: BatchSystem) -> BatchRating:
+        """Read the ratings of a whole log, from the folder that `rank` wrote."""
+        if self.manifest is None:
+            there = self.path.exists()
+            what = "no manifest of a rating beside it" if there else "no such file"
+            raise InputError(f"{self.path}: {what} (allowed: a folder of `rank`)")
+        self.check(system)
+        return BatchRating.read(ResultFiles(self.path.parent, self.made))
+
     def refuse_rated(self, log: GameLog) -> None:
         """Refuse a log that is one of those rated here, or one of them with more games."""
-        rated = sorted(
-            (file for file in self.rated if file.bytes <= log.size), key=lambda file: file.bytes
-        )
+        rated = [file for file in self.made.rated if file.bytes <= log.size]
+        rated.sort(key=lambda file: file.bytes)
         digests = log.digests([file.bytes for file in rated])
         for file, digest in zip(rated, digests, strict=True):
             if file.sha256 == digest:
@@ -141,17 +136,17 @@ class PreviousRatings:
         timed = [player for player in known if not math.isnan(player.last)]
         if not (timed and log.timed):
             return
-        last = max(timed, key=lambda player: player.last)
+        last = max(player.last for player in timed)
         time = log.columns.names[log.columns.places["time"]]
         if any(player.dated != log.dated for player in timed):
             raise InputError(
                 f"{log.name}: {time}: holds {KINDS[log.dated]}, {LAST_GAME} of {self.path}"
                 f" {KINDS[not log.dated]} (allowed: the same in both)"
             )
-        if first <= last.last and not again:
+        if first <= last and not again:
             from valmatch.game_logs.reading.cells import time_text
 
-            here, there = (time_text(value, log.dated) for value in (first, last.last))
+            here, there = (time_text(value, log.dated) for value in (first, last))
             raise InputError(
                 f"{log.name}: {time}: its first game was at {here}, but {self.path} has rated games"
                 f" up to {there} ({option('again=True')} rates it all the same)"

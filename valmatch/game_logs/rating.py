@@ -24,7 +24,6 @@ from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
 from valmatch.game_logs.roster import (
     CHANGES,
-    COUNTS,
     LAST_GAME,
     RATINGS,
     Ranking,
@@ -39,7 +38,6 @@ from valmatch.game_logs.warnings import (
     few_periods,
     log_warnings,
     nobody_at_home,
-    periods_begun,
     uneven_games,
     worse_than_a_coin,
 )
@@ -116,16 +114,7 @@ class RatedLog(Result):
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each player, the best first."""
-        ranking = self.ranking
-        more = {name: getattr(ranking, name) for name in (*COUNTS, LAST_GAME, "change")}
-        return {
-            "rank": ranking.ranks,
-            "player": ranking.players,
-            "rating": ranking.ratings,
-            "games": ranking.games,
-            **more,
-            **ranking.state,
-        }
+        return self.ranking.columns()
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
@@ -195,37 +184,25 @@ def rate_games(
     RunError
         If the results cannot be written.
     """
-    path = arguments.path("games", games)
-    return rate_log(path, RateOptions(system=system, **options))
-
-
-def rate_log(path: Path, options: RateOptions) -> RatedLog:
-    """Rate the players of a log; see `rate_games`."""
-    start, warn = _start(options), Warnings(options.warn)
+    asked = RateOptions(system=system, **options)
+    start, warn = _start(asked), Warnings(asked.warn)
     previous = start.previous
-    if previous and (warning := previous.remark(start.system, options.parameters)):
+    if previous and (warning := previous.remark(start.system, asked.parameters)):
         warn(warning)
     with ExitStack() as stack:
-        log = GameLog(path, options, start.system.largest)
-        check_scores(start.system, log)
-        if start.system.name == "zonestats" and "minutes" not in log.columns.places:
-            counted = f"{DEFAULT_MINUTES:g} minutes in a game"
-            warn(Note(f"no column minutes: every player counts as {counted}", "guessed_minutes"))
-        if not options.tune and (warning := nobody_at_home(start.values, log.at_home)):
-            warn(warning)
-        folder = None
-        if options.out is not None:
-            identity = _identity(start, options)
-            folder = stack.enter_context(claim("rate", options.out, log, previous, identity))
-        if previous and not options.again:
+        log, folder = _opened(arguments.path("games", games), asked, start, warn), None
+        if asked.out is not None:
+            identity = _identity(start, asked)
+            folder = stack.enter_context(claim("rate", asked.out, log, previous, identity))
+        if previous and not asked.again:
             previous.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
-        games = log.games(options.progress)
-        if previous and games.n_games:
-            previous.refuse_times(log, start.players, float(games.times[0]), options.again)
-        if options.tune and games.n_games:
+        read = log.games(asked.progress)
+        if previous and read.n_games:
+            previous.refuse_times(log, start.players, float(read.times[0]), asked.again)
+        if asked.tune and read.n_games:
             roster = Roster(start.system, start.values, log.players, start.players)
-            tuning = tune(roster, options.tune, games, options.train, stop)
+            tuning = tune(roster, asked.tune, read, asked.train, stop)
             start = replace(start, values=dict(tuning.parameters), tuning=tuning)
         roster = Roster(start.system, start.values, log.players, start.players, log.timed)
         ended = stack.enter_context(ExitStack())
@@ -233,20 +210,22 @@ def rate_log(path: Path, options: RateOptions) -> RatedLog:
         if folder:
             file = ended.enter_context(write_atomically(folder.path / HISTORY))
             history = HistoryWriter(file, log, isinstance(start.system, ZoneStats))
-        for piece in pieces(games, stop, start.system.pairs_at_once):
-            played = roster.play(piece, options.burn_in)
+        for piece in pieces(read, stop, start.system.pairs_at_once):
+            played = roster.play(piece, asked.burn_in)
             if history:
                 history.append(piece, played)
-        result = _result(roster, log, start, len(games.players), options.burn_in)
-        for warning in _warnings(result, games, log, start):
+        result = _result(roster, log, start, len(read.players), asked.burn_in)
+        for warning in _warnings(result, read, log, start):
             warn(warning)
         result = replace(result, warnings=list(warn))
         if folder:
             folder.remark_input(log_warnings(log))
-            ranking = result.ranking
-            tables: dict[str, dict[str, list[Any]]] = {RATINGS: ranking.columns()}
-            if any(change is not None for change in ranking.change):
-                tables[CHANGES] = {"player": ranking.players, "change": ranking.change}
+            tables = {RATINGS: result.columns()}
+            changes = tables[RATINGS].pop("change")
+            if any(change is not None for change in changes):
+                tables[CHANGES] = {"player": result.ranking.players, "change": changes}
+            if not any(result.ranking.last_game):
+                del tables[RATINGS][LAST_GAME]
             result = write_result(folder, result, tables, ended.close, parameters=result.parameters)
     return result
 
@@ -266,25 +245,20 @@ class _Start:
 def _start(options: RateOptions) -> _Start:
     """Return the system, its parameters and the players that are known before the log."""
     previous = PreviousRatings(options.ratings) if options.ratings else None
-    cap = options.cap or (previous.cap if previous else None) or MOST_DISTANT
+    cap = options.cap or (previous.made.cap if previous else None) or MOST_DISTANT
     name = options.system or (previous.made_by() if previous else DEFAULT)
-    system = _system(name, cap)
+    system = system_named(name)
+    if arguments.one_of("cap", cap, get_args(Cap)) != MOST_DISTANT:
+        if not isinstance(system, ZoneStats):
+            what = f"{name} has no cap (allowed with: zonestats)"
+            raise InputError(f"{option('cap')} {cap}: {what}")
+        system = ZoneStats(cap)
     if previous:
         previous.check(system)
-    values = values_of(system, options.parameters, previous.parameters if previous else {})
+    before = previous.made.parameters if previous else {}
+    values = values_of(system, options.parameters, before)
     check_tuned(system, options.tune)
     return _Start(system, values, cap, previous, previous.players(system) if previous else [])
-
-
-def _system(name: str, cap: str) -> System:
-    """Return a rating system, capped in one of the ways."""
-    system = system_named(name)
-    capped = arguments.one_of("cap", cap, get_args(Cap)) != MOST_DISTANT
-    if isinstance(system, ZoneStats):
-        return ZoneStats(cap) if capped else system
-    if capped:
-        raise InputError(f"{option('cap')} {cap}: {name} has no cap (allowed with: zonestats)")
-    return system
 
 
 def _identity(start: _Start, options: RateOptions) -> dict[str, object]:
@@ -295,6 +269,18 @@ def _identity(start: _Start, options: RateOptions) -> dict[str, object]:
         "given": dict(start.values),
         "cap": None if start.cap == MOST_DISTANT else start.cap,
     }
+
+
+def _opened(path: Path, options: RateOptions, start: _Start, warn: Warnings) -> GameLog:
+    """Return the log, which the system can rate."""
+    log = GameLog(path, options, start.system.largest)
+    check_scores(start.system, log)
+    if start.system.name == "zonestats" and "minutes" not in log.columns.places:
+        minutes = f"{DEFAULT_MINUTES:g} minutes in a game"
+        warn(Note(f"no column minutes: every player counts as {minutes}", "guessed_minutes"))
+    if not options.tune and (warning := nobody_at_home(start.values, log.at_home)):
+        warn(warning)
+    return log
 
 
 def _result(roster: Roster, log: GameLog, start: _Start, rows: int, burn_in: int) -> RatedLog:
@@ -331,6 +317,5 @@ def _warnings(result: RatedLog, games: Games, log: GameLog, start: _Start) -> It
         yield Note(warning) if start.players else warning  # said as a warning in the first week
     if start.players:  # week after week, each log may well be one period
         return
-    periods = periods_begun(start.values, games.times)
-    if warning := few_periods(system, start.values, periods, result.games):
+    if warning := few_periods(system, start.values, games.times, result.games):
         yield warning

@@ -41,40 +41,31 @@ def claim(
     previous: PreviousRatings | None,
     identity: Mapping[str, object],
 ) -> RunFolder:
-    """Return the folder of a rating, claimed."""
-    digest = log.sha256()
+    """Return the folder of a rating, claimed; name the file that has changed since it was made."""
     ratings = previous.path if previous else None
-    files = {"games_sha256": digest, "ratings_sha256": sha256(ratings) if ratings else None}
-    rated = [file.model_dump() for file in previous.rated] if previous else []
-    rated.append({"sha256": digest, "bytes": log.size})
-    whole = {**identity, **files}
-    made = _made_in(out, command)
-    if made and all(made.get(key) == whole[key] for key in whole if key not in CORRECTED):
-        _refuse_changes(out, log, ratings, made, files)
+    digests = {
+        "games_sha256": log.sha256(),
+        "ratings_sha256": sha256(ratings) if ratings else None,
+    }
+    identity, made = {**identity, **digests}, _made_in(out, command)
+    if made and all(made.get(k) == v for k, v in identity.items() if k not in CORRECTED):
+        changed = [key for key, digest in digests.items() if made.get(key) != digest]
+        if "games_sha256" in changed and Path(made.source).name != Path(log.name).name:
+            raise InputError(
+                f"{option('out')} {out}: holds the results of another run, the rating of"
+                f" {made.source} (this run rates {log.name}); choose another folder"
+            )
+        if changed and (made.ratings_sha256 is None) == (ratings is None):
+            what = log.name if "games_sha256" in changed else ratings
+            raise InputError(
+                f"{what}: has changed since {out} was made: delete the folder {out} and rate again"
+            )
+    rated = [file.model_dump() for file in previous.made.rated] if previous else []
+    rated.append({"sha256": digests["games_sha256"], "bytes": log.size})
     facts = {"source": log.name, "rated": rated}
     read = [log.path, ratings, ratings.parent / MANIFEST if ratings else None]
-    return RunFolder(out, command, None, whole, facts=facts, read=[path for path in read if path])
-
-
-def _refuse_changes(
-    out: Path,
-    log: GameLog,
-    previous: Path | None,
-    made: RatingManifest,
-    files: Mapping[str, str | None],
-) -> None:
-    """Refuse another log than that of a folder, or a file that has changed since it was made."""
-    changed = [key for key, digest in files.items() if made.get(key) != digest]
-    if "games_sha256" in changed and Path(made.source).name != Path(log.name).name:
-        raise InputError(
-            f"{option('out')} {out}: holds the results of another run, the rating of"
-            f" {made.source} (this run rates {log.name}); choose another folder"
-        )
-    if not changed or (made.ratings_sha256 is None) != (previous is None):
-        return
-    what = log.name if "games_sha256" in changed else previous
-    raise InputError(
-        f"{what}: has changed since {out} was made: delete the folder {out} and rate again"
+    return RunFolder(
+        out, command, None, identity, facts=facts, read=[path for path in read if path]
     )
 
 
@@ -85,8 +76,8 @@ def _made_in(folder: Path, command: str) -> RatingManifest | None:
         from valmatch.game_logs.previous_ratings import RatingManifest
         from valmatch.storage.manifest import read_manifest
 
-        found = read_manifest(folder, RatingManifest)
-        return found if found.command == command else None
+        made = read_manifest(folder, RatingManifest)
+        return made if made.command == command else None
     return None
 
 

@@ -65,16 +65,20 @@ class Ranking:
     printed: tuple[str, ...]  # those of them that people want to see
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the columns of ``ratings.csv``."""
+        """Return a row for each player, the best first."""
         return {
             "rank": self.ranks,
             "player": self.players,
             "rating": self.ratings,
             "games": self.games,
-            **{name: getattr(self, name) for name in COUNTS},
-            **({LAST_GAME: self.last_game} if any(self.last_game) else {}),
+            **{name: getattr(self, name) for name in (*COUNTS, LAST_GAME, "change")},
             **self.state,
         }
+
+
+def printed_columns(system: System) -> tuple[str, ...]:
+    """Return the further columns of a system that people want to see."""
+    return tuple(c.name for c in system.columns if c.printed and c.name != "rating")
 
 
 def read_ranking(files: ResultFiles, system: System) -> Ranking:
@@ -89,19 +93,16 @@ def read_ranking(files: ResultFiles, system: System) -> Ranking:
     changes = [math.nan] * len(table)
     if files.has(CHANGES):
         changes = files.table(CHANGES, ("change",)).numbers["change"].tolist()
-    counts = {name: [int(n) for n in numbers[name]] for name in ("rank", "games", *COUNTS)}
+    counts = {name: [int(n) for n in numbers[name]] for name in ("games", *COUNTS)}
     return Ranking(
-        counts["rank"],
-        players,
-        numbers["rating"],
-        counts["games"],
-        counts["wins"],
-        counts["losses"],
-        counts["draws"],
-        table.texts.get(LAST_GAME, blank),
-        [None if math.isnan(x) else x for x in changes],
-        {name: numbers[name] for name in more},
-        tuple(c.name for c in system.columns if c.printed and c.name != "rating"),
+        ranks=[int(rank) for rank in numbers["rank"]],
+        players=players,
+        ratings=numbers["rating"],
+        **counts,
+        last_game=table.texts.get(LAST_GAME, blank),
+        change=[None if math.isnan(x) else x for x in changes],
+        state={name: numbers[name] for name in more},
+        printed=printed_columns(system),
     )
 
 
@@ -156,37 +157,27 @@ class Roster:
         """Rank the players who have played or were known before."""
         ratings = self.ratings()
         numbers = np.flatnonzero(~np.isnan(ratings))
-        ratings = ratings[numbers]
-        order = np.lexsort((self.names.ranks()[numbers], -ratings))
-        shown: Floats = ratings[order]
-        numbers = numbers[order]
+        numbers = numbers[np.lexsort((self.names.ranks()[numbers], -ratings[numbers]))]
+        shown: Floats = ratings[numbers]
         # The rank of a rating is one more than the number of higher ones.
         ranks = 1 + np.searchsorted(-shown, -shown, side="left")
-        columns = [column.name for column in self.system.columns]
-        own = [(k, name) for k, name in enumerate(columns) if name != "rating"]
+        counts = self._counts[numbers].T.tolist()
+        last = [time_text(value, dated) for value in self._last[numbers].tolist()]
         return Ranking(
             ranks=ranks.tolist(),
             players=[self.names.texts[number] for number in numbers.tolist()],
             ratings=shown.tolist(),
             games=self._players.games[numbers].tolist(),
-            wins=self._counts[numbers, _WON].tolist(),
-            losses=self._counts[numbers, _LOST].tolist(),
-            draws=self._counts[numbers, _DRAWN].tolist(),
-            last_game=self._last_games(numbers, dated),
+            **dict(zip(COUNTS, counts, strict=True)),
+            last_game=last,
             change=[None if math.isnan(x) else x for x in (shown - self._before[numbers]).tolist()],
-            state={c: self._players.state[numbers, k].tolist() for k, c in own},
-            printed=tuple(
-                column.name
-                for column in self.system.columns
-                if column.printed and column.name != "rating"
-            ),
+            state={
+                column.name: self._players.state[numbers, k].tolist()
+                for k, column in enumerate(self.system.columns)
+                if column.name != "rating"
+            },
+            printed=printed_columns(self.system),
         )
-
-    def _last_games(self, numbers: Ints, dated: bool) -> list[str]:
-        """Return the times of the last games of players."""
-        if np.isnan(self._last[numbers]).all():
-            return [""] * len(numbers)
-        return [time_text(value, dated) for value in self._last[numbers].tolist()]
 
 
 @kernel(allocates=True)

@@ -53,10 +53,14 @@ def check_scores(system: System, log: GameLog) -> None:
         )
 
 
-def few_periods(system: System, values: Mapping[str, float], periods: int, games: int) -> str:
+def few_periods(system: System, values: Mapping[str, float], times: Floats, games: int) -> str:
     """Say that a log has few rating periods, so that ratings hardly follow it; or nothing."""
     length = values.get("period", 0.0)
-    if not length or periods >= FEW or games <= periods:
+    if not length or not len(times):
+        return ""
+    with np.errstate(over="ignore", invalid="ignore"):  # of moments that no clock shows
+        periods = 1 + int(np.count_nonzero(np.diff(np.floor(times / length)) != 0.0))
+    if periods >= FEW or games <= periods:
         return ""
     n = "one rating period" if periods == 1 else f"{periods} rating periods"
     return (
@@ -64,15 +68,6 @@ def few_periods(system: System, values: Mapping[str, float], periods: int, games
         " what was known before its period, those of the first from nothing; a shorter period, or"
         f" {option('parameters')} period=0, follows the games"
     )
-
-
-def periods_begun(values: Mapping[str, float], times: Floats) -> int:
-    """Return how many rating periods begin in some games, by their times."""
-    length = values.get("period", 0.0)
-    if not length or not len(times):
-        return 0
-    with np.errstate(over="ignore", invalid="ignore"):  # of moments that no clock shows
-        return 1 + int(np.count_nonzero(np.diff(np.floor(times / length)) != 0.0))
 
 
 def uneven_games(games: Games) -> int:

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.errors import InputError, option
+from valmatch.game_logs.options import TIME_UNITS, RankOptions
 from valmatch.game_logs.reading.columns import GameFacts
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.whole_log.options import TIME_UNITS, RankOptions
+from valmatch.game_logs.whole_log.result import HOME
 from valmatch.inputs.arguments import DEVIATION
 from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
 from valmatch.kernels.arrays import Floats, Ints
@@ -20,7 +21,6 @@ from valmatch.ratings.bradley_terry.estimating import Anchors
 from valmatch.ratings.games import Games
 from valmatch.text.terminal import Note, shown
 
-HOME = "home_advantage"
 _DAY = 86_400.0
 _FARTHEST = 1e9
 

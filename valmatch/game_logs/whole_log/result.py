@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import math
+import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.errors import InputError
+from valmatch.inputs.files import regular
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.storage.curve_file import DAMAGED, read_array
+from valmatch.storage.output import write_binary
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, warnings_entry, warnings_in
+from valmatch.text.terminal import shown
 
-RATINGS, SUMMARY = "ratings.csv", "summary.json"
-BOOTSTRAP, DAYS = "bootstrap.csv", "days.csv"
+RATINGS, SUMMARY, POSTERIOR = "ratings.csv", "summary.json", "posterior.npz"
+COEFFICIENTS, BOOTSTRAP, DAYS = "coefficients.csv", "bootstrap.csv", "days.csv"
 
 DIGITS = 6  # decimals of points, beyond which the search for the maximum has not looked
 ANCHOR = "anchor"  # the status of a player whose rating is given
-DRAW_WEIGHT = "draw_weight"  # the name of nu among the coefficients
+HOME, DRAW_WEIGHT = "home_advantage", "draw_weight"  # coefficients; the latter is nu
 
 
 def superiority_of(leads: Floats, errors: Floats) -> Floats:
@@ -27,9 +34,8 @@ def superiority_of(leads: Floats, errors: Floats) -> Floats:
     from scipy.special import ndtr  # takes long to import, and who reads ratings needs none of it
 
     sure = np.where(leads == 0.0, 0.0, np.copysign(np.inf, leads))
-    ratio = np.divide(leads, errors, out=sure, where=errors > 0.0)
-    found: Floats = ndtr(ratio)
-    return found
+    chances: Floats = ndtr(np.divide(leads, errors, out=sure, where=errors > 0.0))
+    return chances
 
 
 class PlayerRow(NamedTuple):
@@ -107,39 +113,61 @@ class Posterior:
     names: list[str]  # the players
     mean: Floats  # their ratings
     covariance: Floats | None  # of these; None without intervals, or of too many players
-    groups: Ints  # the part of each that no game links to another
-    games: Any  # (players, players) games between each two; None without a covariance
+    pairs: Ints  # (pairs, 2) indices of two who met, the better first; none without a covariance
+    games: Floats  # (pairs,) in how many games they did
 
-    def differences(self, quantile: float, critical: float | None) -> Iterator[DifferenceRow]:
-        """Yield the differences of all pairs, those of the best first."""
+    def errors(self, k: int, others: slice = slice(None)) -> Floats:
+        """Return the standard errors of the differences between a player and others."""
         assert self.covariance is not None
         own = np.diag(self.covariance)
+        variances = own[k] + own[others] - 2.0 * self.covariance[k, others]
+        errors: Floats = np.sqrt(np.maximum(variances, 0.0))
+        return errors
+
+    def differences(
+        self, groups: Ints, quantile: float, critical: float | None
+    ) -> Iterator[list[DifferenceRow]]:
+        """Yield the differences of each player and those behind, those of the best first.
+
+        Shapes: `groups` (players,), the part of each that no game links to another.
+        """
         for k, name in enumerate(self.names):
             later = slice(k + 1, None)
-            leads = self.mean[k] - self.mean[later]
-            variances = own[k] + own[later] - 2.0 * self.covariance[k, later]
-            errors = np.sqrt(np.maximum(variances, 0.0))
-            likely = superiority_of(leads, errors)
-            linked: Bools = self.groups[k] == self.groups[later]
-            between = self.games[[k]].toarray()[0, later]
-            columns = (leads, errors, likely, linked, between)
+            leads, errors = self.mean[k] - self.mean[later], self.errors(k, later)
+            met, between = self.pairs[:, 0] == k, np.zeros(len(self.names))
+            between[self.pairs[met, 1]] = self.games[met]
+            likely, linked = superiority_of(leads, errors), groups[k] == groups[later]
+            columns = (leads, errors, likely, linked, between[later])
             rows = zip(self.names[later], *(column.tolist() for column in columns), strict=True)
-            for other, lead, error, superiority, one, games in rows:
-                half = quantile * error
-                wide = None if critical is None else critical * error
-                yield DifferenceRow(
+            yield [
+                DifferenceRow(
                     name,
                     other,
                     round(lead, DIGITS),
                     round(error, DIGITS),
-                    round(lead - half, DIGITS),
-                    round(lead + half, DIGITS),
+                    round(lead - quantile * error, DIGITS),
+                    round(lead + quantile * error, DIGITS),
                     round(superiority, 9),
-                    None if wide is None else round(lead - wide, DIGITS),
-                    None if wide is None else round(lead + wide, DIGITS),
-                    "yes" if one else "no",
+                    None if critical is None else round(lead - critical * error, DIGITS),
+                    None if critical is None else round(lead + critical * error, DIGITS),
+                    "yes" if same else "no",
                     int(games),
                 )
+                for other, lead, error, superiority, same, games in rows
+            ]
+
+    def write(self, path: Path) -> None:
+        """Write the file, of ratings with a covariance."""
+        assert self.covariance is not None
+        with write_binary(path) as file:
+            np.savez(
+                file,
+                names=np.array(self.names, np.str_),
+                mean=self.mean,
+                covariance=self.covariance,
+                pairs=self.pairs,
+                games=self.games,
+            )
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,8 +190,6 @@ class BatchRating(Result):
         A check of the intervals, if asked for.
     days : sequence of DayRow
         Ratings by player and day, where players have such.
-    complete : bool
-        Whether everybody who played is rated.
     notes : sequence of str
         What the table has to say of the ratings.
     source : str
@@ -181,7 +207,6 @@ class BatchRating(Result):
     posterior: Posterior
     bootstrap: Sequence[BootstrapRow] = ()
     days: Sequence[DayRow] = ()
-    complete: bool = True
     notes: Sequence[str] = ()
     source: str = ""
     warnings: Sequence[str] = ()
@@ -194,14 +219,29 @@ class BatchRating(Result):
         rated, games = f"{facts['rated']:,} of {facts['players']:,} players", facts["games_used"]
         return f"{self.system}, {rated} by {games:,} game{'s' * (games != 1)}"
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Return a row for each player, the best first."""
-        return columns_of(PlayerRow, self.players)
+    @property
+    def complete(self) -> bool:
+        """Whether everybody who played is rated."""
+        return all(row.rating is not None for row in self.players)
+
+    @property
+    def rated(self) -> dict[str, PlayerRow]:
+        """The rows of those who have a rating, by name, the best first."""
+        return {row.player: row for row in self.players if row.rating is not None}
 
     @property
     def tied_for_first(self) -> list[str]:
         """Those who may be the best."""
         return [row.player for row in self.players if row.rank_low == 1]
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The values of the coefficients by name."""
+        return {row.name: row.value for row in self.coefficients}
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a row for each player, the best first."""
+        return columns_of(PlayerRow, self.players)
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
@@ -214,41 +254,42 @@ class BatchRating(Result):
             **warnings_entry(self.warnings),
         }
 
+    def document(self) -> dict[str, Any]:
+        """Return the summary with the ratings."""
+        return {**self.summary(), "ratings": [row._asdict() for row in self.players]}
+
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
         """Return the rating that a folder holds."""
-        from valmatch.game_logs.whole_log.saved_ratings import POSTERIOR, posterior_of
-
-        given = files.json(SUMMARY)
+        facts = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):
-            system, _ = str(given.pop("system")), given.pop("tied_for_first")
-            notes, warnings = list(map(str, given.pop("notes", ()))), warnings_in(given)
-            given.pop("warnings", None)
+            system, _ = str(facts.pop("system")), facts.pop("tied_for_first")
+            notes, warnings = list(map(str, facts.pop("notes", ()))), warnings_in(facts)
+            facts.pop("warnings", None)
             coefficients = [
-                CoefficientRow(*(row[name] for name in CoefficientRow._fields))
-                for row in given.pop("coefficients")
+                CoefficientRow(*(row[name] for name in CoefficientRow._fields))._replace(
+                    value=float(row["value"])
+                )
+                for row in facts.pop("coefficients")
             ]
-            level = float(given["level"])
-            given["level"] = level
+            facts["level"] = float(facts["level"])
+            weights = [row.value for row in coefficients if row.name == DRAW_WEIGHT]
+            if not all(0.0 <= weight < 1e9 for weight in weights):
+                raise ValueError(f"{DRAW_WEIGHT} {weights[0]!r}")
         players = _rows(files, RATINGS, PlayerRow)
         return cls(
             system,
-            given,
+            facts,
             players,
             coefficients,
-            posterior_of(files.folder / POSTERIOR, players),
+            _posterior_of(files.folder, players),
             _rows(files, BOOTSTRAP, BootstrapRow) if files.has(BOOTSTRAP) else [],
             _rows(files, DAYS, DayRow) if files.has(DAYS) else [],
-            all(row.rating is not None for row in players),
             notes,
             files.manifest.source,
             warnings,
             files.folder,
         )
-
-    def document(self) -> dict[str, Any]:
-        """Return the summary with the ratings."""
-        return {**self.summary(), "ratings": [row._asdict() for row in self.players]}
 
 
 TEXTS = ("player", "status", "day")
@@ -265,9 +306,8 @@ def _rows(files: ResultFiles, name: str, kind: type[Any]) -> list[Any]:
     table = files.table(name, numbers, [field for field in fields if field in TEXTS])
     columns: dict[str, list[Any]] = dict(table.texts)
     for field, values in table.numbers.items():
-        kept = (None if math.isnan(value) else value for value in values.tolist())
-        whole = field in COUNTS
-        columns[field] = [int(x) if whole and x is not None else x for x in kept]
+        cells = (None if math.isnan(value) else value for value in values.tolist())
+        columns[field] = [int(x) if field in COUNTS and x is not None else x for x in cells]
     if "day" in columns:
         columns["day"] = [int(day) if day.lstrip("-").isdigit() else day for day in columns["day"]]
     return [kind(*row) for row in zip(*(columns[field] for field in fields), strict=True)]
@@ -277,3 +317,93 @@ def columns_of(kind: type[Any], rows: Sequence[Any]) -> dict[str, list[Any]]:
     """Return rows of one kind as columns by name."""
     columns = list(map(list, zip(*rows, strict=True))) or [[] for _ in kind._fields]
     return dict(zip(kind._fields, columns, strict=True))
+
+
+# The posterior, read back and checked.
+
+FAR = 1e18  # beyond what any rating, variance or number of games can be
+CHECKED = 5_000  # players whose covariance is checked as one matrix, which takes long for more
+ROUNDED = 1e-9  # shares of the largest variance by which a covariance may be one but for rounding
+
+
+def _posterior_of(folder: Path, players: Sequence[PlayerRow]) -> Posterior:
+    """Return what is known together of the players of a folder, of their ratings alone if no more.
+
+    Whoever puts the players in another order may have left the covariance as it was: which player a
+    row of it is of is not known then.
+    """
+    ratings: dict[str, float] = {}
+    for k, row in enumerate(players):
+        if row.player in ratings:
+            line = k + 2 + "".join(row.player for row in players[:k]).count("\n")
+            where = f"{folder / RATINGS}:{line}: player"
+            raise InputError(f"{where}: {shown(row.player)} is there twice")
+        ratings[row.player] = math.nan if row.rating is None else row.rating
+    ratings = {name: rating for name, rating in ratings.items() if not math.isnan(rating)}
+    path, mean = folder / POSTERIOR, np.array([*ratings.values()])
+    try:
+        with zipfile.ZipFile(regular(path)) as parts:
+            posterior = _read_posterior(parts)
+    except FileNotFoundError:
+        return Posterior([*ratings], mean, None, np.zeros((0, 2), np.int64), np.zeros(0))
+    except DAMAGED as error:
+        raise InputError(f"{path}: damaged: {str(error) or 'torn':.99}") from None
+    table, names = folder / RATINGS, posterior.names
+    if names != [*ratings]:
+        same = sorted(names) == sorted(ratings)
+        what = "holds its players in another order than" if same else "is not of the players of"
+        raise InputError(f"{path}: damaged: {what} {table}")
+    apart = ~np.isclose(posterior.mean, mean, rtol=1e-12, atol=10.0**-DIGITS)
+    for k in np.flatnonzero(apart)[:1].tolist():
+        what = (
+            f"rates {shown(names[k])} {posterior.mean[k]:.{DIGITS}f}, {table} {mean[k]:.{DIGITS}f}"
+        )
+        raise InputError(f"{path}: damaged: {what}")
+    anchors = [row.status == ANCHOR for row in players if row.rating is not None]
+    spread = posterior.covariance
+    if len(names) > 1 and spread is not None and not spread.any() and not all(anchors):
+        raise InputError(f"{path}: damaged: covariance: 0 for all, of whom some are no anchors")
+    return posterior
+
+
+def _read_posterior(parts: zipfile.ZipFile) -> Posterior:
+    """Return what a file holds; raise ValueError where `rank` writes no such thing."""
+    names = read_array(parts, "names", "U", (None,))
+    if names is None or len(set(names.tolist())) != len(names):
+        raise ValueError("names: not one name for each player")
+    n = len(names)
+
+    def numbers(name: str, kinds: str, shape: Sequence[int | None]) -> NDArray[Any]:
+        array = read_array(parts, name, kinds, shape)
+        if (
+            array is None
+            or array.dtype.itemsize != 8
+            or not (-FAR < array.min(initial=0.0) <= array.max(initial=0.0) < FAR)
+        ):
+            raise ValueError(f"{name}: not numbers of {n} players")
+        return array
+
+    mean, covariance = numbers("mean", "f", (n,)), numbers("covariance", "f", (n, n))
+    _check_covariance(covariance)
+    pairs = numbers("pairs", "i", (None, 2))
+    games = numbers("games", "if", (len(pairs),))
+    first, second = pairs.T
+    if (games < 0).any() or not ((first >= 0) & (first < second) & (second < n)).all():
+        raise ValueError(f"games: not those of pairs of {n} players")
+    return Posterior(names.tolist(), mean, covariance, pairs, games)
+
+
+def _check_covariance(covariance: Floats) -> None:
+    """Refuse what is no covariance beyond rounding; that of ratings with sum 0 is singular."""
+    rounded = ROUNDED * max(covariance.diagonal().max(initial=0.0), ROUNDED)
+    if (covariance.diagonal() < 0.0).any():
+        raise ValueError("covariance: a variance is below 0")
+    for row, column in zip(covariance, covariance.T, strict=True):
+        if abs(row - column).max() > rounded:
+            raise ValueError("covariance: not symmetric")
+    some = covariance[:CHECKED, :CHECKED].copy()
+    some.flat[:: len(some) + 1] += rounded
+    try:
+        np.linalg.cholesky(some)
+    except np.linalg.LinAlgError:
+        raise ValueError("covariance: not positive semidefinite") from None
