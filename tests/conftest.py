@@ -13,7 +13,7 @@ from tests.support.sectioned_model import ENTRY
 from valmatch.cli.options import flag
 from valmatch.errors import options_called
 from valmatch.experiments.replicate import replicate
-from valmatch.kernels import compilation
+from valmatch.kernels.first_run import compiling
 from valmatch.models.registry import OWN
 
 # No test fails because a machine is busy.
@@ -36,7 +36,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _no_announcement() -> None:
     """Let no command say that it compiles, whichever test needs a kernel first."""
-    compilation._announced = True
+    compiling.announced = True
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numba
@@ -20,11 +19,10 @@ from numpy.typing import NDArray
 import valmatch
 from tests.support.command import python
 from valmatch.kernels import cache as kernel_cache
-from valmatch.kernels import compilation
+from valmatch.kernels import compilation, first_run
 from valmatch.kernels.cache import UNUSED, cache_folder
-from valmatch.kernels.compilation import announce_compilation, kernel, macro, part
-from valmatch.matching import joint, joint_search, queue
-from valmatch.matching.queue import kernel_of
+from valmatch.kernels.compilation import kernel, macro, part
+from valmatch.kernels.first_run import Compiling
 
 
 @pytest.fixture
@@ -210,46 +208,31 @@ def test_imports_of_kernels_are_those_that_python_makes() -> None:
         assert not found & set((package / "optimization").rglob("*.py"))
 
 
-class Kernel:
-    """What is announced of a kernel, kept in `place`."""
-
-    def __init__(self, place: Path | None) -> None:
-        self.py_func = start
-        self.overloads: dict[str, str] = {}
-        self.stats = SimpleNamespace(cache_path=place and str(place))
-
-
-def test_compilation_is_announced_once_and_truly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_compilation_is_announced_once_and_left_out_of_times(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = tmp_path / "matching.joint-0123"
-    place.mkdir(parents=True)
-
-    def said(*kernels: Kernel) -> str:
-        monkeypatch.setattr(compilation, "_announced", False)
-        for each in kernels:
-            announce_compilation(each)
+    def said(folder: str | None) -> str:
+        compiling = Compiling()
+        start = compiling.clock()
+        for _ in range(2):  # one for the other
+            compiling.begin(folder)
+        now = compiling.clock()
+        assert now >= start
+        assert compiling.clock() == now
+        for _ in range(2):
+            compiling.end()
+        assert compiling.seconds > 0.0
+        assert compiling.clock() - now < compiling.seconds + 60.0
+        assert compiling.kernels == 2 * (folder is not None)
         return capsys.readouterr().err
 
-    empty = Kernel(place)
-    assert said(empty, empty, Kernel(None)) == (
-        f"compiling the kernels once, which takes 10 to 60 seconds (kept in {tmp_path})\n"
+    how = "compiling kernels once, which takes 10 to 60 seconds"
+    assert said("/kept/one") == f"{how} (kept in /kept)\n"
+    assert said(None) == (
+        f"{how} (not kept: no folder of your own to write to; NUMBA_CACHE_DIR names one)\n"
     )
-    assert said(Kernel(None)) == (
-        "compiling kernels, which takes 10 to 60 seconds"
-        " (not kept: no folder of your own to write to; NUMBA_CACHE_DIR names one)\n"
-    )
-    (place / "other.py-1.nbi").touch()
-    assert said(empty) == (
-        f"compiling further kernels once, which takes 10 to 60 seconds (kept in {tmp_path})\n"
-    )
-    (place / "test_compilation.start-1.nbi").touch()
-    assert said(empty) == ""
-    used = Kernel(None)
-    used.overloads = {"of a call": "compiled"}
-    assert said(used) == ""
-    monkeypatch.setattr(compilation, "parent_process", lambda: object())
-    assert said(Kernel(None)) == ""  # a worker process
+    monkeypatch.setattr(first_run, "parent_process", lambda: object())
+    assert said(None) == ""  # a worker process
 
 
 def turned(
@@ -290,21 +273,6 @@ def one_more(count: int) -> int:
 
 def test_a_kernel_that_makes_no_array_may_call_one_that_does() -> None:
     assert one_more(4) == 7
-
-
-def test_no_part_of_joint_matching_counts_references() -> None:
-    """One part that did would count whatever array it hands on."""
-    parts = [
-        each
-        for module in (joint, joint_search)
-        for each in vars(module).values()
-        if hasattr(each, "py_func")
-    ]
-    parts.append(kernel_of(queue.run, joint))
-    assert joint_search.find_match in parts
-    options = [vars(each)["targetoptions"] for each in parts]
-    # What is expanded is compiled with the kernel that it stands in.
-    assert all(one.get("inline") == "always" or one["_nrt"] is False for one in options)
 
 
 @pytest.mark.slow
@@ -403,6 +371,9 @@ import os, resource, sys
 from pathlib import Path
 from numba.core import event
 from valmatch.kernels.compilation import kernel
+from valmatch.kernels.first_run import compiling
+
+compiling.announced = True
 
 class Compiled(event.Listener):
     def on_start(self, event):
@@ -428,8 +399,6 @@ def inner(value):
 def outer(value):
     return 2.0 * inner(value)
 
-if sys.argv[1] == "another owns files":
-    os.geteuid = lambda: 12345
 print(outer(3.0), outer(3))
 """
 
@@ -447,20 +416,15 @@ def kernel_process(folder: Path, what: str) -> subprocess.Popen[str]:
 
 @pytest.mark.slow
 def test_processes_that_start_together_compile_no_kernel_twice(tmp_path: Path) -> None:
+    """Nor does one that is killed while it compiles hold the others up."""
+    killed = kernel_process(tmp_path, "dies")
+    assert killed.communicate(timeout=120)[0] == "compiled\n"
+    assert killed.returncode == -9
     processes = [kernel_process(tmp_path, "lives") for _ in range(3)]
     said = "".join(process.communicate(timeout=120)[0] for process in processes)
     assert said.count("8.0 8.0") == 3
     assert said.count("compiled") == 4
     assert list((tmp_path / "cache").rglob("*.lock"))
-
-
-@pytest.mark.slow
-def test_a_process_that_is_killed_while_it_compiles_holds_nobody_up(tmp_path: Path) -> None:
-    killed = kernel_process(tmp_path, "dies")
-    assert killed.communicate(timeout=120)[0] == "compiled\n"
-    assert killed.returncode == -9
-    said, _ = kernel_process(tmp_path, "lives").communicate(timeout=120)
-    assert said.count("compiled") == 4
 
 
 class Planted:
@@ -475,36 +439,28 @@ class Planted:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("what", "names", "mode", "why"),
+    ("what", "mode", "why"),
     [
-        ("lives", "*.nbi", 0o622, "others can write to "),
-        ("lives", "*.nbc", 0o620, "others can write to "),
-        ("lives", "valmatch", 0o720, "others can write to "),
-        ("another owns all", "*.nbi", 0o600, "another user owns "),
-        ("another owns files", "*.nbi", 0o600, "another user owns "),
+        ("lives", 0o711, "others can open "),
+        ("lives", 0o720, "others can open "),
+        ("another owns all", 0o700, "another user owns "),
     ],
 )
-def test_kernels_that_others_may_have_written_are_not_read(
-    what: str, names: str, mode: int, why: str, tmp_path: Path
+def test_folders_that_others_may_have_written_in_are_not_read(
+    what: str, mode: int, why: str, tmp_path: Path
 ) -> None:
-    kernel_process(tmp_path, "lives").communicate(timeout=120)
+    assert kernel_process(tmp_path, "lives").communicate(timeout=120)[1] == ""
     cache = tmp_path / "cache"
     (whole,) = cache.iterdir()
-    for path in (whole, *whole.rglob("*")):
-        allowed = 0o077 if path.is_dir() else 0o022 * (path.suffix != ".lock")
-        assert path.stat().st_mode & allowed == 0, path
-    for path in cache.rglob(names if names.startswith("*") else "*.nb?"):
+    assert {path.stat().st_mode & 0o777 for path in (whole, *whole.iterdir())} == {0o700}
+    for path in cache.rglob("*.nb?"):
         path.write_bytes(pickle.dumps(Planted(tmp_path / "run")))
-    for path in cache.rglob(names):
-        path.chmod(mode)
+    whole.chmod(mode)
     said, warned = kernel_process(tmp_path, what).communicate(timeout=120)
     assert said.count("compiled") == 4
     (line,) = warned.splitlines()
     assert line.startswith(f"warning: kernels in {whole} are not read, but compiled: {why}{whole}")
     assert not (tmp_path / "run").exists()
-    if names == "*.nbi" and what == "lives":  # replaced by that of the owner
-        again = kernel_process(tmp_path, "lives").communicate(timeout=120)
-        assert again == ("8.0 8.0\n", "")
 
 
 @pytest.mark.slow

@@ -15,11 +15,9 @@ from valmatch.experiments.run_manifests import SimulateManifest, config_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import read_text
-from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.plain_tickets.explaining import Failed, Reasons, explain
 from valmatch.matching.plain_tickets.judging import Lack, holds_from
 from valmatch.matching.plain_tickets.pool import Pool, Proposal, missing
-from valmatch.matching.tickets.driving import play as play_kernel
 from valmatch.matching.tickets.playing import Outcome, play
 from valmatch.models.tickets.model import TicketsModel, TicketWorld
 from valmatch.rule_sets.types import OF_PREDICATE
@@ -83,7 +81,6 @@ def _replayed(folder: Path) -> WorldReading:
     made = read_manifest(folder, Manifest).get("searches")
     if not (isinstance(made, list) and made and set(made) <= set(SEARCHES)):
         raise InputError(f"{folder / MANIFEST}: damaged: searches: {shown(made)}")
-    announce_compilation(play_kernel)
     return world._replace(searches=tuple(one for one in SEARCHES if one in made))
 
 
@@ -100,7 +97,6 @@ def simulated(folder: Path) -> tuple[TicketWorld, Outcome]:
         world = model.world(inputs, *address)
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
-    announce_compilation(play_kernel)
     return world, play(*world, counted=False)
 
 

@@ -12,7 +12,7 @@ from valmatch.errors import InputError
 from valmatch.game_logs.scores import Played, new_tally, note_game, note_pair, unplayed
 from valmatch.inputs.csv_reader import unmark
 from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.kernels.compilation import announce_compilation, part
+from valmatch.kernels.compilation import part
 from valmatch.ratings.games import Games, Players, add_scores, open_game
 from valmatch.ratings.matches import kernel_of
 from valmatch.ratings.system import NO_VERBS, Chances, System
@@ -138,7 +138,6 @@ def play(
 ) -> None:
     """Predict each game from what is known before it, then rate it."""
     kernel = kernel_of(_play_games, system.verbs, system.deviation if system.conservative else -1)
-    announce_compilation(kernel)
     numbers = np.asarray(system.numbers(values), np.float64)
     end = kernel(0, games.n_games, games, players, burn_in, numbers, played)
     if end < games.n_games:

@@ -24,8 +24,7 @@ from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.kernels.compilation import announce_compilation
-from valmatch.policies.joint.batch import Batch, choose_batch, chooser
+from valmatch.policies.joint.batch import Batch, choose_batch
 from valmatch.policies.joint.belief import Belief
 from valmatch.policies.joint.leader import times_ahead
 from valmatch.policies.joint.outcomes import expected_score_at
@@ -478,7 +477,6 @@ def next_pairs(
         identity = {**asked.identity, "allowed_sha256": sha256(*allowed) if allowed else None}
         claimed = rated.folder(asked.out, "next", identity, allowed)
     with claimed as folder:
-        announce_compilation(chooser(asked.policy))
         chosen = choose_batch(
             rated.belief,
             asked.policy,

@@ -34,8 +34,8 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats, Ints, Words
-from valmatch.kernels.compilation import announce_compilation, kernel
-from valmatch.policies.joint.batch import choose_batch, chooser
+from valmatch.kernels.compilation import kernel
+from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import Belief
 from valmatch.ratings.bradley_terry.dense import (
     Counts,
@@ -460,7 +460,6 @@ def plan_games(
             raise InputError(f"{rated.path}: {what}")
     league = _league(asked, rated)
     _tell_cost(league, asked)
-    announce_compilation(fit_counts if asked.policy == UNIFORM else chooser(asked.policy))
     with ExitStack() as stack:
         folder = None
         if asked.out is not None:

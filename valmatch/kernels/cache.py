@@ -11,8 +11,8 @@ Before numba looks into its cache, it imports and registers all that it can comp
 also imports scipy's linear algebra: that takes longer than the rest of a short command. A kernel of
 the cache needs numba's runtime alone. For one that is not there, the compiler registers all itself.
 
-Loading a kernel runs what its files say, so nothing is read that another user may have written:
-folders are for their owner alone.
+Loading a kernel runs what its files say, so folders are closed to all but their owner, and others
+are not read.
 
 Who compiles a kernel holds a lock of its own; others who need it wait, and load it. A lock ends
 with its process, however that ends. As no kernel calls itself, nobody waits in a circle.
@@ -28,16 +28,18 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from multiprocessing import parent_process
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from valmatch.text.terminal import one_line
 
 UNUSED = 14 * 86_400.0
 """Seconds without a start after which the kernels of a former state are removed."""
+
+PACKAGE = Path(__file__).parents[1]
 
 IMPORT = re.compile(rb"^[ \t]*(?:from|import) valmatch\.?([\w.]*)(?: import (\([^)]*\)|.*))?", re.M)
 """An import of something of the package: its module, and the names that are taken from it."""
@@ -53,8 +55,16 @@ NOT_READ = "kernels in {} are not read, but compiled: {}"
 NOT_KEPT = "kernels cannot be kept in {}: {}; every run compiles them again"
 _warned: set[tuple[str, Path]] = set()  # which of these has been said of which folder
 
-REPLACED = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
-"""What numba's method to load calls, in whose place another stands."""
+
+def keep(kernel: Any, given: str, variant: str = "", parts: tuple[Path, ...] = ()) -> None:  # noqa: ANN401
+    """Keep a kernel in the folder that is given, or the user's; one process compiles it.
+
+    A variant of a kernel is also made from the files of its parts.
+    """
+    source = Path(kernel.py_func.__code__.co_filename)
+    if folder := cache_folder(PACKAGE, source, given, variant, parts):
+        kernel._cache = _cache_class()(folder, kernel.py_func)
+        kernel.compile = partial(_compile, kernel.compile, kernel._cache.lock)
 
 
 @cache
@@ -67,21 +77,19 @@ def cache_folder(
     """
     inside = source.relative_to(package) if source.is_relative_to(package) else Path(source.name)
     name = ".".join((*inside.with_suffix("").parts, *filter(None, [variant])))
-    all_kernels = (Path(given) if given else _cache_home()) / "valmatch"
-    folder = all_kernels / f"{name}-{_state_of(package, source, *parts)}"
     try:
+        all_kernels = (Path(given) if given else _cache_home()) / "valmatch"
+        folder = all_kernels / f"{name}-{_state_of(package, source, *parts)}"
         all_kernels.mkdir(OWNER_ALONE, parents=True, exist_ok=True)
-        why = _doubtful(all_kernels)
-        if not why:
-            if not folder.exists():
-                _remove_unused(all_kernels.glob(f"{name}-*"))
-            folder.mkdir(OWNER_ALONE, exist_ok=True)
-            why = _doubtful(folder)
-        if why:
-            _warn(NOT_READ, all_kernels, why)
-            return ""
+        if not folder.exists():
+            _remove_unused(all_kernels.glob(f"{name}-*"))
+        folder.mkdir(OWNER_ALONE, exist_ok=True)
+        for place in (all_kernels, folder):
+            if why := _open_to_others(place):
+                _warn(NOT_READ, all_kernels, why)
+                return ""
         os.utime(folder)
-    except OSError:  # nowhere to write
+    except (OSError, RuntimeError):  # nowhere to write, or no home
         return ""
     return str(folder)
 
@@ -95,17 +103,14 @@ def _cache_home() -> Path:
     return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
 
 
-def _doubtful(path: Path) -> str:
-    """Return why what stands in a file or a folder may be somebody else's, "" if it cannot."""
+def _open_to_others(folder: Path) -> str:
+    """Return why somebody else may have written in a folder, "" if nobody can have."""
     if not hasattr(os, "geteuid"):
         return ""  # where there are no such users
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return ""
+    found = folder.stat()
     if found.st_uid != os.geteuid():
-        return f"another user owns {path}"
-    return f"others can write to {path}" if found.st_mode & 0o022 else ""
+        return f"another user owns {folder}"
+    return f"others can open {folder} (chmod 700 closes it)" if found.st_mode & 0o077 else ""
 
 
 def _state_of(package: Path, *sources: Path) -> str:
@@ -151,12 +156,9 @@ def _contents(package: Path, path: Path) -> tuple[str, set[Path]]:
 def _modules(package: Path) -> dict[bytes, Path]:
     """Return the files of the package by their modules' names without the package's."""
     found = {}
-    for folder, _, names in os.walk(package):
-        stem = folder[len(str(package)) + 1 :].replace(os.sep, ".")
-        for name in names:
-            if name.endswith(".py"):
-                module = f"{stem}.{name[:-3]}".removeprefix(".").removesuffix(".__init__")
-                found[module.encode()] = Path(folder, name)
+    for path in package.rglob("*.py"):
+        name = ".".join(path.relative_to(package).with_suffix("").parts)
+        found[name.removesuffix(".__init__").encode()] = path
     return found
 
 
@@ -172,26 +174,9 @@ def _remove_unused(folders: Iterator[Path]) -> None:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def keep(kernel: Any, folder: str) -> None:  # noqa: ANN401 - numba has no types
-    """Keep a kernel in a folder; load it from there where numba's runtime alone was started.
-
-    One that is not there is compiled by one process. A numba in which that is done in another way
-    is left to do it.
-    """
-    with suppress(ImportError, AttributeError):
-        kernel._cache = cache = _cache_in(folder, kernel.py_func)
-        if hasattr(cache, "lock"):
-            kernel.compile = partial(_compile, kernel.compile, cache.lock)
-
-
-def _cache_in(folder: str, function: Callable[..., object]) -> Any:  # noqa: ANN401
-    """Return numba's cache of a function, in a folder that says by its name what is in it."""
-    return _cache_class()(folder, function)
-
-
 @cache
-def _cache_class() -> Any:  # noqa: ANN401
-    """Return the class of these caches."""
+def _cache_class() -> Any:  # noqa: ANN401 - numba has no types
+    """Return the class of caches in a folder that says by its name what is in it."""
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
     from numba.core.runtime.nrt import rtsys
 
@@ -213,44 +198,24 @@ def _cache_class() -> Any:  # noqa: ANN401
         def from_function(self, *_: object) -> Place:  # type: ignore[override]
             return self
 
-    class Plain(FunctionCache):
+    class Cache(FunctionCache):
         def __init__(self, folder: str, function: Callable[..., object]) -> None:
             place = Place(folder, function.__code__.co_firstlineno)
             files: Any = type("Files", (CompileResultCacheImpl,), {"_locator_classes": [place]})
             self._impl_class = files
             super().__init__(function)  # type: ignore[no-untyped-call]
-
-    class Cache(Plain):
-        """Numba's cache, for its owner alone; what it does not have one process makes."""
-
-        def __init__(self, folder: str, function: Callable[..., object]) -> None:
-            super().__init__(folder, function)
             self.lock = ExitStack()  # held by whoever compiles
-            file: Any = self._cache_file
-            self._index = Path(file._index_path)
-            file._open_for_write = partial(_open_for_write, file._open_for_write)
+            self._index = Path(self._cache_file._index_path)
 
         def load_overload(self, signature: Any, context: Any) -> Any:  # noqa: ANN401
             """Load a kernel, if the cache has it, or another process is making it."""
             rtsys.initialize(context)
-            self._remove_doubtful()
             with self._guard_against_spurious_io_errors():
                 found = self._load_overload(signature, context)  # type: ignore[no-untyped-call]
                 if found is None:
                     self.lock.enter_context(_locked(self._index.with_suffix(".lock")))
                     found = self._load_overload(signature, context)  # type: ignore[no-untyped-call]
                 return found
-
-        def _remove_doubtful(self) -> None:
-            """Remove files that may be somebody else's; let nobody read what remains."""
-            index = self._index
-            for path in (index.parent, index, *index.parent.glob(f"{index.stem}.*.nbc")):
-                if why := _doubtful(path):
-                    _warn(NOT_READ, index.parents[1], why)
-                    try:
-                        path.unlink()
-                    except OSError:  # also where it is the folder
-                        self.disable()  # type: ignore[no-untyped-call]
 
         def save_overload(self, signature: Any, compiled: Any) -> None:  # noqa: ANN401
             """Keep a kernel; without room for it, say so and go on with what is in memory."""
@@ -259,18 +224,7 @@ def _cache_class() -> Any:  # noqa: ANN401
             except OSError as error:
                 _warn(NOT_KEPT, self._index.parents[1], error.strerror or str(error))
 
-    known = FunctionCache.load_overload.__code__.co_names == REPLACED
-    return Cache if known else Plain
-
-
-@contextmanager
-def _open_for_write(
-    open_for_write: Callable[[str], AbstractContextManager[BinaryIO]], path: str
-) -> Iterator[BinaryIO]:
-    """Open a file of numba's cache that nobody else may write to, whatever the umask."""
-    with open_for_write(path) as file:
-        Path(file.name).chmod(OWNER_ALONE & 0o666)
-        yield file
+    return Cache
 
 
 def _warn(text: str, folder: Path, why: str) -> None:
@@ -282,23 +236,20 @@ def _warn(text: str, folder: Path, why: str) -> None:
 
 
 def _compile(compile_kernel: Callable[[Any], Any], lock: ExitStack, signature: Any) -> Any:  # noqa: ANN401
-    """Load or compile a kernel and keep it, and let go of its lock."""
+    """Load or compile a kernel and keep it, and let go of its lock.
+
+    Meanwhile nobody looks for garbage: compiling makes many objects, of which it keeps most.
+    """
     from numba.core.compiler_lock import global_compiler_lock
 
-    with global_compiler_lock, lock, _uncollected():
-        return compile_kernel(signature)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Look for no garbage: compiling makes many objects, of which it keeps most."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
+    with global_compiler_lock, lock:
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return compile_kernel(signature)
+        finally:
+            if collects:
+                gc.enable()
 
 
 @contextmanager

@@ -7,20 +7,17 @@ Numba is imported with the first kernel; not where kernels are left in plain Pyt
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache, partial
-from multiprocessing import parent_process
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 
+from valmatch.kernels import first_run
 from valmatch.kernels.address_space import check_address_space
 from valmatch.kernels.plain_python import interpreted
-from valmatch.text.terminal import one_line
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -31,10 +28,6 @@ STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """No fastmath, because results must be reproducible; no GIL, because a thread may wait for it."""
 
 VARIANT = "variant"  # where a copy made by `variant` has its name, and the files of its parts
-COMPILING = "which takes 10 to 60 seconds"  # how long compiling takes, of the kernels of one model
-
-_announced = False
-_announcing = threading.Lock()
 
 
 @overload
@@ -55,15 +48,11 @@ def kernel(function: F | None = None, *, allocates: bool = False) -> F | Callabl
         return partial(kernel, allocates=allocates)
     if interpreted():
         return function
-    from valmatch.kernels.cache import cache_folder, keep
+    from valmatch.kernels.cache import keep
 
     numba = import_numba()
     compiled = numba.njit(_nrt=allocates, **STRICT)(function)
-    package, source = Path(__file__).parents[1], Path(function.__code__.co_filename)
-    variant = function.__dict__.get(VARIANT, ())
-    with suppress(RuntimeError, OSError):  # nowhere to write
-        if folder := cache_folder(package, source, numba.config.CACHE_DIR, *variant):
-            keep(compiled, folder)
+    keep(compiled, numba.config.CACHE_DIR, *function.__dict__.get(VARIANT, ()))
     return cast(F, _without_literals(compiled))
 
 
@@ -147,6 +136,7 @@ def import_numba() -> Any:  # noqa: ANN401 - numba has no types
         check_address_space()
     import numba
 
+    first_run.watch()
     return numba
 
 
@@ -165,36 +155,6 @@ def _without_literals(kernel: Any) -> Any:  # noqa: ANN401 - numba has no types
 
     kernel.get_call_template = plain_template
     return kernel
-
-
-def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
-    """Say on stderr that kernels are about to be compiled, if the cache does not have this one.
-
-    Said once a process, whatever the number of kernels, and not by worker processes.
-    """
-    global _announced
-    if _announced or getattr(kernel, "overloads", None):  # looking into the cache takes time
-        return
-    if parent_process() is not None or not hasattr(kernel, "py_func"):
-        return
-    function, place = kernel.py_func, kernel.stats.cache_path
-    stem = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-"
-    if place and any(Path(place).glob(f"{stem}*.nbi")):
-        return
-    with _announcing:
-        if _announced:
-            return
-        _announced = True
-    if not place:
-        text = (
-            f"compiling kernels, {COMPILING}"
-            " (not kept: no folder of your own to write to; NUMBA_CACHE_DIR names one)"
-        )
-    else:
-        whole = Path(place).parent
-        what = "further kernels" if any(whole.glob("*/*.nbi")) else "the kernels"
-        text = f"compiling {what} once, {COMPILING} (kept in {whole})"
-    print(one_line(text), file=sys.stderr)
 
 
 # Parts of kernels that are optimised only in the kernels that call them.

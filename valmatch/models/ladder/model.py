@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from valmatch.draws.streams import Streams
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Records
-from valmatch.kernels.compilation import announce_compilation
 from valmatch.kernels.scratch import Scratch
 from valmatch.matching.living.ladder_adapter import queue_of
 from valmatch.matching.living.registry import kernel_numbers
@@ -315,7 +314,6 @@ class LadderModel(Model[InitialState]):
     def play(self, inputs: InitialState, log: Log) -> Run:
         """Play a replication, day by day."""
         factors = self._factors
-        announce_compilation(self._advance)
         players, ratings = self._players(inputs.population)
         loop = new_loop(
             players,

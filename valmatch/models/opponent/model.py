@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import announce_compilation, kernel, variant
+from valmatch.kernels.compilation import kernel, variant
 from valmatch.models.curves import (
     PRIOR,
     VALUES,
@@ -247,9 +247,7 @@ class OpponentModel(CurveModel[SamplePath]):
         )
         draws = Draws(inputs.performances, inputs.choices)
         for k, policy in enumerate(factors.policies):
-            function = path_by(policy)
-            announce_compilation(function)
-            function(known, start, draws, Course(*(rows[k] for rows in course)))
+            path_by(policy)(known, start, draws, Course(*(rows[k] for rows in course)))
         course.opponents[:] = order[course.opponents]
         return course
 

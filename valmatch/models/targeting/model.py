@@ -13,7 +13,7 @@ import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import announce_compilation, kernel, variant
+from valmatch.kernels.compilation import kernel, variant
 from valmatch.models.curves import (
     PRIOR,
     VALUES,
@@ -175,9 +175,7 @@ class TargetingModel(CurveModel[SamplePath]):
         )
         path = inputs._replace(prior=believed(self._factors, inputs.prior))
         for k, policy in enumerate(self._factors.policies):
-            function = path_by(policy)
-            announce_compilation(function)
-            function(self._aim, path, Course(*(rows[k] for rows in course)))
+            path_by(policy)(self._aim, path, Course(*(rows[k] for rows in course)))
         return course
 
     def summary(self, inputs: SamplePath, course: Course) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, get_args
 
@@ -13,15 +13,12 @@ from valmatch.errors import InputError
 from valmatch.inputs.csv_reader import joined_names
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.living.queue import PresetReport
 from valmatch.matching.tickets.columns import Played, Tickets, objects_of
-from valmatch.matching.tickets.driving import play
 from valmatch.matching.tickets.games import (
     NO_BACKFILLS,
     Backfills,
     Serving,
-    play_games,
     play_with_games,
 )
 from valmatch.matching.tickets.layout import COMPLETED, STATUSES
@@ -29,7 +26,6 @@ from valmatch.matching.tickets.playing import play_columns
 from valmatch.matching.tickets.search import MOST_TRIED
 from valmatch.models.model import (
     NO_FILES,
-    Batch,
     Model,
     Outcome,
     Record,
@@ -343,17 +339,6 @@ class TicketsModel(Model[Tickets]):
         if self._factors.match.backfill != "none":
             tables = (*tables, backfills_table(run))
         return Record(self._responses(run, blocked), tables)
-
-    def run_many(
-        self,
-        streams: Streams,
-        replications: Sequence[int],
-        controls: bool,
-        check: Callable[[], None],
-    ) -> Batch:
-        """Run replications one by one."""
-        announce_compilation(play if self._factors.match.backfill == "none" else play_games)
-        return super().run_many(streams, replications, controls, check)
 
     def play(self, inputs: Tickets) -> Replication:
         """Let a rule set match the tickets of a replication."""

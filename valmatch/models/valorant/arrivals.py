@@ -13,7 +13,7 @@ import numpy as np
 from valmatch.draws.distributions import fill_exponential, fill_normal, fill_poisson
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints, Words
-from valmatch.kernels.compilation import announce_compilation, kernel
+from valmatch.kernels.compilation import kernel
 
 GAPS, VECTORS, BLOCKS, PATIENCE = range(4)
 """Sources of randomness: unit-rate gaps between arrivals; skill vectors; which blocks of a log are
@@ -252,7 +252,6 @@ class ArrivalProcess:
 
         `streams` serves one replication at a time: exhaust the iterator before opening another.
         """
-        announce_compilation(draw_players)
         gaps, normals = streams.words(replication, GAPS), streams.words(replication, VECTORS)
         size = min(size, self.room)
         clock = np.zeros(2)

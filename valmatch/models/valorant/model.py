@@ -16,7 +16,6 @@ from valmatch.errors import InputError
 from valmatch.inputs.csv_reader import joined_names
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.queue import (
     Arrivals,
     clear,
@@ -24,7 +23,6 @@ from valmatch.matching.queue import (
     kernel_of,
     let_arrive,
     new_counts,
-    run,
 )
 from valmatch.matching.registry import QUEUES, queue_rule
 from valmatch.matching.rules import Rules, known_team, ticks_per_hour
@@ -327,7 +325,6 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
         A day does not fit if its players are unusually many, or if the queue is to grow.
         """
-        announce_compilation(self._make_days)
         assert self._process is not None
         out = RESPONSES.record(replications.size)
         standard = self._sums.standard if self._sums and seen.size else (0.0, 1.0)
@@ -400,7 +397,6 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         if self._open_ended:
             chunks = list(chunks)
             self._end_day(float(chunks[-1].times[-1]))
-        announce_compilation(kernel_of(run, self._rule))
         ahead, count = iter(chunks), 0
         chunk, departures = next(ahead), None
         if self._factors.gives_up:  # then all come in one chunk

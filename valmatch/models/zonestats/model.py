@@ -11,7 +11,7 @@ import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import announce_compilation, kernel, macro, part
+from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.models.curves import CurveModel, axes_of
 from valmatch.models.model import NO_FILES, Response, Responses, Table, amount, share
 from valmatch.models.zonestats.factors import ZoneStatsFactors
@@ -444,7 +444,6 @@ class ZoneStatsModel(CurveModel[RandomNumbers]):
         errors, ratings = np.empty(factors.n_enabled), np.empty(factors.n_enabled)
         rounds = np.zeros((factors.games_per_player, len(ROUND)))
         log = np.empty((self._n_games if logged else 0, self._n_seats, len(LOG)))
-        announce_compilation(play)
         settled = play(self._rules, inputs, skills, seats, room, errors, ratings, rounds, log)
         contests, loss, _, _, error = rounds.T
         measures = np.array([[error, _per_contest(loss, contests)]])
