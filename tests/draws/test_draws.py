@@ -28,12 +28,19 @@ from valmatch.draws.distributions import (
     fill_exponential,
     fill_normal,
     fill_poisson,
-    fill_uniform,
+    next_uniform,
 )
 from valmatch.draws.philox import BLOCK, END, POSITION, rewind
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Words
 from valmatch.kernels.compilation import kernel
+
+
+@kernel(allocates=True)
+def fill_uniform(stream: Words, out: Floats) -> None:
+    for i in range(out.size):
+        out[i] = next_uniform(stream)
+
 
 Fill = Callable[[Words, Floats], None]
 

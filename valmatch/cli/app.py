@@ -130,6 +130,7 @@ MODULES = {
     "solvers": "lists",
     "problems": "lists",
     "configs": "lists",
+    "warm": "warm",
 }
 """The commands in the order of the help, with the module of ``valmatch.cli`` each is in."""
 

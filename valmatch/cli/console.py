@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from valmatch.execution.interruption import ENDINGS
+from valmatch.kernels.first_run import compiling
 from valmatch.text.durations import in_words
 from valmatch.text.terminal import Note, one_line
 
@@ -145,7 +146,7 @@ class Bar:
     ) -> None:
         self._what, self._total, self._say, self._progress = what, total, say, progress
         self._earlier = self.done = 0  # steps that an earlier run left, and all so far
-        self._begun = self._last = time.monotonic()
+        self._begun = self._last = compiling.clock()
         self._note = ""
         if progress:
             self._task = progress.add_task(what, total=total)
@@ -162,7 +163,7 @@ class Bar:
     def __call__(self, steps: int) -> None:
         """Move on."""
         self.done += steps
-        now = time.monotonic()
+        now = compiling.clock()
         if self._progress:
             line = self._line(now - self._begun) + self._note
             self._progress.update(self._task, advance=steps, description=line)

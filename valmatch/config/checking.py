@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn, TypeVar
@@ -32,6 +33,7 @@ from valmatch.inputs.yaml_document import (
     place,
     show,
     to_value,
+    without,
     written_key,
 )
 from valmatch.models.registry import MODELS, OWN, ModelEntry, load_model, unknown_model
@@ -49,18 +51,18 @@ BY_FACTOR = {("optimize", "variables"), ("design", "ranges")}
 
 def problem_names(root: Node) -> dict[str, list[str]]:
     """Return the path of the bound of each constraint and of the weight of each term, by name."""
-    paths = {name: ["optimize", "objective", name, "weight"] for name in _part(root, "objective")}
-    for name, given in _part(root, "constraints").items():
-        bounds = [key for key in BOUNDS if isinstance(given, dict) and given.get(key) is not None]
-        if bounds:
+
+    def part(key: str) -> dict[str, object]:
+        node = find(root, ["optimize", key])
+        value = to_value(node) if node is not None else None
+        return value if isinstance(value, dict) else {}
+
+    paths = {name: ["optimize", "objective", name, "weight"] for name in part("objective")}
+    for name, constraint in part("constraints").items():
+        given = constraint if isinstance(constraint, dict) else {}
+        if bounds := [key for key in BOUNDS if given.get(key) is not None]:
             paths[name] = ["optimize", "constraints", name, bounds[0]]
     return paths
-
-
-def _part(root: Node, key: str) -> dict[str, object]:
-    node = find(root, ["optimize", key])
-    found = to_value(node) if node is not None else None
-    return found if isinstance(found, dict) else {}
 
 
 class ProblemUnits:
@@ -69,21 +71,22 @@ class ProblemUnits:
     def __init__(self, model: str, factors: Factors | None) -> None:
         self._model, self._factors = model, factors
 
-    def plain(self, value: object, path: tuple[str, ...], given: object = None) -> object:
+    def plain(self, value: object, path: tuple[str, ...], outer: object = None) -> object:
         """Return a section in which durations that are written with a unit are plain numbers."""
         if isinstance(value, dict) and len(path) < 4:
             return {key: self.plain(inner, (*path, key), value) for key, inner in value.items()}
         if len(path) < 4 or not isinstance(value, str):
             return value
-        unit = self.unit(path, given)
+        unit = self.unit(path, outer)
         # In any unit where what it is of will be refused.
         return in_unit(value, "hours" if unit is None else unit)
 
-    def unit(self, path: Sequence[str | int], given: object) -> str | None:
-        """Return the unit of the number at the path of a key."""
-        if len(path) != 4:
-            return ""
-        section, key, name, inner = map(str, path)
+    def unit(self, path: Sequence[str | int], outer: object) -> str | None:
+        """Return the unit of the number at the path of a key in an outer mapping.
+
+        None where what it is of is not known.
+        """
+        section, key, name, inner = map(str, path) if len(path) == 4 else [""] * 4
         bound = (section, key) == ("optimize", "constraints") and inner in BOUNDS
         if not (bound or (section, key) in BY_FACTOR):
             return ""
@@ -91,15 +94,12 @@ class ProblemUnits:
             return None
         if not bound:
             return unit_at(MODELS[self._model].factors, name)
-        return self._of_response(given.get("response") if isinstance(given, dict) else None)
-
-    def _of_response(self, name: object) -> str | None:
-        """Return the unit of a response that the model has with these factors, or always."""
         model: Any = load_model(self._model)
         responses = list(getattr(model, "responses", ()))
         if self._factors is not None and hasattr(model, "further"):
             responses += model.further(self._factors)
-        return next((response.unit for response in responses if response.name == name), None)
+        response = outer.get("response") if isinstance(outer, dict) else None
+        return next((one.unit for one in responses if one.name == response), None)
 
 
 TOP_LEVEL = ("model", "factors", *SECTIONS)
@@ -141,8 +141,9 @@ class _Check:
         """Check all of the document; raise with one line for each problem."""
         model = self._model()
         entry = MODELS.get(model)
-        self._move_files(entry)
-        self._move_mappings(entry)
+        if entry:
+            self._move_files(entry)
+            self._move_mappings(entry)
         inner = {**self._problem_names(), **(_named_factors(entry.factors) if entry else {})}
         self.keys = ("model", "factors", *(entry.files if entry else FILES), *SECTIONS)
         known = self.keys if entry else TOP_LEVEL
@@ -158,7 +159,11 @@ class _Check:
                 self.problems.append((value, wrong))
             else:
                 self._unknown_key(key, value, inner)
-        files = self._files(entry, folder) if entry else {}
+        files = {}
+        for name in entry.files if entry else ():
+            node = find(self.root, [name])
+            if node is not None and kind(node) != "null":
+                files[name] = self._file(name, node, folder)
         cls = entry.factors if entry else Factors
         context = {"files": frozenset(files)}
         # Without a factor that is no mapping, what goes with it would be refused, too.
@@ -180,9 +185,9 @@ class _Check:
             design=design,
             source=source,
             warnings=tuple(
-                Notice(f"{place(self._closest_node(name.split('.')))}: {name}: {text}", "setting")
-                for name, text in (
-                    (f"factors.{factor}", text) for factor, text in factors.remarks()
+                Notice(f"{place(self._closest_node(path))}: {'.'.join(path)}: {text}", "setting")
+                for path, text in (
+                    (["factors", *name.split(".")], text) for name, text in factors.remarks()
                 )
             ),
             places=dict(_places(self.root)),
@@ -201,47 +206,34 @@ class _Check:
             lines.append(f"{place(node)}: {what}")
         raise InputError(*in_lines(lines, self.further))
 
-    def _move_files(self, entry: ModelEntry | None) -> None:
+    def _move_files(self, entry: ModelEntry) -> None:
         """Put a file that stands in a section of the factors at the top level."""
-        for key, section in entry.homes.items() if entry else ():
+        for key, section in entry.homes.items():
             path = ["factors", section, key]
-            node = find(self.root, path)
-            if node is None or not isinstance(self.root, MappingNode):
+            node, other = find(self.root, path), find(self.root, [key])
+            if node is None:
                 continue
-            other = find(self.root, [key])
             if other is not None and kind(other) != "null":
                 if from_override(node) == from_override(other):
-                    text = f"{_label(path)}: there is another one, {key}: ..."
-                    self.problems.append((node, text))
+                    what = f"{_label(path)}: there is another one, {key}: ..."
+                    self.problems.append((node, what))
                 node = node if from_override(node) else other
-            home = find(self.root, path[:-1])
-            assert isinstance(home, MappingNode)
-            rest = MappingNode(
-                home.tag,
-                [pair for pair in home.value if pair[0].value != key],
-                home.start_mark,
-                home.end_mark,
-            )
-            self.root = assign(assign(self.root, path[:-1], rest), [key], node)
+            self.root = assign(without(self.root, path), [key], node)
 
-    def _move_mappings(self, entry: ModelEntry | None) -> None:
+    def _move_mappings(self, entry: ModelEntry) -> None:
         """Put a mapping that stands under the key of a file where it is a factor."""
-        for key, name in entry.mappings.items() if entry else ():
+        for key, name in entry.mappings.items():
             node = find(self.root, [key])
-            if not isinstance(node, MappingNode) or not isinstance(self.root, MappingNode):
+            if not isinstance(node, MappingNode):
                 continue
-            others = [pair for pair in self.root.value if pair[0].value != key]
-            marks = self.root.start_mark, self.root.end_mark
-            root = MappingNode(self.root.tag, others, *marks)
+            root = without(self.root, [key])
             other = find(root, ["factors", name])
             if other is not None and from_override(node) == from_override(other):
-                text = f"factors: {name}: there is another one, {key}: ... (write one of both)"
-                self.problems.append((other, text))
-            try:
+                what = f"factors: {name}: there is another one, {key}: ... (write one of both)"
+                self.problems.append((other, what))
+            with suppress(InputError):  # factors are no mapping, which is reported
                 self.root = assign(root, ["factors", name], node)
-            except InputError:
-                continue  # factors are no mapping, which is reported
-            self.moved[f"factors.{name}"] = key
+                self.moved[f"factors.{name}"] = key
 
     def _model(self) -> str:
         node = find(self.root, ["model"])
@@ -252,9 +244,8 @@ class _Check:
         if isinstance(name, str) and name in MODELS:
             return name
         wrong = f"should be one of {', '.join(MODELS)} (got {show(node)})"
-        self.problems.append(
-            (node, f"model: {unknown_model(name) if isinstance(name, str) else wrong}")
-        )
+        wrong = unknown_model(name) if isinstance(name, str) else wrong
+        self.problems.append((node, f"model: {wrong}"))
         return ""
 
     def _unknown_key(self, key: Node, value: Node, inner: Mapping[str, str]) -> None:
@@ -270,18 +261,9 @@ class _Check:
         paths = problem_names(self.root).items()
         return {name: name if bare else ".".join(path) for name, path in paths}
 
-    def _files(self, entry: ModelEntry, folder: Path) -> dict[str, InputFile]:
-        """Return the files that are named, by their keys."""
-        found = {}
-        for key in entry.files:
-            node = find(self.root, [key])
-            given = to_value(node) if node is not None else None
-            if node is not None and given is not None:
-                found[key] = self._file(key, node, given, folder)
-        return found
-
-    def _file(self, key: str, node: Node, given: object, folder: Path) -> InputFile:
+    def _file(self, key: str, node: Node, folder: Path) -> InputFile:
         """Return a file with its digest."""
+        given = to_value(node)
         if not isinstance(given, str):
             self.problems.append((node, f"{key}: should be the path of a file (got {show(node)})"))
             return InputFile(folder, str(given), "")
@@ -305,12 +287,12 @@ class _Check:
         try:
             return factors.with_files({key: file.path for key, file in files.items()}, given)
         except Misplaced as wrong:
-            for one in (wrong, *wrong.others):
-                path = ("factors", *one.path)
+            for factor in (wrong, *wrong.others):
+                path = ("factors", *factor.path)
                 node = written_key(self.root, path)
                 if node is None or self._overridden(path):
                     node = self._closest_node(path)
-                self.problems.append((node, f"{_label(path)}: {one.text}"))
+                self.problems.append((node, f"{_label(path)}: {factor.text}"))
             self._raise()
 
     def _overridden(self, path: Sequence[str | int]) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from valmatch.draws.philox import END, POSITION, next_word, refill
 from valmatch.kernels.arrays import Floats, Words
-from valmatch.kernels.compilation import kernel, part
+from valmatch.kernels.compilation import part
 
 DROPPED = np.uint64(11)  # bits of a word that a double has no room for
 
@@ -27,18 +27,6 @@ def uniform(word: np.uint64) -> float:
 def next_uniform(stream: Words) -> float:
     """Draw one number."""
     return uniform(next_word(stream))
-
-
-@kernel
-def fill_uniform(stream: Words, out: NDArray[np.float64]) -> None:
-    """Draw as many numbers as `out`, (n,), takes."""
-    position = np.int64(stream[POSITION])
-    for i in range(out.size):
-        if position == END:
-            position = refill(stream, out.size - i)
-        out[i] = uniform(stream[position])
-        position += 1
-    stream[POSITION] = position
 
 
 # Poisson counts of small means, bit for bit those of numpy's `Generator.poisson`.

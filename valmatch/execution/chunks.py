@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future, wait
@@ -19,6 +18,7 @@ from valmatch.execution.interruption import Stop, Stopped
 from valmatch.execution.processes import WorkerPool, died
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats
+from valmatch.kernels.first_run import compiling
 from valmatch.models.model import Batch, Inputs, Model, Responses, Table, row_of
 from valmatch.models.registry import load_model
 
@@ -210,9 +210,9 @@ def _replicate(
 ) -> tuple[Batch, float]:
     """Run a chunk in a worker; return what came of it and the seconds it took."""
     model = _model_of(config)
-    started = time.perf_counter()
+    started = compiling.clock()
     batch = run(model, seed, replications, controls, check)
-    return batch, time.perf_counter() - started
+    return batch, compiling.clock() - started
 
 
 def _model_of(config: Config) -> Model[object]:

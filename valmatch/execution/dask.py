@@ -45,17 +45,16 @@ def _connect(address: str) -> Any:  # noqa: ANN401
         )
     connected: Future[Any] = Future()
 
-    def attempt() -> None:
+    def connect() -> None:
         try:
             # A client that cannot connect would wait and complain when this process ends.
             asyncio.run(asyncio.wait_for(_greet(address), CONNECT_SECONDS))
-            connected.set_result(
-                distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-            )
+            client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+            connected.set_result(client)
         except Exception as error:
             connected.set_exception(error)
 
-    threading.Thread(target=attempt, daemon=True).start()
+    threading.Thread(target=connect, daemon=True).start()
     with stop_on_signal(CONNECT_SECONDS + CLOSE_SECONDS) as stop:
         while not wait([connected], 0.1).done and not stop():
             pass
@@ -66,9 +65,12 @@ def _connect(address: str) -> Any:  # noqa: ANN401
     except InputError:
         raise
     except Exception as error:
+        while error.__cause__:
+            error = error.__cause__  # type: ignore[assignment]
+        why = f": {error}" if str(error) else ""
         raise InputError(
             f"{option('scheduler')} {address}: no Dask scheduler answers within"
-            f" {CONNECT_SECONDS} s{_reason(error)}"
+            f" {CONNECT_SECONDS} s{why}"
         ) from None
 
 
@@ -86,13 +88,6 @@ async def _greet(address: str) -> None:
         kind = (await server.identity())["type"]
     if kind != "Scheduler":
         raise OSError(f"this is a Dask {kind.lower()}")
-
-
-def _reason(error: BaseException) -> str:
-    """Return what an error comes down to, in words that may follow others."""
-    while error.__cause__:
-        error = error.__cause__
-    return f": {error}" if str(error) else ""
 
 
 class SchedulerWorkers:
@@ -154,8 +149,11 @@ def dask_pool(
     warn: Callable[[str], None],
     detail: Callable[[str], None],
 ) -> Iterator[WorkerPool]:
-    """Work with Dask; see `valmatch.execution.executors.open_pool`."""
-    with _silence():
+    """Work with Dask, which logs nothing; see `valmatch.execution.executors.open_pool`."""
+    levels = {logger: logger.level for logger in map(logging.getLogger, LOGGERS)}
+    for logger in levels:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
         if scheduler is None:
             detail(f"executor: dask, {workers} workers")
             with _own_cluster(workers) as client:
@@ -168,19 +166,8 @@ def dask_pool(
         finally:
             with suppress(Exception):  # lost or not, it is left
                 client.close(timeout=CLOSE_SECONDS)
-
-
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Keep off the terminal what Dask logs there: what matters is said by us."""
-    loggers = [logging.getLogger(name) for name in LOGGERS]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
     finally:
-        for logger, level in zip(loggers, levels, strict=True):
+        for logger, level in levels.items():
             logger.setLevel(level)
 
 
@@ -193,35 +180,29 @@ def _own_cluster(workers: int) -> Iterator[Any]:
     which Python imports, is not the common one either, which somebody else may have made.
     """
     quiet = {"start_http_server": lambda *_, **__: None}
-    parts = {
-        name: type(name, (getattr(distributed, name),), quiet) for name in ("Scheduler", "Worker")
-    }
+    scheduler, worker = (
+        type(name, (getattr(distributed, name),), quiet) for name in ("Scheduler", "Worker")
+    )
     open_ = distributed.Security(require_encryption=False)
-    with TemporaryDirectory() as folder, process_pool(workers) as pool:
-        common = {"protocol": "inproc://", "security": open_, "dashboard": False}
+    common = {"protocol": "inproc://", "security": open_, "dashboard": False}
+    with (
+        TemporaryDirectory() as folder,
+        process_pool(workers) as pool,
+        dask.config.set({"temporary-directory": folder}),
+    ):
         work = {"nthreads": workers, "executor": pool, "memory_limit": None}
-        with dask.config.set({"temporary-directory": folder}):
-            cluster = distributed.SpecCluster(
-                scheduler={"cls": parts["Scheduler"], "options": common},
-                workers={0: {"cls": parts["Worker"], "options": common | work}},
-                security=open_,
-            )
-        with (
-            _closed_whole(cluster),
-            _closed_whole(distributed.Client(cluster, set_as_default=False)) as client,
-        ):
+        cluster = distributed.SpecCluster(
+            scheduler={"cls": scheduler, "options": common},
+            workers={0: {"cls": worker, "options": common | work}},
+            security=open_,
+        )
+        client = None
+        try:
+            client = distributed.Client(cluster, set_as_default=False)
             yield client
-
-
-@contextmanager
-def _closed_whole(opened: Any) -> Iterator[Any]:  # noqa: ANN401
-    """Yield a cluster or a client; close it at the end, and let signals wait for that.
-
-    An interrupt would leave it half closed, and Python's own end would wait ten seconds for the
-    other half.
-    """
-    try:
-        yield opened
-    finally:
-        with held_signals():
-            opened.close()
+        finally:
+            # An interrupt would leave them half closed, and Python's end wait for the other half.
+            with held_signals():
+                if client:
+                    client.close()
+                cluster.close()

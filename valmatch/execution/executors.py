@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from valmatch.config.config import Config
 from valmatch.errors import InputError, option
+from valmatch.execution.chunks import releases_gil
 from valmatch.execution.interruption import begin, leave_signals
 from valmatch.execution.processes import WorkerPool, check_workers, process_pool
-from valmatch.execution.run_options import DASK, EXECUTORS, LOCAL
+from valmatch.execution.run_options import DASK, EXECUTORS, LOCAL, RunOptions
 from valmatch.inputs import arguments
 
 
@@ -61,6 +63,12 @@ def open_pool(
     else:
         with process_pool(workers) as processes:
             yield WorkerPool(processes, lambda: workers, 2, 16, here=False)
+
+
+def pool_for(options: RunOptions, *configs: Config) -> AbstractContextManager[WorkerPool]:
+    """Start the workers that options of a run ask for; see `open_pool`."""
+    how = options.executor, options.workers or 1, options.scheduler
+    return open_pool(*how, options.warn, options.detail, threads=releases_gil(*configs))
 
 
 class _Serial(Executor):

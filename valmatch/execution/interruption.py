@@ -32,7 +32,7 @@ INTERRUPTED = 130  # exit code
 ENDINGS: list[Callable[[], None]] = []
 """What is still to be done where the process just leaves: folders are closed, files taken away."""
 
-_holders: list[None] = []  # one entry for each block that holds signals
+_holders = 0  # blocks that hold signals
 
 _begun = False
 
@@ -97,12 +97,20 @@ def stop_on_signal(max_seconds: float = math.inf) -> Iterator[Stop]:
     """
     begin()
     stop = Stop(max_seconds)
-    if threading.current_thread() is not threading.main_thread():
+    with _handled(lambda _: stop.interrupt()):
         yield stop
-        return
-    before = {number: signal.signal(number, lambda *_: stop.interrupt()) for number in SIGNALS}
+
+
+@contextmanager
+def _handled(take: Callable[[int], None]) -> Iterator[None]:
+    """Have the main thread call a function with each signal; outside it that cannot be had."""
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in SIGNALS:
+            if signal.getsignal(number) is not None:  # not of Python's making
+                before[number] = signal.signal(number, lambda came, _: take(came))
     try:
-        yield stop
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -171,22 +179,14 @@ def held_signals() -> Iterator[None]:
     thread, which therefore notes them.
     """
     begin()
+    global _holders
     held: list[int] = []
-    handlers = {}
-    _holders.append(None)
-    if threading.current_thread() is threading.main_thread():
-        for number in SIGNALS:
-            if signal.getsignal(number) is not None:  # not of Python's making
-                handlers[number] = signal.signal(number, lambda came, _: held.append(came))
+    _holders += 1
     try:
-        with blocked(SIGNALS):
-            try:
-                yield
-            finally:
-                for number, handler in handlers.items():
-                    signal.signal(number, handler)
+        with blocked(SIGNALS), _handled(lambda came: held.append(came)):
+            yield
     finally:
-        _holders.pop()
+        _holders -= 1
         for came in held:
             signal.raise_signal(came)
 

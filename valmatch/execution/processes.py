@@ -6,9 +6,8 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import suppress
 from multiprocessing import (
     current_process,
@@ -22,14 +21,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from valmatch.errors import InputError, RunError, WorkersLostError, option
-from valmatch.execution.interruption import (
-    PATIENT,
-    SIGNALS,
-    blocked,
-    held_signals,
-    leave_signals,
-    stop_on_signal,
-)
+from valmatch.execution.interruption import PATIENT, SIGNALS, blocked, held_signals
 from valmatch.inputs import arguments
 from valmatch.kernels.address_space import check_address_space
 from valmatch.models.registry import OWN
@@ -91,59 +83,34 @@ class _Processes(ProcessPoolExecutor):
             manager.join(ENDING)
 
 
-TRIES = 3  # times that worker processes are tried to be started
-POLL = 0.1  # seconds between two looks at whether one has
-STARTING = 45.0  # seconds within which they have started, all imports included, on any machine
+STARTING = 45.0  # seconds within which a worker has started, all imports included, anywhere
 
 SILENT = "valmatch.execution.silence"
 """Imported first by the server that workers come from: what it fails of is said by us."""
 
 
 def process_pool(workers: int) -> ProcessPoolExecutor:
-    """Start worker processes, which leave signals to this one and end with it."""
+    """Start worker processes, which leave signals to this one and end with it.
+
+    A process that does nothing shows first whether they can be started.
+    """
     check_address_space()
     context = _context()
-    deadline = time.monotonic() + STARTING
-    for _ in range(TRIES):
-        code = _tried(context, deadline)
-        if code == 0:
-            return _Processes(workers, context, _stand_by)
-        if code == UNGUARDED:
-            raise _unguarded()
-        if time.monotonic() >= deadline:
-            break
-    raise _not_started()
-
-
-def _tried(context: BaseContext, deadline: float) -> int:
-    """Return the exit code of a process that does nothing, 1 where it could not be started.
-
-    A thread waits for it, for the server may import, or try to, for as long as it likes.
-    """
-    ended: Future[int] = Future()
-
-    def attempt() -> None:
-        leave_signals()
-        code = 1
-        with suppress(Exception):
-            process: Any = context.Process(target=_do_nothing)  # type: ignore[attr-defined]
-            process.start()
-            process.join()
-            code = process.exitcode
-        ended.set_result(code)
-
-    with stop_on_signal(deadline - time.monotonic()) as stop:
-        thread = threading.Thread(target=attempt, daemon=True)
-        thread.start()
-        while not wait([ended], POLL).done and not stop():
-            pass
-        if not ended.done():
-            _kill_server()
-        thread.join(ENDING)
-    if stop.reason == "interrupted":
-        _kill_server()
-        raise KeyboardInterrupt
-    return ended.result() if ended.done() else 1
+    process: Any = context.Process(target=_do_nothing)  # type: ignore[attr-defined]
+    watch = threading.Timer(STARTING, _kill_server)  # it may import, or try to, for ever
+    watch.start()
+    try:
+        process.start()
+        process.join()
+    except (OSError, EOFError) as error:
+        raise _not_started(getattr(error, "strerror", "")) from None
+    finally:
+        watch.cancel()
+    if process.exitcode == UNGUARDED:
+        raise _unguarded()
+    if process.exitcode != 0:
+        raise _not_started()
+    return _Processes(workers, context, _stand_by)
 
 
 def _do_nothing() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -14,8 +13,7 @@ from valmatch.inputs import arguments
 from valmatch.inputs import options as o
 
 if TYPE_CHECKING:
-    from valmatch.config.config import Config, OptimizeOptions, ReplicateOptions
-    from valmatch.execution.processes import WorkerPool
+    from valmatch.config.config import OptimizeOptions, ReplicateOptions
     from valmatch.statistics.precision import Precision
 
 LOCAL, PROCESSES, DASK = EXECUTORS = "local", "processes", "dask"
@@ -110,33 +108,24 @@ class RunOptions(o.OutOptions):
 
     def in_config(self, given: ReplicateOptions | OptimizeOptions) -> Self:
         """Return the options with those of a config where these are left open."""
-        workers = given.workers if self.workers is None else self.workers
-        found = replace(self, workers=workers)
+        options = replace(self, workers=given.workers if self.workers is None else self.workers)
         if self.scheduler is None and self.executor in (None, DASK):
             executor = self.executor or given.executor
-            found = replace(found, executor=executor, scheduler=given.scheduler)
-        return found
+            options = replace(options, executor=executor, scheduler=given.scheduler)
+        return options
 
-    def open_pool(self, *configs: Config) -> AbstractContextManager[WorkerPool]:
-        """Start workers for the simulation of some configs; see `executors.open_pool`."""
-        from valmatch.execution.chunks import releases_gil
-        from valmatch.execution.executors import open_pool
 
-        threads = releases_gil(*configs)
-        how = self.executor, self.workers or 1, self.scheduler
-        return open_pool(*how, self.warn, self.detail, threads=threads)
+def n_option(help: str) -> Any:  # noqa: ANN401
+    """Declare a number of replications."""
+    return o.whole("n", None, help, short="-n", default="1000, or 1 where all are the same")
 
 
 @dataclass(frozen=True)
 class ReplicateArguments(RunOptions):
     """How many replications are made, and how precise they are to be."""
 
-    n: int | None = o.whole(
-        "n",
-        None,
-        "Number of replications, in all shards together; with {targets} the least one.",
-        short="-n",
-        default="1000, or 1 where all are the same",
+    n: int | None = n_option(
+        "Number of replications, in all shards together; with {targets} the least one."
     )
     seed: int | None = seed_option()
     shard: Shard | str | None = shard_option("replication")
@@ -158,13 +147,7 @@ class ReplicateArguments(RunOptions):
 class CompareArguments(RunOptions):
     """On how many replications systems are compared."""
 
-    n: int | None = o.whole(
-        "n",
-        None,
-        "Number of replications of each.",
-        short="-n",
-        default="1000, or 1 where all are the same",
-    )
+    n: int | None = n_option("Number of replications of each.")
     seed: int | None = seed_option()
     confidence: float = o.number(
         arguments.level,

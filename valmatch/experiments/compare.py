@@ -17,6 +17,7 @@ from valmatch.config.identity import changes, config_id, resolved
 from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import build
+from valmatch.execution.executors import pool_for
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.run_options import (
     DEFAULT_SEED,
@@ -385,7 +386,7 @@ def compare_configs(
     options = options.in_config(configs[0].replicate)
     _common([(config, build(config).responses) for config in configs])
     with ExitStack() as stack:
-        pool = stack.enter_context(options.open_pool(*configs))
+        pool = stack.enter_context(pool_for(options, *configs))
         folder = stack.enter_context(_open(out, sides, plan, options.resume)) if out else None
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
         # Where the time is short, an equal part of it for each leaves replications to compare.

@@ -14,6 +14,7 @@ from valmatch.config.config import Config
 from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import Chunks, build, replicating
+from valmatch.execution.executors import pool_for
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.processes import WorkerPool
 from valmatch.execution.run_options import (
@@ -154,7 +155,7 @@ def replicate(
 def replicate_config(config: Config, options: ReplicateArguments) -> Replications:
     """Make replications with workers of their own; see `replicate`."""
     plan, options = plan_of(config, options), options.in_config(config.replicate)
-    with options.open_pool(config) as pool, ExitStack() as stack:
+    with pool_for(options, config) as pool, ExitStack() as stack:
         begin = partial(stack.enter_context, stop_on_signal(options.max_seconds))
         return run_plan(config, plan, pool, begin, options)
 

@@ -17,6 +17,7 @@ from valmatch.config.config import Config
 from valmatch.config.factor_paths import parts
 from valmatch.config.identity import config_id
 from valmatch.errors import InputError, option
+from valmatch.execution.executors import pool_for
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.run_options import RunOptions
 from valmatch.execution.shards import WHOLE
@@ -272,7 +273,7 @@ def run_design(
     results: dict[str, Replications] = {}
     out, resume = options.out, options.resume
     with ExitStack() as stack:
-        pool = stack.enter_context(options.open_pool(config))
+        pool = stack.enter_context(pool_for(options, config))
         folder = None
         if out:
             ids = list(map(config_id, configs))

@@ -272,6 +272,15 @@ def assign(node: Node, path: Sequence[str], new: Node) -> Node:
     raise InputError(f"{show(node)} has no {shown(head)}")
 
 
+def without(node: Node, path: Sequence[str]) -> Node:
+    """Return `node` without what is at `path`, which is there; nodes along the path are copied."""
+    *outer, last = path
+    section = find(node, outer)
+    assert isinstance(section, MappingNode)
+    rest = [pair for pair in section.value if pair[0].value != last]
+    return assign(node, outer, MappingNode(section.tag, rest, section.start_mark, section.end_mark))
+
+
 def from_override(node: Node) -> bool:
     """Tell whether a node is from an override instead of a file."""
     return isinstance(node.start_mark.name, Override)

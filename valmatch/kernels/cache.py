@@ -78,7 +78,7 @@ def cache_folder(
     inside = source.relative_to(package) if source.is_relative_to(package) else Path(source.name)
     name = ".".join((*inside.with_suffix("").parts, *filter(None, [variant])))
     try:
-        all_kernels = (Path(given) if given else _cache_home()) / "valmatch"
+        all_kernels = folder_of_all(given)
         folder = all_kernels / f"{name}-{_state_of(package, source, *parts)}"
         all_kernels.mkdir(OWNER_ALONE, parents=True, exist_ok=True)
         if not folder.exists():
@@ -94,13 +94,13 @@ def cache_folder(
     return str(folder)
 
 
-def _cache_home() -> Path:
-    """Return the folder for what programs of the user can make again."""
-    if given := os.environ.get("XDG_CACHE_HOME"):
-        return Path(given)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+def folder_of_all(given: str) -> Path:
+    """Return the folder for kernels: in one that is given, or in the user's for caches."""
+    home = given or os.environ.get("XDG_CACHE_HOME")
+    if not home and sys.platform == "win32":
+        home = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    caches = "Library/Caches" if sys.platform == "darwin" else ".cache"
+    return (Path(home) if home else Path.home() / caches) / "valmatch"
 
 
 def _open_to_others(folder: Path) -> str:

@@ -12,7 +12,6 @@ from functools import cache
 from hashlib import sha256
 from typing import Any, TypeAlias, TypeVar
 
-from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.plain_python import interpreted
 
 T = TypeVar("T", bound=tuple[Any, ...])
@@ -111,52 +110,6 @@ by_reference: Callable[[T], T] = _itself if interpreted() else _teach()[1]
 
 It is good until the kernel ends that has made it. What is referred to never changes; what the
 arrays hold may.
-"""
-
-
-# Asking for memory before it is read.
-
-LINE = 64  # bytes that a processor takes from memory at a time
-WORD = 8  # bytes that lie in one line, wherever they are
-
-
-def _no_request(records: Records | Floats, index: int) -> None:
-    """Ask for nothing, in plain Python."""
-
-
-def _request() -> Any:  # noqa: ANN401
-    """Return what asks in a kernel, in LLVM's language."""
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic
-
-    def emitted(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401
-        kind, (records, index) = signature.args[0], arguments
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        array = context.make_array(kind)(context, builder, records)
-        stride = builder.extract_value(array.strides, 0)
-        first = builder.gep(builder.bitcast(array.data, byte), [builder.mul(index, stride)])
-        request = builder.module.declare_intrinsic(
-            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        )
-        size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-        last = [size - 1] if size > WORD else []  # a record may begin anywhere in a line
-        for offset in (*range(0, size, LINE), *last):
-            place = builder.gep(first, [number(offset)])
-            builder.call(request, [place, number(0), number(3), number(1)])
-        return context.get_dummy_value()
-
-    def prefetch(typing: Any, records: Any, index: Any) -> Any:  # noqa: ANN401
-        return types.none(records, types.intp), emitted
-
-    return intrinsic(prefetch)
-
-
-prefetch: Callable[[Records | Floats, int], None] = _no_request if interpreted() else _request()
-"""In a kernel: ask for all of a record that is read soon, or the first number of a matrix's row.
-
-No value changes by it, only when memory is read. Where a million records do not fit into a
-cache, whoever knows what the next event is about saves the wait for it.
 """
 
 

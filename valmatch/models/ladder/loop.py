@@ -18,7 +18,7 @@ import numpy as np
 from valmatch.draws.streams import exponential_at, uniform_at
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import at, kernel, macro, part
-from valmatch.kernels.references import by_reference, prefetch
+from valmatch.kernels.references import by_reference
 from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
 from valmatch.models.ladder.population import (
     BREAK,
@@ -266,14 +266,9 @@ def _next_to_queue(rules: LadderRules, loop: Loop) -> int:
     if resumes:
         player = resume["player"]
         state["pausing"] = cancel(0, state["pausing"], loop.pausing, None)
-        if state["pausing"] > 0:
-            prefetch(loop.players, loop.pausing[0]["player"])
         return player
     player, now = start["player"], start["time"]
     state["starting"] = cancel(0, state["starting"], loop.starting, None)
-    if state["starting"] > 0:
-        prefetch(loop.players, loop.starting[0]["player"])
-        prefetch(loop.starts, loop.starting[0]["player"])
     entry = loop.players[at(player)]
     if entry["state"] == LEFT:
         return NOBODY
@@ -460,10 +455,6 @@ def _end_match(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
     _log_end(loop.ring[at(slot)]["number"], loop, log)
     state["first"] = slot + 1 if slot + 1 < loop.ring.size else 0
     state["playing"] -= 1
-    if state["playing"] > 0:
-        for k in range(size):
-            prefetch(loop.players, loop.teams[at(state["first"]), at(k)])
-            prefetch(loop.rated.state, loop.teams[at(state["first"]), at(k)])
     state["ended"] += 1
     for k in range(size):
         player = loop.lineup[at(k)]

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from valmatch.config.config import Config
 from valmatch.errors import WorkersLostError
 from valmatch.execution.chunks import RETRIES, lost, result_of
-from valmatch.execution.executors import open_pool
+from valmatch.execution.executors import open_pool, pool_for
 from valmatch.execution.interruption import Stop, Stopped
 from valmatch.execution.processes import WorkerPool
 from valmatch.execution.run_options import PROCESSES, RunOptions
@@ -82,7 +82,7 @@ def open_pools(config: Config, jobs: int, stop: Stop, options: RunOptions) -> It
     """Start workers: several jobs are made at once, a single one has its replications shared."""
     workers = options.workers or 1
     with ExitStack() as stack:
-        pool = stack.enter_context(options.open_pool(config))
+        pool = stack.enter_context(pool_for(options, config))
         shared = None if pool.here and workers == 1 else SharedPool(pool, stop)
         if shared is None or jobs < 2:
             yield Pools(shared)

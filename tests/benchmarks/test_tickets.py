@@ -147,6 +147,29 @@ def test_a_stream_of_tickets(benchmark: BenchmarkFixture, setting: str) -> None:
     assert queue.state[0]["completed"] > count // 20
 
 
+RULES = 150
+"""As many rules as make 60 kB, which is nearly all that the service takes."""
+
+
+def test_a_check_of_60_kilobytes(benchmark: BenchmarkFixture) -> None:
+    """Time how long a rule set with many rules, each with an expansion, is read and checked."""
+    rule = distance(f"avg({SKILLS})", f"avg({ALL})", 0)
+    near = [{**rule, "name": f"Near{k}", "maxDistance": k} for k in range(RULES)]
+    steps = [{"waitTimeSeconds": 5, "value": 500}, {"waitTimeSeconds": 15, "value": 900}]
+    document = {
+        "ruleLanguageVersion": "1.0",
+        "playerAttributes": [{"name": "skill", "type": "number", "default": 10}],
+        "teams": [{"name": name, "minPlayers": 2, "maxPlayers": 4} for name in ("red", "blue")],
+        "rules": near,
+        "expansions": [
+            {"target": f"rules[{rule['name']}].maxDistance", "steps": steps} for rule in near
+        ],
+    }
+    text = json.dumps(document, indent=1)
+    assert 55_000 < len(text) < 65_535
+    assert benchmark(read_rule_set, text).problems == []
+
+
 def test_one_pass_over_10_000_who_wait(benchmark: BenchmarkFixture) -> None:
     queue = measure(benchmark, world(stream(10_000, None)))
     assert queue.state[0]["completed"] > 500

@@ -1,0 +1,127 @@
+"""``valmatch warm``: compile kernels before they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+from valmatch.cli.console import info, progress
+from valmatch.cli.options import command
+from valmatch.errors import InputError
+from valmatch.inputs import options as o
+
+if TYPE_CHECKING:
+    from valmatch.config.config import Config
+
+COMMANDS = ("next", "plan")
+"""Commands that need kernels besides those of models and rating systems."""
+
+LOG = "game,player,score\n" + "".join(
+    f"g{game},{player},{(game + place) % 3}\n"
+    for game in range(9)
+    for place, player in enumerate(sorted({"abc"[game % 3], "bca"[game % 3]}))
+)
+"""A log of three players."""
+
+Step = Callable[[Path], object]  # is given a folder for its files
+
+
+@command()
+def warm(
+    names: Annotated[
+        tuple[str, ...],
+        o.names(
+            "Models, rating systems and commands; all without one.",
+            "[NAME...]",
+            argument=True,
+            repeated=True,
+            read=tuple,
+        ),
+    ],
+) -> None:
+    """Compile what models, rating systems and commands need, and keep it for later runs.
+
+    For images of containers and before jobs of a cluster: commands then start at once. Each shipped
+    config of a model is simulated once, and a small log is rated.
+    """
+    from valmatch.kernels.first_run import compiling
+
+    compiling.announced = True  # the bar shows it
+    steps = [step for name in names or known() for step in _steps(name)]
+    with progress("configs and commands", len(steps)) as bar, TemporaryDirectory() as name:
+        for step in steps:
+            step(Path(name))
+            bar(1)
+    info(f"compiled {compiling.kernels:,} kernels in {compiling.seconds:.1f} s; {_size()}")
+
+
+def known() -> list[str]:
+    """Return what kernels can be compiled for."""
+    from valmatch.models.registry import OWN
+    from valmatch.ratings.registry import BATCH_NAMES, NAMES
+
+    return [*OWN, *NAMES, *BATCH_NAMES, *COMMANDS]
+
+
+def _steps(name: str) -> Iterator[Step]:
+    """Yield what needs the kernels of a model, a rating system or a command."""
+    from valmatch.config.loading import load_config, shipped_configs
+    from valmatch.models.registry import OWN
+    from valmatch.text.suggestions import hint
+
+    if name in OWN:
+        for config in map(load_config, shipped_configs()):
+            if config.model == name:
+                yield partial(_simulate, config)
+    elif name in known():
+        yield partial(_call, name)
+    else:
+        raise InputError(f"{name}: nothing that has kernels ({hint(name, known())})")
+
+
+def _simulate(config: Config, folder: Path) -> None:
+    """Make a replication in full, and others as `replicate` and `optimize` make them."""
+    from valmatch.execution.chunks import build, record, run
+
+    model = build(config)
+    record(model, 1, 0)
+    run(model, 1, [0])
+    if model.controls:
+        run(model, 1, [0], controls=True)
+
+
+def _call(name: str, folder: Path) -> None:
+    """Rate a small log by a system, or choose pairs or plan games by its ratings."""
+    import valmatch
+    from valmatch.policies.registry import JOINT
+    from valmatch.ratings.registry import NAMES
+
+    log, ratings = folder / "log.csv", folder / "ratings"
+    log.write_text(LOG)
+    if name in NAMES:
+        valmatch.rate_games(log, name)
+    elif name not in COMMANDS:
+        valmatch.rank_games(log, name)
+    elif name == "next":
+        valmatch.rank_games(log, prior=300.0, out=ratings)
+        for policy in JOINT:
+            valmatch.next_pairs(ratings, policy)
+    else:
+        for policy in JOINT:
+            valmatch.plan_games(players=3, spread=300.0, best=0.5, policy=policy, replications=2)
+
+
+def _size() -> str:
+    """Return how much is kept, and where."""
+    from valmatch.kernels.cache import folder_of_all
+    from valmatch.kernels.compilation import import_numba
+
+    folder = folder_of_all(import_numba().config.CACHE_DIR)
+    size = 0
+    with suppress(OSError):
+        size = sum(path.stat().st_size for path in folder.rglob("*.nb?"))
+    return f"{size / 1e6:.1f} MB in {folder}"
