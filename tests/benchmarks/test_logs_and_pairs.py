@@ -11,7 +11,6 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import valmatch
 from tests.support.matchmaker_case import LichessPool, Steps
-from tests.support.mean_orders import ordered
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import at, kernel
 from valmatch.matching.living import bar, lichess
@@ -19,7 +18,6 @@ from valmatch.matching.living.pairing import pair
 from valmatch.matching.living.registry import kernel_numbers
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import Belief
-from valmatch.policies.mean_order import prepare
 from valmatch.policies.pair_lookahead import pair_knowledge_gradient
 from valmatch.policies.registry import GOALS
 from valmatch.policies.waiting import MeanOrder
@@ -89,7 +87,6 @@ WAITING, BAND = 1_000, 8
 @kernel
 def weigh_all(order: MeanOrder, worth: Floats) -> None:
     """Weigh all pairs in the band."""
-    prepare(order)
     for i in range(order.means.size):
         for k in range(min(order.band, order.means.size - 1 - i)):
             worth[at(i), at(k)] = pair_knowledge_gradient(i, i + 1 + k, order, 19.0)
@@ -98,7 +95,7 @@ def weigh_all(order: MeanOrder, worth: Floats) -> None:
 def test_a_look_ahead_with_1_000_waiting(benchmark: BenchmarkFixture) -> None:
     rng = np.random.default_rng(1)
     means, variances = rng.normal(1500.0, 300.0, WAITING), rng.uniform(40.0, 300.0, WAITING) ** 2
-    order = ordered(np.sort(means), variances, rng.permutation(WAITING), BAND, 150.0**2)
+    order = MeanOrder(np.sort(means), variances, rng.permutation(WAITING), BAND, 150.0**2)
     worth = np.zeros((WAITING, BAND))
     weigh_all(order, worth)
     benchmark.pedantic(weigh_all, (order, worth), rounds=100)  # type: ignore[no-untyped-call]

@@ -23,7 +23,6 @@ from tests.oracles.pairs import (
     tick_pairs,
 )
 from tests.support.ladders import POLICIES, random_pairs
-from tests.support.mean_orders import ordered
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching import pairs
@@ -39,6 +38,7 @@ from valmatch.policies.pair_lookahead import (
 from valmatch.policies.registry import PAIR as PAIR_POLICIES
 from valmatch.policies.registry import place_of
 from valmatch.policies.upper_confidence import pair_upper_confidence
+from valmatch.policies.waiting import MeanOrder
 from valmatch.ratings.trueskill import update, win_probability
 
 Weights = Mapping[tuple[int, int], int]
@@ -115,7 +115,6 @@ def rules_of(rule: Mapping[str, Any], noise: float, true_noise: float) -> Parame
         oldest=rule["widening_age"] == "oldest",
         band=rule["band"],
         policy=place_of(rule["policy"], PAIR_POLICIES),
-        looks_ahead=PAIR_POLICIES[rule["policy"]].looks_ahead,
         multiplier=rule["gamma"] / (1.0 - rule["gamma"]),
         kappa=rule["kappa"],
         urgency=rule["urgency"],
@@ -292,7 +291,7 @@ def look_ahead(
     multiplier: float,
 ) -> float:
     """Return what a pair is worth by look-ahead."""
-    order = ordered(means, variances, tickets, band, noise)
+    order = MeanOrder(means, variances, tickets, band, noise)
     return pair_knowledge_gradient(i, j, order, multiplier)
 
 
@@ -365,8 +364,9 @@ def test_a_star_orders_opponents_as_one_player_would() -> None:
         order = np.argsort(means, kind="stable")
         place = np.argsort(order)
         ordered = means[order], variances[order], np.arange(13)
+        known = opponent.knowledge_of(means, variances, 12, noise)
         found = [look_ahead(place[12], place[j], *ordered, 12, noise, 2.0 * m) for j in range(12)]
-        wanted = [opponent.score(j, means, variances, 12, noise, m, False, 0.0) for j in range(12)]
+        wanted = [opponent.score(j, known, m) for j in range(12)]
         scale = math.sqrt(4.0 * math.pi * noise)
         np.testing.assert_allclose(
             np.subtract(found, found[0]), scale * np.subtract(wanted, wanted[0]), atol=1e-12

@@ -19,14 +19,15 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.curves import Prior
 from valmatch.models.opponent.model import BELIEFS, MEASURES, Course, Draws, path_by
 from valmatch.policies import lookahead_search as kg
-from valmatch.policies import lookahead_search as kg_plain
 from valmatch.policies.knowledge import Knowledge, workspace
 from valmatch.policies.lookahead_search import (
     best_opponent,
     best_opponent_plain,
+    error_bound,
     expected_best_quality,
     knowledge_gradient,
     knowledge_gradient_finite,
+    knowledge_of,
     score,
 )
 from valmatch.policies.myopic import (
@@ -38,10 +39,8 @@ from valmatch.policies.myopic import (
 )
 from valmatch.policies.registry import OPPONENT
 from valmatch.policies.upper_confidence import (
-    error_bound,
     pair_upper_confidence,
     quality_bound,
-    upper_confidence,
     upper_confidence_plain,
 )
 from valmatch.ratings.trueskill import (
@@ -125,11 +124,12 @@ def test_decision_vectors(vector: dict[str, Any]) -> None:
     weights = {"eq12": float(games_left), "eq13": vector["gamma"] / (1 - vector["gamma"])}
     for form in FORMS:
         want, printed = vector[form], form == "as_printed"
+        known = knowledge_of(means, variances, 0, noise, printed)
         for j in range(1, len(means)):
             future = expected_best_quality(j, means, variances, 0, noise, printed)
             assert future == pytest.approx(float(want["F"][j - 1]), rel=1e-12)
             for rule, weight in weights.items():
-                value = score(j, means, variances, 0, noise, weight, printed)
+                value = score(j, known, weight)
                 assert value == pytest.approx(float(want[f"{rule}_score"][j - 1]), rel=1e-12)
         chosen = knowledge_gradient_finite(means, variances, 0, noise, games_left, printed)
         assert chosen == want["eq12"]
@@ -168,49 +168,30 @@ def test_expected_best_quality_equals_the_formula(form: str, margin: float) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("printed", [False, True])
-def test_pruned_choice_is_the_plain_choice_in_wild_states(printed: bool) -> None:
-    for means, variances, player, noise, multiplier in wild_states(3000, seed=11):
-        arguments = (means, variances, player, noise, multiplier, printed)
-        plain = best_opponent_plain(*arguments)
-        assert best_opponent(*arguments, workspace(means.size)) == plain
-
-
-@pytest.mark.slow
-def test_pruned_choice_with_draws_is_the_plain_choice_in_wild_states() -> None:
+@pytest.mark.parametrize(("printed", "drawn"), [(False, False), (True, False), (False, True)])
+def test_pruned_choice_is_the_plain_choice_in_wild_states(printed: bool, drawn: bool) -> None:
+    """Approximate scores stay well within the bound of their error."""
     rng = np.random.default_rng(14)
-    for means, variances, player, noise, multiplier in wild_states(3000, seed=14):
-        arguments = (means, variances, player, noise, multiplier, False)
-        margin, work = 10 ** rng.uniform(-4, 1.5) * math.sqrt(noise), workspace(means.size)
-        plain = best_opponent_plain(*arguments, margin)
-        assert best_opponent(*arguments, work, margin) == plain
-        limit = kg.error_bound(variances, player, noise, False) * (1 + multiplier)
+    for means, variances, player, noise, multiplier in wild_states(3000, seed=11):
+        margin = 10 ** rng.uniform(-4, 1.5) * math.sqrt(noise) if drawn else 0.0
+        known = knowledge_of(means, variances, player, noise, printed, margin)
+        plain = best_opponent_plain(means, variances, player, noise, multiplier, printed, margin)
+        assert best_opponent(known, multiplier) == plain
+        limit = error_bound(known) * (1 + multiplier)
         for j in range(means.size):
             if j != player:
-                exact = score(j, *arguments, margin)
-                assert abs(work.scores[j] - exact * math.sqrt(2 * math.pi)) <= 0.25 * limit
+                exact = score(j, known, multiplier)
+                assert abs(known.work.scores[j] - exact * math.sqrt(2 * math.pi)) <= 0.25 * limit
 
 
 def test_a_narrow_margin_is_none() -> None:
     """Where draws vanish, so does what they change."""
     for means, variances, player, noise, multiplier in wild_states(200, seed=15):
+        known = knowledge_of(means, variances, player, noise)
         for j in range(means.size):
             if j != player:
-                arguments = (j, means, variances, player, noise, multiplier, False)
-                assert score(*arguments, 1e-12) == pytest.approx(score(*arguments), rel=1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("printed", [False, True])
-def test_approximate_scores_stay_well_within_their_bound(printed: bool) -> None:
-    for means, variances, player, noise, multiplier in wild_states(1000, seed=12):
-        work = workspace(means.size)
-        best_opponent(means, variances, player, noise, multiplier, printed, work)
-        limit = kg.error_bound(variances, player, noise, printed) * (1 + multiplier)
-        for j in range(means.size):
-            if j != player:
-                exact = score(j, means, variances, player, noise, multiplier, printed)
-                assert abs(work.scores[j] - exact * math.sqrt(2 * math.pi)) <= 0.25 * limit
+                narrow = score(j, known._replace(draw_margin=1e-12), multiplier)
+                assert narrow == pytest.approx(score(j, known, multiplier), rel=1e-9)
 
 
 @pytest.mark.parametrize("printed", [False, True])
@@ -415,11 +396,9 @@ def test_bounds_where_nothing_is_unsure_are_the_draw_chance(
     variances = np.zeros(all_means.size)
     variances[0] = deviation**2
     state = (all_means, variances, 0, noise_variance)
-    chosen = upper_confidence(*state, kappa, False, np.empty(all_means.size))
-    assert chosen == draw_chance(*state)
+    assert upper_confidence_plain(*state, kappa, False) == draw_chance(*state)
 
 
-@pytest.mark.slow
 def test_upper_confidence_takes_the_largest_bound() -> None:
     for means, variances, player, noise, kappa in wild_states(500, seed=81):
         for both in (False, True):
@@ -430,17 +409,8 @@ def test_upper_confidence_takes_the_largest_bound() -> None:
                 for j in range(means.size)
             ]
             bounds[player] = -math.inf
-            scores = np.empty(means.size)
-            state = (means, variances, player, noise, kappa, both)
-            chosen = upper_confidence(*state, scores)
+            chosen = upper_confidence_plain(means, variances, player, noise, kappa, both)
             assert chosen == int(np.argmax(bounds))
-            assert chosen == upper_confidence_plain(*state)
-            limit = error_bound(width, kappa)
-            others = np.arange(means.size) != player
-            error = np.abs(scores[others] - np.array(bounds)[others])
-            assert np.all(error <= 0.5 * limit)
-            assert chosen == interpreted(upper_confidence)(*state, scores)
-            assert chosen == interpreted(upper_confidence_plain)(*state)
     # The mean of the bound over both skills is that of the quality (5), whatever is averaged first.
     alone = quality_bound(1.0, 2.0, 2 * NOISE + 3.0, 0.0)
     assert quality_bound(1.0, 2.0 + 3.0, 2 * NOISE, 0.0) == pytest.approx(alone, rel=1e-14)
@@ -488,16 +458,18 @@ def test_myopic_kernels_agree_with_their_interpreted_twins() -> None:
 @pytest.mark.parametrize("printed", [False, True])
 def test_lookahead_agrees_with_its_twin(printed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """All inner kernels run interpreted too."""
-    states = [(*state, printed) for state in wild_states(60, seed=52)]
+    states = [
+        (knowledge_of(means, variances, player, noise, printed), multiplier)
+        for means, variances, player, noise, multiplier in wild_states(60, seed=52)
+    ]
     compiled = []
-    for state in states:
-        chosen = kg.best_opponent(*state, workspace(state[0].size))
-        compiled.append((chosen, kg_plain.score(chosen, *state)))
-    for module in (kg, kg_plain):
-        for name, kernel in list(vars(module).items()):
-            if hasattr(kernel, "py_func"):
-                monkeypatch.setattr(module, name, kernel.py_func)
-    for state, (chosen, value) in zip(states, compiled, strict=True):
-        assert kg.best_opponent(*state, workspace(state[0].size)) == chosen
-        assert kg_plain.best_opponent_plain(*state) == chosen
-        assert kg_plain.score(chosen, *state) == value
+    for known, multiplier in states:
+        chosen = kg.best_opponent(known, multiplier)
+        compiled.append((chosen, kg.score(chosen, known, multiplier)))
+    for name, kernel in list(vars(kg).items()):
+        if hasattr(kernel, "py_func"):
+            monkeypatch.setattr(kg, name, kernel.py_func)
+    for (known, multiplier), (chosen, value) in zip(states, compiled, strict=True):
+        assert kg.best_opponent(known, multiplier) == chosen
+        assert kg.best_of_scores(np.zeros(known.means.size), 0.0, known, multiplier) == chosen
+        assert kg.score(chosen, known, multiplier) == value

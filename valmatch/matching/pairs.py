@@ -7,7 +7,7 @@ nothing happens but coming and going.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,9 +16,8 @@ from valmatch.kernels.arrays import Bytes, Ints, Records, Words
 from valmatch.kernels.compilation import at, kernel, macro
 from valmatch.matching.fifo import enqueue, has_room, leave, still_waiting
 from valmatch.matching.queue import LINEUP, no_waiting_teams
-from valmatch.policies.mean_order import prepare
 from valmatch.policies.registry import PAIR, Weigh, functions
-from valmatch.policies.waiting import WAITING, Ticket, Waiting, order_of
+from valmatch.policies.waiting import WAITING, MeanOrder, Ticket, Waiting
 
 __all__ = ["enqueue", "has_room", "leave", "still_waiting"]
 
@@ -113,7 +112,6 @@ class Parameters(NamedTuple):
     oldest: bool  # the oldest ticket of a pair widens it, instead of the newest
     band: int  # how many places apart two may be who play
     policy: int  # what a pair is worth, by its place in `valmatch.policies.registry.PAIR`
-    looks_ahead: bool  # whether that depends on who else is near the means of the two
     multiplier: float  # gamma / (1 - gamma), of the knowledge gradients
     kappa: float  # of ucb
     urgency: float  # added to the worth for every hour of both waits
@@ -131,7 +129,7 @@ class QueueState(NamedTuple):
     players: Records  # (capacity,); the first `waiting` of them wait
     pairs: Records  # (n, 2); the players of the matches of a tick, that of the lower ticket first
     people: Records  # (n,); everybody's `mean` and `sigma` of the belief, `skill` and `ticket`
-    place: Words  # (3,); where the addressed numbers of the replication lie
+    rng_key: Words  # (3,); where the addressed numbers of the replication lie
 
 
 def new(capacity: int, rules: Parameters) -> QueueState:
@@ -155,7 +153,7 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
     """Return a copy of a queue with twice the room."""
     large, n = new(2 * queue.players.size, rules), queue.players.size
     large.state[:], large.players[:n] = queue.state, queue.players
-    return large._replace(people=queue.people, place=queue.place)
+    return large._replace(people=queue.people, rng_key=queue.rng_key)
 
 
 waiting_teams = no_waiting_teams
@@ -188,7 +186,7 @@ def _tick(now: float, rules: Parameters, queue: QueueState) -> int:
     n = state["waiting"]
     if n < 2:
         return 0
-    # By what the rule sees, and where it matters by the means; ties by ticket.
+    # By what the rule sees, and by the means; ties by ticket.
     players, waiting = queue.players[:n], np.empty(n, WAITING)
     order = np.argsort(players["rating"], kind="mergesort")
     means, variances, tickets = np.empty(n), np.empty(n), np.empty(n, np.int64)
@@ -196,30 +194,24 @@ def _tick(now: float, rules: Parameters, queue: QueueState) -> int:
         known = queue.people[players[k]["player"]]
         means[k], tickets[k] = known["mean"], known["ticket"]
         variances[k] = known["sigma"] * known["sigma"]
-    ranks, by_mean = np.zeros(n, np.int64), np.arange(n)
-    if rules.looks_ahead:
-        by_mean = np.argsort(means, kind="mergesort")
-        ranks[by_mean] = np.arange(n)
+    by_mean, ranks = np.argsort(means, kind="mergesort"), np.empty(n, np.int64)
+    ranks[by_mean] = np.arange(n)
     total = 0.0
     for k in range(n):
-        player, place = waiting[k], order[k]
-        player["time"], player["seen"] = players[place]["arrival"], players[place]["rating"]
-        player["mean"], player["variance"] = means[place], variances[place]
-        player["ticket"], player["rank"] = tickets[place], ranks[place]
-        player["skill"] = queue.people[players[place]["player"]]["skill"]
-        total += variances[place]
-    by_means = means[by_mean], variances[by_mean], tickets[by_mean]
-    ordered = order_of(by_means[0], by_means[1], by_means[2], rules.band, rules.noise)
-    if rules.looks_ahead:
-        prepare(ordered)
+        player, index = waiting[k], order[k]
+        player["time"], player["seen"] = players[index]["arrival"], players[index]["rating"]
+        player["mean"], player["variance"] = means[index], variances[index]
+        player["ticket"], player["rank"] = tickets[index], ranks[index]
+        player["skill"] = queue.people[players[index]["player"]]["skill"]
+        total += variances[index]
     common = Waiting(
-        ordered,
+        MeanOrder(means[by_mean], variances[by_mean], tickets[by_mean], rules.band, rules.noise),
         total / n,
         rules.noise,
         rules.true_noise,
         rules.multiplier,
         rules.kappa,
-        queue.place,
+        queue.rng_key,
         rules.source,
     )
     weights = np.full((n, rules.band), APART)
@@ -249,38 +241,25 @@ def _weight(now: float, first: Ticket, second: Ticket, rules: Parameters, common
     return int(min(np.rint(total * UNIT), float(MOST)))
 
 
-@macro
-def _no_such_policy(
-    policy: int, first: Ticket, second: Ticket, limit: float, waiting: Waiting
-) -> float:
-    raise ValueError("there is no such policy")
-
-
-def _or(number: int, weigh: Weigh, others: WeighByNumber) -> WeighByNumber:
-    """Return a compiled function that weighs by `weigh` where the policy is `number`."""
+def _by_number(policies: Sequence[Weigh], number: int = 0) -> WeighByNumber:
+    """Return a compiled function that weighs by the policy of a number, counted from `number`."""
+    weigh, *others = policies
+    weigh_by_others = _by_number(others, number + 1) if others else None
 
     @macro
     def by_number(
         policy: int, first: Ticket, second: Ticket, limit: float, waiting: Waiting
     ) -> float:
-        if policy == number:
+        if weigh_by_others is None or policy == number:
             weight = weigh(first, second, limit, waiting)
         else:
-            weight = others(policy, first, second, limit, waiting)
+            weight = weigh_by_others(policy, first, second, limit, waiting)
         return weight
 
     return by_number
 
 
-def _by_any_policy() -> WeighByNumber:
-    """Return a compiled function that weighs by any policy of the registry."""
-    of_policy: WeighByNumber = _no_such_policy
-    for number, weigh in reversed(list(enumerate(functions(PAIR)))):
-        of_policy = _or(number, weigh, of_policy)
-    return of_policy
-
-
-_weight_by_policy = _by_any_policy()
+_weight_by_policy = _by_number(functions(PAIR))
 
 
 @kernel

@@ -156,7 +156,7 @@ class QueueRule(Protocol):
         """Return an empty queue with room for `capacity` players: a named tuple of arrays.
 
         `state`, (1,), is a record with the number of players that are `waiting`, and with whatever
-        the rule has to remember. The fields `people` and `place`, if a rule that looks at more
+        the rule has to remember. The fields `people` and `rng_key`, if a rule that looks at more
         than ratings has them, are set by `with_people`.
         """
 
@@ -244,13 +244,13 @@ def parameters_of(rule: QueueRule, options: dict[str, Any]) -> Any:  # noqa: ANN
     return rule.Parameters(**{name: options[name] for name in fields if name not in kept})
 
 
-def with_people(queue: Queue, people: Records, place: Words) -> Queue:
+def with_people(queue: Queue, people: Records, rng_key: Words) -> Queue:
     """Let a rule see more of the players than ratings, if its queue has fields for it.
 
-    Shapes: `people` (n,); `place` (3,).
+    Shapes: `people` (n,); `rng_key` (3,).
     """
     fields: Any = queue
-    known = {"people": people, "place": place}
+    known = {"people": people, "rng_key": rng_key}
     return cast(Queue, fields._replace(**{k: known[k] for k in known if k in fields._fields}))
 
 

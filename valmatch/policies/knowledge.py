@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,18 +60,6 @@ class Knowledge(NamedTuple):
     kappa: float = 0.0  # weight of the standard deviation in the upper confidence bounds
 
 
-# The largest entry of an array, in kernels that count no references, which `max` would.
-
-
-@kernel
-def largest(values: NDArray[np.float64]) -> float:
-    """Return the largest of at least one value."""
-    found: float = values[0]
-    for value in values:
-        found = value if value > found else found
-    return found
-
-
 @kernel
 def place_of_largest(values: NDArray[np.float64]) -> int:
     """Return the place of the largest of at least one value, ties to the first."""
@@ -80,11 +68,6 @@ def place_of_largest(values: NDArray[np.float64]) -> int:
         if values[k] > values[place]:
             place = k
     return place
-
-
-# The exponential of negative numbers, to as many digits as choices need.
-
-ERROR: Final = 1.5e-10  # bound on the absolute error of `exp_minus`
 
 
 @kernel

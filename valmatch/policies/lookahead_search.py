@@ -1,176 +1,85 @@
-"""Search for the opponent of largest knowledge gradient, (12) or (13), which rules most out.
-
-One density serves all that a candidate needs, in approximations that vectorise; each outcome is
-compared with the few rivals that can be anyone's best next opponent. Candidates within the error of
-the best are compared by the plain score, so that the choice is that of the paper's formulas.
-"""
+"""The opponent of largest knowledge gradient, (12) or (13), by a search that rules most out."""
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.policies.knowledge import (
     Knowledge,
     Outcome,
-    Workspace,
     exp_minus,
-    largest,
     place_of_largest,
     workspace,
 )
 from valmatch.ratings.trueskill import INV_SQRT_2PI, draw_quality, update, win_probability
 from valmatch.ratings.trueskill_draws import draw_probability, update_drawn
 
-# Knowledge gradient of one player's opponents, as the paper has it: equations (12) and (13).
-#
-# The plain evaluation, one draw quality at a time; `valmatch.policies.lookahead_search` finds the
-# same opponent sooner, for the policies of the simulation.
+# The plain evaluation, one draw quality at a time, of equations (12) and (13).
 
 
 @kernel
-def best_quality(
-    mean_0: float,
-    variance_0: float,
-    mean_j: float,
-    variance_j: float,
-    j: int,
-    means: Floats,
-    variances: Floats,
-    player: int,
-    noise_variance: float,
-) -> float:
-    """Return the largest q of player 0 when only player 0's and j's beliefs have changed."""
-    best = draw_quality(mean_0, variance_0, mean_j, variance_j, noise_variance)
-    for k in range(means.size):
-        if k not in (j, player):
-            quality = draw_quality(mean_0, variance_0, means[k], variances[k], noise_variance)
-            best = max(best, quality)
+def _best_quality(j: int, after: tuple[float, float, float, float], known: Knowledge) -> float:
+    """Return the largest q of player 0 after a game against j that left these beliefs of both."""
+    mean_0, variance_0, mean_j, variance_j = after
+    best = draw_quality(mean_0, variance_0, mean_j, variance_j, known.noise_variance)
+    for k in range(known.means.size):
+        if k not in (j, known.player):
+            mean, variance = known.means[k], known.variances[k]
+            best = max(best, draw_quality(mean_0, variance_0, mean, variance, known.noise_variance))
     return best
 
 
 @kernel
-def expected_best_quality(
-    j: int,
-    means: Floats,
-    variances: Floats,
-    player: int,
-    noise_variance: float,
-    as_printed: bool = False,
-    draw_margin: float = 0.0,
-) -> float:
-    """Return F_j, the expected largest q after a game of player 0 against j.
-
-    Parameters
-    ----------
-    j
-        Index of the opponent.
-    means, variances
-        Beliefs about all M + 1 players.
-    player
-        Index of player 0.
-    noise_variance
-        Variance of one performance around the skill.
-    as_printed
-        Use (1), (2), (10) as the paper prints them.
-    draw_margin
-        A game is drawn if the performances differ by less: a third outcome, unless it is 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> means = np.array([0.0, 0.3, -0.4, 1.5])
-    >>> variances = np.array([2.0, 0.1, 3.0, 2.0])
-    >>> [round(expected_best_quality(j, means, variances, 0, 2.5), 4) for j in (1, 2, 3)]
-    [0.1483, 0.1487, 0.1487]
-    """
-    mean_0, variance_0 = means[player], variances[player]
-    mean_j, variance_j = means[j], variances[j]
-    p_win = win_probability(
-        mean_0, variance_0, mean_j, variance_j, noise_variance, as_printed, draw_margin
-    )
-    p_loss = win_probability(
-        mean_j, variance_j, mean_0, variance_0, noise_variance, as_printed, draw_margin
-    )
-    won = update(mean_0, variance_0, mean_j, variance_j, noise_variance, as_printed, draw_margin)
-    lost = update(mean_j, variance_j, mean_0, variance_0, noise_variance, as_printed, draw_margin)
-    best_win = best_quality(
-        won[0], won[1], won[2], won[3], j, means, variances, player, noise_variance
-    )
-    best_loss = best_quality(
-        lost[2], lost[3], lost[0], lost[1], j, means, variances, player, noise_variance
-    )
+def future_quality(j: int, known: Knowledge) -> float:
+    """Return F_j, the expected largest q after a game of player 0 against j."""
+    mean_0, variance_0 = known.means[known.player], known.variances[known.player]
+    mean_j, variance_j = known.means[j], known.variances[j]
+    noise, printed, margin = known.noise_variance, known.as_printed, known.draw_margin
+    p_win = win_probability(mean_0, variance_0, mean_j, variance_j, noise, printed, margin)
+    p_loss = win_probability(mean_j, variance_j, mean_0, variance_0, noise, printed, margin)
+    won = update(mean_0, variance_0, mean_j, variance_j, noise, printed, margin)
+    lost = update(mean_j, variance_j, mean_0, variance_0, noise, printed, margin)
+    best_win = _best_quality(j, won, known)
+    best_loss = _best_quality(j, (lost[2], lost[3], lost[0], lost[1]), known)
     expected = p_win * best_win + p_loss * best_loss
-    if draw_margin > 0.0:
-        p_draw = draw_probability(
-            mean_0, variance_0, mean_j, variance_j, noise_variance, draw_margin
-        )
-        drew = update_drawn(mean_0, variance_0, mean_j, variance_j, noise_variance, draw_margin)
-        expected += p_draw * best_quality(
-            drew[0], drew[1], drew[2], drew[3], j, means, variances, player, noise_variance
-        )
+    if margin > 0.0:
+        p_draw = draw_probability(mean_0, variance_0, mean_j, variance_j, noise, margin)
+        drew = update_drawn(mean_0, variance_0, mean_j, variance_j, noise, margin)
+        expected += p_draw * _best_quality(j, drew, known)
     return expected
 
 
 @kernel
-def score(
-    j: int,
-    means: Floats,
-    variances: Floats,
-    player: int,
-    noise_variance: float,
-    multiplier: float,
-    as_printed: bool,
-    draw_margin: float = 0.0,
-) -> float:
+def score(j: int, known: Knowledge, multiplier: float) -> float:
     """Return q_0j + multiplier F_j, what (12) and (13) maximise."""
-    quality = draw_quality(means[player], variances[player], means[j], variances[j], noise_variance)
-    future = expected_best_quality(
-        j, means, variances, player, noise_variance, as_printed, draw_margin
-    )
-    return quality + multiplier * future
+    mean_0, variance_0 = known.means[known.player], known.variances[known.player]
+    mean_j, variance_j = known.means[j], known.variances[j]
+    quality = draw_quality(mean_0, variance_0, mean_j, variance_j, known.noise_variance)
+    return quality + multiplier * future_quality(j, known)
 
 
 @kernel
-def best_opponent_plain(
-    means: Floats,
-    variances: Floats,
-    player: int,
-    noise_variance: float,
-    multiplier: float,
-    as_printed: bool,
-    draw_margin: float = 0.0,
-) -> int:
-    """Return the opponent of largest score, ties to the lowest index: `best_opponent`'s twin.
-
-    Parameters
-    ----------
-    means, variances
-        Beliefs about all M + 1 players.
-    player
-        Index of player 0.
-    noise_variance
-        Variance of one performance around the skill.
-    multiplier
-        Games for which what is learnt is of use: gamma / (1 - gamma), or those that are left.
-    as_printed
-        Use (1), (2), (10) as the paper prints them.
-    draw_margin
-        A game is drawn if the performances differ by less.
-    """
-    chosen = -1
-    best = -math.inf
+def best_of_scores(scores: Floats, least: float, known: Knowledge, multiplier: float) -> int:
+    """Return the opponent of largest plain score of those with `scores` of at least `least`."""
+    chosen, best = -1, -math.inf
+    means, variances = known.means, known.variances
     for j in range(means.size):
-        if j != player:
-            value = score(
-                j, means, variances, player, noise_variance, multiplier, as_printed, draw_margin
-            )
-            if value > best:
-                best = value
-                chosen = j
+        if scores[j] < least or j == known.player:
+            continue
+        # Equal beliefs have equal scores, so that ties need no evaluation.
+        if chosen >= 0 and means[j] == means[chosen] and variances[j] == variances[chosen]:
+            continue
+        value = score(j, known, multiplier)
+        if value > best:
+            chosen, best = j, value
     return chosen
 
+
+# Approximations, by which most opponents are ruled out.
 
 # Bound on the error of an approximate quality relative to the largest possible quality, for
 # beliefs no wider than the noise: `exp_minus` and `_excess` contribute 1.5e-10 and 2.2e-9.
@@ -178,17 +87,17 @@ _ERROR = 1e-8
 
 
 @kernel
-def error_bound(variances: Floats, player: int, noise_variance: float, as_printed: bool) -> float:
+def error_bound(known: Knowledge) -> float:
     """Bound the error of sqrt(2 pi) times an approximate quality, now or after one game.
 
     The largest quality is 1 / sqrt(2 sigma_eps^2). Beliefs wider than the noise magnify an error,
     as does the printed step over a c below 1.
     """
-    noise = 2.0 * noise_variance
-    bound: float = (
-        _ERROR * (variances[player] + largest(variances) + noise) / (noise * math.sqrt(noise))
-    )
-    return bound * max(1.0, 1.0 / math.sqrt(noise)) if as_printed else bound
+    noise = 2.0 * known.noise_variance
+    widest = known.variances[place_of_largest(known.variances)]
+    width = known.variances[known.player] + widest + noise
+    bound: float = _ERROR * width / (noise * math.sqrt(noise))
+    return bound * max(1.0, 1.0 / math.sqrt(noise)) if known.as_printed else bound
 
 
 @part
@@ -219,16 +128,11 @@ def _squared_quality(mean_0: float, variance_0: float, mean_k: float, variance_k
 
 
 @part
-def _outcomes(
-    mean_0: float,
-    variance_0: float,
-    noise: float,
-    means: Floats,
-    variances: Floats,
-    as_printed: bool,
-    work: Workspace,
-) -> None:
-    """Approximate both outcomes of a game against every player; `noise` is 2 sigma_eps^2."""
+def _outcomes(known: Knowledge) -> None:
+    """Approximate both outcomes of a game against every player."""
+    means, variances, work = known.means, known.variances, known.work
+    mean_0, variance_0 = means[known.player], variances[known.player]
+    noise, as_printed = 2.0 * known.noise_variance, known.as_printed
     won, lost = work.won, work.lost
     for j in range(means.size):
         mean, variance = means[j], variances[j]
@@ -274,20 +178,15 @@ def _outcomes(
 
 
 @part
-def _outcomes_with_draws(
-    mean_0: float,
-    variance_0: float,
-    noise: float,
-    draw_margin: float,
-    means: Floats,
-    variances: Floats,
-    work: Workspace,
-) -> None:
+def _outcomes_with_draws(known: Knowledge) -> None:
     """Fill in the three outcomes of a game against every player, but for the qualities exactly.
 
     There are M of them a decision, and thrice M^2 qualities.
     """
-    half = 0.5 * noise
+    means, variances, work = known.means, known.variances, known.work
+    draw_margin = known.draw_margin
+    mean_0, variance_0 = means[known.player], variances[known.player]
+    half, noise = known.noise_variance, 2.0 * known.noise_variance
     for j in range(means.size):
         mean, variance = means[j], variances[j]
         wide = variance + noise
@@ -323,21 +222,15 @@ def _two_best(quality: Floats) -> tuple[int, int]:
 
 
 @part
-def _ceilings(
-    mean_0: float,
-    low: float,
-    high: float,
-    growth: float,
-    means: Floats,
-    inverse: Floats,
-    quality: Floats,
-    ceiling: Floats,
-) -> None:
+def _ceilings(low: float, high: float, growth: float, known: Knowledge) -> None:
     """Bound every player's quality over all beliefs about player 0 with a mean in [low, high].
 
     From now to then the quality grows by exp(z) and by the narrower belief, at most `growth`;
     exp(z) <= (1 + z / 4 + z^2 / 16)^4 for z <= 7 costs no exponential.
     """
+    means, work = known.means, known.work
+    inverse, quality, ceiling = work.inverse, work.quality, work.scores
+    mean_0 = means[known.player]
     for k in range(means.size):
         difference = mean_0 - means[k]
         near = max(low - means[k], means[k] - high, 0.0)
@@ -348,10 +241,9 @@ def _ceilings(
 
 
 @part
-def _raise_to_rival(
-    mean_k: float, wide: float, mean_0: Floats, variance_0: Floats, best: Floats
-) -> None:
+def _raise_to_rival(mean_k: float, wide: float, outcome: Outcome) -> None:
     """Raise the best quality after each player's game to that of the rival N(mean_k, wide)."""
+    mean_0, variance_0, best = outcome.means, outcome.variances, outcome.best
     for j in range(best.size):
         quality = _squared_quality(mean_0[j], variance_0[j], mean_k, wide)
         # A sum, because a maximum would compile to a masked store, which is slow.
@@ -359,24 +251,16 @@ def _raise_to_rival(
 
 
 @part
-def _look_ahead(
-    player: int,
-    first: int,
-    second: int,
-    noise: float,
-    slack: float,
-    means: Floats,
-    variances: Floats,
-    outcome: Outcome,
-    work: Workspace,
-) -> None:
-    """Raise the quality after one outcome of each game from the own one to that of all opponents.
+def _look_ahead(first: int, second: int, slack: float, outcome: Outcome, known: Knowledge) -> None:
+    """Raise the quality after one outcome of each game from the opponent's to that of all.
 
     Every belief about player 0 after that outcome lies in [low, high] x [narrow, now]. A player
     is a rival unless its ceiling there is below what both `first` and `second` keep: a candidate,
     whose own belief changes, may be one of the two, but not both.
     """
+    means, variances, work, player = known.means, known.variances, known.work, known.player
     mean_0, variance_0, best = outcome.means, outcome.variances, outcome.best
+    noise = 2.0 * known.noise_variance
     low, high, narrow = mean_0[0], mean_0[0], variance_0[0]
     for j in range(mean_0.size):
         low = mean_0[j] if mean_0[j] < low else low
@@ -388,142 +272,169 @@ def _look_ahead(
         exponent = 0.5 * far * far / (narrow + variances[k] + noise)
         threshold = min(threshold, exp_minus(exponent) * math.sqrt(work.inverse[k]))
     growth = math.sqrt((variances[player] + noise) / (narrow + noise))
+    _ceilings(low, high, growth, known)
     ceiling = work.scores
-    _ceilings(means[player], low, high, growth, means, work.inverse, work.quality, ceiling)
     ceiling[player] = -1.0
     for k in range(means.size):
         if ceiling[k] >= threshold - slack:
-            own = best[k]
-            _raise_to_rival(means[k], variances[k] + noise, mean_0, variance_0, best)
-            best[k] = own
+            kept = best[k]
+            _raise_to_rival(means[k], variances[k] + noise, outcome)
+            best[k] = kept
 
 
 @part
-def _combine(multiplier: float, work: Workspace) -> None:
+def _combine(multiplier: float, known: Knowledge) -> None:
     """Fill the scores with q_0j + multiplier F_j."""
+    work = known.work
     scores, quality, p_win = work.scores, work.quality, work.p_win
     best_win, best_loss = work.won.best, work.lost.best
     for j in range(scores.size):
         win, loss = math.sqrt(best_win[j]), math.sqrt(best_loss[j])
         future = p_win[j] * win + (1.0 - p_win[j]) * loss
         scores[j] = quality[j] + multiplier * future
-
-
-@part
-def _combine_with_draws(multiplier: float, work: Workspace) -> None:
-    """Fill the scores with q_0j + multiplier F_j, of three outcomes."""
-    for j in range(work.scores.size):
-        win, loss = math.sqrt(work.won.best[j]), math.sqrt(work.lost.best[j])
-        p_loss = 1.0 - work.p_win[j] - work.p_draw[j]
-        future = work.p_win[j] * win + p_loss * loss
-        future += work.p_draw[j] * math.sqrt(work.drew.best[j])
-        work.scores[j] = work.quality[j] + multiplier * future
-
-
-@part
-def _largest_plain(
-    least: float,
-    means: Floats,
-    variances: Floats,
-    player: int,
-    noise_variance: float,
-    multiplier: float,
-    as_printed: bool,
-    draw_margin: float,
-    scores: Floats,
-) -> int:
-    """Return the player of largest plain score of those with `scores` of at least `least`."""
-    chosen = -1
-    best = -math.inf
-    for j in range(means.size):
-        if scores[j] < least:
-            continue
-        # Equal beliefs have equal scores, so that ties need no evaluation.
-        if chosen >= 0 and means[j] == means[chosen] and variances[j] == variances[chosen]:
-            continue
-        value = score(
-            j, means, variances, player, noise_variance, multiplier, as_printed, draw_margin
-        )
-        if value > best:
-            best = value
-            chosen = j
-    return chosen
-
-
-@part
-def _look_ahead_from_all(
-    player: int,
-    slack: float,
-    noise: float,
-    draw_margin: float,
-    means: Floats,
-    variances: Floats,
-    work: Workspace,
-) -> None:
-    """Raise the own qualities after each outcome to those of the best opponents."""
-    first, second = _two_best(work.quality)
-    if second == player:  # a single opponent has no rival
-        return
-    _look_ahead(player, first, second, noise, slack, means, variances, work.won, work)
-    _look_ahead(player, first, second, noise, slack, means, variances, work.lost, work)
-    if draw_margin > 0.0:
-        _look_ahead(player, first, second, noise, slack, means, variances, work.drew, work)
+    if known.draw_margin > 0.0:
+        for j in range(scores.size):
+            more = math.sqrt(work.drew.best[j]) - math.sqrt(best_loss[j])
+            scores[j] += multiplier * work.p_draw[j] * more
 
 
 @kernel
-def best_opponent(
-    means: Floats,
-    variances: Floats,
-    player: int,
-    noise_variance: float,
-    multiplier: float,
-    as_printed: bool,
-    work: Workspace,
-    draw_margin: float = 0.0,
-) -> int:
+def best_opponent(known: Knowledge, multiplier: float) -> int:
     """Return the opponent of largest q_0j + multiplier F_j, ties to the lowest index.
 
-    Notes
-    -----
     The plain evaluation of one decision costs 2 M^2 draw qualities, 3 M^2 with draws. Here scores
     are approximate: one density serves all that a candidate needs, and each outcome is compared
     with the few rivals that can be anyone's best next opponent. Candidates whose approximate scores
-    lie within the error of the best are compared by the plain score, so that the choice is always
-    that of `best_opponent_plain`.
+    lie within the error of the best are compared by the plain score.
     """
-    noise = 2.0 * noise_variance
-    slack = error_bound(variances, player, noise_variance, as_printed)
-    mean_0, variance_0 = means[player], variances[player]
-    if draw_margin > 0.0:
-        _outcomes_with_draws(mean_0, variance_0, noise, draw_margin, means, variances, work)
+    work, draws = known.work, known.draw_margin > 0.0
+    slack = error_bound(known)
+    if draws:
+        _outcomes_with_draws(known)
     else:
-        _outcomes(mean_0, variance_0, noise, means, variances, as_printed, work)
-    work.quality[player] = -1.0
-    _look_ahead_from_all(player, slack, noise, draw_margin, means, variances, work)
+        _outcomes(known)
+    work.quality[known.player] = -1.0
+    first, second = _two_best(work.quality)
+    if second != known.player:  # a single opponent has no rival
+        _look_ahead(first, second, slack, work.won, known)
+        _look_ahead(first, second, slack, work.lost, known)
+        if draws:
+            _look_ahead(first, second, slack, work.drew, known)
+    _combine(multiplier, known)
     scores = work.scores
-    if draw_margin > 0.0:
-        _combine_with_draws(multiplier, work)
-    else:
-        _combine(multiplier, work)
-    scores[player] = -math.inf
+    scores[known.player] = -math.inf
     chosen = place_of_largest(scores)
     least = scores[chosen] - 2.0 * slack * (1.0 + multiplier)
     n_close = 0
     for j in range(scores.size):
         n_close += scores[j] >= least
-    if n_close == 1:
-        return chosen
-    return _largest_plain(
-        least,
-        means,
-        variances,
-        player,
-        noise_variance,
-        multiplier,
-        as_printed,
-        draw_margin,
-        scores,
+    return chosen if n_close == 1 else best_of_scores(scores, least, known, multiplier)
+
+
+@macro
+def choose(known: Knowledge, game: int, uniform: float) -> int:
+    """Return the opponent of largest q + gamma / (1 - gamma) F, equation (13)."""
+    return best_opponent(known, known.gamma / (1.0 - known.gamma))
+
+
+@macro
+def choose_finite(known: Knowledge, game: int, uniform: float) -> int:
+    """Return the opponent of largest q + (N - n) F, equation (12)."""
+    return best_opponent(known, float(known.n_games - game))
+
+
+# The same in plain numbers.
+
+
+def knowledge_of(
+    means: Floats,
+    variances: Floats,
+    player: int,
+    noise_variance: float,
+    as_printed: bool = False,
+    draw_margin: float = 0.0,
+) -> Knowledge:
+    """Return what the look-ahead has to know."""
+    return Knowledge(
+        player=player,
+        n_games=0,
+        means=means,
+        variances=variances,
+        truths=means,
+        noise_variance=noise_variance,
+        gamma=0.0,
+        as_printed=as_printed,
+        work=workspace(means.size),
+        draw_margin=draw_margin,
     )
+
+
+def expected_best_quality(
+    j: int,
+    means: Floats,
+    variances: Floats,
+    player: int,
+    noise_variance: float,
+    as_printed: bool = False,
+    draw_margin: float = 0.0,
+) -> float:
+    """Return F_j, the expected largest q after a game of player 0 against j.
+
+    Parameters
+    ----------
+    j
+        Index of the opponent.
+    means, variances
+        Beliefs about all M + 1 players.
+    player
+        Index of player 0.
+    noise_variance
+        Variance of one performance around the skill.
+    as_printed
+        Use (1), (2), (10) as the paper prints them.
+    draw_margin
+        A game is drawn if the performances differ by less: a third outcome, unless it is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> means = np.array([0.0, 0.3, -0.4, 1.5])
+    >>> variances = np.array([2.0, 0.1, 3.0, 2.0])
+    >>> [round(expected_best_quality(j, means, variances, 0, 2.5), 4) for j in (1, 2, 3)]
+    [0.1483, 0.1487, 0.1487]
+    """
+    known = knowledge_of(means, variances, player, noise_variance, as_printed, draw_margin)
+    return future_quality(j, known)
+
+
+def best_opponent_plain(
+    means: Floats,
+    variances: Floats,
+    player: int,
+    noise_variance: float,
+    multiplier: float,
+    as_printed: bool,
+    draw_margin: float = 0.0,
+) -> int:
+    """Return the opponent of largest score, ties to the lowest index, by the plain formulas.
+
+    Parameters
+    ----------
+    means, variances
+        Beliefs about all M + 1 players.
+    player
+        Index of player 0.
+    noise_variance
+        Variance of one performance around the skill.
+    multiplier
+        Games for which what is learnt is of use: gamma / (1 - gamma), or those that are left.
+    as_printed
+        Use (1), (2), (10) as the paper prints them.
+    draw_margin
+        A game is drawn if the performances differ by less.
+    """
+    known = knowledge_of(means, variances, player, noise_variance, as_printed, draw_margin)
+    return best_of_scores(np.zeros(means.size), 0.0, known, multiplier)
 
 
 def knowledge_gradient(
@@ -564,11 +475,8 @@ def knowledge_gradient(
     >>> knowledge_gradient(means, variances, player=0, noise_variance=2.5, gamma=0.0)
     1
     """
-    multiplier = gamma / (1.0 - gamma)
-    work = workspace(means.size)
-    return best_opponent(
-        means, variances, player, noise_variance, multiplier, as_printed, work, draw_margin
-    )
+    known = knowledge_of(means, variances, player, noise_variance, as_printed, draw_margin)
+    return best_opponent(known, gamma / (1.0 - gamma))
 
 
 def knowledge_gradient_finite(
@@ -607,35 +515,5 @@ def knowledge_gradient_finite(
     >>> [knowledge_gradient_finite(means, variances, 0, 2.5, games_left=n) for n in (100, 1)]
     [2, 1]
     """
-    multiplier = float(games_left)
-    work = workspace(means.size)
-    return best_opponent(
-        means, variances, player, noise_variance, multiplier, as_printed, work, draw_margin
-    )
-
-
-@macro
-def choose(known: Knowledge, game: int, uniform: float) -> int:
-    """Return the opponent of largest q + gamma / (1 - gamma) F, equation (13)."""
-    multiplier = known.gamma / (1.0 - known.gamma)
-    return _best(known, multiplier)
-
-
-@macro
-def choose_finite(known: Knowledge, game: int, uniform: float) -> int:
-    """Return the opponent of largest q + (N - n) F, equation (12)."""
-    return _best(known, float(known.n_games - game))
-
-
-@macro
-def _best(known: Knowledge, multiplier: float) -> int:
-    return best_opponent(
-        known.means,
-        known.variances,
-        known.player,
-        known.noise_variance,
-        multiplier,
-        known.as_printed,
-        known.work,
-        known.draw_margin,
-    )
+    known = knowledge_of(means, variances, player, noise_variance, as_printed, draw_margin)
+    return best_opponent(known, float(games_left))

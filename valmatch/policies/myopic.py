@@ -13,9 +13,6 @@ from valmatch.policies.knowledge import Knowledge
 from valmatch.policies.waiting import Ticket, Waiting
 from valmatch.ratings.trueskill import draw_quality_normalised
 
-# Far above the rounding error of the two sides of a comparison.
-_SAFETY = 1e-9
-
 
 @kernel
 def point_estimate(means: NDArray[np.float64], player: int) -> int:
@@ -100,13 +97,6 @@ def draw_chance(
     best = -1.0
     for j in range(means.size):
         if j == player:
-            continue
-        # exp(-x) <= 1 / (1 + x + x^2 / 2) rules most opponents out without an exponential.
-        total = variances[player] + variances[j] + 2.0 * noise_variance
-        difference = means[player] - means[j]
-        x = 0.5 * difference * difference / total
-        limit = best * (1.0 + x + 0.5 * x * x)
-        if 2.0 * noise_variance < (1.0 - _SAFETY) * total * limit * limit and limit > 0.0:
             continue
         quality = draw_quality_normalised(
             means[player], variances[player], means[j], variances[j], noise_variance
@@ -223,4 +213,4 @@ def choose_random(known: Knowledge, game: int, uniform: float) -> int:
 def weigh_random(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
     """Return the uniform number of two tickets."""
     low, high = first["ticket"], second["ticket"]
-    return uniform_at(waiting.place, waiting.source, min(low, high), max(low, high))
+    return uniform_at(waiting.rng_key, waiting.source, min(low, high), max(low, high))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from valmatch.kernels.compilation import at, kernel, macro, part
-from valmatch.policies.mean_order import best_besides, best_next, place_of
 from valmatch.policies.myopic import pair_draw_chance
 from valmatch.policies.waiting import MeanOrder, Ticket, Waiting
 from valmatch.ratings.trueskill import both_outcomes, hazard_excess, normal_density
@@ -101,6 +102,52 @@ def _evenness(variance: float, noise_variance: float) -> float:
     return math.sqrt(2.0 * noise_variance / (variance + 2.0 * noise_variance))
 
 
+@part
+def place_of(mean: float, player: int, order: MeanOrder) -> int:
+    """Return how many of those who wait come before a player of this mean."""
+    low, high = 0, order.means.size
+    while low < high:
+        middle = (low + high) // 2
+        other, ticket = order.means[at(middle)], order.tickets[at(middle)]
+        if other < mean or (other == mean and ticket < order.tickets[at(player)]):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@part
+def best_next(
+    place: int, player: int, opponent: int, belief: tuple[float, float], order: MeanOrder
+) -> float:
+    """Return the largest draw chance of a player of this belief and place, 0 if there is nobody.
+
+    The player and the opponent of the game before are taken out. The chance is the largest where
+    total exp(d^2 / total), which is at least total + d^2, is the least.
+    """
+    mean, variance = belief
+    first, second = min(player, opponent), max(player, opponent)
+    # The band on each side of the place, besides the two who may lie in it.
+    low, high = place - order.band, place + order.band
+    low -= int(low <= second < place)
+    low -= int(low <= first < place)
+    high += int(place <= first < high)
+    high += int(place <= second < high)
+    best, least = -1, np.inf
+    for k in range(max(low, 0), min(high, order.means.size)):
+        total = variance + order.variances[at(k)] + 2.0 * order.noise_variance
+        difference = mean - order.means[at(k)]
+        square = difference * difference
+        if total + square < least and k != player and k != opponent:
+            inverse = total * math.exp(square / total)
+            if inverse < least:
+                best, least = k, inverse
+    if best < 0:
+        return 0.0
+    other_mean, other_variance = order.means[at(best)], order.variances[at(best)]
+    return pair_draw_chance(mean, variance, other_mean, other_variance, order.noise_variance)
+
+
 @part(inline=True)
 def pair_knowledge_gradient(i: int, j: int, order: MeanOrder, multiplier: float) -> float:
     """Return the draw chance plus the game's gain in the best next draw chance of both players."""
@@ -109,14 +156,13 @@ def pair_knowledge_gradient(i: int, j: int, order: MeanOrder, multiplier: float)
     mean_j, variance_j = order.means[at(j)], order.variances[at(j)]
     p, won, lost = both_outcomes(mean_i, variance_i, mean_j, variance_j, noise_variance)
     gained = 0.0
-    for x, y, chance, win, loss in (
-        (i, j, p, (won[0], won[1]), (lost[0], lost[1])),
-        (j, i, p, (won[2], won[3]), (lost[2], lost[3])),
+    for x, y, now, win, loss in (
+        (i, j, (mean_i, variance_i), (won[0], won[1]), (lost[0], lost[1])),
+        (j, i, (mean_j, variance_j), (won[2], won[3]), (lost[2], lost[3])),
     ):
         after_win = best_next(place_of(win[0], x, order), x, y, win, order)
         after_loss = best_next(place_of(loss[0], x, order), x, y, loss, order)
-        before = best_besides(x, y, order)
-        gained += (chance * after_win + (1.0 - chance) * after_loss) - before
+        gained += (p * after_win + (1.0 - p) * after_loss) - best_next(x, x, y, now, order)
     quality = pair_draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
     return quality + 0.5 * multiplier * gained
 

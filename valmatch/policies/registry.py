@@ -32,9 +32,6 @@ class Decision:
     path: str  # ``module:function`` in this folder; a compiled function
     reads: Sequence[str] = ()  # the factors that it alone, or with few others, depends on
     learns: bool = False  # whether the variances of what is known of the players count
-    # whether it looks for the next opponents of both players, see
-    # `valmatch.policies.waiting.Waiting`
-    looks_ahead: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,6 @@ POLICIES = {
             "pair_lookahead:weigh",
             ("gamma",),
             learns=True,
-            looks_ahead=True,
         ),
         "knowledge gradient",
         "#D55E00",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,11 +10,8 @@ import pytest
 from tests.oracles import joint_pairs
 from valmatch.draws.streams import Streams
 from valmatch.policies.joint import batch as choosing
-from valmatch.policies.joint import lookahead
 from valmatch.policies.joint.batch import choose_batch
-from valmatch.policies.joint.belief import POINTS, Belief, pairs_of
-from valmatch.policies.joint.lookahead import MOST_DRAWN, WIDEST, expected_excess
-from valmatch.policies.joint.outcomes import game_information, mutual_information
+from valmatch.policies.joint.belief import Belief, pairs_of
 from valmatch.policies.registry import GOALS, JOINT, function_of
 
 CASES = [(name, "best") for name in JOINT] + [("knowledge_gradient", goal) for goal in GOALS[1:]]
@@ -96,7 +91,6 @@ def test_bounds_rule_out_no_pair_that_is_the_best(goal: str) -> None:
 @pytest.mark.parametrize("kind", ["any", "newcomers", "known", "level"])
 @pytest.mark.parametrize("goal", GOALS)
 def test_bounds_find_the_same_batch(kind: str, goal: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is kept of a pair from game to game rules out none that is the best later."""
     n, rng = 30, np.random.default_rng(GOALS.index(goal))
     belief = random_belief(rng, n)
     if kind == "newcomers":
@@ -110,83 +104,7 @@ def test_bounds_find_the_same_batch(kind: str, goal: str, monkeypatch: pytest.Mo
     some = np.triu(rng.random((n, n)) < 0.9, 1)
     given: dict[str, Any] = {"allowed": some | some.T, "explore": 0.1, "streams": Streams(3)}
     bounded = choose_batch(belief, "knowledge_gradient", goal, 60, **given)
-    monkeypatch.setattr(choosing, "needs_all", lambda *_: True)
+    monkeypatch.setattr(choosing, "pairs_of", lambda *given: pairs_of(*given)._replace(exact=True))
     whole = choose_batch(belief, "knowledge_gradient", goal, 60, **given)
     for one, other in zip(bounded, whole, strict=True):
         assert np.array_equal(one, other)
-
-
-def test_what_is_kept_of_pairs_bounds_what_would_be_measured() -> None:
-    rng, grown = np.random.default_rng(9), 0
-    n = 12
-    for share in (1.0, 1.0, 0.0):
-        belief = random_belief(rng, n)
-        belief = belief._replace(mean=1500.0 + share * (belief.mean - 1500.0))
-        everyone, none = np.ones(66, np.bool_), np.zeros(66, np.int64)
-        pairs = pairs_of(belief, "best", everyone, none, np.arange(n), False)
-        upper = [*combinations(range(n), 2)]
-        for i, j in [(0, 1), (2, 9), (0, 1), (4, 5)]:
-            count = lookahead._rivals(pairs)
-            for p, (one, other) in enumerate(upper):
-                lookahead._measure_sides(pairs, one, other, count, p)
-            before = pairs.sides.copy()
-            choosing.play(pairs, i, j)
-            lookahead._widen_sides(pairs)
-            kept, count = pairs.sides.copy(), lookahead._rivals(pairs)
-            for p, (one, other) in enumerate(upper):
-                lookahead._measure_sides(pairs, one, other, count, p)
-            assert (kept >= pairs.sides).all()
-            assert np.isfinite(kept).all()
-            grown += int((pairs.sides > before * (1.0 + 1e-9)).any(axis=1).sum())
-    assert grown > 50
-
-
-def test_the_ceiling_of_a_bend_is_mostly_just_above_what_it_gains() -> None:
-    """By real numbers of games, of which those that are tried are some."""
-    rng, games = np.random.default_rng(12), np.geomspace(1.0, 1024.0, 400)
-    ratios = []
-    for _ in range(300):
-        spread, information = rng.uniform(20.0, 400.0) ** 2, 8e-6 * rng.uniform(0.05, 1.0)
-        steps = np.sqrt(games * information / (1.0 + games * information * spread))
-        crossing = rng.uniform(0.0, 6.0) * steps[-1]
-        gains = [t * expected_excess(crossing / t) / m for t, m in zip(steps, games, strict=True)]
-        ceiling = lookahead._ceiling_of_gain(1.0, 1.0 / max(crossing, 1e-300), spread, information)
-        ratios.append(ceiling / max(gains))
-    assert min(ratios) >= 1.0
-    assert np.quantile(ratios, 0.9) < 1.3  # it is for any number of games, some end too early
-
-
-def test_an_outcome_tells_the_more_the_less_is_known() -> None:
-    """What `information` passes over cannot be the best, as far as it relies on that."""
-    deviations = np.geomspace(0.01, WIDEST, 120)
-    for nu in (0.0, 0.1, 1.0, 4.0, MOST_DRAWN):
-        for lead in (0.0, 0.5, 2.0, 5.0, 12.0, 40.0):
-            told = np.array([mutual_information(lead, float(s), nu) for s in deviations])
-            assert (np.diff(told) > -1e-13).all()
-
-
-@pytest.mark.parametrize("wide", [False, True])
-@pytest.mark.parametrize("nu", [0.0, 1.5])
-def test_what_was_told_before_rules_out_no_pair_that_is_the_best(nu: float, wide: bool) -> None:
-    rng = np.random.default_rng(8)
-    belief = random_belief(rng, 9)._replace(draw_weight=nu)
-    if wide:  # beyond what is relied on
-        belief = belief._replace(covariance=belief.covariance * 1e5)
-    some = np.triu(rng.random((9, 9)) < 0.8, 1)
-    given: dict[str, Any] = {"allowed": some | some.T, "explore": 0.2, "streams": Streams(2)}
-    batch, covariance = choose_batch(belief, "information", size=12, **given), belief.covariance
-    games = np.zeros((9, 9), np.int64)
-    for k in range(12):
-        now = belief._replace(covariance=covariance)
-        one = choose_batch(now, "information", size=1, games=games, start=k, **given)
-        i, j = int(batch.first[k]), int(batch.second[k])
-        assert (one.first[0], one.second[0]) == (i, j)
-        assert one.value[0] == pytest.approx(batch.value[k], rel=1e-9)
-        assert one.propensity[0] == batch.propensity[k]
-        games[i, j] += 1
-        games[j, i] += 1
-        moved = covariance[:, i] - covariance[:, j]
-        spread = moved[i] - moved[j]
-        lead = belief.mean[i] - belief.mean[j]
-        told = POINTS**2 * game_information(POINTS * lead, POINTS * math.sqrt(spread), nu)
-        covariance = covariance - np.outer(moved, moved) * told / (1 + told * spread)

@@ -82,7 +82,7 @@ class QueueState(NamedTuple):
 
     state: Records  # (1,)
     people: Records  # (n,); of everybody what `KNOWN` says
-    place: Words  # (3,); where the draws lie; `with_people` sets it
+    rng_key: Words  # (3,); where the draws lie; `with_people` sets it
     tickets: MatchmakerState
     members: Ints  # (n * largest,); who the players of tickets are; the first one is the leader
     start: Floats  # what the rule remembers at first
@@ -142,13 +142,13 @@ def _with_matches(room: int, rules: Parameters, tickets: MatchmakerState) -> Mat
 
 
 def reset(queue: QueueState) -> None:
-    """Empty the queue for the next replication, whose draws lie at its place."""
+    """Empty the queue for the next replication, whose draws lie at its key."""
     tickets = queue.tickets
     for state in (queue.state, tickets.counters):
         state.view(np.uint8)[:] = 0
     tickets.counters["due"], tickets.counters["next_end"] = np.nan, np.inf
     tickets.memory[:], tickets.last[:] = queue.start, 0
-    tickets.rng_key[:] = queue.place
+    tickets.rng_key[:] = queue.rng_key
 
 
 @driver(as_it_is)
@@ -160,7 +160,7 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
     old, counters = queue.tickets, queue.tickets.counters[0]
     if old.times.size < queue.people.size:
         large = _for_players(queue.people.size, rules)
-        large = large._replace(people=queue.people, place=queue.place)
+        large = large._replace(people=queue.people, rng_key=queue.rng_key)
         reset(large)
         return large
     matches = old.matches[: counters["matches"]]

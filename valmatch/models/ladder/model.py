@@ -433,7 +433,6 @@ def _options(factors: LadderFactors) -> dict[str, Any]:
         "ticks_per_hour": ticks_per_hour(horizon, rule.team_num),
         "oldest": rule.widening_age == "oldest",
         "policy": policies.place_of(rule.policy, policies.PAIR),
-        "looks_ahead": policies.PAIR[rule.policy].looks_ahead,
         "multiplier": rule.gamma / (1.0 - rule.gamma),
         "noise": factors.rating_beta**2,
         "true_noise": factors.match.beta**2,

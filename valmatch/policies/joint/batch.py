@@ -14,7 +14,7 @@ from valmatch.draws.streams import Streams, uniform_at
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
 from valmatch.kernels.compilation import at, kernel, variant
 from valmatch.policies.joint.belief import Belief, Pairs, number_of, pairs_of
-from valmatch.policies.joint.lookahead import MOST_DRAWN, WIDEST, pair_information, variance_of
+from valmatch.policies.joint.lookahead import pair_information, variance_of
 from valmatch.policies.registry import JOINT, function_of
 
 TIED = 1e-9  # values closer than this share of the largest are equal: sums of floats say no more
@@ -40,15 +40,6 @@ def new_batch(size: int) -> Batch:
     (first, second, games), numbers = np.empty((3, size), np.int64), np.empty((3, size))
     value, std_error, propensity = numbers
     return Batch(first, second, value, std_error, games, propensity)
-
-
-@kernel
-def needs_all(covariance: Floats, points: float, draw_weight: float) -> bool:
-    """Return whether the policy of information must look at all pairs, see `MOST_DRAWN`."""
-    widest = 0.0
-    for i in range(covariance.shape[0]):
-        widest = max(widest, covariance[i, i])
-    return draw_weight > MOST_DRAWN or 2.0 * points * math.sqrt(widest) > WIDEST
 
 
 @kernel
@@ -97,10 +88,8 @@ def play(pairs: Pairs, i: int, j: int) -> None:
     v = pairs.covariance
     n, information = pairs.mean.size, pair_information(pairs, i, j)
     share = information / (1.0 + information * variance_of(pairs, i, j))
-    root = math.sqrt(share)
     for a in range(n):
         pairs.gaps[at(a)] = v[at(a), at(i)] - v[at(a), at(j)]
-        pairs.moved[at(a)] = root * pairs.gaps[at(a)]
     for a in range(n):
         step = share * pairs.gaps[at(a)]
         for c in range(n):
@@ -242,7 +231,7 @@ def choose_batch(
         np.ones(upper[0].size, np.bool_) if allowed is None else allowed[upper],
         np.zeros(upper[0].size, np.int64) if games is None else games[upper].astype(np.int64),
         np.arange(n) if names is None else names,
-        once or needs_all(belief.covariance, float(belief.points), float(belief.draw_weight)),
+        once,
     )
     place = (streams or Streams(0)).place(replication)
     out, found = new_batch(size), 0

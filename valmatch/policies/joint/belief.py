@@ -37,9 +37,7 @@ class Pairs(NamedTuple):
     goal: int  # place in `GOALS`
     open: Bools  # which pairs may be chosen
     games: Ints  # games of each pair so far, those chosen included
-    # out: what each open pair is worth; -inf of the others. In: upper bounds of that, such as what
-    # open pairs were worth before games were chosen, which is of use to some policies
-    values: Floats
+    values: Floats  # what each open pair is worth; -inf of the others
     by_mean: Ints  # (n,); the players, the best first
     names: Ints  # (n,); place of each by name, for ties
     # (n, n); scratch of a look-ahead: covariances of each player with some differences
@@ -47,9 +45,6 @@ class Pairs(NamedTuple):
     gaps: Floats  # (n,); scratch: what goes with these
     bends: Floats  # (2 n, 2); scratch of an envelope
     inverse: Floats  # (n,); scratch: the inverses of `gaps`
-    moved: Floats  # (n,); k, if the covariance has lost k k' since pairs were valued
-    # scratch: what bounds of values are made of, see `lookahead`; infinite before they are known
-    sides: Floats
 
 
 @part(inline=True)
@@ -73,13 +68,11 @@ def pairs_of(
         GOALS.index(goal),
         open.copy(),
         games.copy(),
-        np.full(open.size, np.inf),
+        np.empty(open.size),
         np.argsort(-belief.mean, kind="stable"),
         names,
         np.empty((n, n)),
         np.empty(n),
         np.empty((2 * n, 2)),
         np.empty(n),
-        np.zeros(n),
-        np.full((open.size, 4), np.inf),
     )

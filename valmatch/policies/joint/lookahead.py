@@ -15,7 +15,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import at, kernel, part
-from valmatch.policies.joint.belief import LOOKS, Pairs, number_of
+from valmatch.policies.joint.belief import LOOKS, Pairs
 from valmatch.policies.joint.outcomes import game_information, mutual_information
 from valmatch.policies.knowledge import place_of_largest
 from valmatch.ratings.trueskill import hazard_excess, normal_cdf, normal_density
@@ -133,10 +133,6 @@ def misorder_fall(lead: float, deviation: float, moved: float) -> float:
 
 # Values of pairs by simple measures: games so far, closeness, the leader, information.
 
-MOST_DRAWN, WIDEST = 20.0, 30.0
-"""Up to this weight of draws, and this standard deviation of the lead in log odds, an outcome tells
-the more the less is known; beyond, a little less, as draws grow rare among leads so far apart."""
-
 
 @kernel
 def variance_of(pairs: Pairs, i: int, j: int) -> float:
@@ -196,32 +192,17 @@ def contenders(pairs: Pairs) -> None:
 
 @kernel
 def information(pairs: Pairs) -> None:
-    """Value each open pair by how much its outcome tells of its difference, in nats.
-
-    The less is known of a difference, the more is told. Unless values are to be `exact`, as they
-    must be beyond `MOST_DRAWN` and `WIDEST`, pairs that cannot be the best thus keep what they were
-    worth before games were chosen.
-    """
-    n, p, best = pairs.mean.size, 0, 0.0
-    if not pairs.exact:
-        likely = place_of_largest(pairs.values)
-        for i in range(n):
-            if p <= likely < p + n - 1 - i and pairs.open[at(likely)]:
-                lead, deviation = _log_odds(pairs, i, i + 1 + likely - p)
-                best = mutual_information(lead, deviation, pairs.draw_weight)
-            p += n - 1 - i
-    p, lead, deviation, nats = 0, 0.0, -1.0, 0.0
+    """Value each open pair by how much its outcome tells of its difference, in nats."""
+    n, p, lead, deviation, nats = pairs.mean.size, 0, 0.0, -1.0, 0.0
     for i in range(n):
         for j in range(i + 1, n):
-            if not pairs.open[at(p)]:
-                pairs.values[at(p)] = -np.inf
-            elif pairs.exact or pairs.values[at(p)] >= best * (1.0 - 1e-8) - 1e-12:
+            pairs.values[at(p)] = -np.inf
+            if pairs.open[at(p)]:
                 before = lead, deviation
                 lead, deviation = _log_odds(pairs, i, j)
                 if (lead, deviation) != before:  # newcomers are all alike
                     nats = mutual_information(lead, deviation, pairs.draw_weight)
                 pairs.values[at(p)] = nats
-                best = max(best, nats)
             p += 1
 
 
@@ -232,34 +213,14 @@ def _log_odds(pairs: Pairs, i: int, j: int) -> tuple[float, float]:
     return lead, pairs.points * math.sqrt(variance_of(pairs, i, j))
 
 
+# What is gained for a goal per game.
+
 _BEST, _ORDER = 0, 1
 """Places of goals."""
 
-_CELLS = 64  # cells of a standard deviation, in tables of bounds
-
-
-def _tables() -> tuple[Floats, Floats, Floats]:
-    """Return bounds of a gain by cells, see `_ceiling_of_gain`.
-
-    Of E max(Z - u, 0) by u; by q where (u - q^2 / u) E max(Z - u, 0) has its crest, in cells and
-    not beyond it, and its height.
-    """
-    u = np.arange(FAR * _CELLS + 1) / _CELLS
-    tail = 0.5 * np.array([math.erfc(x / math.sqrt(2.0)) for x in u.tolist()])
-    excess = np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi) - u * tail
-    after = u + 1.0 / _CELLS
-    height = (after - u[:, np.newaxis] ** 2 / after) * excess
-    return excess, np.maximum(height.argmax(axis=1) - 2.0, 0.0), height.max(axis=1)
-
-
-_EXCESS, _CRESTS, _HEIGHTS = _tables()
-
-_HALF_CREST = 0.5 * math.exp(-0.5)  # the largest value of z exp(-z^2 / 2) / 2
+_FLAT = 1.0 / math.sqrt(2.0 * math.pi)  # E max(Z, 0)
+_CREST = 0.612  # where z E max(Z - z, 0) is largest
 _TINY = 1e-300  # what a divisor is at least
-
-_ROUNDED = 4e-15
-"""Shares of the largest variance by which slopes are rounded when a belief is narrowed."""
-
 _NEAR = 1e-8  # shares of a value within which a bound may be one of rounding
 
 
@@ -267,7 +228,7 @@ _NEAR = 1e-8  # shares of a value within which a bound may be one of rounding
 def knowledge_gradient(pairs: Pairs) -> None:
     """Value each open pair by what is gained for the goal, per game.
 
-    Unless values are to be `exact`, those of pairs that cannot be the best are some below the best.
+    Unless values are to be `exact`, pairs that cannot be the best may have bounds below the best.
     """
     if pairs.goal == _BEST:
         count = _rivals(pairs)
@@ -275,72 +236,26 @@ def knowledge_gradient(pairs: Pairs) -> None:
         count = _neighbours(pairs)
     else:
         count = _widest(pairs)
-    exact = pairs.exact
-    best = 0.0 if exact else _likely_best(pairs, count)
-    n, p = pairs.mean.size, 0
-    if pairs.goal == _BEST and not exact:
-        _widen_sides(pairs)
+    n, p, exact = pairs.mean.size, 0, pairs.exact or pairs.goal == _ORDER
     for i in range(n):
         for j in range(i + 1, n):
             value = -np.inf
             if pairs.open[at(p)]:
-                if exact:
-                    value = _value(pairs, i, j, count, -1.0)
-                else:
-                    floor = best * (1.0 - _NEAR)
-                    value = _ceiling(pairs, i, j, p)
-                    if value >= floor:
-                        value = _bounded(pairs, i, j, count, floor)
-                    best = max(best, value)
+                value = _value(pairs, i, j, count) if exact else _ceiling(pairs, i, j, count)
             pairs.values[at(p)] = value
             p += 1
-
-
-@part(inline=True)
-def _ceiling(pairs: Pairs, i: int, j: int, p: int) -> float:
-    """Return an upper bound of the value of a pair that is had without a call."""
-    if pairs.goal == _BEST:
-        return _ceiling_of_sides(pairs, i, j, p)
-    return np.inf if pairs.goal == _ORDER else _ceiling_of_widest(pairs, i, j)
-
-
-@kernel
-def _bounded(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
-    """Return the value of a pair, or something below `floor` if it is below that."""
-    spread, bound = variance_of(pairs, i, j), np.inf
-    if spread == 0.0:
-        return 0.0
-    if pairs.goal == _BEST:
-        p = number_of(i, j, pairs.mean.size)
-        _measure_sides(pairs, i, j, count, p)
-        bound = _ceiling_of_sides(pairs, i, j, p)
-    elif pairs.goal == _ORDER:
-        bound = _ceiling_of_fall(pairs, i, j, count, pair_information(pairs, i, j), spread)
-    return bound if bound < floor else _value(pairs, i, j, count, floor)
-
-
-@kernel
-def _likely_best(pairs: Pairs, count: int) -> float:
-    """Return the value of a pair that is likely to be the best: the bounds of most fail against it.
-
-    It is the best before the last game was chosen; without one the best of neighbours by mean and
-    pairs of the leader.
-    """
-    n, best = pairs.mean.size, 0.0
-    likely = place_of_largest(pairs.values)
-    if pairs.open[at(likely)] and pairs.values[at(likely)] < np.inf:
-        i, first = 0, 0
-        while likely >= first + n - 1 - i:
-            first += n - 1 - i
-            i += 1
-        return _bounded(pairs, i, i + 1 + likely - first, count, best)
-    for r in range(1, n):
-        for leader in (0, r - 1):
-            first, second = pairs.by_mean[at(leader)], pairs.by_mean[at(r)]
-            i, j = min(first, second), max(first, second)
-            if pairs.open[at(number_of(i, j, n))]:
-                best = max(best, _bounded(pairs, i, j, count, best))
-    return best
+    if exact:
+        return
+    likely, best = place_of_largest(pairs.values), 0.0
+    for look in range(2):  # at the pair of the largest bound, then at those that may be better
+        p = 0
+        for i in range(n):
+            for j in range(i + 1, n):
+                wanted = p == likely if look == 0 else p != likely
+                if wanted and pairs.open[at(p)] and pairs.values[at(p)] >= best * (1.0 - _NEAR):
+                    pairs.values[at(p)] = _value(pairs, i, j, count)
+                    best = max(best, pairs.values[at(p)])
+                p += 1
 
 
 @part(inline=True)
@@ -357,18 +272,28 @@ def _step(games: float, information: float, spread: float) -> float:
 
 
 @kernel
-def _value(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
-    """Return the value of a pair, or one up to `floor` if it is not above that."""
+def _value(pairs: Pairs, i: int, j: int, count: int) -> float:
+    """Return the value of a pair."""
     spread = variance_of(pairs, i, j)
     if spread == 0.0:
         return 0.0
     if pairs.goal == _BEST:
         return _gain(pairs, i, j, count, spread)
-    if pairs.goal == _ORDER:
-        return _fall(pairs, i, j, count, floor)
-    moved = pairs.parts[at(i), 0] - pairs.parts[at(j), 0]
     information = pair_information(pairs, i, j)
-    return moved * moved * information / (1.0 + information * spread)
+    if pairs.goal == _ORDER:
+        return _fall(pairs, i, j, count, information, spread)
+    return _narrowing(pairs, i, j, information, spread)
+
+
+@part(inline=True)
+def _ceiling(pairs: Pairs, i: int, j: int, count: int) -> float:
+    """Return an upper bound of the value of a pair: that of games that tell as much as any can."""
+    spread, most = variance_of(pairs, i, j), 0.25 * pairs.points * pairs.points
+    if spread == 0.0:
+        return 0.0
+    if pairs.goal == _BEST:
+        return _ceiling_of_gain(pairs, i, j, count, most, spread) * (1.0 + _NEAR)
+    return _narrowing(pairs, i, j, most, spread) * (1.0 + _NEAR)
 
 
 @kernel
@@ -406,11 +331,15 @@ def _gain(pairs: Pairs, i: int, j: int, count: int, spread: float) -> float:
 
 
 @part(inline=True)
-def _measure_sides(pairs: Pairs, i: int, j: int, count: int, p: int) -> None:
-    """Find how steep the lines of a pair are, and how near they cross that of the leader.
+def _ceiling_of_gain(
+    pairs: Pairs, i: int, j: int, count: int, information: float, spread: float
+) -> float:
+    """Return an upper bound of `_gain`, for games of so much information at most.
 
-    Of those that rise and of those that fall: all are at most as steep as the steepest, and cross
-    at least as far off as the nearest.
+    Of the lines that rise, as of those that fall, all are at most as steep as the steepest, A, and
+    cross that of the leader at least as far off as the nearest, at w. Of m games that is A t
+    E max(Z - w / t, 0) / m, t^2 = m I / (1 + m I s^2), so that it is at most A t E max(Z, 0) of one
+    game; and as 1 / m is at most I / t^2, A I / w of u E max(Z - u, 0) with u = w / t >= w s.
     """
     first, second = pairs.parts[at(i), :count], pairs.parts[at(j), :count]
     rising = falling = early = late = 0.0
@@ -419,65 +348,13 @@ def _measure_sides(pairs: Pairs, i: int, j: int, count: int, p: int) -> None:
         inverse = slope * pairs.inverse[at(r)]
         rising, falling = max(rising, slope), max(falling, -slope)
         early, late = max(early, inverse), max(late, -inverse)
-    sides = pairs.sides[at(p)]
-    sides[0], sides[1], sides[2], sides[3] = rising, early, falling, late
-
-
-@kernel
-def _widen_sides(pairs: Pairs) -> None:
-    """Widen what was measured of pairs by as much as the last game can have changed it.
-
-    The covariance has lost k k', so that the slope of a rival r against the leader l, in the lines
-    of i and j, has changed by (k_i - k_j) (k_r - k_l): most pairs need not be measured again.
-    """
-    n, moved, leader = pairs.mean.size, pairs.moved, pairs.by_mean[0]
-    steeper, nearer, closest, rounded = 0.0, 0.0, 0.0, 0.0
-    for r in range(n):
-        rounded = max(rounded, _ROUNDED * pairs.covariance[at(r), at(r)])
-        if r != leader:
-            change = abs(moved[at(r)] - moved[at(leader)])
-            inverse = 1.0 / max(pairs.mean[at(leader)] - pairs.mean[at(r)], _TINY)
-            steeper, nearer = max(steeper, change), max(nearer, change * inverse)
-            closest = max(closest, inverse)
-    p = 0
-    for i in range(n):
-        for j in range(i + 1, n):
-            change, sides = abs(moved[at(i)] - moved[at(j)]), pairs.sides[at(p)]
-            more = change * steeper + rounded
-            sooner = (change * nearer if change > 0.0 else 0.0) + rounded * closest
-            sides[0], sides[1] = sides[0] + more, sides[1] + sooner
-            sides[2], sides[3] = sides[2] + more, sides[3] + sooner
-            p += 1
-    moved[:] = 0.0
-
-
-@part(inline=True)
-def _ceiling_of_sides(pairs: Pairs, i: int, j: int, p: int) -> float:
-    """Return an upper bound of `_gain`, for lines that rise and for those that fall."""
-    sides, spread = pairs.sides[at(p)], variance_of(pairs, i, j)
-    most = 0.25 * pairs.points * pairs.points  # no score varies more
-    return _ceiling_of_gain(sides[0], sides[1], spread, most) + _ceiling_of_gain(
-        sides[2], sides[3], spread, most
-    )
-
-
-@part(inline=True)
-def _ceiling_of_gain(steepness: float, inverse: float, spread: float, information: float) -> float:
-    """Return an upper bound of what a bend gains per game, for games of so much information.
-
-    At a distance w, `inverse` 1 / w, the slope rises by A: of m games A t E max(Z - w / t, 0) / m,
-    t^2 = m I / (1 + m I s^2). Since 1 / m = I (1 / t^2 - s^2), that is A I / w of (u - q^2 / u)
-    E max(Z - u, 0) with q = w s and u = w / t up to that of one game: E max(Z - u, 0) is
-    log-concave, so that there is one crest.
-    """
-    q = math.sqrt(spread) * _CELLS
-    if q >= (_EXCESS.size - 1) * inverse:  # nothing is gained, see `FAR`
-        return 0.0
-    step = _step(1.0, information, spread)
-    cell, most = int(q / inverse), _CELLS / (step * inverse)
-    if most <= _CRESTS[at(cell)]:
-        return steepness * step * _EXCESS[at(int(most))] * (1.0 + _NEAR)
-    return steepness * information * inverse * _HEIGHTS[at(cell)] * (1.0 + _NEAR)
+    total, single = 0.0, _FLAT * _step(1.0, information, spread)
+    for steepness, inverse in ((rising, early), (falling, late)):
+        if inverse > 0.0:
+            u = max(_CREST, math.sqrt(spread) / inverse)
+            several = information * inverse * u * expected_excess(u)
+            total += steepness * min(single, several)
+    return total
 
 
 @kernel
@@ -487,10 +364,7 @@ def _neighbours(pairs: Pairs) -> int:
     for r in range(n - 1):
         upper, lower = pairs.by_mean[at(r)], pairs.by_mean[at(r + 1)]
         pairs.gaps[at(r)] = pairs.mean[at(upper)] - pairs.mean[at(lower)]
-        deviation = math.sqrt(variance_of(pairs, upper, lower))
-        pairs.bends[at(r), 0] = deviation
-        pairs.bends[at(r), 1] = 1.0 / max(deviation, _TINY)
-        pairs.bends[at(n + r), 0] = 1.0 / max(deviation * pairs.gaps[at(r)], _TINY)
+        pairs.bends[at(r), 0] = math.sqrt(variance_of(pairs, upper, lower))
         for i in range(n):
             row = pairs.covariance[at(i)]
             pairs.parts[at(i), at(r)] = row[at(upper)] - row[at(lower)]
@@ -498,73 +372,18 @@ def _neighbours(pairs: Pairs) -> int:
 
 
 @kernel
-def _fall(pairs: Pairs, i: int, j: int, count: int, floor: float) -> float:
-    """Return by how much the expected number of neighbours in the wrong order falls, per game.
-
-    Numbers of games whose bound is not above `floor` are left out.
-    """
-    spread, information = variance_of(pairs, i, j), pair_information(pairs, i, j)
+def _fall(pairs: Pairs, i: int, j: int, count: int, information: float, spread: float) -> float:
+    """Return by how much the expected number of neighbours in the wrong order falls, per game."""
     games, best = 1.0, 0.0
     for _ in range(LOOKS):
         step, fall = _step(games, information, spread), 0.0
-        if _bound(pairs, i, j, count, step) > floor * games:
-            for r in range(count):
-                moved = step * abs(pairs.parts[at(i), at(r)] - pairs.parts[at(j), at(r)])
-                if moved * FAR > pairs.gaps[at(r)]:
-                    fall += misorder_fall(pairs.gaps[at(r)], pairs.bends[at(r), 0], moved)
+        for r in range(count):
+            moved = step * abs(pairs.parts[at(i), at(r)] - pairs.parts[at(j), at(r)])
+            if moved * FAR > pairs.gaps[at(r)]:
+                fall += misorder_fall(pairs.gaps[at(r)], pairs.bends[at(r), 0], moved)
         best = max(best, fall / games)
         games *= 2.0
     return best
-
-
-@kernel
-def _ceiling_of_fall(
-    pairs: Pairs, i: int, j: int, count: int, information: float, spread: float
-) -> float:
-    """Return an upper bound of `_fall` for games of so much information at most.
-
-    Of a difference `_bound` is at most rho exp(-z^2 / 2) / 2, and with t^2 = m I / (1 + m I s^2)
-    1 / m is at most I / t^2: per game that is at most I c^2 / (a d) of z exp(-z^2 / 2) / 2, with c
-    the covariance, a the lead and d its deviation. This is largest at z = 1; and it is below z / 2,
-    where z is at most its value at m = 1.
-    """
-    total, single = 0.0, 0.5 * information / _step(1.0, information, spread)
-    several, reach = _HALF_CREST * information, FAR / math.sqrt(spread)
-    for r in range(count):
-        moved = abs(pairs.parts[at(i), at(r)] - pairs.parts[at(j), at(r)])
-        if moved * reach > pairs.gaps[at(r)]:
-            one = single * moved * pairs.bends[at(r), 1]
-            total += min(one, several * moved * moved * pairs.bends[at(count + 1 + r), 0])
-    return total * (1.0 + _NEAR)
-
-
-@kernel
-def _bound(pairs: Pairs, i: int, j: int, count: int, step: float) -> float:
-    """Return an upper bound of how much the number of neighbours in the wrong order falls.
-
-    Of one difference it is the integral over s from 0 to rho of exp(-a^2 / (2 s^2)) / sqrt(1 - s^2)
-    / pi. It is at most exp(-z^2 / 2) asin(rho) / pi, z = a / rho, and with the root at its least
-    sqrt(2 / pi) rho E max(Z - z, 0), which is below rho exp(-z^2 / 2) / (1 + z^2) / pi.
-    """
-    total = 0.0
-    for r in range(count):
-        moved = step * abs(pairs.parts[at(i), at(r)] - pairs.parts[at(j), at(r)])
-        if moved * FAR > pairs.gaps[at(r)]:
-            square = (pairs.gaps[at(r)] / moved) ** 2
-            rho = moved / pairs.bends[at(r), 0]
-            factor = 0.5  # asin(rho) <= rho pi / 2
-            if rho < 0.99:
-                factor = min(factor, 1.0 / ((1.0 + square) * math.sqrt(1.0 - rho * rho) * math.pi))
-            total += factor * rho * math.exp(-0.5 * square)
-    return total * (1.0 + _NEAR)
-
-
-@part(inline=True)
-def _ceiling_of_widest(pairs: Pairs, i: int, j: int) -> float:
-    """Return an upper bound of by how much the variance of the widest difference falls."""
-    most = 0.25 * pairs.points * pairs.points  # no score varies more
-    moved = pairs.parts[at(i), 0] - pairs.parts[at(j), 0]
-    return moved * moved * most / (1.0 + most * variance_of(pairs, i, j)) * (1.0 + _NEAR)
 
 
 @kernel
@@ -580,3 +399,10 @@ def _widest(pairs: Pairs) -> int:
         row = pairs.covariance[at(i)]
         pairs.parts[at(i), 0] = row[at(first)] - row[at(second)]
     return 1
+
+
+@part(inline=True)
+def _narrowing(pairs: Pairs, i: int, j: int, information: float, spread: float) -> float:
+    """Return by how much the variance of the widest difference falls by a game."""
+    moved = pairs.parts[at(i), 0] - pairs.parts[at(j), 0]
+    return moved * moved * information / (1.0 + information * spread)

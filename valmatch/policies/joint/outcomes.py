@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from valmatch.kernels.compilation import kernel, part
 
 _REACH = 8.4  # standard deviations to each side, beyond which a normal distribution holds 4e-17
@@ -21,13 +19,6 @@ _STEP = 0.6
 
 _WIDEST = 0.9  # the standard deviation in log odds up to which that step does
 _HALVINGS = 9  # after so many the step stays: deviations beyond 460 in log odds are 80,000 points
-
-_FINEST = 5
-_NODES = np.arange(round(_REACH / _STEP * 2**_FINEST) + 1) * (_STEP / 2**_FINEST)
-_WEIGHTS = np.exp(-0.5 * _NODES**2) * (_STEP / math.sqrt(2.0 * math.pi))
-"""Weights at the finest step that is tabulated, times the ratio of the widest step to it."""
-
-_SAFE = 300.0  # half of the log odds up to which e^x and its square are finite
 
 
 @kernel
@@ -65,39 +56,8 @@ def _halvings(deviation: float) -> int:
 @kernel
 def game_information(lead: float, deviation: float, draw_weight: float) -> float:
     """Return the mean information of a game, over a normal distribution of the lead in log odds."""
-    halvings = _halvings(deviation)
-    if halvings > _FINEST or 0.5 * abs(lead) + _REACH * deviation > _SAFE:
-        return _information_by_nodes(lead, deviation, draw_weight, halvings)
-    # Each node needs e^(x/2) + e^(-x/2) alone, and e^(x/2) grows by one factor from node to node.
-    stride = 2 ** (_FINEST - halvings)
-    growth = math.exp(0.5 * deviation * _STEP / 2**halvings)
-    shrink = 1.0 / growth
-    centre = math.exp(0.5 * lead)
-    inverse = 1.0 / centre
-    odds = centre + inverse
-    total = odds + draw_weight
-    mean: float = _WEIGHTS[0] * (odds * draw_weight + 4.0) / (total * total)
-    up, down = 1.0, 1.0
-    for k in range(stride, _WEIGHTS.size, stride):
-        up *= growth
-        down *= shrink
-        above, below = centre * up + inverse * down, centre * down + inverse * up
-        first, second = above + draw_weight, below + draw_weight
-        mean += _WEIGHTS[k] * (
-            (above * draw_weight + 4.0) / (first * first)
-            + (below * draw_weight + 4.0) / (second * second)
-        )
-    return 0.25 * mean / 2**halvings
-
-
-@kernel
-def _information_by_nodes(
-    lead: float, deviation: float, draw_weight: float, halvings: int
-) -> float:
-    """Return what `game_information` does, one node by itself."""
-    step = _STEP / 2**halvings
-    mean, weights = 0.0, 0.0
-    reach = round(_REACH / step)
+    step = _STEP / 2 ** _halvings(deviation)
+    mean, weights, reach = 0.0, 0.0, round(_REACH / step)
     for k in range(-reach, reach + 1):
         z = k * step
         weight = math.exp(-0.5 * z * z)
@@ -120,8 +80,7 @@ def mutual_information(lead: float, deviation: float, draw_weight: float) -> flo
     >>> round(mutual_information(0.0, 0.8, 0.0), 4)
     0.0662
     """
-    halvings = _halvings(deviation)
-    step = _STEP / 2**halvings
+    step = _STEP / 2 ** _halvings(deviation)
     reach = round(_REACH / step)
     log_nu = math.log(draw_weight) if draw_weight > 0.0 else 0.0
     weights, won, drawn, entropy = 0.0, 0.0, 0.0, 0.0
