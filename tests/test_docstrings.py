@@ -26,8 +26,8 @@ MODULES = [
 ]
 
 WITH_EXAMPLES = {
-    "control_variates", "davidson", "elo", "elo_goals", "elo_margin", "estimates",
-    "glicko", "glicko2", "lookahead", "lookahead_search", "matches", "matching", "moving_blocks",
+    "control_variates", "davidson", "elo", "estimates",
+    "glicko2", "lookahead", "lookahead_search", "matches", "matching", "moving_blocks",
     "myopic", "pair_lookahead", "policies", "precision", "ratings", "sequential_tests",
     "statistics", "trueskill", "trueskill_draws", "trueskill_teams", "upper_confidence",
     "zonestats",

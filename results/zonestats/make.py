@@ -17,7 +17,7 @@ from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, record
 from valmatch.experiments.replicate import replicate
 from valmatch.kernels.arrays import Floats
-from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
+from valmatch.ratings.registry import MOST_DISTANT, Cap
 
 study = Study(globals(), digits=6)
 REPLICATIONS = 200

@@ -12,7 +12,7 @@ import pytest
 from tests.support.command import refusal, valmatch
 from tests.support.folders import rows
 from valmatch.game_logs.rating import rate_games
-from valmatch.ratings import elo_goals, elo_margin
+from valmatch.ratings.elo import goals_multiplier, margin_multiplier
 from valmatch.ratings.matches import update_ratings
 
 HOME = 65.0
@@ -92,9 +92,9 @@ def test_a_game_of_three_counts_each_pair_by_its_margin() -> None:
 
 
 def test_surprises_count_at_most_tenfold() -> None:
-    most = elo_margin.multiplier(1.0, -1e9, 2200.0)
+    most = margin_multiplier(1.0, -1e9, 2200.0)
     assert most == pytest.approx(10.0 * math.log(2.0))
-    assert elo_margin.multiplier(1.0, -2200.0, 2200.0) == most
+    assert margin_multiplier(1.0, -2200.0, 2200.0) == most
 
 
 def test_teams_win_by_the_sum_of_their_scores(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_kernels_agree_with_their_interpreted_twins() -> None:
     rng = np.random.default_rng(1)
     for _ in range(100):
         margin, lead = float(rng.integers(0, 30)), float(rng.normal(0.0, 900.0))
-        twin = vars(elo_margin.multiplier)["py_func"]
-        assert elo_margin.multiplier(margin, lead, 2200.0) == twin(margin, lead, 2200.0)
-        twin = vars(elo_goals.multiplier)["py_func"]
-        assert elo_goals.multiplier(margin) == twin(margin)
+        twin = vars(margin_multiplier)["py_func"]
+        assert margin_multiplier(margin, lead, 2200.0) == twin(margin, lead, 2200.0)
+        twin = vars(goals_multiplier)["py_func"]
+        assert goals_multiplier(margin) == twin(margin)

@@ -17,7 +17,7 @@ from tests.ratings.test_glicko2 import OPPONENTS, TIMED, crowd, meet, timed
 from tests.support.folders import rows as table
 from tests.support.game_logs import write
 from valmatch.game_logs.rating import RatedLog, rate_games
-from valmatch.ratings import glicko
+from valmatch.ratings import glicko2 as glicko
 from valmatch.ratings.registry import system_named
 
 PUBLISHED = {one.name: one.published for one in system_named("glicko").parameters}
@@ -163,4 +163,6 @@ def test_kernels_agree_with_their_interpreted_twins() -> None:
         growth = (deviation, float(rng.uniform(0.0, 90.0)), float(rng.integers(1, 99)), 350.0)
         period = (deviation, float(rng.uniform(0.0, 5.0)), float(rng.normal()), floor)
         assert glicko.grown(*growth) == vars(glicko.grown)["py_func"](*growth)
-        assert glicko.updated(*period) == vars(glicko.updated)["py_func"](*period)
+        assert glicko.updated_by_glicko(*period) == vars(glicko.updated_by_glicko)["py_func"](
+            *period
+        )

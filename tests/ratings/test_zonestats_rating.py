@@ -14,16 +14,18 @@ from hypothesis import strategies as st
 
 from valmatch.ratings import zonestats
 from valmatch.ratings.zonestats import (
+    RatedGame,
+    Rules,
     adjust,
     cap_scale,
-    every_players_scale,
     pairwise_result,
     predicted_outcome,
-    rating_offsets,
     score_per_hour,
-    time_scaled,
     time_together,
 )
+
+RULES = Rules(120.0, 2.0, 20.0, False)
+EVERY_PLAYER = RULES._replace(every_player=True)
 
 
 class Party(NamedTuple):
@@ -35,34 +37,26 @@ class Party(NamedTuple):
     sides: Sequence[int]
 
 
-def adjustments(
-    party: Party,
-    t: float = 120.0,
-    mult: float = 2.0,
-    longest: float = 20.0,
-    every_player: bool = False,
-    joins: Sequence[float] = (),
-) -> list[float]:
+def played(party: Party, joins: Sequence[float] = ()) -> RatedGame:
     rates = [score_per_hour(s, m) for s, m in zip(party.scores, party.minutes, strict=True)]
-    result = np.empty(len(rates))
-    columns = (
-        np.array(party.ratings, float),
-        np.array(rates),
-        np.array(party.minutes, float),
-        np.array(joins, float),
-    )
-    rules, unscaled = (t, mult, longest), np.empty(len(rates))
-    scale = adjust(*columns, np.array(party.sides), *rules, every_player, unscaled, result)
-    assert 0.0 <= scale <= 1.0
-    return [float(value) for value in result]
+    columns = [np.array(column, float) for column in (party.ratings, rates, party.minutes, joins)]
+    return RatedGame(*[*columns, np.array(party.sides), *np.empty((2, len(rates)))])
+
+
+def adjustments(party: Party, rules: Rules = RULES, joins: Sequence[float] = ()) -> list[float]:
+    game = played(party, joins)
+    assert 0.0 <= adjust(rules, game) <= 1.0
+    return list(map(float, game.adjustments))
 
 
 def offsets(party: Party) -> list[float]:
-    rates = [score_per_hour(s, m) for s, m in zip(party.scores, party.minutes, strict=True)]
-    result = np.empty(len(rates))
-    columns = (np.array(party.ratings, float), np.array(rates), np.array(party.minutes, float))
-    rating_offsets(*columns, np.empty(0), np.array(party.sides), 120.0, 2.0, 20.0, result)
-    return [float(value) for value in result]
+    game = played(party)
+    adjust(RULES, game)
+    return list(map(float, game.offsets))
+
+
+def capped(offsets: Sequence[float], minutes: Sequence[float], rules: Rules = RULES) -> float:
+    return float(cap_scale(rules, np.array(offsets), np.array(minutes)))
 
 
 def test_constants_are_those_of_the_source() -> None:
@@ -109,10 +103,11 @@ def test_joint_time_by_hand() -> None:
     assert adjustments(party, joins=[7.0, 7.0]) == adjustments(party)
 
 
-def test_equation_3_time_scaled() -> None:
-    assert time_scaled(0.25, 30.0, 40.0, 2.0, 20.0) == 0.25 * 2 * 20  # both longer than the limit
-    assert time_scaled(0.25, 12.0, 40.0, 2.0, 20.0) == 0.25 * 2 * 12  # the shorter time counts
-    assert time_scaled(-0.75, 30.0, 5.0, 2.0, 20.0) == -0.75 * 2 * 5
+@pytest.mark.parametrize(("mine", "other", "counted"), [(30, 40, 20), (12, 40, 12), (30, 5, 5)])
+def test_equation_3_counts_the_shorter_time_up_to_the_limit(
+    mine: float, other: float, counted: float
+) -> None:
+    assert offsets(Party([500, 500], [60 * mine, other], [mine, other], [0, 1]))[0] == counted
 
 
 def test_equation_4_sums_over_all_opponents() -> None:
@@ -130,27 +125,43 @@ def test_equations_5_and_6_cap_a_game() -> None:
     party = Party([500] * 11, [9] + [4] * 10, [10] * 11, list(range(11)))
     assert offsets(party) == [100.0] + [-10.0] * 10
     assert adjustments(party) == pytest.approx([20.0] + [-2.0] * 10, rel=1e-15)
-    # Never scaled up.
-    assert cap_scale(np.array([1.0, -1.0]), np.array([10.0, 10.0]), 2.0) == 1.0
-    assert cap_scale(np.zeros(2), np.array([10.0, 10.0]), 2.0) == 1.0
 
 
-def test_cap_takes_the_whole_time_of_the_farthest_player() -> None:
-    # 40 minutes in the game allow 80 points, although contests count 20 minutes at most.
-    assert cap_scale(np.array([160.0, -80.0, -80.0]), np.array([40.0, 1.0, 1.0]), 2.0) == 0.5
+@pytest.mark.parametrize(
+    ("offsets", "minutes", "scale"),
+    [
+        ([1.0, -1.0], [10.0, 10.0], 1.0),  # never scaled up
+        ([0.0, 0.0], [10.0, 10.0], 1.0),
+        # 40 minutes in the game allow 80 points, although contests count 20 minutes at most.
+        ([160.0, -80.0, -80.0], [40.0, 1.0, 1.0], 0.5),
+        # Of equally far players the shortest time counts; equal but for rounding is equal.
+        ([40.0, -40.0], [30.0, 10.0], 0.5),
+        ([-40.0, 40.0], [10.0, 30.0], 0.5),
+        ([40.0, -np.nextafter(40.0, 0.0)], [30.0, 10.0], 0.5),
+        ([40.0, -39.9], [30.0, 10.0], 1.0),
+    ],
+)
+def test_cap_by_hand(offsets: list[float], minutes: list[float], scale: float) -> None:
+    assert capped(offsets, minutes) == scale
 
 
-def test_cap_of_equally_far_players_takes_the_shortest_time() -> None:
-    assert cap_scale(np.array([40.0, -40.0]), np.array([30.0, 10.0]), 2.0) == 0.5
-    assert cap_scale(np.array([-40.0, 40.0]), np.array([10.0, 30.0]), 2.0) == 0.5
-    # Equal but for rounding is equal.
-    just_less = np.nextafter(40.0, 0.0)
-    assert cap_scale(np.array([40.0, -just_less]), np.array([30.0, 10.0]), 2.0) == 0.5
-    assert cap_scale(np.array([40.0, -39.9]), np.array([30.0, 10.0]), 2.0) == 1.0
+@pytest.mark.parametrize(
+    ("offsets", "minutes", "scale"),
+    [
+        # The second is 2.5 times beyond the limit, the first 2 times.
+        ([80.0, -10.0, -70.0], [20.0, 2.0, 60.0], 4 / 10),
+        ([40.0, -40.0], [20.0, 60.0], 1.0),
+        ([0.0, 0.0], [10.0, 10.0], 1.0),
+    ],
+)
+def test_every_players_cap_by_hand(
+    offsets: list[float], minutes: list[float], scale: float
+) -> None:
+    assert capped(offsets, minutes, EVERY_PLAYER) == scale
 
 
-def most_per_minute(party: Party, every_player: bool) -> float:
-    changes = adjustments(party, every_player=every_player)
+def most_per_minute(party: Party, rules: Rules) -> float:
+    changes = adjustments(party, rules)
     return max(abs(x) / m for x, m in zip(changes, party.minutes, strict=True))
 
 
@@ -167,29 +178,21 @@ def test_equation_5_lets_others_than_the_most_distant_exceed_two_points_a_minute
     visit = VISIT._replace(scores=[10.0, 4, 4, 4, 4, 9])
     assert offsets(visit) == [78.0, -22.0, -22.0, -22.0, -22.0, 10.0]
     assert adjustments(visit)[-1] == pytest.approx(10 * 40 / 78)  # 2.56 points in each minute
-    assert most_per_minute(visit, every_player=False) > 2
+    assert most_per_minute(visit, RULES) > 2
     # Without anyone beyond 2 points a minute who is most distant, nothing is scaled at all.
     short = Party([500] * 7, [1, 2, 2, 2, 2, 2, 60], [40] + [20] * 5 + [2], list(range(7)))
-    assert most_per_minute(short, every_player=False) > 2
+    assert most_per_minute(short, RULES) > 2
 
 
 def test_every_player_stays_within_two_points_a_minute_of_his_own() -> None:
     for party in (VISIT._replace(scores=[10.0, 4, 4, 4, 4, 9]), HOUR):
-        assert most_per_minute(party, every_player=True) <= 2 * (1 + 1e-15)
+        assert most_per_minute(party, EVERY_PLAYER) <= 2 * (1 + 1e-15)
 
 
 def test_max_game_length_limits_what_a_player_gains_in_a_game() -> None:
     """GAME_MULT, "along with MAX_GAME_LENGTH, determines the maximum amount of points"."""
     assert max(adjustments(HOUR)) == pytest.approx(120)
-    assert max(adjustments(HOUR, every_player=True)) == pytest.approx(40)
-
-
-def test_every_players_cap_by_hand() -> None:
-    # The second is 2.5 times beyond the limit, the first 2 times.
-    offsets_, minutes = np.array([80.0, -10.0, -70.0]), np.array([20.0, 2.0, 60.0])
-    assert every_players_scale(offsets_, minutes, 2.0, 20.0) == 4 / 10
-    assert every_players_scale(np.array([40.0, -40.0]), np.array([20.0, 60.0]), 2.0, 20.0) == 1.0
-    assert every_players_scale(np.zeros(2), np.array([10.0, 10.0]), 2.0, 20.0) == 1.0
+    assert max(adjustments(HOUR, EVERY_PLAYER)) == pytest.approx(40)
 
 
 def test_whole_game_by_hand() -> None:
@@ -247,7 +250,7 @@ def test_nobody_moves_more_than_two_points_a_minute_of_the_farthest(party: Party
 @given(parties())
 @settings(max_examples=300)
 def test_every_player_gains_no_more_than_his_limit_and_what_others_lose(party: Party) -> None:
-    before, after = offsets(party), adjustments(party, every_player=True)
+    before, after = offsets(party), adjustments(party, EVERY_PLAYER)
     assert abs(math.fsum(after)) <= 1e-12 * max(1.0, sum(map(abs, after)))
     limits = [2.0 * min(20.0, minutes) for minutes in party.minutes]
     shares = [abs(x) / limit for x, limit in zip(after, limits, strict=True)]
@@ -272,7 +275,7 @@ def test_two_player_games_stay_within_the_cap_by_themselves(party: Party) -> Non
 def test_unit_of_ratings_is_free(party: Party) -> None:
     """Ratings, T and GAME_MULT times 4 are the same game, exactly, 4 being a power of 2."""
     scaled = party._replace(ratings=[4.0 * rating for rating in party.ratings])
-    larger = adjustments(scaled, t=480.0, mult=8.0)
+    larger = adjustments(scaled, Rules(480.0, 8.0, 20.0, False))
     assert larger == [4.0 * value for value in adjustments(party)]
 
 
@@ -283,19 +286,16 @@ def test_kernels_agree_with_their_interpreted_twins() -> None:
         (predicted_outcome, [(*pair, 120.0) for pair in rng.normal(500, 400, (50, 2)).tolist()]),
         (pairwise_result, [(3.0, 2.0, 0.3), (2.0, 3.0, 0.3), (2.0, 2.0, 0.3)]),
         (time_together, rng.uniform(1, 40, (50, 4)).tolist()),
-        (time_scaled, [(0.3, a, b, 2.0, 20.0) for a, b in rng.uniform(1, 40, (50, 2)).tolist()]),
     ]
     for kernel, arguments in kernels:
         for values in arguments:
             assert kernel(*values) == vars(kernel)["py_func"](*values)
     for _ in range(20):
         n = int(rng.integers(2, 9))
-        ratings, rates = rng.normal(500, 200, n), rng.integers(0, 9, n).astype(float)
-        minutes, sides = rng.integers(1, 40, n).astype(float), rng.integers(0, 3, n)
-        joins = rng.integers(0, 20, n).astype(float)
-        for every_player, came in itertools.product((False, True), (joins, joins[:0])):
-            given = (ratings, rates, minutes, came, sides, 120.0, 2.0, 20.0, every_player)
-            compiled, plain = np.empty((2, n)), np.empty((2, n))
-            scale = adjust(*given, *compiled)
-            assert scale == vars(adjust)["py_func"](*given, *plain)
-            assert compiled.tolist() == plain.tolist()
+        whole = (rng.integers(low, high, n).tolist() for low, high in ((0, 9), (1, 40), (0, 3)))
+        party = Party(rng.normal(500, 200, n).tolist(), *whole)
+        joins = rng.integers(0, 20, n).tolist()
+        for rules, came in itertools.product((RULES, EVERY_PLAYER), (joins, ())):
+            compiled, plain = played(party, came), played(party, came)
+            assert adjust(rules, compiled) == vars(adjust)["py_func"](rules, plain)
+            assert compiled.adjustments.tolist() == plain.adjustments.tolist()

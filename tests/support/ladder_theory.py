@@ -13,7 +13,7 @@ from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
-from valmatch.models.ladder.measures import mean_variance, scale, standing
+from valmatch.models.ladder.measures import scale, standing
 from valmatch.models.ladder.model import InitialState, LadderModel
 from valmatch.models.ladder.population import DrawnPlayers
 from valmatch.models.ladder.state import NO_SESSIONS, new_log, new_loop
@@ -346,5 +346,5 @@ def calibration_after_rounds(
         loop.starts[:] = hour + moments
         loop = model._go_on(hour + 1.0, loop, log)
     assert (loop.players["finished"] == rounds).all()
-    error = scale(standing(loop.players))["rating_error"]
-    return float(error**2 / mean_variance(loop.players))
+    now = standing(loop.players)
+    return float(scale(now)["rating_error"] ** 2 / now.mean_variance)

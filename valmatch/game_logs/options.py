@@ -18,10 +18,10 @@ from valmatch.ratings.registry import (
     BATCH_NAMES,
     DEFAULT,
     NAMES,
+    Cap,
     batch_named,
     refuse_system_of_other_command,
 )
-from valmatch.ratings.zonestats_cap import Cap
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown

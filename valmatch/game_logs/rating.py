@@ -45,10 +45,9 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
 from valmatch.ratings.games import Games
-from valmatch.ratings.registry import DEFAULT, system_named
+from valmatch.ratings.registry import DEFAULT, MOST_DISTANT, Cap, system_named
 from valmatch.ratings.system import System
 from valmatch.ratings.zonestats import ZoneStats
-from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 from valmatch.storage.output import write_atomically
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in

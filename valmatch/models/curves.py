@@ -1,4 +1,4 @@
-"""Base of models of curves: measures game by game, and values that are drawn from a prior."""
+"""Base of models of curves: measures game by game, values drawn from a prior, correlations."""
 
 from __future__ import annotations
 
@@ -109,3 +109,21 @@ def spread(factors: PriorFactors) -> float:
     means, variances = factors.prior_means, factors.prior_variances
     square = factors.prior_mean_variance if means is None else max(mean * mean for mean in means)
     return math.sqrt(square + max(variances or factors.prior_variance_range))
+
+
+def rank_correlation(a: Floats, b: Floats) -> float:
+    """Return Spearman's rank correlation, equal values sharing their mean rank.
+
+    NaN if there are no values, or all values of `a` or of `b` are equal.
+    """
+    x, y = _ranks(a), _ranks(b)
+    scale = math.sqrt(float((x * x).sum()) * float((y * y).sum()))
+    return float((x * y).sum()) / scale if scale > 0 else math.nan
+
+
+def _ranks(values: Floats) -> Floats:
+    """Return the ranks of numbers less their mean."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    ranks = (last - (counts - 1) / 2)[inverse]
+    return np.asarray(ranks - 0.5 * (values.size + 1))

@@ -12,8 +12,8 @@ array([1516., 1516., 1484., 1484.])
 >>> float(ratings.expected_scores("elo", state, [[0], [2]])[0, 1].round(3))
 0.546
 
-The formulas of each, with their sources, are modules of this folder: `elo`, `elo_margin`,
-`elo_goals`, `davidson` (draws), `glicko`, `glicko2`, `trueskill` (two players), `trueskill_draws`,
+The formulas of each, with their sources, are modules of this folder: `elo` (also by margins and
+goals), `davidson` (draws), `glicko2` (and Glicko), `trueskill` (two players), `trueskill_draws`,
 `trueskill_teams`, `openskill` (Plackett-Luce) and `zonestats`. A system of one's own is a file here
 and a line in `registry`, see `system`.
 """

@@ -1,20 +1,26 @@
-"""The Elo rating of games between two or more sides of any size.
+"""Elo ratings of games between two or more sides of any size, also by the margin of victory.
 
-Source: Elo, "The Rating of Chessplayers, Past and Present" (1978). A side plays by its mean rating,
-and its players all gain the same.
+A side plays by its mean rating, and its players all gain the same.
+
+Sources: Elo, "The Rating of Chessplayers, Past and Present" (1978). By the margin: Silver,
+"Introducing NFL Elo Ratings" (FiveThirtyEight, 2014); Paine, "NFL Elo Ratings Are Back!" (2015);
+for draws, the program `forecast.py` of FiveThirtyEight's "nfl-elo-game". By goals: Runyan, "World
+Football Elo Ratings", eloratings.net/about (since 1997): "K is then adjusted for the goal
+difference in the game".
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import part
 from valmatch.ratings import davidson
-from valmatch.ratings.games import Assessment, Games, Players
+from valmatch.ratings.games import Assessment, Games, Players, score_of
 from valmatch.ratings.system import (
     Chances,
     Column,
@@ -24,74 +30,124 @@ from valmatch.ratings.system import (
     System,
     Values,
     Verbs,
+    decided_chances,
     logistic_chances,
     mean_strengths,
 )
-from valmatch.ratings.zonestats import predicted_outcome
 
-K = 32.0
 SCALE = 400.0
 INITIAL_RATING = 1500.0
 
-_LN_10 = math.log(10.0)
+_DRAWN = 2.2  # what a draw counts besides its margin, in FiveThirtyEight's program
+_MOST = 10.0  # as many times as usual a win counts at most for its surprise
 
 
-@part(inline=True)
 def spread(scale: float) -> float:
     """Return the T at which the logistic rule of ZoneStats is that of Elo: scale / ln 10."""
-    return scale / _LN_10
-
-
-@part(inline=True)
-def expected_score(rating: float, opponents_rating: float, scale: float) -> float:
-    """Return the expected score 1 / (1 + 10^((opponents_rating - rating) / scale)).
-
-    Examples
-    --------
-    >>> round(expected_score(1700.0, 1500.0, 400.0), 4)
-    0.7597
-    """
-    return predicted_outcome(rating, opponents_rating, spread(scale))
-
-
-@part(inline=True)
-def change(score: float, expected: float, opponents: int, k: float) -> float:
-    """Return the points that every player of a side gains.
-
-    Examples
-    --------
-    >>> round(change(1.0, expected_score(1700.0, 1500.0, 400.0), 1, 32.0), 4)
-    7.6881
-    """
-    return k * (score - expected) / opponents
+    return scale / math.log(10.0)
 
 
 @part(inline=True)
 def _strengths(
-    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
+    game: int, games: Games, players: Players, numbers: Floats, sums: Assessment
 ) -> None:
     """Take the mean ratings, and add the advantage of being at home."""
-    mean_strengths(game, games, players, numbers, found)
+    mean_strengths(game, games, players, numbers, sums)
     if games.homes[game] >= 0:
-        found.strengths[games.game_starts[game] + games.homes[game]] += numbers[2]
+        sums.strengths[games.game_starts[game] + games.homes[game]] += numbers[2]
 
 
 @part(inline=True)
 def _chances(
-    a: int, b: int, games: Games, numbers: Floats, found: Assessment
+    a: int, b: int, games: Games, numbers: Floats, sums: Assessment
 ) -> tuple[float, float]:
     """Predict by the logistic rule, or by Davidson's model."""
-    return logistic_chances(a, b, numbers[0], numbers[3], found)
+    return logistic_chances(a, b, numbers[0], numbers[3], sums)
 
 
 @part(inline=True)
-def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
-    """Let all players of a side gain the same."""
+def _let_gain(side: int, gain: float, games: Games, players: Players) -> None:
+    for row in range(games.side_starts[side], games.side_starts[side + 1]):
+        players.state[games.players[row], 0] += gain
+
+
+@part(inline=True)
+def _update(game: int, games: Games, players: Players, numbers: Floats, sums: Assessment) -> bool:
+    """Let all players of a side gain K (score - expected score), the mean over the other sides."""
     first, last = games.game_starts[game], games.game_starts[game + 1]
     for side in range(first, last):
-        gain = change(found.scored[side], found.expected[side], last - first - 1, numbers[1])
-        for row in range(games.side_starts[side], games.side_starts[side + 1]):
-            players.state[games.players[row], 0] += gain
+        gain = numbers[1] * (sums.scored[side] - sums.expected[side]) / (last - first - 1)
+        _let_gain(side, gain, games, players)
+    return True
+
+
+@part(inline=True)
+def margin_multiplier(margin: float, lead: float, autocorrelation: float) -> float:
+    """Return as how many games of Elo a game counts by FiveThirtyEight, at a lead of the winner.
+
+    That is ln(margin + 1) 2.2 / (2.2 + 0.001 lead), where 2.2 / 0.001 is `autocorrelation`; at most
+    ten times ln(margin + 1). A draw has a margin of 1 and 2.2 in place of the fraction.
+
+    Examples
+    --------
+    A favourite by 100 points wins by 21, and then loses by 3:
+
+    >>> rounded = (round(margin_multiplier(*x, 2200.0), 4) for x in ((21.0, 100.0), (3.0, -100.0)))
+    >>> tuple(rounded)
+    (2.9566, 1.4523)
+    """
+    size = math.log(max(margin, 1.0) + 1.0)
+    if margin == 0.0:
+        return _DRAWN * size
+    return size * min(_MOST, 1.0 / max(1.0 + lead / autocorrelation, 1.0 / _MOST))
+
+
+@part(inline=True)
+def goals_multiplier(margin: float) -> float:
+    """Return as how many games of Elo a game counts: 1, 3/2 by two goals, (11 + N) / 8 by more.
+
+    Examples
+    --------
+    >>> [goals_multiplier(float(goals)) for goals in (0, 1, 2, 3, 4, 7)]
+    [1.0, 1.0, 1.5, 1.75, 1.875, 2.25]
+    """
+    if margin < 2.0:
+        return 1.0
+    return 1.5 if margin < 3.0 else (11.0 + margin) / 8.0
+
+
+@part(inline=True)
+def _margin_of(games: Games, a: int, b: int) -> float:
+    """Return by how much one of two sides beat the other; 1 where that is no number above 0."""
+    if games.points[a] == games.points[b]:
+        return 0.0
+    margin: float = games.scores[a] - games.scores[b]
+    if games.points[a] < games.points[b]:
+        margin = -margin
+    return margin if margin > 0.0 else 1.0
+
+
+@part(inline=True)
+def _update_by_margin(
+    game: int, games: Games, players: Players, numbers: Floats, sums: Assessment
+) -> bool:
+    """Let all players of a side gain the same, by the margin over each other side."""
+    first, last = games.game_starts[game], games.game_starts[game + 1]
+    for side in range(first, last):
+        gain = 0.0
+        for other in range(first, last):
+            if other != side:
+                score, margin = score_of(games, side, other), _margin_of(games, side, other)
+                lead = sums.strengths[side] - sums.strengths[other]
+                expected, _ = logistic_chances(side, other, numbers[0], numbers[3], sums)
+                if numbers[4] > 0.0:
+                    winners_lead = -lead if score == 0.0 else lead
+                    times = margin_multiplier(margin, winners_lead, numbers[4])
+                else:
+                    times = goals_multiplier(margin)
+                gain += times * (score - expected)
+        gain *= numbers[1] / (last - first - 1)
+        _let_gain(side, gain, games, players)
     return True
 
 
@@ -114,7 +170,9 @@ class Elo(System):
             1e6,
             Factor(SCALE, "points", "Difference of ratings that predicts ten wins to one loss."),
         ),
-        Parameter("K", K, 1e-6, 1e6, Factor(K, "points", "Most that a game can move a rating.")),
+        Parameter(
+            "K", 32.0, 1e-6, 1e6, Factor(32.0, "points", "Most that a game can move a rating.")
+        ),
         Parameter("home_advantage", 0.0, -1e6, 1e6),
         Parameter("draw_probability", 0.0, 0.0, 0.99),
     )
@@ -128,19 +186,19 @@ class Elo(System):
         return (INITIAL_RATING,)
 
     def numbers(self, values: Values) -> Sequence[float]:
-        """Return spread, K, advantage at home and weight of draws, then parameters of others."""
+        """Return spread, K, advantage at home, weight of draws, and autocorrelation or 0."""
         nu = davidson.weight_of_draws(values["draw_probability"])
-        return [spread(values["scale"]), values["K"], values["home_advantage"], nu]
+        lead = values.get("autocorrelation", 0.0)
+        return [spread(values["scale"]), values["K"], values["home_advantage"], nu, lead]
 
-    def outcomes(self, values: Values, games: Games, state: Floats, found: Assessment) -> Chances:
+    def outcomes(self, values: Values, games: Games, state: Floats, sums: Assessment) -> Chances:
         """Return how games of two sides will end, see `System.outcomes`."""
-        expected, unknown = found.expected[::2], np.full(games.n_games, np.nan)
-        nu = davidson.weight_of_draws(values["draw_probability"])
+        chances, nu = decided_chances(sums), davidson.weight_of_draws(values["draw_probability"])
         if not nu:
-            return Chances(expected, expected, unknown, unknown, unknown)
-        lead = (found.strengths[::2] - found.strengths[1::2]) / spread(values["scale"])
+            return chances
+        lead = (sums.strengths[::2] - sums.strengths[1::2]) / spread(values["scale"])
         draws = np.array([davidson.chances(x, nu)[1] for x in lead.tolist()])
-        return Chances(expected, expected - 0.5 * draws, draws, unknown, unknown)
+        return chances._replace(wins=chances.expected - 0.5 * draws, draws=draws)
 
     def searched(self, name: str, values: Values) -> Range | None:
         """Return where a fit looks for a parameter, see `System.searched`."""
@@ -159,6 +217,7 @@ class Elo(System):
         ranges = {
             "scale": (2.0 * values["K"], 1000.0 * values["K"]),
             "K": (values["scale"] / 1000.0, values["scale"] / 2.0),
+            "autocorrelation": (values["scale"], values["scale"] / SCALE * 1e5),
         }
         return ranges.get(name)
 
@@ -176,4 +235,39 @@ class Elo(System):
         )
 
 
-SYSTEM = Elo()
+def _without_factors(k: float) -> Sequence[Parameter]:
+    """Return the parameters of Elo with another published K, none of them one of the ladder."""
+    scale, _, *others = (replace(parameter, factor=None) for parameter in Elo.parameters)
+    return (scale, Parameter("K", k, 1e-6, 1e6), *others)
+
+
+class EloMargin(Elo):
+    """Elo whose changes grow with the margin of victory, as FiveThirtyEight rates football teams.
+
+    A win counts as many times as ln(margin + 1) says, and less where the winner was expected to
+    win: favourites win by more, which would otherwise raise their ratings again and again. Sides of
+    a team have the sum of its players' scores. A win by no margin at all, as of whoever needed less
+    time, counts as one by 1.
+    """
+
+    name = "elo_margin"
+    parameters = (*_without_factors(20.0), Parameter("autocorrelation", 2200.0, 1.0, 1e9))
+    unit = (*Elo.unit, "autocorrelation")
+    verbs = Elo.verbs._replace(update=_update_by_margin)
+    needs_scores = True
+
+
+class EloGoals(Elo):
+    """Elo whose changes grow with the difference of goals, see `goals_multiplier`.
+
+    The published K is that of most tournaments; there it is 60 in World Cup finals and 20 in
+    friendly matches, and 100 points are the advantage of the side at home.
+    """
+
+    name = "elo_goals"
+    parameters = _without_factors(30.0)
+    verbs = EloMargin.verbs
+    needs_scores = True
+
+
+ELO, ELO_MARGIN, ELO_GOALS = Elo(), EloMargin(), EloGoals()

@@ -102,18 +102,18 @@ def score_of(games: Games, a: int, b: int) -> float:
 
 
 @part(inline=True)
-def open_game(game: int, games: Games, found: Assessment) -> None:
+def open_game(game: int, games: Games, sums: Assessment) -> None:
     """Begin a game: no side has an expected score or a score yet."""
     for side in range(games.game_starts[game], games.game_starts[game + 1]):
-        found.expected[side] = found.scored[side] = 0.0
+        sums.expected[side] = sums.scored[side] = 0.0
 
 
 @part(inline=True)
-def add_scores(a: int, b: int, expected: float, games: Games, found: Assessment) -> float:
+def add_scores(a: int, b: int, expected: float, games: Games, sums: Assessment) -> float:
     """Add the scores of two sides against each other; return that of side `a`."""
     score = score_of(games, a, b)
-    found.expected[a] += expected
-    found.expected[b] += 1.0 - expected
-    found.scored[a] += score
-    found.scored[b] += 1.0 - score
+    sums.expected[a] += expected
+    sums.expected[b] += 1.0 - expected
+    sums.scored[a] += score
+    sums.scored[b] += 1.0 - score
     return score

@@ -1,13 +1,13 @@
-"""The Glicko-2 rating of a player over one rating period.
+"""The ratings Glicko and Glicko-2 of a player over one rating period.
 
-Source: Glickman, "Example of the Glicko-2 system" (2022), whose steps are named here. Predictions
-follow Glickman, "The Glicko system" (1999), the expected outcome of a game.
+Sources: Glickman, "Example of the Glicko-2 system" (2022), whose steps are named here; "The Glicko
+system" (1995, revised 1999), by whose expected outcome of a game both predict; "Parameter
+estimation in large dynamic paired comparison experiments" (Applied Statistics 48, 1999).
 
 All is on the scale of step 2: mu = (rating - 1500) / 173.7178, phi = deviation / 173.7178. A game
-depends on ratings by the lead alone, the player's mu less the opponent's.
-
-The results of a period enter by two sums, which are finite whatever happens: the information 1 / v
-of step 3 and the surprise Delta / v of step 4.
+depends on ratings by the lead alone, the player's mu less the opponent's. The results of a period
+enter by two sums, which are finite whatever happens: the information 1 / v of step 3 and the
+surprise Delta / v of step 4. In this scale step 2 of Glicko is step 7 with a volatility of 0.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,13 +32,12 @@ from valmatch.ratings.system import (
     Values,
     Verbs,
     Z,
+    decided_chances,
 )
 
 SCALE = 173.7178
 INITIAL_RATING = 1500.0
 DEVIATION = 350.0
-VOLATILITY = 0.06
-TAU = 0.5
 
 LEAST_VOLATILITY = 1e-12
 MOST_VOLATILITY = 1e3
@@ -52,9 +52,9 @@ _HALVINGS = 60
 _MOST_DEVIATION = 1e12
 _LATEST = sys.float_info.max
 
-# Columns of the state.
+# Columns of the state. Glicko has no volatilities, so that its base begins in their place.
 _RATING, _DEVIATION, _VOLATILITY = 0, 1, 2
-_BASE_RATING, _BASE_DEVIATION, _BASE_VOLATILITY, _INFORMATION, _SURPRISE, _TIME = range(3, 9)
+_INFORMATION, _SURPRISE, _TIME = -3, -2, -1
 
 
 @part(inline=True)
@@ -153,13 +153,42 @@ def updated(
 
 
 @part(inline=True)
+def updated_by_glicko(
+    deviation: float, information: float, surprise: float, floor: float
+) -> tuple[float, float]:
+    """Return gain and deviation in points that a period of Glicko gives who has played (step 2).
+
+    Examples
+    --------
+    The example of the source: a player of 1500 and 200 meets three opponents.
+
+    >>> information = surprise = 0.0
+    >>> for rating, deviation, score in ((1400, 30, 1.0), (1550, 100, 0.0), (1700, 300, 0.0)):
+    ...     more = result((1500 - rating) / SCALE, deviation / SCALE, score)
+    ...     information, surprise = information + more[0], surprise + more[1]
+    >>> gain, deviation = updated_by_glicko(200, information, surprise, 30)
+    >>> round(1500 + gain), round(deviation, 1)
+    (1464, 151.4)
+    """
+    phi = deviation / SCALE
+    variance = phi * phi / (1.0 + phi * phi * information)
+    return SCALE * variance * surprise, max(SCALE * math.sqrt(variance), floor)
+
+
+@part(inline=True)
 def idle_deviation(phi: float, volatility: float, periods: float) -> float:
     """Return the deviation after so many rating periods without a game (step 6)."""
     return math.sqrt(phi * phi + periods * volatility * volatility)
 
 
 @part(inline=True)
-def same_period(played: int, last: float, time: float, period: float) -> bool:
+def grown(deviation: float, c: float, periods: float, ceiling: float) -> float:
+    """Return min(sqrt(RD^2 + c^2 t), ceiling): the onset deviation of Glicko's periods (step 1)."""
+    return min(math.sqrt(deviation * deviation + periods * c * c), ceiling)
+
+
+@part(inline=True)
+def _same_period(played: int, last: float, time: float, period: float) -> bool:
     """Return whether a moment is in the rating period of the last of the games played, if any."""
     if period == 0.0 or played == 0:
         return False
@@ -167,126 +196,100 @@ def same_period(played: int, last: float, time: float, period: float) -> bool:
 
 
 @part(inline=True)
-def _deviation_at(player: int, players: Players, time: float, period: float) -> float:
-    """Return a player's deviation at the start of another period than that of the last game.
+def _is_volatile(players: Players) -> bool:
+    """Return whether the system is Glicko-2."""
+    return int(players.state.shape[1]) == _GLICKO2_COLUMNS
 
-    It has grown for each whole period without a game.
+
+@part(inline=True)
+def _onset(player: int, players: Players, time: float, numbers: Floats) -> tuple[float, float]:
+    """Return a player's rating and deviation at the start of the period of a moment.
+
+    In another period than that of the last game, the deviation has grown: by Glicko-2 for each
+    whole period without a game, by Glicko for each period. Where the moment is not known, that is
+    the next period.
     """
-    deviation: float = players.state[player, _DEVIATION]
-    if period > 0.0 and players.games[player] > 0:
-        now, then = np.floor(time / period), np.floor(players.state[player, _TIME] / period)
-        if now > then + 1.0:
-            phi = idle_deviation(
-                deviation / SCALE, players.state[player, _VOLATILITY], now - then - 1.0
-            )
-            deviation = min(phi * SCALE, _MOST_DEVIATION)
-    return deviation
+    state, played, period = players.state[player], players.games[player], numbers[1]
+    volatile = _is_volatile(players)
+    if _same_period(played, state[_TIME], time, period):
+        base = 3 if volatile else 2
+        return state[base], state[base + 1]
+    rating, deviation, passed = state[_RATING], state[_DEVIATION], 1.0
+    if played == 0:
+        return rating, deviation
+    if period > 0.0:
+        more = np.floor(time / period) - np.floor(state[_TIME] / period)
+        passed = more if more > 1.0 else 1.0
+    if not volatile:
+        return rating, grown(deviation, numbers[0], passed, numbers[3])
+    if passed > 1.0:
+        phi = idle_deviation(deviation / SCALE, state[_VOLATILITY], passed - 1.0)
+        deviation = min(phi * SCALE, _MOST_DEVIATION)
+    return rating, deviation
 
 
 @part(inline=True)
 def _strengths(
-    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
+    game: int, games: Games, players: Players, numbers: Floats, sums: Assessment
 ) -> None:
     """Work out the mean rating and the mean squared deviation of each side before the period."""
-    time, period = games.times[game], numbers[1]
+    time = games.times[game]
     for side in range(games.game_starts[game], games.game_starts[game + 1]):
         lo, hi = games.side_starts[side], games.side_starts[side + 1]
-        rating = variance = 0.0
+        total = variance = 0.0
         for row in range(lo, hi):
-            player = games.players[row]
-            last = players.state[player, _TIME]
-            if same_period(players.games[player], last, time, period):
-                mean = players.state[player, _BASE_RATING]
-                deviation = players.state[player, _BASE_DEVIATION]
-            else:
-                mean = players.state[player, _RATING]
-                deviation = _deviation_at(player, players, time, period)
-            rating += mean
+            rating, deviation = _onset(games.players[row], players, time, numbers)
+            total += rating
             variance += deviation * deviation
-        found.strengths[side], found.spreads[side] = rating / (hi - lo), variance / (hi - lo)
+        sums.strengths[side], sums.spreads[side] = total / (hi - lo), variance / (hi - lo)
 
 
 @part(inline=True)
-def chances_by_deviations(
-    a: int, b: int, games: Games, numbers: Floats, found: Assessment
+def _chances(
+    a: int, b: int, games: Games, numbers: Floats, sums: Assessment
 ) -> tuple[float, float]:
     """Predict by the deviations of both sides."""
-    lead = (found.strengths[a] - found.strengths[b]) / SCALE
-    phi = math.sqrt(found.spreads[a] + found.spreads[b]) / SCALE
+    lead = (sums.strengths[a] - sums.strengths[b]) / SCALE
+    phi = math.sqrt(sums.spreads[a] + sums.spreads[b]) / SCALE
     return expected_score(lead, phi), math.nan
 
 
 @part(inline=True)
-def _enter_period(player: int, players: Players, time: float, period: float) -> None:
-    """Begin a rating period for a player, unless their last game was in the same one.
-
-    What the last period has made of them is what this one starts from.
-    """
-    state = players.state[player]
-    if not same_period(players.games[player], state[_TIME], time, period):
-        state[_DEVIATION] = _deviation_at(player, players, time, period)
-        state[_BASE_RATING] = state[_RATING]
-        state[_BASE_DEVIATION] = state[_DEVIATION]
-        state[_BASE_VOLATILITY] = state[_VOLATILITY]
-        state[_INFORMATION] = state[_SURPRISE] = 0.0
-    state[_TIME] = time
-
-
-@part(inline=True)
-def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
+def _update(game: int, games: Games, players: Players, numbers: Floats, sums: Assessment) -> bool:
     """Add each player's results to those of the period, and rate the player by all of them."""
-    first, last = games.game_starts[game], games.game_starts[game + 1]
+    first, last, time = games.game_starts[game], games.game_starts[game + 1], games.times[game]
+    volatile = _is_volatile(players)
+    base = 3 if volatile else 2
     for side in range(first, last):
         for row in range(games.side_starts[side], games.side_starts[side + 1]):
             player = games.players[row]
-            _enter_period(player, players, games.times[game], numbers[1])
             state = players.state[player]
+            if not _same_period(players.games[player], state[_TIME], time, numbers[1]):
+                # What the last period has made of a player is what this one starts from.
+                state[base], state[base + 1] = _onset(player, players, time, numbers)
+                if volatile:
+                    state[base + 2] = state[_VOLATILITY]
+                state[_INFORMATION] = state[_SURPRISE] = 0.0
+            state[_TIME] = time
             for other in range(first, last):
                 if other != side:
-                    lead = (state[_BASE_RATING] - found.strengths[other]) / SCALE
-                    phi = math.sqrt(found.spreads[other]) / SCALE
+                    lead = (state[base] - sums.strengths[other]) / SCALE
+                    phi = math.sqrt(sums.spreads[other]) / SCALE
                     information, surprise = result(lead, phi, score_of(games, side, other))
                     state[_INFORMATION] += information
                     state[_SURPRISE] += surprise
-            gain, phi, volatility = updated(
-                state[_BASE_DEVIATION] / SCALE,
-                state[_BASE_VOLATILITY],
-                state[_INFORMATION],
-                state[_SURPRISE],
-                numbers[0],
-            )
-            state[_RATING] = state[_BASE_RATING] + gain * SCALE
-            state[_DEVIATION] = min(phi * SCALE, _MOST_DEVIATION)
-            state[_VOLATILITY] = volatility
+            information, surprise = state[_INFORMATION], state[_SURPRISE]
+            if volatile:
+                known = state[base + 1] / SCALE, state[base + 2]
+                gain, phi, volatility = updated(*known, information, surprise, numbers[0])
+                state[_RATING] = state[base] + gain * SCALE
+                state[_DEVIATION] = min(phi * SCALE, _MOST_DEVIATION)
+                state[_VOLATILITY] = volatility
+            else:
+                known_deviation, floor = state[base + 1], numbers[2]
+                gain, deviation = updated_by_glicko(known_deviation, information, surprise, floor)
+                state[_RATING], state[_DEVIATION] = state[base] + gain, deviation
     return True
-
-
-def outcomes_by_deviations(found: Assessment) -> Chances:
-    """Return how games of two sides will end, by their strengths and spreads."""
-    lead = (found.strengths[::2] - found.strengths[1::2]) / SCALE
-    phi = np.sqrt(found.spreads[::2] + found.spreads[1::2]) / SCALE
-    low, high = (
-        np.array([expected_score(x, 0.0) for x in (lead + side * phi).tolist()]) for side in (-Z, Z)
-    )
-    expected = found.expected[::2]
-    return Chances(expected, expected, np.full(len(expected), np.nan), low, high)
-
-
-NEWCOMER = Parameter(
-    "deviation",
-    DEVIATION,
-    1e-6,
-    1e6,
-    Factor(DEVIATION, "points", "Deviation of a newcomer's rating."),
-)
-PERIOD = Parameter(
-    "period",
-    0.0,
-    0.0,
-    1e12,
-    Factor(0.0, "hours", "Length of a rating period; 0: every match is a period of its own."),
-)
-"""The parameters that Glicko has, too."""
 
 
 class Glicko2(System):
@@ -305,25 +308,39 @@ class Glicko2(System):
     """
 
     name = "glicko2"
-    parameters = (
-        NEWCOMER,
+    parameters: Sequence[Parameter] = (
+        Parameter(
+            "deviation",
+            DEVIATION,
+            1e-6,
+            1e6,
+            Factor(DEVIATION, "points", "Deviation of a newcomer's rating."),
+        ),
         Parameter(
             "volatility",
-            VOLATILITY,
+            0.06,
             1e-9,
             10.0,
-            Factor(VOLATILITY, "", "Volatility of a newcomer's skill from period to period."),
+            Factor(0.06, "", "Volatility of a newcomer's skill from period to period."),
         ),
         Parameter(
             "tau",
-            TAU,
+            0.5,
             0.01,
             10.0,
-            Factor(TAU, "", "How much the volatility may change, its tau.", "volatility_tau"),
+            Factor(0.5, "", "How much the volatility may change, its tau.", "volatility_tau"),
         ),
-        PERIOD,
+        Parameter(
+            "period",
+            0.0,
+            0.0,
+            1e12,
+            Factor(
+                0.0, "hours", "Length of a rating period; 0: every match is a period of its own."
+            ),
+        ),
     )
-    columns = (
+    columns: Sequence[Column] = (
         Column("rating"),
         Column("deviation", 1e-12, _MOST_DEVIATION),
         Column("volatility", LEAST_VOLATILITY, MOST_VOLATILITY),
@@ -334,9 +351,9 @@ class Glicko2(System):
         Column("surprise", -1e15, 1e15, printed=False),
         Column("time", -_LATEST, _LATEST, printed=False),
     )
-    verbs = Verbs(_strengths, chances_by_deviations, _update)
+    verbs = Verbs(_strengths, _chances, _update)
     deviation = _DEVIATION
-    tuned_first = ("deviation", "volatility")
+    tuned_first: Sequence[str] = ("deviation", "volatility")
 
     def newcomer(self, values: Values) -> Sequence[float]:
         """Return what is known of a player without a game (step 1)."""
@@ -347,9 +364,13 @@ class Glicko2(System):
         """Return tau and the length of a period."""
         return [values["tau"], values["period"]]
 
-    def outcomes(self, values: Values, games: Games, state: Floats, found: Assessment) -> Chances:
+    def outcomes(self, values: Values, games: Games, state: Floats, sums: Assessment) -> Chances:
         """Return how games of two sides will end, see `System.outcomes`."""
-        return outcomes_by_deviations(found)
+        lead = (sums.strengths[::2] - sums.strengths[1::2]) / SCALE
+        phi = np.sqrt(sums.spreads[::2] + sums.spreads[1::2]) / SCALE
+        ends = (lead - Z * phi).tolist(), (lead + Z * phi).tolist()
+        bounds = (np.array([expected_score(x, 0.0) for x in end]) for end in ends)
+        return decided_chances(sums, *bounds)
 
     def sane(self, name: str, values: Values, minutes: float) -> Range | None:
         """Return the limits of a fit, see `System.sane`: far around what Glickman recommends."""
@@ -357,4 +378,60 @@ class Glicko2(System):
         return ranges.get(name)
 
 
-SYSTEM = Glicko2()
+_GLICKO2_COLUMNS = len(Glicko2.columns)
+
+
+class Glicko(Glicko2):
+    """Glicko: Glicko-2 without volatilities.
+
+    A deviation grows by `c` in each period, sqrt(RD^2 + c^2), up to `deviation`, which newcomers
+    have, and no result takes it below `floor`. With c = 34.6, Glickman's example, a deviation of 50
+    is one of 350 after 100 periods. With a `period` of 0 every game is one, so that deviations grow
+    before each game, and not while a player is idle.
+    """
+
+    name = "glicko"
+    parameters = (
+        Glicko2.parameters[0],
+        Parameter(
+            "c",
+            34.6,
+            0.0,
+            1e6,
+            Factor(
+                34.6, "points", "Growth of a deviation in one rating period.", "deviation_growth"
+            ),
+        ),
+        Parameter(
+            "floor",
+            30.0,
+            0.0,
+            1e6,
+            Factor(30.0, "points", "Least deviation of a rating.", "least_deviation"),
+        ),
+        Glicko2.parameters[-1],
+    )
+    columns = tuple(
+        replace(column, low=0.0) if "deviation" in column.name else column
+        for column in Glicko2.columns
+        if "volatility" not in column.name
+    )
+    tuned_first = ("deviation", "c")
+
+    def newcomer(self, values: Values) -> Sequence[float]:
+        """Return what is known of a player without a game (step 1)."""
+        known = (INITIAL_RATING, values["deviation"])
+        return (*known, *known, 0.0, 0.0, 0.0)
+
+    def numbers(self, values: Values) -> Sequence[float]:
+        """Return growth, length of a period, least and greatest deviation."""
+        floor = min(values["floor"], values["deviation"])
+        return [values["c"], values["period"], floor, values["deviation"]]
+
+    def sane(self, name: str, values: Values, minutes: float) -> Range | None:
+        """Return the limits of a fit, see `System.sane`: far around what Glickman recommends."""
+        ranges = {"deviation": (10.0, 1000.0), "c": (0.1, 200.0), "floor": (1.0, DEVIATION)}
+        return ranges.get(name)
+
+
+GLICKO, GLICKO2 = Glicko(), Glicko2()

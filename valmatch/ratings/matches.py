@@ -31,20 +31,9 @@ Verb = Callable[..., Any]
 @cache
 def kernel_of(function: Verb, verbs: Verbs, deviation: int = -1) -> Verb:
     """Return the compiled function of a system, made of one that is the same for all."""
-    return kernel(_variant(function, verbs, deviation))
-
-
-@cache
-def taken_by_address(function: Verb, verbs: Verbs) -> Verb:
-    """Return `kernel_of` a system as kernels call it by address, see `kernels.addresses`."""
-    return kernel(_variant(function, verbs, -1))
-
-
-def _variant(function: Verb, verbs: Verbs, deviation: int) -> Verb:
     places = (f"{verb.__module__.split('.')[-1]}{verb.__name__}" for verb in verbs)
     parts: dict[str, Any] = {**verbs._asdict(), "deviation": deviation}
-    name = "_".join((*places, str(deviation + 1)))
-    return variant(function, name, **parts)
+    return kernel(variant(function, "_".join((*places, str(deviation + 1))), **parts))
 
 
 Sides = Sequence[Sequence[int]]  # the players of each side, by their rows in the state

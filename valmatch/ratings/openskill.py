@@ -16,7 +16,7 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import part
 from valmatch.ratings.games import Assessment, Games, Players
-from valmatch.ratings.system import Chances, SkillSystem, Values, Verbs, Z
+from valmatch.ratings.system import Chances, SkillSystem, Values, Verbs, Z, decided_chances
 from valmatch.ratings.trueskill import normal_cdf
 
 KAPPA = 0.0001  # the least share of a variance that a game leaves
@@ -63,21 +63,21 @@ def _sums(side: int, games: Games, players: Players, tau: float, two: float) -> 
 
 @part(inline=True)
 def _strengths(
-    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
+    game: int, games: Games, players: Players, numbers: Floats, sums: Assessment
 ) -> None:
     """Sum up the means and the variances of each side's players."""
     for side in range(games.game_starts[game], games.game_starts[game + 1]):
         mean, variance = _sums(side, games, players, 0.0, numbers[2])
-        found.strengths[side], found.spreads[side] = mean, variance
+        sums.strengths[side], sums.spreads[side] = mean, variance
 
 
 @part(inline=True)
 def _chances(
-    a: int, b: int, games: Games, numbers: Floats, found: Assessment
+    a: int, b: int, games: Games, numbers: Floats, sums: Assessment
 ) -> tuple[float, float]:
     """Predict by the normal distribution; the library adds two performances for any teams."""
-    variance = 2.0 * numbers[0] ** numbers[2] + found.spreads[a] + found.spreads[b]
-    lead = (found.strengths[a] - found.strengths[b]) / math.sqrt(variance)
+    variance = 2.0 * numbers[0] ** numbers[2] + sums.spreads[a] + sums.spreads[b]
+    lead = (sums.strengths[a] - sums.strengths[b]) / math.sqrt(variance)
     return 0.5 * (1.0 + math.erf(lead / _SQRT_2)), math.nan
 
 
@@ -121,9 +121,9 @@ def _prepare(
 
 
 @part(inline=True)
-def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
+def _update(game: int, games: Games, players: Players, numbers: Floats, sums: Assessment) -> bool:
     """Rate a game, unless an exponential overflows."""
-    first, last, work = games.game_starts[game], games.game_starts[game + 1], found.work
+    first, last, work = games.game_starts[game], games.game_starts[game + 1], sums.work
     c = _prepare(first, last, games, players, numbers, work)
     for side in range(first, last):
         omega = delta = 0.0
@@ -161,19 +161,15 @@ class OpenSkill(SkillSystem):
         """Return beta, tau, and the exponent of a square: not known to the compiler."""
         return [values["beta"], values["tau"], 2.0]
 
-    def outcomes(self, values: Values, games: Games, state: Floats, found: Assessment) -> Chances:
+    def outcomes(self, values: Values, games: Games, state: Floats, sums: Assessment) -> Chances:
         """Return how games of two sides will end, see `System.outcomes`."""
         beliefs = state[games.players]
         means = np.add.reduceat(beliefs[:, 0], games.side_starts[:-1])
         variances = np.add.reduceat(beliefs[:, 1] ** 2, games.side_starts[:-1])
         lead, deviation = means[::2] - means[1::2], np.sqrt(variances[::2] + variances[1::2])
         noise = math.sqrt(2.0) * values["beta"]  # as the library has it, whatever the teams
-        low, high = (
-            np.array([normal_cdf(x) for x in ((lead + side * deviation) / noise).tolist()])
-            for side in (-Z, Z)
-        )
-        expected = found.expected[::2]
-        return Chances(expected, expected, np.full(games.n_games, np.nan), low, high)
+        ends = ((lead + side * deviation) / noise for side in (-Z, Z))
+        return decided_chances(sums, *(np.array([*map(normal_cdf, end)]) for end in ends))
 
 
 SYSTEM = OpenSkill()

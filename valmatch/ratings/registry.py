@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from valmatch.errors import InputError, option
 from valmatch.text.suggestions import hint
@@ -13,29 +13,26 @@ from valmatch.text.suggestions import hint
 if TYPE_CHECKING:
     from valmatch.ratings.system import BatchSystem, System
 
-MODULES = {
-    "zonestats": "zonestats",
-    "elo": "elo",
-    "glicko2": "glicko2",
-    "openskill": "openskill",
-    "trueskill": "trueskill_teams",
-    "glicko": "glicko",
-    "elo_margin": "elo_margin",
-    "elo_goals": "elo_goals",
+SYSTEMS = {
+    "zonestats": "zonestats:SYSTEM",
+    "elo": "elo:ELO",
+    "glicko2": "glicko2:GLICKO2",
+    "openskill": "openskill:SYSTEM",
+    "trueskill": "trueskill_teams:SYSTEM",
+    "glicko": "glicko2:GLICKO",
+    "elo_margin": "elo:ELO_MARGIN",
+    "elo_goals": "elo:ELO_GOALS",
 }
-"""The modules of this folder that define a `SYSTEM`, by its name."""
+"""The module of this folder that defines each `System`, and what it calls the system."""
 
-NAMES = tuple(MODULES)
-"""The names of all systems, the default first."""
-
-BATCH_MODULES = {
-    "bradley_terry": "bradley_terry.system",
-    "whole_history": "whole_history.system",
+BATCH_SYSTEMS = {
+    "bradley_terry": "system:BRADLEY_TERRY",
+    "whole_history": "system:WHOLE_HISTORY",
 }
-"""Those of systems that rate a whole log at once, a `BatchSystem` each."""
+"""Those that rate a whole log at once, a `BatchSystem` each: kernels do not know them."""
 
-BATCH_NAMES = tuple(BATCH_MODULES)
-"""Their names; they go from no game to the next, and kernels do not know them."""
+NAMES, BATCH_NAMES = tuple(SYSTEMS), tuple(BATCH_SYSTEMS)
+"""The names of all, the default first."""
 
 DEFAULT = NAMES[0]  # the system that is meant where none is named
 
@@ -59,8 +56,13 @@ def system_named(name: str) -> System:
         called = {known: f"{known} (of valmatch rank)" for known in BATCH_NAMES}
         near = hint(name, (*NAMES, *BATCH_NAMES), called)
         raise InputError(f"{option('system')} {name}: no such system ({near})")
-    system: System = import_module(f"{__package__}.{MODULES[name]}").SYSTEM
+    system: System = _imported(SYSTEMS[name])
     return system
+
+
+def _imported(path: str) -> Any:  # noqa: ANN401
+    module, _, name = path.partition(":")
+    return getattr(import_module(f"{__package__}.{module}"), name)
 
 
 def refuse_system_of_other_command(name: object, taken: Sequence[str]) -> None:
@@ -76,7 +78,7 @@ def refuse_system_of_other_command(name: object, taken: Sequence[str]) -> None:
 
 def batch_named(name: str) -> BatchSystem:
     """Return the system of a name that rates a whole log at once."""
-    system: BatchSystem = import_module(f"{__package__}.{BATCH_MODULES[name]}").SYSTEM
+    system: BatchSystem = _imported(BATCH_SYSTEMS[name])
     return system
 
 
@@ -88,3 +90,10 @@ def all_systems() -> list[System]:
 def systems_of_results() -> list[System]:
     """Return those that need no scores, in this order; kernels know them by their places in it."""
     return [system for system in all_systems() if not system.needs_scores]
+
+
+Cap = Literal["most_distant", "every_player"]
+"""Readings of the cap of zonestats: by whom is most distant from 0, or within everybody's limit."""
+
+MOST_DISTANT: Cap = "most_distant"
+EVERY_PLAYER: Cap = "every_player"

@@ -1,15 +1,15 @@
 """Protocol of the rating systems: a declaration and three compiled functions for one game.
 
-A system is a file of this folder with an instance of `System`, and a line in `registry`. `rate`,
+A system is an instance of `System` in a file of this folder, and a line in `registry`. `rate`,
 `predict` and the model `ladder` all work by these functions alone (`Verbs`), each of which is for
 one of some games in flat arrays (`valmatch.ratings.games`):
 
-1. ``strengths(game, games, players, numbers, found)`` works out the strength of each side and its
-   variance, ``found.strengths`` and ``found.spreads``, from the state of the players.
-2. ``chances(a, b, games, numbers, found)`` returns the expected score of side `a` against side `b`,
+1. ``strengths(game, games, players, numbers, sums)`` works out the strength of each side and its
+   variance, ``sums.strengths`` and ``sums.spreads``, from the state of the players.
+2. ``chances(a, b, games, numbers, sums)`` returns the expected score of side `a` against side `b`,
    a draw being half a win, and the probability of a draw, NaN of a system that knows none.
-3. ``update(game, games, players, numbers, found)`` rates the game: it changes the state of its
-   players. Before it is called, ``found.expected`` and ``found.scored`` are the sums of the side's
+3. ``update(game, games, players, numbers, sums)`` rates the game: it changes the state of its
+   players. Before it is called, ``sums.expected`` and ``sums.scored`` are the sums of the side's
    expected and true scores against each other side. It returns whether that can be done with
    finite numbers; if not, it has changed nothing.
 
@@ -113,6 +113,20 @@ class BatchSystem:
     paths: bool = False  # whether players have a rating for each day on which they played
 
 
+_MEAN = Parameter("mean", 1500.0, -1e6, 1e6)  # of all rated players where there are no anchors
+
+BRADLEY_TERRY = BatchSystem("bradley_terry", (_MEAN,))
+WHOLE_HISTORY = BatchSystem(
+    "whole_history",
+    (
+        Parameter("drift", 3.7, 0.0, 1e4),  # points a square-root day
+        Parameter("deviation", 350.0, 1.0, 1e5),  # of the first day of a player
+        _MEAN,  # of the first days of all players
+    ),
+    paths=True,
+)
+
+
 class Chances(NamedTuple):
     """How some games of two sides will end, seen from the first side."""
 
@@ -124,6 +138,16 @@ class Chances(NamedTuple):
     # known, at the ends of its 95% interval; NaN where the system knows no uncertainty
     low: Floats
     high: Floats
+
+
+def decided_chances(
+    sums: Assessment, low: Floats | None = None, high: Floats | None = None
+) -> Chances:
+    """Return the chances of games of two sides by a system that knows no draws."""
+    expected = sums.expected[::2]
+    unknown = np.full(len(expected), np.nan)
+    bounds = (unknown if bound is None else bound for bound in (low, high))
+    return Chances(expected, expected, unknown, *bounds)
 
 
 class System(ABC):
@@ -166,13 +190,12 @@ class System(ABC):
         mean: Floats = state[:, 0]
         return mean - 3.0 * state[:, self.deviation] if self.conservative else mean
 
-    def outcomes(self, values: Values, games: Games, state: Floats, found: Assessment) -> Chances:
+    def outcomes(self, values: Values, games: Games, state: Floats, sums: Assessment) -> Chances:
         """Return how games of two sides will end.
 
         Shapes: `state` (players, columns).
         """
-        expected, unknown = found.expected[::2], np.full(games.n_games, np.nan)
-        return Chances(expected, expected, unknown, unknown, unknown)
+        return decided_chances(sums)
 
     def searched(self, name: str, values: Values) -> Range | None:
         """Return the least and the greatest value where a fit looks for a parameter.
@@ -195,7 +218,7 @@ class System(ABC):
 
 @part(inline=True)
 def mean_strengths(
-    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
+    game: int, games: Games, players: Players, numbers: Floats, sums: Assessment
 ) -> None:
     """Take the mean rating of its players for the strength of each side."""
     for side in range(games.game_starts[game], games.game_starts[game + 1]):
@@ -203,15 +226,15 @@ def mean_strengths(
         total = 0.0
         for row in range(lo, hi):
             total += players.state[games.players[row], 0]
-        found.strengths[side] = total / (hi - lo)
+        sums.strengths[side] = total / (hi - lo)
 
 
 @part(inline=True)
 def logistic_chances(
-    a: int, b: int, spread: float, draw_weight: float, found: Assessment
+    a: int, b: int, spread: float, draw_weight: float, sums: Assessment
 ) -> tuple[float, float]:
     """Predict side `a` against side `b` by the logistic rule in the lead of its strength."""
-    lead = (found.strengths[a] - found.strengths[b]) / spread
+    lead = (sums.strengths[a] - sums.strengths[b]) / spread
     return davidson_chances(lead, draw_weight)
 
 
@@ -235,15 +258,13 @@ SKILL = (
 )
 """The parameters of normal beliefs about skills."""
 
-SKILL_COLUMNS = (Column("mu"), Column("sigma", 1e-12, 1e12))
-
 
 class SkillSystem(System):
     """A system that keeps a normal belief about each skill; the skills of a side add up."""
 
     parameters: Sequence[Parameter] = SKILL
     unit = ("mu", "sigma", "beta", "tau")
-    columns = SKILL_COLUMNS
+    columns = (Column("mu"), Column("sigma", 1e-12, 1e12))
     deviation = 1
     conservative = True
     adds_up = True

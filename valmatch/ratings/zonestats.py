@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from valmatch.kernels.arrays import Floats
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel, part
 from valmatch.ratings.games import Assessment, Games, Players
+from valmatch.ratings.registry import EVERY_PLAYER, MOST_DISTANT
 from valmatch.ratings.system import (
     Column,
     Factor,
@@ -26,7 +25,6 @@ from valmatch.ratings.system import (
     logistic_chances,
     mean_strengths,
 )
-from valmatch.ratings.zonestats_cap import EVERY_PLAYER, MOST_DISTANT
 
 T = 120.0
 GAME_MULT = 2.0
@@ -71,18 +69,6 @@ def pairwise_result(rate: float, opponents_rate: float, predicted: float) -> flo
 
 
 @part(inline=True)
-def time_scaled(
-    result: float,
-    minutes: float,
-    opponents_minutes: float,
-    game_mult: float,
-    max_game_length: float,
-) -> float:
-    """Return the points of one contest: its result by the time both were playing (equation 3)."""
-    return result * game_mult * min(max_game_length, minutes, opponents_minutes)
-
-
-@part(inline=True)
 def time_together(
     join: float, minutes: float, opponents_join: float, opponents_minutes: float
 ) -> float:
@@ -94,50 +80,71 @@ def time_together(
     return max(0.0, end - max(join, opponents_join))
 
 
+class Rules(NamedTuple):
+    """The parameters of a game."""
+
+    t: float
+    game_mult: float
+    max_game_length: float
+    every_player: bool  # whether every player caps a game, see `cap_scale`
+
+
+class RatedGame(NamedTuple):
+    """The n rated players of a game, and what the game adds to their ratings."""
+
+    ratings: Floats  # (n,)
+    rates: Floats  # (n,) what decides a contest: scores per hour
+    minutes: Floats  # (n,) in the game
+    joins: Floats  # (n,) minutes at which they joined; () where contests count the shorter time
+    sides: Ints  # (n,)
+    offsets: Floats  # (n,) out: sum of each player's points before the cap
+    adjustments: Floats  # (n,) out: what is added to each rating
+
+
 @kernel
-def rating_offsets(
-    ratings: NDArray[np.float64],
-    rates: NDArray[np.float64],
-    minutes: NDArray[np.float64],
-    joins: NDArray[np.float64],
-    sides: NDArray[np.int64],
-    t: float,
-    game_mult: float,
-    max_game_length: float,
-    offsets: NDArray[np.float64],
-) -> None:
-    """Sum each player's points over all opponents into `offsets` (equation 4).
+def sum_offsets(rules: Rules, game: RatedGame) -> None:
+    """Sum each player's points over all opponents (equations 3 and 4).
 
     What one player of a pair gains the other loses, so that the offsets sum to zero.
-    Parameters are those of `adjust`.
     """
-    n = len(ratings)
+    offsets, n = game.offsets, len(game.ratings)
     for i in range(n):
         offsets[i] = 0.0
     for i in range(n):
         for j in range(i + 1, n):
-            if sides[i] == sides[j]:
+            if game.sides[i] == game.sides[j]:
                 continue
-            predicted = predicted_outcome(ratings[i], ratings[j], t)
-            result = pairwise_result(rates[i], rates[j], predicted)
-            mine, theirs = minutes[i], minutes[j]
-            if joins.size > 0:
-                mine = theirs = time_together(joins[i], mine, joins[j], theirs)
-            points = time_scaled(result, mine, theirs, game_mult, max_game_length)
+            predicted = predicted_outcome(game.ratings[i], game.ratings[j], rules.t)
+            result = pairwise_result(game.rates[i], game.rates[j], predicted)
+            mine, theirs = game.minutes[i], game.minutes[j]
+            if game.joins.size > 0:
+                mine = theirs = time_together(game.joins[i], mine, game.joins[j], theirs)
+            points = result * rules.game_mult * min(rules.max_game_length, mine, theirs)
             offsets[i] += points
             offsets[j] -= points
 
 
 @kernel
-def cap_scale(
-    offsets: NDArray[np.float64], minutes: NDArray[np.float64], game_mult: float
-) -> float:
+def cap_scale(rules: Rules, offsets: Floats, minutes: Floats) -> float:
     """Return the factor <= 1 that caps a game at GAME_MULT points per minute (equation 5).
 
     The player farthest from zero decides, by the whole time in the game (MAX_GAME_LENGTH does
     not limit it); of several equally far (to 1e-12) the one with the shortest time. Others can
     so gain more than GAME_MULT points per minute, and that player more than in MAX_GAME_LENGTH.
+
+    With `every_player` it is the greatest factor that leaves every player within their limit:
+    GAME_MULT points per minute in the game (step 7), counted up to MAX_GAME_LENGTH, which
+    "determines the maximum amount of points that a player can gain in one game". One factor for
+    all, as in step 7, keeps the sum zero: whoever is farthest beyond their limit, in shares of it,
+    decides, and that may be who was there the shortest.
     """
+    if rules.every_player:
+        scale = 1.0
+        for i in range(len(offsets)):
+            limit = rules.game_mult * min(rules.max_game_length, minutes[i])
+            if abs(offsets[i]) * scale > limit:
+                scale = limit / abs(offsets[i])
+        return scale
     highest = 0.0
     for i in range(len(offsets)):
         highest = max(highest, abs(offsets[i]))
@@ -147,86 +154,47 @@ def cap_scale(
     for i in range(len(offsets)):
         if abs(offsets[i]) >= highest * _EQUALLY_FAR:
             shortest = min(shortest, minutes[i])
-    return min(1.0, shortest * game_mult / highest)
+    return min(1.0, shortest * rules.game_mult / highest)
 
 
 @kernel
-def every_players_scale(
-    offsets: NDArray[np.float64],
-    minutes: NDArray[np.float64],
-    game_mult: float,
-    max_game_length: float,
-) -> float:
-    """Return the greatest factor <= 1 that leaves every player within their limit.
-
-    The limit is GAME_MULT points per minute in the game (step 7), counted up to MAX_GAME_LENGTH,
-    which "determines the maximum amount of points that a player can gain in one game". One factor
-    for all, as in step 7, keeps the sum zero: whoever is farthest beyond their limit, in shares of
-    it, decides, and that may be who was there the shortest.
-    """
-    scale = 1.0
-    for i in range(len(offsets)):
-        limit = game_mult * min(max_game_length, minutes[i])
-        if abs(offsets[i]) * scale > limit:
-            scale = limit / abs(offsets[i])
-    return scale
-
-
-@kernel
-def adjust(
-    ratings: NDArray[np.float64],
-    rates: NDArray[np.float64],
-    minutes: NDArray[np.float64],
-    joins: NDArray[np.float64],
-    sides: NDArray[np.int64],
-    t: float,
-    game_mult: float,
-    max_game_length: float,
-    every_player: bool,
-    offsets: NDArray[np.float64],
-    adjustments: NDArray[np.float64],
-) -> float:
-    """Work out what a game adds to each rating (equations 1 to 6)."""
-    rating_offsets(ratings, rates, minutes, joins, sides, t, game_mult, max_game_length, offsets)
-    if every_player:
-        scale = every_players_scale(offsets, minutes, game_mult, max_game_length)
-    else:
-        scale = cap_scale(offsets, minutes, game_mult)
-    for i in range(len(offsets)):
-        adjustments[i] = offsets[i] * scale
+def adjust(rules: Rules, game: RatedGame) -> float:
+    """Work out what a game adds to each rating (equations 1 to 6); return the cap's factor."""
+    sum_offsets(rules, game)
+    scale = cap_scale(rules, game.offsets, game.minutes)
+    for i in range(len(game.offsets)):
+        game.adjustments[i] = game.offsets[i] * scale
     return scale
 
 
 @part(inline=True)
 def _chances(
-    a: int, b: int, games: Games, numbers: Floats, found: Assessment
+    a: int, b: int, games: Games, numbers: Floats, sums: Assessment
 ) -> tuple[float, float]:
     """Predict by equation 1 between the mean ratings."""
-    return logistic_chances(a, b, numbers[0], 0.0, found)
+    return logistic_chances(a, b, numbers[0], 0.0, sums)
 
 
 @part(inline=True)
-def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
+def _update(game: int, games: Games, players: Players, numbers: Floats, sums: Assessment) -> bool:
     """Rate all players of a game."""
     lo = games.side_starts[games.game_starts[game]]
     hi = games.side_starts[games.game_starts[game + 1]]
     for row in range(lo, hi):  # the ratings, in whose place the adjustments will stand
-        found.gains[row] = players.state[games.players[row], 0]
-    found.scales[game] = adjust(
-        found.gains[lo:hi],
+        sums.gains[row] = players.state[games.players[row], 0]
+    rules = Rules(numbers[0], numbers[1], numbers[2], numbers[3] > 0.0)
+    rated = RatedGame(
+        sums.gains[lo:hi],
         games.rates[lo:hi],
         games.minutes[lo:hi],
         games.minutes[lo:lo],  # logs do not say when a player joined
         games.sides[lo:hi],
-        numbers[0],
-        numbers[1],
-        numbers[2],
-        numbers[3] > 0.0,
-        found.offsets[lo:hi],
-        found.gains[lo:hi],
+        sums.offsets[lo:hi],
+        sums.gains[lo:hi],
     )
+    sums.scales[game] = adjust(rules, rated)
     for row in range(lo, hi):
-        players.state[games.players[row], 0] += found.gains[row]
+        players.state[games.players[row], 0] += sums.gains[row]
     return True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from valmatch.models.ladder.state import NONE, cancel, new_heap, nowhere, schedule
+from valmatch.models.ladder.state import EVENT, NONE, cancel, schedule
 
 PLAYERS = 60
 
@@ -15,7 +15,8 @@ PLAYERS = 60
 def test_a_heap_is_a_sorted_list(seed: int, sought: bool) -> None:
     """Times are few, so that many are equal; players come in and out in any order."""
     rng = np.random.default_rng(seed)
-    heap, places = new_heap(PLAYERS), nowhere(PLAYERS) if sought else None
+    heap = np.zeros(PLAYERS, EVENT)
+    places = np.full(PLAYERS, NONE, np.int32) if sought else None
     times: dict[int, float] = {}
     for _ in range(600):
         player = int(rng.integers(PLAYERS))

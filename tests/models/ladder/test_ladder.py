@@ -277,5 +277,5 @@ def test_the_log_closes_the_circle(
 def test_activities_that_hardly_vary_are_the_same() -> None:
     place = Streams(1).place(0)
     for cv in (0.0, 1e-300, 1e-160):
-        found = draw_population(3, 24.0, 2.0, (0.0, 0.0, 1.0), (0.0, 0.0), cv, ((1.0,), 0.0), place)
-        assert (found.activities == 1.0).all()
+        factors = LadderFactors.model_validate({"sessions": {"activity_cv": cv}})
+        assert (draw_population(factors, 3, place).activities == 1.0).all()

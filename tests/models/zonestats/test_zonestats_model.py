@@ -19,9 +19,10 @@ from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import Recorded, record, run
 from valmatch.kernels.arrays import Floats
+from valmatch.models.curves import rank_correlation
 from valmatch.models.model import Record, row_of
 from valmatch.models.zonestats.factors import ZoneStatsFactors
-from valmatch.models.zonestats.model import ZoneStatsModel, rank_correlation, seat_players
+from valmatch.models.zonestats.model import ZoneStatsModel, seat_players
 from valmatch.ratings import zonestats
 
 SMALL = {"n_players": 12, "games_per_player": 6}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
-    ConfigDict,
     Field,
     ValidationError,
     ValidationInfo,
@@ -56,11 +57,9 @@ from valmatch.ratings.system import Factor, Parameter, System
 
 # The bounds lie far outside any use; within them no kernel overflows.
 Level = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False), *Real]
-Spread = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
 Points = Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False), *Real]
 Minutes = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real]
-Pause = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
-Rate = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
+Amount = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
 Weight = Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
 Effect = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False), *Real]
@@ -81,10 +80,8 @@ WITH_DEVIATION = tuple(name for name, system in SYSTEMS.items() if system.deviat
 """Those that know how sure a rating is."""
 
 
-class RatingOfAll(Factors):
+class RatingOfAll(Factors, json_schema_extra={"example": f"{{system: {DEFAULT}}}"}):
     """The factors that mean the same with every rating system."""
-
-    model_config = ConfigDict(json_schema_extra={"example": f"{{system: {DEFAULT}}}"})
 
     system: Literal[(*SYSTEMS, KNOWN)] = factor(  # type: ignore[valid-type]
         DEFAULT,
@@ -109,27 +106,23 @@ class RatingOfAll(Factors):
     )
 
 
-def _declared() -> dict[str, tuple[Parameter, Factor, tuple[str, ...]]]:
-    """Return parameter, factor and systems by the names of the factors."""
-    declared: dict[str, tuple[Parameter, Factor, tuple[str, ...]]] = {}
+def _rating_fields() -> dict[str, tuple[Any, Any]]:
+    """Return types and fields of the factors that the rating systems declare, by name."""
+    declared: dict[str, tuple[Parameter, Factor, list[str]]] = {}
     for system in SYSTEMS.values():
         for parameter in system.parameters:
-            if declaration := parameter.factor:
-                name = declaration.name or parameter.name
-                first, meant, users = declared.get(name, (parameter, declaration, ()))
-                if meant != declaration:
-                    raise ValueError(f"{system.name}: the factor {name} is another system's too")
-                declared[name] = first, declaration, (*users, system.name)
-    return declared
-
-
-def _field(parameter: Parameter, declaration: Factor, systems: tuple[str, ...]) -> tuple[Any, Any]:
-    """Return type and field of a factor; points may be as few as for all factors in points."""
-    low = min(parameter.low, 1e-6) if declaration.unit == "points" else parameter.low
-    kind = Annotated[float, Field(ge=low, le=parameter.high, allow_inf_nan=False), *Real]
-    return kind, factor(
-        declaration.default, declaration.unit, declaration.meaning, {"system": systems}
-    )
+            if said := parameter.factor:
+                entry = declared.setdefault(said.name or parameter.name, (parameter, said, []))
+                assert entry[1] == said, f"{system.name}: {parameter.name} is another system's too"
+                entry[2].append(system.name)
+    fields = {}
+    for name, (parameter, said, users) in declared.items():
+        # Points may be as few as for all factors in points.
+        low = min(parameter.low, 1e-6) if said.unit == "points" else parameter.low
+        kind = Annotated[float, Field(ge=low, le=parameter.high, allow_inf_nan=False), *Real]
+        of = {"system": tuple(users)}
+        fields[name] = kind, factor(said.default, said.unit, said.meaning, of)
+    return fields
 
 
 if TYPE_CHECKING:
@@ -143,7 +136,7 @@ else:
         __base__=RatingOfAll,
         __module__=__name__,
         __doc__="What is believed of the players' skills, and learned from games.",
-        **{name: _field(*declared) for name, declared in _declared().items()},
+        **_rating_fields(),
     )
 
 
@@ -172,10 +165,8 @@ def option(name: str, default: object, unit: str, meaning: str) -> Any:  # noqa:
     return factor(default, unit, meaning, of)
 
 
-class Parties(Factors):
+class Parties(Factors, json_schema_extra={"example": "{shares: [0.6, 0.4]}"}):
     """With whom they play: groups of friends, drawn by the numbers of players."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{shares: [0.6, 0.4]}"})
 
     shares: Annotated[tuple[Share, ...], Field(min_length=1, max_length=MOST_PLAYERS)] = factor(
         (1.0,),
@@ -197,7 +188,7 @@ class Parties(Factors):
         return max(size for size, share in enumerate(self.shares, 1) if share > 0.0)
 
 
-class QueueFactors(Factors):
+class QueueFactors(Factors, json_schema_extra={"example": "{player_diff: 400}"}):
     """Which rule of the queue there is, and the factors of those that are no preset."""
 
     matching: Literal[tuple(QUEUES)] = factor(  # type: ignore[valid-type]
@@ -337,8 +328,6 @@ class QueueFactors(Factors):
 class Rule(RuleFactors, QueueFactors):
     """Who plays whom: by a rule of the queue, or as a living matchmaker does."""
 
-    model_config = ConfigDict(json_schema_extra={"example": "{player_diff: 400}"})
-
     preset: Preset | None = factor(
         None,
         "",
@@ -351,9 +340,13 @@ class Rule(RuleFactors, QueueFactors):
         """Let matching, and the players of a team, be those of a preset unless they are given."""
         if not isinstance(data, dict) or data.get("preset") is None:
             return data
-        size = _size_of_teams(data)
-        teams = {} if size is None else {"team_num": size}
-        return {"matching": PRESET, **teams, **data}
+        filled, size = {"matching": PRESET, **data}, data.get("team_size")
+        if data["preset"] in PRESETS:
+            numbers = numbers_of(data["preset"])
+            with suppress(ValidationError):  # which is refused where the numbers are checked
+                given = numbers.model_validate({} if size is None else {"team_size": size})
+                filled = {"team_num": given.teams[1], **filled}
+        return filled
 
     @model_validator(mode="after")
     def _goes_by_one_rule(self) -> Self:
@@ -384,17 +377,6 @@ class Rule(RuleFactors, QueueFactors):
         return self
 
 
-def _size_of_teams(rule: Mapping[str, Any]) -> int | None:
-    """Return the players of a team of a preset; None where something is wrong."""
-    if rule["preset"] not in PRESETS:
-        return None
-    size = {"team_size": rule["team_size"]} if rule.get("team_size") is not None else {}
-    try:
-        return numbers_of(rule["preset"]).model_validate(size).teams[1]
-    except ValidationError:
-        return None
-
-
 HOURS = 24
 
 LOGISTIC = 400.0 / math.log(10.0)  # the spread at which ten to one are 400 points
@@ -409,10 +391,8 @@ MAX_STARTS = 1e9
 OF_PLAYERS = frozenset(("arrivals", "skills"))  # keys of the files that say who plays
 
 
-class Population(Factors):
+class Population(Factors, json_schema_extra={"example": "{players: 1000}"}):
     """Who plays."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{players: 1000}"})
 
     players: Annotated[int, Field(ge=0, le=MAX_PLAYERS), *Whole] | None = factor(
         1000,
@@ -425,7 +405,7 @@ class Population(Factors):
         "points",
         "Mean of their true skills, which are normal. A file of skills has its own.",
     )
-    skill_std: Spread = factor(
+    skill_std: Amount = factor(
         300.0, "points", "Standard deviation of the true skills, also of those of newcomers."
     )
     start: Literal["prior", "skill"] = factor(
@@ -434,7 +414,7 @@ class Population(Factors):
         "What the players of the start are rated at. prior: as newcomers. skill: the mean of the"
         " belief is their true skill; its deviation is that of newcomers.",
     )
-    newcomers_per_day: Rate = factor(
+    newcomers_per_day: Amount = factor(
         10.0,
         "players per day",
         "Rate at which players join: a homogeneous Poisson process. With a file of arrivals: 0 or"
@@ -449,10 +429,8 @@ class Population(Factors):
     smurf_skill: Level = factor(2100.0, "points", "The true skill of every such newcomer.")
 
 
-class Sessions(Factors):
+class Sessions(Factors, json_schema_extra={"example": "{per_day: 1}"}):
     """When they play, and for how long."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{per_day: 1}"})
 
     per_day: Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real] = factor(
         1.0, "sessions per day", "Sessions that the average player starts; one more when joining."
@@ -481,7 +459,7 @@ class Sessions(Factors):
     loss_effect: Effect = factor(
         -0.03, "", "Added to continue_prob after a loss; the sum is clipped to [0, 1]."
     )
-    break_minutes: Pause = factor(
+    break_minutes: Amount = factor(
         2.0, "minutes", "Mean of the exponential break between two games of a session."
     )
     patience_minutes: Minutes | None = factor(
@@ -501,10 +479,8 @@ class Sessions(Factors):
         return weights
 
 
-class Match(Factors):
+class Match(Factors, json_schema_extra={"example": "{minutes: 20}"}):
     """What happens in a match."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{minutes: 20}"})
 
     minutes: Minutes = factor(20.0, "minutes", "Length of a match.")
     outcome: Literal["logistic", "normal"] = factor(
@@ -595,61 +571,6 @@ class LadderFactors(Factors):
             return self.match.beta
         return 1.7 * self.match.spread * math.sqrt(self.rule.team_num / 2.0)
 
-    @model_validator(mode="after")
-    def _go_together(self, info: ValidationInfo) -> Self:
-        population, files = self.population, _files(info)
-        if self.warmup_days >= self.days:
-            raise refuse(
-                f"{plain_number(self.warmup_days)} days of warm-up are not below the"
-                f" {plain_number(self.days)} days of the run, nothing would be measured (allowed:"
-                f" a number >= 0 and < {plain_number(self.days)})",
-                "warmup_days",
-                "days",
-            )
-        if population.start == "skill" and self.rating.system == KNOWN:
-            raise refuse(
-                "skill has no meaning with the rating system known, whose ratings are always the"
-                " skills (allowed with known: prior)",
-                "population.start",
-                "rating.system",
-            )
-        if population.players is None and not files:
-            raise refuse(
-                "null needs a file of skills or arrivals (allowed: a number >= 0)",
-                "population.players",
-            )
-        if population.newcomers_per_day > 0 and "arrivals" in files:
-            raise refuse(
-                "nobody joins with a file of arrivals, whose players are there from the start"
-                " (allowed: 0)",
-                "population.newcomers_per_day",
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _parties_can_play(self) -> Self:
-        largest, rule = self.parties.largest, self.rule
-        if largest > 1 and not QUEUES[rule.matching].parties:
-            names = " or ".join(name for name, entry in QUEUES.items() if entry.parties)
-            raise refuse(
-                f"groups of {largest} players, but with {rule.matching} matching everybody waits"
-                f" alone (allowed: [1]; rule.matching {names} takes parties)",
-                "parties.shares",
-                "rule.matching",
-            )
-        numbers = rule.numbers()
-        if largest > 1 and numbers is not None and not numbers.takes_parties:
-            raise refuse(
-                f"groups of {largest} players, but rule.preset {rule.preset} takes single players"
-                " alone (allowed: [1])",
-                "parties.shares",
-                "rule.preset",
-            )
-        if largest > rule.team_num:
-            text = _too_large(largest, rule.team_num)
-            raise refuse(text, "parties.shares", "rule.team_num")
-        return self
-
     def with_files(self, files: Mapping[str, Path], given: Collection[str]) -> Self:
         """Return the factors with all values of the rule filled in, and its size of teams."""
         if self.rule.preset is not None:
@@ -678,62 +599,18 @@ class LadderFactors(Factors):
         """Return the text of the rule set with the values of these factors, if any differs."""
         return rewritten_rules(self, files)
 
-    @model_validator(mode="after")
-    def _somebody_queues(self, info: ValidationInfo) -> Self:
-        population, per_day = self.population, self.sessions.per_day
-        comes = population.players != 0 and per_day > 0
-        if population.newcomers_per_day == 0 and not comes and "arrivals" not in _files(info):
-            players = "the" if population.players is None else population.players
-            raise refuse(
-                "nobody would ever queue: there are no newcomers, and"
-                f" {players} players with {plain_number(per_day)} sessions a day"
-                " (allowed: newcomers_per_day > 0, or players and per_day > 0)",
-                "population.newcomers_per_day",
-                "population.players",
-                "sessions.per_day",
-            )
-        return self
-
     def session_starts(self, players: int) -> float:
         """Return how many sessions are expected to start with so many players at the start."""
         newcomers = self.population.newcomers_per_day * self.days
         return (players + newcomers / 2.0) * self.sessions.per_day * self.days
 
     @model_validator(mode="after")
-    def _within_reason(self) -> Self:
-        newcomers = self.population.newcomers_per_day * self.days
-        starts = self.session_starts(self.population.players or 0)
-        if newcomers > MAX_PLAYERS:
-            raise refuse(
-                f"about {newcomers:.1e} players would join (at most {MAX_PLAYERS:.0e})",
-                "population.newcomers_per_day",
-                "days",
-            )
-        if starts > MAX_STARTS:
-            raise refuse(
-                f"about {starts:.1e} sessions would start (at most {MAX_STARTS:.0e})",
-                "sessions.per_day",
-                "population.players",
-                "days",
-            )
-        for name in ("tick_seconds", "review_seconds"):
-            if self.rule.reads(name):
-                self._check_ticks(name, getattr(self.rule, name))
-        numbers = self.rule.numbers()
-        if numbers is not None and numbers.clock:
-            self._check_ticks(numbers.clock, getattr(numbers, numbers.clock))
+    def _goes_together(self, info: ValidationInfo) -> Self:
+        files = _files(info)
+        faults = chain(_of_players(self, files), _of_parties(self), _of_size(self, files))
+        for text, *places in faults:
+            raise refuse(text, *places)
         return self
-
-    def _check_ticks(self, name: str, seconds: float | None) -> None:
-        """Refuse ticks so close to each other that nobody would wait for the end."""
-        ticks = self.days * 86400.0 / seconds if seconds else 0.0
-        if ticks > MAX_STARTS:
-            raise refuse(
-                f"about {ticks:.1e} ticks in {plain_number(self.days)} days (at most"
-                f" {MAX_STARTS:.0e})",
-                f"rule.{name}",
-                "days",
-            )
 
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant."""
@@ -768,6 +645,91 @@ class LadderFactors(Factors):
                 f"{rule.policy} is the same as draw_chance with the rating system {system}, whose"
                 " ratings have no variance",
             )
+
+
+Fault = tuple[str, ...]  # what is wrong, and the factors that it is about
+
+
+def _of_players(factors: LadderFactors, files: Collection[str]) -> Iterator[Fault]:
+    """Yield what is wrong with the time and the players."""
+    population, days = factors.population, plain_number(factors.days)
+    if factors.warmup_days >= factors.days:
+        yield (
+            f"{plain_number(factors.warmup_days)} days of warm-up are not below the {days} days of"
+            f" the run, nothing would be measured (allowed: a number >= 0 and < {days})",
+            "warmup_days",
+            "days",
+        )
+    if population.start == "skill" and factors.rating.system == KNOWN:
+        yield (
+            "skill has no meaning with the rating system known, whose ratings are always the"
+            " skills (allowed with known: prior)",
+            "population.start",
+            "rating.system",
+        )
+    if population.players is None and not files:
+        text = "null needs a file of skills or arrivals (allowed: a number >= 0)"
+        yield text, "population.players"
+    if population.newcomers_per_day > 0 and "arrivals" in files:
+        yield (
+            "nobody joins with a file of arrivals, whose players are there from the start"
+            " (allowed: 0)",
+            "population.newcomers_per_day",
+        )
+
+
+def _of_parties(factors: LadderFactors) -> Iterator[Fault]:
+    """Yield what is wrong with groups of friends."""
+    largest, rule = factors.parties.largest, factors.rule
+    numbers, groups = rule.numbers(), f"groups of {largest} players"
+    if largest > 1 and not QUEUES[rule.matching].parties:
+        names = " or ".join(name for name, entry in QUEUES.items() if entry.parties)
+        yield (
+            f"{groups}, but with {rule.matching} matching everybody waits alone (allowed: [1];"
+            f" rule.matching {names} takes parties)",
+            "parties.shares",
+            "rule.matching",
+        )
+    if largest > 1 and numbers is not None and not numbers.takes_parties:
+        text = f"rule.preset {rule.preset} takes single players alone (allowed: [1])"
+        yield f"{groups}, but {text}", "parties.shares", "rule.preset"
+    if largest > rule.team_num:
+        yield _too_large(largest, rule.team_num), "parties.shares", "rule.team_num"
+
+
+def _of_size(factors: LadderFactors, files: Collection[str]) -> Iterator[Fault]:
+    """Yield why nobody would queue, or too many."""
+    population, per_day, rule = factors.population, factors.sessions.per_day, factors.rule
+    comes = population.players != 0 and per_day > 0
+    if population.newcomers_per_day == 0 and not comes and "arrivals" not in files:
+        players = "the" if population.players is None else population.players
+        yield (
+            f"nobody would ever queue: there are no newcomers, and {players} players with"
+            f" {plain_number(per_day)} sessions a day (allowed: newcomers_per_day > 0, or players"
+            " and per_day > 0)",
+            "population.newcomers_per_day",
+            "population.players",
+            "sessions.per_day",
+        )
+    newcomers = population.newcomers_per_day * factors.days
+    if newcomers > MAX_PLAYERS:
+        text = f"about {newcomers:.1e} players would join (at most {MAX_PLAYERS:.0e})"
+        yield text, "population.newcomers_per_day", "days"
+    starts = factors.session_starts(population.players or 0)
+    if starts > MAX_STARTS:
+        text = f"about {starts:.1e} sessions would start (at most {MAX_STARTS:.0e})"
+        yield text, "sessions.per_day", "population.players", "days"
+    clocks = {n: getattr(rule, n) for n in ("tick_seconds", "review_seconds") if rule.reads(n)}
+    numbers = rule.numbers()
+    if numbers is not None and numbers.clock:
+        clocks[numbers.clock] = getattr(numbers, numbers.clock)
+    for name, seconds in clocks.items():
+        # So close to each other that nobody would wait for the end.
+        ticks = factors.days * 86400.0 / seconds if seconds else 0.0
+        if ticks > MAX_STARTS:
+            days = f"{plain_number(factors.days)} days"
+            text = f"about {ticks:.1e} ticks in {days} (at most {MAX_STARTS:.0e})"
+            yield text, f"rule.{name}", "days"
 
 
 def _other_newcomers(people: Population) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from valmatch.draws.streams import Streams
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Records
-from valmatch.kernels.scratch import Scratch
 from valmatch.matching.living.ladder_adapter import queue_of
 from valmatch.matching.living.registry import kernel_numbers
 from valmatch.matching.queue import kernel_of, parameters_of, with_people
@@ -23,14 +22,9 @@ from valmatch.matching.tickets.rolling import template_of
 from valmatch.models.ladder import loop as kernel
 from valmatch.models.ladder.factors import OF_PLAYERS, SYSTEMS, LadderFactors, values_of
 from valmatch.models.ladder.files import newcomer_names, players_at_start, read_files, remarks
-from valmatch.models.ladder.loop import set_clocks
 from valmatch.models.ladder.measures import (
     RESPONSES,
     SCALE_MOVES,
-    Standing,
-    Waits,
-    WaitSummary,
-    mean_rating,
     party_measures,
     party_responses,
     responses,
@@ -69,94 +63,8 @@ from valmatch.models.model import (
 from valmatch.policies import registry as policies
 from valmatch.text.terminal import Notice
 
-# Tables of a ladder: its players, games and tickets.
-
-
-def players_table(names: NDArray[Any], population: DrawnPlayers, loop: Loop, drawn: bool) -> Table:
-    """Return a row for each player.
-
-    Shapes: `names` (n,).
-    """
-    players, joined = loop.players, population.joining.size
-    n = players.size
-    friends = {"group": names[population.groups]} if loop.by_size.size else {}
-    return Table(
-        "players",
-        {
-            "player": names,
-            "joined_hours": np.concatenate([np.zeros(n - joined), population.joining]),
-            "skill": players["skill"],
-            "activity": population.activities if drawn else np.full(n, np.nan),
-            "rating": players["mean"],
-            "sigma": players["sigma"] if players["sigma"].any() else np.full(n, np.nan),
-            "games": players["finished"],
-            "gone": (players["state"] == LEFT).astype(np.int64),
-            **friends,
-        },
-    )
-
-
-def games_table(
-    names: NDArray[Any], loop: Loop, log: Log, minutes: float, scratch: Scratch
-) -> Table:
-    """Return a row for each player of each match that ended, in order of ending.
-
-    Shapes: `names` (n,).
-    """
-    players = log.teams.shape[1]
-
-    def part(rows: slice) -> dict[str, NDArray[Any]]:
-        count = np.arange(rows.start, rows.stop)
-        game, seat = count // players, count % players
-        matches, tickets = log.matches[game], log.tickets[log.teams[game, seat]]
-        side_b = seat >= players // 2
-        columns = {
-            "game": game,
-            "time": matches["time"] + minutes / 60.0,
-            "player": names[tickets["player"]],
-            "team": np.where(side_b, "B", "A"),
-            "score": ((matches["a_wins"] > 0) != side_b).astype(np.int64),
-            "minutes": np.full(count.size, minutes),
-            "wait_minutes": 60.0 * (tickets["ended"] - tickets["time"]),
-            "p": np.where(side_b, 1.0, 0.0) + (1 - 2 * side_b) * matches["p"],
-            "rating_before": log.before[game, seat, 0],
-            "rating_after": log.after[game, seat, 0],
-            **_party(loop, tickets),
-        }
-        scratch.release()
-        return columns
-
-    return LargeTable("games", players * int(loop.state["ended"][0]), part)
-
-
-def tickets_table(names: NDArray[Any], loop: Loop, log: Log, scratch: Scratch) -> Table:
-    """Return a row for each ticket of a player; one still waiting has not ended."""
-
-    def part(rows: slice) -> dict[str, NDArray[Any]]:
-        tickets = log.tickets[rows].copy()
-        scratch.release()
-        return {
-            "ticket": np.arange(rows.start, rows.stop),
-            "player": names[tickets["player"]],
-            "queued_hours": tickets["time"],
-            "rating": tickets["rating"],
-            "ended_hours": tickets["ended"],
-            "match": np.where(tickets["match"] >= 0, tickets["match"], np.nan),
-            "wait_minutes": 60.0 * (tickets["ended"] - tickets["time"]),
-            **_party(loop, tickets),
-        }
-
-    return LargeTable("tickets", int(loop.state["tickets"][0]), part, whole=("match",))
-
-
-def _party(loop: Loop, tickets: Records) -> dict[str, NDArray[Any]]:
-    """Return how many queued together, where friends may."""
-    return {"party": tickets["together"]} if loop.by_size.size else {}
-
-
 MEASURES = ("win_gap", "wait", "error")
 SCALES = (1.0, 2.0**6, 2.0**10)  # of curves: shares, minutes, points
-UNITS = {"wait": "minutes", "error": "points"}
 
 
 class InitialState(NamedTuple):
@@ -170,7 +78,7 @@ class Run(NamedTuple):
     """A replication that has been played."""
 
     loop: Loop  # how it ended
-    waits: WaitSummary  # of every player matched after the warm-up
+    waits: Floats  # hours, of every player matched after the warm-up
     start: float  # the mean rating at the end of the warm-up
     days: list[dict[str, float]]  # what happened on each day
     log: Log  # what happened, where it was wanted
@@ -185,20 +93,14 @@ class LadderModel(Model[InitialState]):
     drawn_by = frozenset(
         (
             "days",
-            "population.players",
-            "population.skill_mean",
-            "population.skill_std",
-            "population.newcomers_per_day",
-            "population.newcomer_skill_mean",
-            "population.smurf_share",
-            "population.smurf_skill",
-            "sessions.per_day",
-            "sessions.activity_cv",
-            "sessions.hourly_profile",
+            *(f"population.{name}" for name in ("players", "skill_mean", "skill_std")),
+            *(f"population.newcomer{name}" for name in ("s_per_day", "_skill_mean")),
+            *(f"population.smurf_{name}" for name in ("share", "skill")),
+            *(f"sessions.{name}" for name in ("per_day", "activity_cv", "hourly_profile")),
             "parties",
         )
     )
-    axes = Axes(("ladder",), MEASURES, CAREER, SCALES, UNITS)
+    axes = Axes(("ladder",), MEASURES, CAREER, SCALES, {"wait": "minutes", "error": "points"})
 
     def __init__(self, factors: LadderFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         self._factors = factors
@@ -208,30 +110,28 @@ class LadderModel(Model[InitialState]):
         self.warnings = tuple(remarks(factors, self._contents, of_players))
         if factors.parties.largest > 1:
             self.responses = Responses(*RESPONSES, *self.further(factors))
-        options = _options(factors)
-        preset = factors.rule.preset
-        self._rule = queue_of(preset) if preset else queue_rule(factors.rule.matching)
-        if factors.rule.matching == "flexmatch":
+        options, preset, matching = _options(factors), factors.rule.preset, factors.rule.matching
+        self._rule = queue_of(preset) if preset else queue_rule(matching)
+        if matching == "flexmatch":
             options |= self._rule_set(files)
         elif "rules" in files or factors.rule_set is not None:
-            self.warnings += (f"rules: has no effect with matching {factors.rule.matching}",)
+            self.warnings += (f"rules: has no effect with matching {matching}",)
         self._advance = kernel_of(kernel.advance, self._rule)
         self._system = system = SYSTEMS.get(factors.rating.system)  # None knows the skills
         values = values_of(factors.rating, factors.rating_beta) if system else {}
         self._newcomer = system.newcomer(values) if system else [math.nan]
         self._deviation = system.deviation if system else -1
+        skills = self._contents.skills
         self._rules = LadderRules(
             parameters_of(self._rule, options),
             _behaviour(factors),
             rater_of(system, values),
             factors.rating.mu,
-            factors.population.skill_mean
-            if self._contents.skills is None
-            else float(self._contents.skills.mean()),
+            factors.population.skill_mean if skills is None else float(skills.mean()),
         )
         self._shares = shares_before(factors.sessions.hourly_profile)
         self._queue = self._rule.new(64, self._rules.queue)
-        self._waits = Waits()
+        self._waits: Floats = np.empty(1024)  # room for those of a replication
         self._check: Callable[[], None] = lambda: None
 
     @classmethod
@@ -242,30 +142,20 @@ class LadderModel(Model[InitialState]):
 
     def _rule_set(self, files: Mapping[str, Path]) -> dict[str, Any]:
         """Return what flexmatch reads besides the factors: the rule set."""
-        factors = self._factors
+        factors, attribute = self._factors, self._factors.rule.skill_attribute
         rules = rule_set_of(
             files.get("rules", factors.rule_set),
             {"rules": factors.rules, "expansions": factors.expansions},
-            factors.rule.skill_attribute,
+            attribute,
             factors.rule.team_num,
         )
         self.warnings = (*self.warnings, *rules.remarks)
-        attribute, largest = factors.rule.skill_attribute, factors.parties.largest
-        return {"template": template_of(rules.table, attribute, largest)}
+        return {"template": template_of(rules.table, attribute, factors.parties.largest)}
 
     def draw(self, streams: Streams, replication: int) -> InitialState:
         """Return the players of a replication; no rule and no rating enters."""
-        people, rng_key = self._factors.population, streams.place(replication)
-        population = draw_population(
-            self._players_at_start,
-            24.0 * self._factors.days,
-            people.newcomers_per_day,
-            (people.skill_mean, people.newcomer_skill_mean, people.skill_std),
-            (people.smurf_share, people.smurf_skill),
-            self._factors.sessions.activity_cv,
-            (self._factors.parties.shares, self._factors.parties.skill_correlation),
-            rng_key,
-        )
+        rng_key = streams.place(replication)
+        population = draw_population(self._factors, self._players_at_start, rng_key)
         if self._contents.skills is not None:
             population.skills[: self._players_at_start] = self._contents.skills
         return InitialState(population, rng_key)
@@ -283,38 +173,36 @@ class LadderModel(Model[InitialState]):
 
     def run(self, inputs: InitialState) -> Outcome:
         """Return the responses, and the curves over the games of a career."""
-        played = self.play(inputs, new_log(0, 0, self._factors.rule.team_num))
+        played = self.play(inputs)
         loop = played.loop
         with np.errstate(invalid="ignore"):
             curves = loop.careers / loop.careers_n
         curves[MEASURES.index("wait")] *= 60.0
-        return Outcome(
-            self._responses(played),
-            curves[np.newaxis] / np.array(SCALES)[:, np.newaxis],
-            self._remarks(played.days),
-        )
+        scaled = curves[np.newaxis] / np.array(SCALES)[:, np.newaxis]
+        return Outcome(self._responses(played), scaled, self._remarks(played.days))
 
     def record(self, inputs: InitialState) -> Record:
         """Return the responses with every player, game, ticket and day."""
-        size = self._factors.rule.team_num
         # The log does not grow: what it has to hold is known after a first time without it.
-        state = self.play(inputs, new_log(0, 0, size)).loop.state[0]
-        tickets, matches = int(state["tickets"]), int(state["numbered"])
-        played = self.play(inputs, new_log(tickets, matches, size, self.scratch))
-        names = self._names(inputs.population)
-        population, drawn = inputs.population, not self._contents.sessions.firsts.size
+        state = self.play(inputs).loop.state[0]
+        sizes = int(state["tickets"]), int(state["numbered"]), self._factors.rule.team_num
+        played = self.play(inputs, new_log(*sizes, self.scratch))
+        names, rows = self._names(inputs.population), played.days
+        days = {name: [row[name] for row in rows] for name in rows[0]}
         tables = (
-            players_table(names, population, played.loop, drawn),
-            games_table(names, played.loop, played.log, self._factors.match.minutes, self.scratch),
-            tickets_table(names, played.loop, played.log, self.scratch),
-            Table("days", _columns(played.days), whole=("matches", "active_players")),
+            self._players_table(names, played),
+            self._games_table(names, played),
+            self._tickets_table(names, played),
+            Table("days", days, whole=("matches", "active_players")),
         )
-        return Record(self._responses(played), tables, self._remarks(played.days))
+        return Record(self._responses(played), tables, self._remarks(rows))
 
-    def play(self, inputs: InitialState, log: Log) -> Run:
+    def play(self, inputs: InitialState, log: Log | None = None) -> Run:
         """Play a replication, day by day."""
         factors = self._factors
         players, ratings = self._players(inputs.population)
+        if log is None:
+            log = new_log(0, 0, factors.rule.team_num)
         loop = new_loop(
             players,
             ratings,
@@ -325,23 +213,24 @@ class LadderModel(Model[InitialState]):
             factors.match.minutes,
             factors.parties.largest,
         )
-        set_clocks(inputs.population.joining, loop)
+        kernel.set_clocks(inputs.population.joining, loop)
         self._empty_queue(loop)
-        self._waits.clear()
-        start, days, day = math.nan, [], 0
-        for moment in self._recorded_days():
+        start, days, day, horizon = math.nan, [], 0, factors.days
+        # When the ratings are looked at.
+        moments = {factors.warmup_days, *map(float, range(1, math.ceil(horizon))), horizon}
+        for moment in sorted(moments):
             self._check()
             loop = self._go_on(24.0 * moment, loop, log)
             self.scratch.release()
             if moment == factors.warmup_days:
-                start = mean_rating(loop.players)
-            if moment == day + 1 or moment == factors.days:
-                days.append(_day(day, loop.state[0], standing(loop.players)))
+                start = standing(loop.players).mean_rating
+            if moment in (day + 1, horizon):
+                days.append(_day(day, loop))
                 day += 1
                 loop.state["day"] = day
                 for name in OF_THE_DAY:
                     loop.state[name] = 0
-        waits = self._waits.summary(int(loop.state["waits"][0]))
+        waits = self._waits[: int(loop.state["waits"][0])]
         return Run(loop, waits, start, days, log, inputs.population)
 
     def _empty_queue(self, loop: Loop) -> None:
@@ -349,25 +238,20 @@ class LadderModel(Model[InitialState]):
         self._queue = with_people(self._queue, loop.players, loop.rng_key)
         self._rule.reset(self._queue)
 
-    def _recorded_days(self) -> list[float]:
-        """Return when the ratings are looked at: days, in order."""
-        days = self._factors.days
-        return sorted({self._factors.warmup_days, *map(float, range(1, math.ceil(days))), days})
-
     def _go_on(self, until: float, loop: Loop, log: Log) -> Loop:
         """Let everything happen before a moment; return the loop, with room as it was asked for."""
-        rater = with_functions(
-            self._rules.rater, self._system, loop.match, loop.rated, loop.assessment
+        rated = loop.match, loop.rated, loop.assessment
+        self._rules = self._rules._replace(
+            rater=with_functions(self._rules.rater, self._system, *rated)
         )
-        self._rules = self._rules._replace(rater=rater)
         while True:
-            reason = self._advance(until, self._rules, loop, self._queue, self._waits.room, log)
+            reason = self._advance(until, self._rules, loop, self._queue, self._waits, log)
             if reason == kernel.DONE:
                 return loop
             if reason == kernel.NO_ROOM_IN_QUEUE:
                 self._queue = self._rule.grown(self._queue, self._rules.queue)
             elif reason == kernel.NO_ROOM_FOR_WAITS:
-                loop.state["waits"] = self._waits.make_room(int(loop.state["waits"][0]))
+                self._waits = np.concatenate([self._waits, np.empty_like(self._waits)])
             else:
                 loop = with_larger_ring(loop)
 
@@ -393,14 +277,10 @@ class LadderModel(Model[InitialState]):
         return players, ratings
 
     def _responses(self, played: Run) -> dict[str, float]:
-        factors, loop = self._factors, played.loop
+        loop, measured_days = played.loop, self._factors.days - self._factors.warmup_days
+        state, has_variance = loop.state[0], self._deviation >= 0
         values = responses(
-            loop.state[0],
-            played.waits,
-            played.start,
-            loop.players,
-            factors.days - factors.warmup_days,
-            self._deviation >= 0,
+            state, played.waits, played.start, loop.players, measured_days, has_variance
         )
         if loop.by_size.size:
             values |= party_measures(loop.by_size, loop.players, played.population.groups)
@@ -408,16 +288,88 @@ class LadderModel(Model[InitialState]):
 
     def _names(self, population: DrawnPlayers) -> NDArray[Any]:
         """Return what the players are called in tables: by the files, or by their numbers."""
-        known, joined = self._contents.names, population.joining.size
+        known = self._contents.names
         if not known:
             return np.arange(population.skills.size)
-        return np.array([*known, *newcomer_names(known, joined)])
+        return np.array([*known, *newcomer_names(known, population.joining.size)])
 
     def _remarks(self, days: Sequence[Mapping[str, float]]) -> tuple[str, ...]:
         """Return what has to be said of a run by its days."""
         warmup = self._factors.warmup_days
         measured = [day["scale_stretch"] for day in days if day["day"] >= warmup]
         return (Notice(SCALE_MOVES, "scale_moves"),) if scale_moves(measured) else ()
+
+    def _players_table(self, names: NDArray[Any], played: Run) -> Table:
+        """Return a row for each player."""
+        players, population = played.loop.players, played.population
+        unknown = np.full(players.size, np.nan)
+        old = np.zeros(players.size - population.joining.size)
+        columns = {
+            "player": names,
+            "joined_hours": np.concatenate([old, population.joining]),
+            "skill": players["skill"],
+            "activity": unknown if self._contents.sessions.firsts.size else population.activities,
+            "rating": players["mean"],
+            "sigma": players["sigma"] if players["sigma"].any() else unknown,
+            "games": players["finished"],
+            "gone": (players["state"] == LEFT).astype(np.int64),
+        }
+        if played.loop.by_size.size:
+            columns["group"] = names[population.groups]
+        return Table("players", columns)
+
+    def _games_table(self, names: NDArray[Any], played: Run) -> Table:
+        """Return a row for each player of each match that ended, in order of ending."""
+        loop, log, minutes = played.loop, played.log, self._factors.match.minutes
+        players = log.teams.shape[1]
+
+        def part(rows: slice) -> dict[str, NDArray[Any]]:
+            count = np.arange(rows.start, rows.stop)
+            game, seat = count // players, count % players
+            matches, tickets = log.matches[game], log.tickets[log.teams[game, seat]]
+            side_b = seat >= players // 2
+            columns = {
+                "game": game,
+                "time": matches["time"] + minutes / 60.0,
+                "player": names[tickets["player"]],
+                "team": np.where(side_b, "B", "A"),
+                "score": ((matches["a_wins"] > 0) != side_b).astype(np.int64),
+                "minutes": np.full(count.size, minutes),
+                "wait_minutes": 60.0 * (tickets["ended"] - tickets["time"]),
+                "p": np.where(side_b, 1.0, 0.0) + (1 - 2 * side_b) * matches["p"],
+                "rating_before": log.before[game, seat, 0],
+                "rating_after": log.after[game, seat, 0],
+                **_party(loop, tickets),
+            }
+            self.scratch.release()
+            return columns
+
+        return LargeTable("games", players * int(loop.state["ended"][0]), part)
+
+    def _tickets_table(self, names: NDArray[Any], played: Run) -> Table:
+        """Return a row for each ticket of a player; one still waiting has not ended."""
+        loop, log = played.loop, played.log
+
+        def part(rows: slice) -> dict[str, NDArray[Any]]:
+            tickets = log.tickets[rows].copy()
+            self.scratch.release()
+            return {
+                "ticket": np.arange(rows.start, rows.stop),
+                "player": names[tickets["player"]],
+                "queued_hours": tickets["time"],
+                "rating": tickets["rating"],
+                "ended_hours": tickets["ended"],
+                "match": np.where(tickets["match"] >= 0, tickets["match"], np.nan),
+                "wait_minutes": 60.0 * (tickets["ended"] - tickets["time"]),
+                **_party(loop, tickets),
+            }
+
+        return LargeTable("tickets", int(loop.state["tickets"][0]), part, whole=("match",))
+
+
+def _party(loop: Loop, tickets: Records) -> dict[str, NDArray[Any]]:
+    """Return how many queued together, where friends may."""
+    return {"party": tickets["together"]} if loop.by_size.size else {}
 
 
 def _options(factors: LadderFactors) -> dict[str, Any]:
@@ -462,10 +414,10 @@ def _behaviour(factors: LadderFactors) -> Behaviour:
     )
 
 
-def _day(day: int, sums: np.void, now: Standing) -> dict[str, float]:
+def _day(day: int, loop: Loop) -> dict[str, float]:
     """Return what happened on a day, and how players stand at its end."""
+    sums, known = loop.state[0], scale(standing(loop.players))
     matches, waits = int(sums["day_matches"]), int(sums["day_waits"])
-    known = scale(now)
     return {
         "day": day,
         "matches": matches,
@@ -475,7 +427,3 @@ def _day(day: int, sums: np.void, now: Standing) -> dict[str, float]:
         "scale_stretch": known["scale_stretch"],
         "active_players": int(sums["day_active"]),
     }
-
-
-def _columns(rows: list[dict[str, float]]) -> dict[str, list[float]]:
-    return {name: [row[name] for row in rows] for name in rows[0]}

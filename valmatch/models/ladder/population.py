@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.special import gammaincinv, ndtri
 from valmatch.draws.streams import exponential_at, fill_uniforms
 from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.kernels.compilation import at, kernel, part
+from valmatch.models.ladder.factors import LadderFactors
 
 # The sources of randomness of the model `ladder`.
 #
@@ -70,42 +71,33 @@ class DrawnPlayers(NamedTuple):
     groups: Ints
 
 
-def draw_population(
-    players: int,
-    hours: float,
-    per_day: float,
-    skill: tuple[float, float, float],
-    smurfs: tuple[float, float],
-    activity_cv: float,
-    friends: tuple[Sequence[float], float],
-    rng_key: Words,
-) -> DrawnPlayers:
-    """Draw the players of a replication.
+def draw_population(factors: LadderFactors, players: int, rng_key: Words) -> DrawnPlayers:
+    """Draw the players of a replication, so many of whom are there at the start.
 
     Shapes: `rng_key` (3,).
     """
-    joining = _joining(hours, per_day, rng_key)
+    people, parties, cv = factors.population, factors.parties, factors.sessions.activity_cv
+    joining = _joining(24.0 * factors.days, people.newcomers_per_day, rng_key)
     n = players + joining.size
     newcomers = np.arange(n) >= players
-    mean, newcomers_mean, std = skill
     groups, normals = np.empty(0, np.int64), ndtri(_uniforms(SKILL, n, rng_key))
-    shares, correlation = friends
-    if len(shares) > 1:
-        groups = np.arange(n)
-        sizes = np.searchsorted(np.cumsum(shares), _uniforms(FRIENDS, n, rng_key), side="right")
+    if len(parties.shares) > 1:
+        groups, shares = np.arange(n), np.cumsum(parties.shares)
+        sizes = np.searchsorted(shares, _uniforms(FRIENDS, n, rng_key), side="right")
         # Shares sum to 1 but for rounding: what has none is not chosen.
-        _gather(1 + np.minimum(sizes, np.flatnonzero(shares)[-1]), players, groups)
+        _gather(1 + np.minimum(sizes, parties.largest - 1), players, groups)
+        correlation = parties.skill_correlation
         if correlation > 0.0:
             common = ndtri(_uniforms(BOND, n, rng_key))[groups]
             bonded = correlation**0.5 * common + (1.0 - correlation) ** 0.5 * normals
             normals = np.where(np.bincount(groups, minlength=n)[groups] > 1, bonded, normals)
-    skills = np.where(newcomers, newcomers_mean, mean) + std * normals
-    share, smurfs_skill = smurfs
-    skills[newcomers & (_uniforms(SMURF, n, rng_key) < share)] = smurfs_skill
-    if activity_cv < SAME:
+    means = np.where(newcomers, people.newcomer_skill_mean, people.skill_mean)
+    skills = means + people.skill_std * normals
+    smurfs = newcomers & (_uniforms(SMURF, n, rng_key) < people.smurf_share)
+    skills[smurfs] = people.smurf_skill
+    if cv < SAME:
         return DrawnPlayers(skills, np.ones(n), joining, groups)
-    square = activity_cv * activity_cv
-    activities = square * gammaincinv(1.0 / square, _uniforms(ACTIVITY, n, rng_key))
+    activities = cv * cv * gammaincinv(1.0 / (cv * cv), _uniforms(ACTIVITY, n, rng_key))
     return DrawnPlayers(skills, activities, joining, groups)
 
 

@@ -17,7 +17,7 @@ from valmatch.ratings.games import (
     one_game,
     open_game,
 )
-from valmatch.ratings.matches import taken_by_address
+from valmatch.ratings.matches import kernel_of
 from valmatch.ratings.system import NO_VERBS, System, Values
 from valmatch.ratings.zonestats import score_per_hour
 
@@ -55,7 +55,7 @@ def with_functions(
     """Return a rater whose functions are compiled for what a replication keeps, once for all."""
     if system is None or rater.predict != NOWHERE:
         return rater
-    predicts, rates = (taken_by_address(function, system.verbs) for function in (_predict, _rate))
+    predicts, rates = (kernel_of(function, system.verbs) for function in (_predict, _rate))
     return rater._replace(
         predict=address_of(predicts, match, rated, rater.stored, assessment),
         rate=address_of(rates, match, rated, rater.numbers, assessment),

@@ -24,16 +24,6 @@ NONE = -1
 Places = NDArray[np.int32]  # where players are in a heap
 
 
-def new_heap(players: int) -> Records:
-    """Return an empty heap for `players`."""
-    return np.zeros(players, EVENT)
-
-
-def nowhere(players: int) -> Places:
-    """Return that none of `players` is in a heap."""
-    return np.full(players, NONE, np.int32)
-
-
 @part(inline=True)
 def schedule(time: float, player: int, size: int, heap: Records, places: Places | None) -> int:
     """Enter the event of a player who has none; return the size of the heap."""
@@ -299,6 +289,7 @@ def new_loop(
     """Return the start of a replication."""
     n = players.size
     match = new_match(team_num, minutes)
+    starting, pausing, patient = np.zeros((3, n), EVENT)
     return Loop(
         np.zeros(1, STATE),
         players,
@@ -306,10 +297,10 @@ def new_loop(
         shares,
         sessions,
         np.full(n, np.inf),
-        new_heap(n),
-        new_heap(n),
-        new_heap(n),
-        nowhere(n),
+        starting,
+        pausing,
+        patient,
+        np.full(n, NONE, np.int32),
         np.zeros(LEAST_RING, PLAYED),
         np.zeros((LEAST_RING, 2 * team_num), np.int64),
         np.zeros(2 * team_num, LINEUP),

@@ -14,7 +14,7 @@ from pydantic import (
 )
 
 from valmatch.inputs.fields import Factors, Whole, factor, plain_number, refuse, without_news
-from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
+from valmatch.ratings.registry import MOST_DISTANT, Cap
 
 # The bounds lie far outside any use; within them no kernel overflows.
 Points = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), Strict()]

@@ -10,47 +10,34 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.draws.streams import Streams
-from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import kernel, macro, part
-from valmatch.models.curves import CurveModel, axes_of
+from valmatch.models.curves import CurveModel, axes_of, rank_correlation
 from valmatch.models.model import NO_FILES, Response, Responses, Table, amount, share
 from valmatch.models.zonestats.factors import ZoneStatsFactors
-from valmatch.ratings.zonestats import adjust, score_per_hour
-from valmatch.ratings.zonestats_cap import EVERY_PLAYER
+from valmatch.ratings.registry import EVERY_PLAYER
+from valmatch.ratings.zonestats import RatedGame, Rules, adjust, score_per_hour
 
 # The games of a population with latent skills, rated one after the other by ZoneStats.
 
-ROUND = ("contests", "log_loss", "skill_log_loss", "hits", "rating_error")
+ROUND = CONTESTS, LOG_LOSS, SKILL_LOG_LOSS, HITS, RATING_ERROR = range(5)
 """Columns of a round: sums over its contests, then the rating error at its end."""
 
-LOG = (
-    "player",
-    "team",
-    "enabled",
-    "score",
-    "minutes",
-    "rating",
-    "adjustment",
-    "score_per_hour",
-    "rating_offset",
-    "scale",
-    "capped",
-    "rank_after",
+WHOLE = ("player", "team", "enabled")
+LOG = np.dtype(
+    [(name, "i8") for name in WHOLE]
+    + [(name, "f8") for name in ("score", "minutes", "rating", "adjustment", "score_per_hour")]
+    + [(name, "f8") for name in ("rating_offset", "scale", "capped", "rank_after")]
 )
 """Columns of the log: one row a player in a game, with the rating before it."""
-
-CONTESTS, LOG_LOSS, SKILL_LOG_LOSS, HITS, RATING_ERROR = range(len(ROUND))
 
 
 class GameRules(NamedTuple):
     """The factors that the kernel needs, by their names."""
 
-    every_player: bool  # whether the cap is every player's own
+    rating: Rules  # of the rating system
     per_hour: bool  # whether scores per hour are compared
     joint: bool  # whether contests count by the time that both players were in the game at once
-    T: float
-    GAME_MULT: float
-    MAX_GAME_LENGTH: float
     initial_rating: float
     true_spread: float
     tie_chance: float
@@ -74,6 +61,14 @@ class RandomNumbers(NamedTuple):
     ties: Floats  # (G,); in [0, 1): which games are ties
 
 
+class People(NamedTuple):
+    """The players, of whom the first are rated."""
+
+    skills: Floats  # (n_players,)
+    ratings: Floats  # (n_enabled,)
+    errors: Floats  # (n_enabled,) rating less skill, both less their means
+
+
 class Seats(NamedTuple):
     """Room for the m players of a game."""
 
@@ -84,30 +79,19 @@ class Seats(NamedTuple):
     rates: Floats
     minutes: Floats
     joins: Floats
-
-
-class Rated(NamedTuple):
-    """The rated players of a game, or room for them."""
-
-    # seats, players, teams: (n,)
+    # seats, players: (m,); of those who are rated, of whom `game` has the rest
     seats: Ints
     players: Ints
-    teams: Ints
-    # ratings, rates, minutes, joins, offsets, adjustments: (n,)
-    ratings: Floats
-    rates: Floats
-    minutes: Floats
-    joins: Floats
-    offsets: Floats
-    adjustments: Floats
+    game: RatedGame
 
 
-def new_seats(n_players: int, n_teams: int, team_size: int) -> tuple[Seats, Rated]:
+def new_seats(n_players: int, n_teams: int, team_size: int) -> Seats:
     """Return room for the games of a population."""
-    seats = n_teams * team_size
-    order, teams = np.arange(n_players), np.arange(seats) // team_size
-    whole, numbers = np.empty((3, seats), np.int64), np.empty((10, seats))
-    return Seats(order, teams, *numbers[:4]), Rated(*whole, *numbers[4:])
+    m = n_teams * team_size
+    teams, numbers = np.arange(m) // team_size, np.empty((10, m))
+    seats, players, sides = np.empty((3, m), np.int64)
+    game = RatedGame(*[*numbers[4:8], sides, *numbers[8:]])
+    return Seats(*[np.arange(n_players), teams, *numbers[:4], seats, players, game])
 
 
 @part(inline=True)
@@ -118,27 +102,6 @@ def _log_loss(lead: float, outcome: float) -> float:
     wrong the prediction.
     """
     return max(lead, 0.0) + math.log1p(math.exp(-abs(lead))) - outcome * lead
-
-
-@part(inline=True)
-def _rest(rules: GameRules, join: float) -> float:
-    """Return the share of a game that is left when a player joins.
-
-    A uniform number below a probability is, divided by it, uniform again.
-    """
-    if join < rules.late_chance:
-        return 1.0 - rules.latest_join * (join / rules.late_chance)
-    return 1.0
-
-
-@part(inline=True)
-def _minutes(rules: GameRules, rest: float, leave: float) -> float:
-    """Return the minutes in the game of a player who joins with this share of it left, > 0."""
-    if leave < rules.early_chance:
-        share = leave / rules.early_chance
-        rest *= 1.0 - (1.0 - rules.earliest_leave) * share
-    # Rounding can make a share of the largest number below 1 a whole.
-    return rules.game_minutes * max(rest, 1e-12)
 
 
 @kernel
@@ -163,55 +126,55 @@ def _score(rules: GameRules, draws: RandomNumbers, game: int, skills: Floats, se
     """
     tie = draws.ties[game] < rules.tie_chance
     for k in range(seats.teams.size):
-        rest = _rest(rules, draws.joins[game, k])
-        minutes = _minutes(rules, rest, draws.leaves[game, k])
+        # A uniform number below a probability is, divided by it, uniform again.
+        rest, join, leave = 1.0, draws.joins[game, k], draws.leaves[game, k]
+        if join < rules.late_chance:
+            rest = 1.0 - rules.latest_join * (join / rules.late_chance)
+        seats.joins[k] = rules.game_minutes * (1.0 - rest)
+        if leave < rules.early_chance:
+            rest *= 1.0 - (1.0 - rules.earliest_leave) * (leave / rules.early_chance)
+        # Rounding can make a share of the largest number below 1 a whole.
+        minutes = rules.game_minutes * max(rest, 1e-12)
         lead = (skills[seats.order[k]] - rules.initial_rating) / rules.true_spread
         score = 0.0 if tie else math.exp(lead) / draws.noise[game, k] * minutes
-        seats.minutes[k] = minutes
-        if rules.joint:
-            seats.joins[k] = rules.game_minutes * (1.0 - rest)
-        seats.scores[k] = score
+        seats.minutes[k], seats.scores[k] = minutes, score
         seats.rates[k] = score_per_hour(score, minutes) if rules.per_hour else score
 
 
 @macro
-def _rated(seats: Seats, ratings: Floats, joint: bool, room: Rated) -> Rated:
-    """Return the rated players of a game, in `room`; when they joined only if that counts."""
-    n = 0
+def _rated(seats: Seats, ratings: Floats, joint: bool) -> RatedGame:
+    """Return the rated players of a game; when they joined only if that counts."""
+    n, room = 0, seats.game
     for k in range(seats.teams.size):
         player = seats.order[k]
         if player < ratings.size:
-            room.seats[n], room.players[n], room.teams[n] = k, player, seats.teams[k]
+            seats.seats[n], seats.players[n], room.sides[n] = k, player, seats.teams[k]
             room.ratings[n], room.rates[n] = ratings[player], seats.rates[k]
-            room.minutes[n] = seats.minutes[k]
-            if joint:
-                room.joins[n] = seats.joins[k]
+            room.minutes[n], room.joins[n] = seats.minutes[k], seats.joins[k]
             n += 1
-    return Rated(
-        room.seats[:n],
-        room.players[:n],
-        room.teams[:n],
+    return RatedGame(
         room.ratings[:n],
         room.rates[:n],
         room.minutes[:n],
         room.joins[: n if joint else 0],
+        room.sides[:n],
         room.offsets[:n],
         room.adjustments[:n],
     )
 
 
 @macro
-def _judge(rules: GameRules, skills: Floats, rated: Rated, sums: Floats) -> None:
+def _judge(rules: GameRules, skills: Floats, players: Ints, rated: RatedGame, sums: Floats) -> None:
     """Add the predictions of a game from the ratings before it, contest by contest, to `sums`."""
-    for i in range(rated.teams.size):
-        skill = skills[rated.players[i]]
-        for j in range(i + 1, rated.teams.size):
-            if rated.teams[i] == rated.teams[j]:
+    for i in range(rated.sides.size):
+        skill = skills[players[i]]
+        for j in range(i + 1, rated.sides.size):
+            if rated.sides[i] == rated.sides[j]:
                 continue
             ahead = rated.rates[i] - rated.rates[j]
             outcome = 1.0 if ahead > 0.0 else 0.0 if ahead < 0.0 else 0.5
-            lead = (rated.ratings[i] - rated.ratings[j]) / rules.T
-            true_lead = (skill - skills[rated.players[j]]) / rules.true_spread
+            lead = (rated.ratings[i] - rated.ratings[j]) / rules.rating.t
+            true_lead = (skill - skills[players[j]]) / rules.true_spread
             sums[CONTESTS] += 1.0
             sums[LOG_LOSS] += _log_loss(lead, outcome)
             sums[SKILL_LOG_LOSS] += _log_loss(true_lead, outcome)
@@ -222,29 +185,17 @@ def _judge(rules: GameRules, skills: Floats, rated: Rated, sums: Floats) -> None
 
 
 @macro
-def _apply(rated: Rated, errors: Floats, ratings: Floats) -> float:
-    """Add the adjustments of a game to ratings and errors; return what the squares gain."""
-    gain = 0.0
-    for k in range(rated.players.size):
-        player, change = rated.players[k], rated.adjustments[k]
-        gain += change * (2.0 * errors[player] + change)
-        errors[player] += change
-        ratings[player] += change
-    return gain
-
-
-@macro
-def _start(rules: GameRules, skills: Floats, errors: Floats, ratings: Floats) -> float:
+def _start(initial_rating: float, people: People) -> float:
     """Give everybody the rating of the start and its error; return the sum of their squares."""
-    total, squares = 0.0, 0.0
-    for player in range(ratings.size):
-        ratings[player] = rules.initial_rating
-        errors[player] = rules.initial_rating - skills[player]
-        total += errors[player]
-    mean = total / ratings.size
-    for player in range(ratings.size):
-        errors[player] -= mean  # the games sum to zero, so that the means stay aligned
-        squares += errors[player] * errors[player]
+    n, total, squares = people.ratings.size, 0.0, 0.0
+    for player in range(n):
+        people.ratings[player] = initial_rating
+        people.errors[player] = initial_rating - people.skills[player]
+        total += people.errors[player]
+    mean = total / n
+    for player in range(n):
+        people.errors[player] -= mean  # the games sum to zero, so that the means stay aligned
+        squares += people.errors[player] * people.errors[player]
     return squares
 
 
@@ -252,42 +203,29 @@ def _start(rules: GameRules, skills: Floats, errors: Floats, ratings: Floats) ->
 def play(
     rules: GameRules,
     draws: RandomNumbers,
-    skills: Floats,
+    people: People,
     seats: Seats,
-    room: Rated,
-    errors: Floats,
-    ratings: Floats,
     rounds: Floats,
-    log: Floats,
+    log: Records,
 ) -> int:
-    """Play and rate all games of a replication; the first players are those who are rated.
-
-    Shapes: `skills` (n_players,); `errors` (n_enabled,); `ratings` (n_enabled,).
-    """
-    n_games, n_seats, n_players = draws.ties.size, seats.teams.size, skills.size
-    squares = _start(rules, skills, errors, ratings)
+    """Play and rate all games of a replication; return the game after which errors are settled."""
+    n_games, n_seats, n_players = draws.ties.size, seats.teams.size, people.skills.size
+    errors, ratings = people.errors, people.ratings
+    squares = _start(rules.initial_rating, people)
     limit = ratings.size * rules.error_bound**2
     settled = 0 if squares <= limit else 1
     for game in range(n_games):
         seat_players(draws.picks[game], seats.order)
-        _score(rules, draws, game, skills, seats)
-        rated = _rated(seats, ratings, rules.joint, room)
+        _score(rules, draws, game, people.skills, seats)
+        rated = _rated(seats, ratings, rules.joint)
         current = rounds[game * n_seats // n_players]
-        _judge(rules, skills, rated, current)
-        scale = adjust(
-            rated.ratings,
-            rated.rates,
-            rated.minutes,
-            rated.joins,
-            rated.teams,
-            rules.T,
-            rules.GAME_MULT,
-            rules.MAX_GAME_LENGTH,
-            rules.every_player,
-            rated.offsets,
-            rated.adjustments,
-        )
-        squares += _apply(rated, errors, ratings)
+        _judge(rules, people.skills, seats.players, rated, current)
+        scale = adjust(rules.rating, rated)
+        for k in range(rated.sides.size):
+            player, change = seats.players[k], rated.adjustments[k]
+            squares += change * (2.0 * errors[player] + change)
+            errors[player] += change
+            ratings[player] += change
         if log.shape[0] > 0:
             _note(seats, rated, scale, ratings, log[game])
         current[RATING_ERROR] = math.sqrt(max(squares, 0.0) / ratings.size)
@@ -297,29 +235,23 @@ def play(
 
 
 @macro
-def _note(seats: Seats, rated: Rated, scale: float, ratings: Floats, rows: Floats) -> None:
+def _note(seats: Seats, rated: RatedGame, scale: float, ratings: Floats, rows: Records) -> None:
     """Write the players of a game to the log; of those who are not rated there is less to say."""
     for k in range(seats.teams.size):
-        rows[k, 0] = seats.order[k]
-        rows[k, 1] = seats.teams[k]
-        rows[k, 2] = 0.0
-        rows[k, 3] = seats.scores[k]
-        rows[k, 4] = seats.minutes[k]
-        for column in range(5, rows.shape[1]):
-            rows[k, column] = np.nan
-        rows[k, 7] = score_per_hour(seats.scores[k], seats.minutes[k])
-    for k in range(rated.seats.size):
-        seat, own = rated.seats[k], ratings[rated.players[k]]
+        row = rows[k]
+        row["player"], row["team"], row["enabled"] = seats.order[k], seats.teams[k], 0
+        row["score"], row["minutes"] = seats.scores[k], seats.minutes[k]
+        row["score_per_hour"] = score_per_hour(seats.scores[k], seats.minutes[k])
+        row["rating"] = row["adjustment"] = row["rating_offset"] = np.nan
+        row["scale"] = row["capped"] = row["rank_after"] = np.nan
+    for k in range(rated.sides.size):
+        row, rating = rows[seats.seats[k]], ratings[seats.players[k]]
         rank = 1
         for player in range(ratings.size):
-            rank += ratings[player] > own
-        rows[seat, 2] = 1.0
-        rows[seat, 5] = rated.ratings[k]
-        rows[seat, 6] = rated.adjustments[k]
-        rows[seat, 8] = rated.offsets[k]
-        rows[seat, 9] = scale
-        rows[seat, 10] = scale < 1.0
-        rows[seat, 11] = rank
+            rank += ratings[player] > rating
+        row["enabled"], row["rating"], row["rank_after"] = 1, rated.ratings[k], rank
+        row["adjustment"], row["rating_offset"] = rated.adjustments[k], rated.offsets[k]
+        row["scale"], row["capped"] = scale, scale < 1.0
 
 
 SKILLS, PICKS, NOISE, JOINS, LEAVES, TIES = range(6)
@@ -359,23 +291,6 @@ MEASURES = Responses(*(r for r in RESPONSES if r.name in ("rating_error", "log_l
 """Of these there are curves: at the end of each round, and over it."""
 
 
-def rank_correlation(a: Floats, b: Floats) -> float:
-    """Return Spearman's rank correlation, equal values sharing their mean rank.
-
-    NaN if all values of `a` or of `b` are equal.
-    """
-    ranks = [_ranks(a), _ranks(b)]
-    x, y = (rank - rank.mean() for rank in ranks)
-    scale = math.sqrt(float(x @ x) * float(y @ y))
-    return float(x @ y) / scale if scale > 0 else math.nan
-
-
-def _ranks(values: Floats) -> Floats:
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return np.asarray((last - (counts - 1) / 2)[inverse])
-
-
 def _share(total: float, contests: float) -> float:
     """Return a total per contest, NaN without a contest."""
     return total / contests if contests else math.nan
@@ -400,7 +315,7 @@ class Course(NamedTuple):
     rounds: Floats  # (games_per_player, len(ROUND))
     settled: int  # the game after which the rating error stays within its bound; beyond the last
     measures: Floats  # (1, len(MEASURES), games_per_player)
-    log: Floats  # (games, seats, len(LOG)); no games where none was wanted
+    log: Records  # (games, seats) of `LOG`; no games where none was wanted
 
 
 class ZoneStatsModel(CurveModel[RandomNumbers]):
@@ -412,8 +327,12 @@ class ZoneStatsModel(CurveModel[RandomNumbers]):
     def __init__(self, factors: ZoneStatsFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         assert not files
         self._factors = factors
-        self._rules = GameRules(
+        every_player, limits = (
             factors.cap == EVERY_PLAYER,
+            (factors.GAME_MULT, factors.MAX_GAME_LENGTH),
+        )
+        self._rules = GameRules(
+            Rules(factors.T, *limits, every_player),
             factors.compare == "score_per_hour",
             factors.contest_time == "joint",
             *(getattr(factors, name) for name in GameRules._fields[3:]),
@@ -440,11 +359,12 @@ class ZoneStatsModel(CurveModel[RandomNumbers]):
         """Play and rate all games."""
         factors = self._factors
         skills = factors.initial_rating + factors.skill_std * inputs.skills
-        seats, room = new_seats(factors.n_players, factors.n_teams, factors.team_size)
-        errors, ratings = np.empty(factors.n_enabled), np.empty(factors.n_enabled)
+        seats = new_seats(factors.n_players, factors.n_teams, factors.team_size)
+        ratings, errors = np.empty((2, factors.n_enabled))
         rounds = np.zeros((factors.games_per_player, len(ROUND)))
-        log = np.empty((self._n_games if logged else 0, self._n_seats, len(LOG)))
-        settled = play(self._rules, inputs, skills, seats, room, errors, ratings, rounds, log)
+        log = np.empty((self._n_games if logged else 0, self._n_seats), LOG)
+        people = People(skills, ratings, errors)
+        settled = play(self._rules, inputs, people, seats, rounds, log)
         contests, loss, _, _, error = rounds.T
         measures = np.array([[error, _per_contest(loss, contests)]])
         return Course(skills, ratings, rounds, settled, measures, log)
@@ -474,8 +394,7 @@ class ZoneStatsModel(CurveModel[RandomNumbers]):
     def tables(self, inputs: RandomNumbers, course: Course) -> tuple[Table, Table]:
         """Return a row for each player, and one for each player in each game, as in game logs."""
         count = self._factors.n_players
-        columns = dict(zip(LOG, course.log.reshape(-1, len(LOG)).T, strict=True))
-        columns |= {n: columns[n].astype(np.int64) for n in LOG[:3]}
+        columns = {name: course.log[name].ravel() for name in LOG.names or ()}
         players = {
             "player": np.arange(count),
             "skill": course.skills,
