@@ -27,7 +27,6 @@ from tests.support.command import python
 from tests.support.folders import rows as table
 from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
-from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.ratings.registry import system_named
 
@@ -364,10 +363,11 @@ def test_openskill_is_the_library(tmp_path: Path) -> None:
     assert got == {player: one.mu for player, one in known.items()}  # type: ignore[attr-defined]
 
 
-def test_trueskill_is_the_package(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sides", [(2,), (2, 3, 5)])
+def test_trueskill_is_the_package(sides: tuple[int, ...], tmp_path: Path) -> None:
     """A whole log of teams, with draws, by the package that passes messages."""
     environment = trueskill.TrueSkill(draw_probability=0.1, backend="mpmath")
-    path = write(tmp_path / "log.csv", random_rows(23))
+    path = write(tmp_path / "log.csv", random_rows(23, 30, sides=sides))
     result = rate_games(path, "trueskill")
     known: dict[str, trueskill.Rating] = {}
     for game in read_long(path):
@@ -387,21 +387,6 @@ def test_trueskill_is_the_package(tmp_path: Path) -> None:
         assert got == pytest.approx(want, rel=1e-9)
 
 
-def test_trueskill_refuses_more_than_two_sides(tmp_path: Path) -> None:
-    """Five players, of whom one wins and four share the last place."""
-    crowd = [["g1", f"p{k}", f"{int(k == 1)}"] for k in range(1, 6)]
-    duel = [["g2", "p1", "1"], ["g2", "p2", "0"]]
-    path = write(tmp_path / "log.csv", [crowd, duel], "game,player,score")
-    said = r"log.csv:2:1: game: game 'g1' has too many sides \(allowed: 2; system openskill, elo"
-    with pytest.raises(InputError, match=said):
-        rate_games(path, "trueskill", out=tmp_path / "out")
-    with pytest.raises(InputError, match=said):
-        compare_ratings(path, ["elo", "trueskill"], out=tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-    assert rate_games(path, "trueskill", max_bad_rows=0.6).games == 1
-    assert rate_games(path, "openskill").games == 2
-
-
 def test_interruption_leaves_nothing(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(20))
 
@@ -418,8 +403,7 @@ def test_interruption_leaves_nothing(tmp_path: Path) -> None:
 def test_pieces_change_no_byte(
     system: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sides = (2, min(4, system_named(system).largest.sides))
-    path = write(tmp_path / "log.csv", random_rows(21, sides=sides))
+    path = write(tmp_path / "log.csv", random_rows(21, sides=(2, 4)))
     rate_games(path, system, out=tmp_path / "all")
     for pairs in (1, 17):
         monkeypatch.setattr(type(system_named(system)), "pairs_at_once", pairs)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import trueskill
 
+from valmatch.ratings.matches import update_ratings
 from valmatch.ratings.trueskill_draws import v_and_w_draw
 from valmatch.ratings.trueskill_teams import expected_score, margin_quantile, pulls
 
@@ -65,6 +66,35 @@ def test_published_vector_of_two_newcomers() -> None:
     assert [round(value, 3) for value in result] == [29.396, 7.171, 20.604, 7.171]
     drawn = flat(rated([[newcomer], [newcomer]], True, 0.1))
     assert [round(value, 3) for value in drawn] == [25.0, 6.458, 25.0, 6.458]
+
+
+def test_published_vector_of_three_sides() -> None:
+    """Two against four against two, of whom the last two sides draw, as its package has it."""
+    beliefs = [(40, 4), (45, 3), (20, 7), (19, 6), (30, 9), (10, 4), (50, 5), (30, 2)]
+    expected = [
+        (40.877, 3.840), (45.493, 2.934), (19.609, 6.396), (18.712, 5.625), (29.353, 7.673),
+        (9.872, 3.891), (48.830, 4.590), (29.813, 1.976),
+    ]  # fmt: skip
+    got = update_ratings("trueskill", beliefs, [[0, 1], [2, 3, 4, 5], [6, 7]], [1, 0, 0])
+    assert got == pytest.approx(np.array(expected), abs=5.1e-4)
+
+
+@pytest.mark.parametrize("draw_probability", [0.0, 0.02, 0.1, 0.5])
+def test_any_number_of_sides_agrees_with_trueskill(draw_probability: float) -> None:
+    """Sides of any sizes, with draws unless none can be."""
+    environment = trueskill.TrueSkill(draw_probability=draw_probability, backend="mpmath")
+    rng = np.random.default_rng(7)
+    for _ in range(5):
+        sizes = rng.integers(1, 4, int(rng.integers(3, 8)))
+        beliefs = np.column_stack([rng.normal(25, 6, sizes.sum()), rng.uniform(1, 9, sizes.sum())])
+        sides = [part.tolist() for part in np.split(np.arange(sizes.sum()), sizes.cumsum()[:-1])]
+        scores = rng.integers(0, 4, len(sizes)) if draw_probability else rng.permutation(len(sizes))
+        groups = [tuple(trueskill.Rating(*beliefs[k]) for k in side) for side in sides]
+        new = environment.rate(groups, ranks=(-scores).tolist(), min_delta=1e-13)
+        expected = [[float(one.mu), float(one.sigma)] for side in new for one in side]
+        parameters = {"draw_probability": draw_probability}
+        got = update_ratings("trueskill", beliefs, sides, scores.tolist(), parameters)
+        assert got == pytest.approx(np.array(expected), abs=1e-9)
 
 
 @pytest.mark.parametrize("margin", [0.0, 1e-9, 1e-6, 1e-4, 1.01e-4, 1e-3, 0.01, 0.1, 1.0, 4.0])

@@ -48,7 +48,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import part
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.registry import system_named
-from valmatch.ratings.system import Column, Largest, System, Values, Verbs
+from valmatch.ratings.system import Column, System, Values, Verbs
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
 
@@ -389,9 +389,9 @@ def compare_ratings(
     """
     asked = RateOptions(**options)
     contest, warn = _contest(arguments.names("systems", systems), asked), Warnings(asked.warn)
-    largest = Largest(*map(min, zip(*(system.largest for system in contest.systems), strict=True)))
+    most_players = min(system.most_players for system in contest.systems)
     with ExitStack() as stack:
-        log, folder = GameLog(arguments.path("games", games), asked, largest), None
+        log, folder = GameLog(arguments.path("games", games), asked, most_players), None
         for system in contest.systems:
             check_scores(system, log)
         if asked.out is not None:

@@ -485,7 +485,7 @@ class FollowedRatings:
         previous.check(system)
         self._path, self._system, self._warn = previous.path, system, warn
         self.values = values_of(system, given, previous.made.parameters)  # of all parameters
-        self.most_players = system.largest.players  # of a game
+        self.most_players = system.most_players  # of a game
         self.everybody = {player.player: player for player in previous.players(system)}
         if previous.manifest is None:
             warn(previous.remark(system, given))

@@ -272,7 +272,7 @@ def _identity(start: _Start, options: RateOptions) -> dict[str, object]:
 
 def _opened(path: Path, options: RateOptions, start: _Start, warn: Warnings) -> GameLog:
     """Return the log, which the system can rate."""
-    log = GameLog(path, options, start.system.largest)
+    log = GameLog(path, options, start.system.most_players)
     check_scores(start.system, log)
     if start.system.name == "zonestats" and "minutes" not in log.columns.places:
         minutes = f"{DEFAULT_MINUTES:g} minutes in a game"

@@ -206,8 +206,8 @@ def _played(
     rows = [row for side in sides for row in side]
     if len(set(rows)) < len(rows) or not all(sides) or len(sides) != len(scores):
         raise ValueError(f"sides {sides!r}, scores {scores!r}: of each side its players and score")
-    if not 2 <= len(sides) <= system.largest.sides:
-        raise ValueError(f"{name} takes no match of {len(sides)} sides")
+    if len(sides) < 2:
+        raise ValueError(f"sides {sides!r}: a match has two or more")
     match = one_game(np.array([len(side) for side in sides]))
     match.players[:] = rows
     match.times[:], match.homes[:] = circumstances.time, circumstances.home

@@ -40,13 +40,6 @@ Range = tuple[float, float]
 MOST_PLAYERS = 5_000  # players of a game, all pairs of whom are compared within a second
 
 
-class Largest(NamedTuple):
-    """The largest game that a system rates."""
-
-    players: int = MOST_PLAYERS
-    sides: int = MOST_PLAYERS
-
-
 Z = 1.959963984540054  # standard deviations of half a 95% interval
 FAR = 1e100  # far beyond any use; within it no rating overflows
 
@@ -170,7 +163,7 @@ class System(ABC):
     drift: Sequence[str] = ()
     adds_up = False  # whether a side is as strong as the sum of its players, not as their mean
     tuned_first: Sequence[str] = ()  # parameters whose fit does most for a log of another scale
-    largest = Largest()  # the largest game that it rates
+    most_players = MOST_PLAYERS  # of a game
     # pairs of players that are rated within a second, between two looks at whether to stop
     pairs_at_once = 20_000_000
     # whether it rates by the scores of the sides, so that it is not in the ladder, whose matches
@@ -269,7 +262,7 @@ class SkillSystem(System):
     conservative = True
     adds_up = True
     tuned_first = ("mu", "sigma", "beta")
-    largest = Largest(players=500)
+    most_players = 500
 
     def newcomer(self, values: Values) -> Sequence[float]:
         """Return mean and standard deviation of the belief about a player without a game."""

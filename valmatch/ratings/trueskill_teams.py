@@ -1,7 +1,8 @@
-"""TrueSkill of two sides of any size with a draw margin.
+"""TrueSkill of any number of sides of any size, with a draw margin.
 
-Source: Herbrich, Minka, Graepel, "TrueSkill: A Bayesian skill rating system" (2006); for two sides
-its message passing ends after one sweep, in the closed form used here.
+Source: Herbrich, Minka, Graepel, "TrueSkill: A Bayesian skill rating system" (2006). For two sides
+its message passing ends after one sweep, in the closed form of `pulls`. For more, messages go up
+and down the order of the sides until they stay.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import (
     SKILL,
     Chances,
-    Largest,
     Parameter,
     SkillSystem,
     Values,
@@ -119,34 +119,121 @@ def _chances(
     return chances(lead, variance, size, numbers[0], numbers[2])
 
 
+# What is remembered of a side while a game of more than two is rated: the side of each place, the
+# messages about its performance (a precision, and this by a mean) of the game with the side before
+# it and with the side behind it, and the last two turned into a step and a share.
+_PLACE, _AHEAD, _AHEAD_MEAN, _BEHIND, _BEHIND_MEAN = range(5)
+
+_SWEEPS = 1000  # at most; a game of ten sides takes some 20
+_STILL = 1e-10  # by which no message moves a mean any more, in standard deviations
+_SURE = 1e-12  # least share of a variance that a message leaves
+
+
+@kernel
+def _compare(
+    games: Games, a: int, b: int, numbers: Floats, found: Assessment, base: float
+) -> float:
+    """Pass messages about a side and the next one in order; return by how much a mean moves.
+
+    Means are counted from `base`.
+    """
+    work, beta, quantile = found.work, numbers[0], numbers[2]
+    size_a = games.side_starts[a + 1] - games.side_starts[a]
+    size_b = games.side_starts[b + 1] - games.side_starts[b]
+    known_a = found.spreads[a] + size_a * beta * beta
+    known_b = found.spreads[b] + size_b * beta * beta
+    # The performances by all but this comparison.
+    precision = 1.0 / known_a + work[a, _AHEAD]
+    variance_a = 1.0 / precision
+    mean_a = ((found.strengths[a] - base) / known_a + work[a, _AHEAD_MEAN]) / precision
+    precision = 1.0 / known_b + work[b, _BEHIND]
+    variance_b = 1.0 / precision
+    mean_b = ((found.strengths[b] - base) / known_b + work[b, _BEHIND_MEAN]) / precision
+    variance = variance_a + variance_b
+    deviation = math.sqrt(variance)
+    lead = (mean_a - mean_b) / deviation
+    margin = quantile * math.sqrt(size_a + size_b) * beta / deviation
+    if games.points[a] == games.points[b]:
+        v, w = v_and_w_draw(lead, margin)
+    else:
+        v, w = v_and_w(lead - margin)
+    left = max(1.0 - w, _SURE)
+    sharp = w / (variance * left)  # precision of the message about the difference
+    pull = (deviation * v + (mean_a - mean_b) * w) / (variance * left)
+    moved = work[a, _BEHIND_MEAN], work[b, _AHEAD_MEAN]
+    work[a, _BEHIND] = sharp / (1.0 + sharp * variance_b)
+    work[a, _BEHIND_MEAN] = (pull + sharp * mean_b) / (1.0 + sharp * variance_b)
+    work[b, _AHEAD] = sharp / (1.0 + sharp * variance_a)
+    work[b, _AHEAD_MEAN] = (sharp * mean_a - pull) / (1.0 + sharp * variance_a)
+    behind: float = abs(work[a, _BEHIND_MEAN] - moved[0]) * math.sqrt(known_a)
+    ahead: float = abs(work[b, _AHEAD_MEAN] - moved[1]) * math.sqrt(known_b)
+    return max(behind, ahead)
+
+
+@kernel
+def _pass_messages(first: int, last: int, games: Games, numbers: Floats, found: Assessment) -> None:
+    """Order the sides first..last-1 of a game, and pass messages among them until they stay."""
+    work, base = found.work, found.strengths[first]
+    for side in range(first, last):
+        place = side
+        while place > first and games.points[int(work[place - 1, _PLACE])] < games.points[side]:
+            work[place, _PLACE] = work[place - 1, _PLACE]
+            place -= 1
+        work[place, _PLACE] = side
+        for column in range(_AHEAD, _BEHIND_MEAN + 1):
+            work[side, column] = 0.0
+    for _ in range(_SWEEPS):
+        moved = 0.0
+        for step in range(2 * (last - first) - 3):  # down the order and up again
+            place = first + min(step, 2 * (last - first) - 4 - step)
+            a, b = int(work[place, _PLACE]), int(work[place + 1, _PLACE])
+            moved = max(moved, _compare(games, a, b, numbers, found, base))
+        if not moved > _STILL:
+            break
+
+
 @part(inline=True)
 def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
-    """Rate a game of two sides."""
-    a, tau = games.game_starts[game], numbers[1]
-    lo, middle, hi = games.side_starts[a], games.side_starts[a + 1], games.side_starts[a + 2]
-    lead = found.strengths[a] - found.strengths[a + 1]
-    variance = found.spreads[a] + found.spreads[a + 1]
-    score = found.scored[a]
-    sign = -1.0 if score == 0.0 else 1.0
-    step, shrink = pulls(sign * lead, variance, hi - lo, numbers[0], numbers[2], score == 0.5)
-    for row in range(lo, hi):
-        belief = players.state[games.players[row]]
-        pull = sign * step if row < middle else -sign * step
-        skill = belief[1] * belief[1] + tau * tau
-        belief[0] += skill * pull
-        belief[1] = math.sqrt(skill * (1.0 - skill * shrink))
+    """Rate a game."""
+    first, last, tau = games.game_starts[game], games.game_starts[game + 1], numbers[1]
+    lo, hi = games.side_starts[first], games.side_starts[last]
+    if last - first == 2:
+        score = found.scored[first]
+        sign = -1.0 if score == 0.0 else 1.0
+        lead = sign * (found.strengths[first] - found.strengths[first + 1])
+        variance = found.spreads[first] + found.spreads[first + 1]
+        step, shrink = pulls(lead, variance, hi - lo, numbers[0], numbers[2], score == 0.5)
+        for side in range(first, last):
+            found.work[side, _AHEAD_MEAN] = sign * step if side == first else -sign * step
+            found.work[side, _AHEAD] = shrink
+    else:
+        _pass_messages(first, last, games, numbers, found)
+        for side in range(first, last):
+            work, size = found.work[side], games.side_starts[side + 1] - games.side_starts[side]
+            precision = work[_AHEAD] + work[_BEHIND]
+            pull = work[_AHEAD_MEAN] + work[_BEHIND_MEAN]
+            pull -= precision * (found.strengths[side] - found.strengths[first])
+            whole = 1.0 + precision * (found.spreads[side] + size * numbers[0] * numbers[0])
+            work[_AHEAD_MEAN], work[_AHEAD] = pull / whole, precision / whole
+            if not math.isfinite(work[_AHEAD_MEAN]):
+                return False
+    for side in range(first, last):
+        for row in range(games.side_starts[side], games.side_starts[side + 1]):
+            belief = players.state[games.players[row]]
+            skill = belief[1] * belief[1] + tau * tau
+            belief[0] += skill * found.work[side, _AHEAD_MEAN]
+            belief[1] = math.sqrt(skill * (1.0 - skill * found.work[side, _AHEAD]))
     return True
 
 
 class TrueSkill(SkillSystem):
-    """TrueSkill of two sides, with draws."""
+    """TrueSkill, with draws."""
 
     name = "trueskill"
     parameters: Sequence[Parameter] = (*SKILL, Parameter("draw_probability", 0.1, 0.0, 0.99))
     verbs = Verbs(_strengths, _chances, _update)
     drift = ("tau",)
     pairs_at_once = 2_000
-    largest = Largest(players=500, sides=2)
 
     def numbers(self, values: Values) -> Sequence[float]:
         """Return beta, tau and the draw margin in standard deviations of an even game."""

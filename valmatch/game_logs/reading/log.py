@@ -59,11 +59,9 @@ from valmatch.inputs.csv_reader import (
 )
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.games import Games
-from valmatch.ratings.system import Largest
+from valmatch.ratings.system import MOST_PLAYERS
 
 _MOST_ERRORS = 10
-
-ANY = Largest()  # the largest game where nothing else limits it
 
 _END = "\0end of the file"  # a cell behind the text, which a quote without an end swallows
 
@@ -94,7 +92,7 @@ class GameLog:
         self,
         path: Path,
         options: LogOptions = LogOptions(),  # noqa: B008 - never changed
-        largest: Largest = ANY,
+        most_players: int = MOST_PLAYERS,
         further: Further | None = None,
     ) -> None:
         self.path = None if str(path) == "-" else path  # the file; None for standard input
@@ -103,7 +101,7 @@ class GameLog:
         self._text = io.TextIOWrapper(self._file, "utf-8-sig", newline="")
         weakref.finalize(self, self._text.close)
         self.size = self._file.seek(0, io.SEEK_END)  # bytes of the file
-        self._separator, self._largest = options.separator, largest
+        self._separator, self._most_players = options.separator, most_players
         lines: list[str] = []
         header = [cell.strip() for cell in next(self._rows(remembered(self._lines(), lines)), [])]
         if not header:
@@ -200,7 +198,7 @@ class GameLog:
             wrong.note(split_apart[lo:hi], Reason.SPLIT)
             of_rows = np.minimum.reduceat(rows.times, starts[:-1])
             names, starts = np.arange(lo, hi), starts * entries.per_row
-            grouped = group_games(entries, starts, ranks, names, of_rows, self._largest, wrong)
+            grouped = group_games(entries, starts, ranks, names, of_rows, self._most_players, wrong)
             for column, own in zip(faults, wrong._replace(rows=wrong.rows + row), strict=True):
                 column[lo:hi] = own
             games.add(grouped.games)
@@ -322,7 +320,7 @@ class GameLog:
         reason, slot = list(Reason)[faults.reasons[game] - 1], int(faults.slots[game])
         if reason is Reason.TWICE:
             slot = self._slot[self.columns.format.required[1]]
-        elif reason in (Reason.SPLIT, Reason.ONE_SIDE, Reason.SIZE, Reason.SIDES):
+        elif reason in (Reason.SPLIT, Reason.ONE_SIDE, Reason.SIZE):
             slot = self._slot.get("game", 0)
         meaning, column = list(self.columns.places.items())[slot]
         name = cell = (row.cells[column] if column < len(row.cells) else "").strip()
@@ -341,9 +339,7 @@ class GameLog:
             "times": f"{kind}, as in other rows"
             if kind
             else "a date-time such as 2026-03-07T18:30, or a number",
-            "players": self._largest.players,
-            "sides": self._largest.sides,
-            "system": option("system"),
+            "players": self._most_players,
         }
         place = row.place(0 if reason is Reason.WIDTH else column, self._separator)
         return f"{self.name}:{place}: {reason.sentence.format(**details)}"

@@ -22,7 +22,7 @@ from valmatch.game_logs.reading.cells import (
 from valmatch.game_logs.reading.columns import FurtherColumns, GameFacts
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.games import Games
-from valmatch.ratings.system import FAR, Largest
+from valmatch.ratings.system import FAR
 
 
 class Reason(IntEnum):
@@ -78,11 +78,6 @@ class Reason(IntEnum):
         "contradicts itself",
         "{column}: {cell!r} is not what the first row of the game has (allowed: the same in all"
         " rows of a game)",
-    )
-    SIDES = (
-        "too many sides",
-        "{column}: game {cell!r} has too many sides (allowed: {sides}; {system} openskill, elo or"
-        " bradley_terry takes more)",
     )
 
 
@@ -335,7 +330,7 @@ def group_games(
     ranks: Ints,
     names: Ints,
     times: Floats,
-    largest: Largest,
+    most_players: int,
     faults: Faults,
 ) -> GroupedGames:
     """Check games, and put their enabled players in order; what is wrong is added to `faults`.
@@ -346,7 +341,7 @@ def group_games(
     n, sizes = len(names), np.diff(starts)
     game = np.repeat(np.arange(n), sizes)
     order = np.argsort(game * len(ranks) + ranks[entries.players], kind="stable")
-    faults.note(sizes > largest.players, Reason.SIZE)
+    faults.note(sizes > most_players, Reason.SIZE)
     _note_twice(entries, game, order, faults)
     one_side: Bools = sizes == 1
     if entries.teams is not None and n:
@@ -358,7 +353,6 @@ def group_games(
     order, first = _by_side(entries.teams, game, order)
     counts = np.bincount(game[order[first]], minlength=n)  # sides of each game
     unrated = int(((faults.reasons == 0) & (counts < 2)).sum())
-    faults.note(counts > largest.sides, Reason.SIDES)
     kept = (faults.reasons == 0) & (counts >= 2)
     used = kept[game[order]]
     order, first = order[used], first[used]
