@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from tests.bad_inputs.batch import batch_case
 from tests.bad_inputs.case import Case
 from tests.bad_inputs.configs import config_case
 from tests.bad_inputs.folders import (
@@ -17,8 +16,13 @@ from tests.bad_inputs.folders import (
     results_case,
     rows_case,
 )
-from tests.bad_inputs.logs import log_case, ratings_case, trace_case
-from tests.bad_inputs.next_pairs import next_pairs_case
+from tests.bad_inputs.logs import (
+    belief_case,
+    log_case,
+    ratings_case,
+    trace_case,
+    whole_log_case,
+)
 from tests.bad_inputs.options import option_case
 from tests.bad_inputs.rule_sets import rule_set_case
 
@@ -28,8 +32,8 @@ KINDS: Mapping[str, Callable[[int, Random, Path], Case]] = {
     "traces": trace_case,
     "logs": log_case,
     "ratings": ratings_case,
-    "batch": batch_case,
-    "pairs": next_pairs_case,
+    "whole logs": whole_log_case,
+    "beliefs": belief_case,
     "manifests": manifest_case,
     "rows": rows_case,
     "curves": curves_case,

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from tests.bad_inputs.bases import LOG
+from tests.bad_inputs.bases import BATCH, BATCH_LOG, BELIEF, LOG
 from tests.bad_inputs.case import FAULTY, Case, Content, Odd
 from tests.bad_inputs.damage import ESCAPES, HUGE, LONG
+from valmatch.text.terminal import escaped
 
 Words = tuple[str, ...]
 
@@ -20,6 +21,8 @@ COMBINE: Words = ("combine", "out", "shard")
 RATE: Words = ("rate", LOG)
 PLAN: Words = ("plan", "--players", "3", "--spread", "9", "--best", "0.3", "--replications", "2")
 SPRT: Words = ("sprt", "--counts", "20,60,22")
+RANK: Words = ("rank", BATCH_LOG, *BATCH)
+NEXT: Words = ("next", BELIEF)
 
 WRITING: Sequence[Words] = (REPLICATE, SIMULATE, COMPARE, OPTIMIZE, RATE)
 
@@ -101,6 +104,13 @@ COUNTS += (f"1,2,{HUGE}", "\N{SUPERSCRIPT TWO},1,1", "1;2;3", "1,\n,3", *WORDS)
 
 ELO: Words = ("nan", "inf", "1e400", "3000", "1_0", "", *ESCAPES, LONG)
 
+POINTS: Words = ("0", "-1", "nan", "inf", "1e400", "1e7", "word", "", *ESCAPES, LONG)
+CHOICE: Words = ("word", "DAVIDSON", "half,davidson", "none ", *ESCAPES, LONG, "\udcff")
+COLUMN: Words = ("nothing", "W", "w,w", *ESCAPES, LONG, "\udcff")
+GOAL: Words = ("word", "BEST", "best,order", "order ", *ESCAPES, LONG, "\udcff")
+PLAYERS: Words = (",", "a,,b", "nobody", "a,nobody", *ESCAPES, LONG, "\udcff")
+SHARE: Words = tuple(one for one in LEVEL if one not in ("0", "1", "1.0", "1e-400"))
+
 BY_COMMAND: Sequence[tuple[Words, Mapping[str, Words]]] = (
     (REPLICATE, {"-n": POSITIVE, "--seed": WHOLE, "--workers": POSITIVE, "--shard": SHARD}),
     (REPLICATE, {"--sweep": SWEEP, "--target": TARGET}),
@@ -126,6 +136,18 @@ BY_COMMAND: Sequence[tuple[Words, Mapping[str, Words]]] = (
     (SPRT[:1], {"--counts": COUNTS}),
     (SPRT, {"--elo0": ("5", *ELO), "--elo1": ("0", "-3", *ELO), "--alpha": LEVEL}),
     (SPRT, {"--beta": ("0.95", *LEVEL), "--player": ("word", *ESCAPES)}),
+    (RANK, {"--prior": (*POINTS, "1e-9", "1e-300"), "--anchors": ("nowhere.csv", ".")}),
+    (RANK, {"--level": LEVEL, "--draws": CHOICE, "--home": (*CHOICE, "fit"), "--interval": CHOICE}),
+    (RANK, {"--time-unit": CHOICE, "--cluster": COLUMN, "--weight": COLUMN, "--covariate": COLUMN}),
+    (RANK, {"--cluster-days": (*POSITIVE, "7"), "--bootstrap": WHOLE, "--seed": WHOLE}),
+    (RANK, {"--top": WHOLE, "--system": ("elo", "bt", "bradley_terry,elo", *CHOICE[:2])}),
+    (RANK, {"--set": ("mean", "mean=", "mean=word", "mean=nan", "K=1", *ESCAPES)}),
+    (RANK, {"--tune": ("mean", "K", *WORDS[2:])}),
+    (NEXT, {"--policy": (*GOAL, "uniform,closeness", "knowledge_gradient,"), "--goal": GOAL}),
+    ((*NEXT, "--policy", "uniform"), {"--goal": ("best", "order", *GOAL)}),
+    (NEXT, {"--batch": POSITIVE, "--without": (*PLAYERS, "a,b,c,d,e,f,g", "a,b,c,d,e,f")}),
+    (NEXT, {"--new": (",", "a,,b", "a", "zoe,zoe", "zoe,b", "\udcff"), "--explore": SHARE}),
+    (NEXT, {"--seed": WHOLE, "--allowed": ("nowhere.csv", BELIEF, *ESCAPES)}),
 )
 BAD = [(argv, *one) for argv, options in BY_COMMAND for one in options.items()]
 """What no option can be."""
@@ -161,6 +183,12 @@ MAYBE: Sequence[tuple[Words, str, Words]] = (
 """What is odd, and may be meant."""
 
 USAGE: Sequence[tuple[Words, str]] = (
+    ((*RANK, "--interval", "none", "--bootstrap", "3"), "--interval"),
+    ((*RANK, "--interval", "none", "--cluster", "voter"), "--interval"),
+    ((*RANK, "--cluster", "voter", "--cluster-days", "7"), "--cluster"),
+    ((*RANK, "--covariate", "x", "--covariate", "x"), "--covariate"),
+    ((*RANK, "--cluster", "voter,voter"), "--cluster"),
+    ((*RANK, "--covariate", "flat"), "--covariate"),
     *(((*command, "--nothing"), "--nothing") for command in (*WRITING, COMBINE)),
     *(((*command, "-z"), "-z") for command in WRITING),
     *(((*command, "--\x1b[2J"), "--") for command in WRITING),
@@ -211,14 +239,17 @@ OUTS: Mapping[str, tuple[dict[str, Content], bool]] = {
 
 def option_case(number: int, rng: Random, bases: Path) -> Case:
     """Return a command with a bad option or argument."""
-    files: dict[str, Content] = {LOG: bases / LOG, "shard": bases / "shard"}
+    given = (LOG, "shard", BATCH_LOG, BELIEF)
+    files: dict[str, Content] = {name: bases / name for name in given}
     kind = rng.choice(("bad",) * 8 + ("maybe", "maybe", "usage", "usage", "source", "out", "out"))
     if kind in ("bad", "maybe"):
         argv, option, values = rng.choice(BAD if kind == "bad" else MAYBE)
         value = rng.choice(values)
         argv = (*argv, *(() if argv[0] in ("combine", "sprt") else ("--out", "out")), option, value)
         names = [option, "design: "] if option == "--sweep" else [option]
-        return _case(number, argv, files, names, kind == "bad", f"{option} {value[:60]!r}")
+        names += [value, escaped(value), "--"] if argv[0] in ("rank", "next") else []
+        certain = kind == "bad" and (argv[0] != "next" or bool(value.strip()))
+        return _case(number, argv, files, names, certain, f"{option} {value[:60]!r}")
     if kind == "usage":
         argv, name = rng.choice(USAGE)
         return _case(number, argv, files, [name], True, " ".join(argv)[:60])

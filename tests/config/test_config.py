@@ -20,7 +20,6 @@ from pydantic import Field
 
 import valmatch.models.registry as registry
 from tests.support.case_tables import cases
-from tests.support.command import python
 from tests.support.sectioned_model import ShotFactors
 from valmatch.config.config import (
     Config,
@@ -74,23 +73,17 @@ def factors(text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("", "1:1: the config is empty (it needs at least 'model: ...')"),
         ("# nothing\n", "1:1: the config is empty (it needs at least 'model: ...')"),
         ("[1, 2]", "1:1: the config is a list of 2 (allowed: a mapping)"),
-        ("\n  valorant", "2:3: the config is 'valorant' (allowed: a mapping)"),
         (f"{MINIMAL}---\n", "2:1: a second document starts here (a config is one document)"),
         (f"{MINIMAL}a:\n\tb: 3\n", "3:1: a tab cannot stand here (YAML is indented with spaces)"),
         ("model: a: b\n", "1:9: not valid YAML: mapping values are not allowed here"),
-        ("factors: *f\n", "1:10: not valid YAML: found undefined alias 'f'"),
         ("factors: &f {a: *f}\n", "1:10: an alias stands inside what it refers to"),
         (factors("<<: 3"), "2:15: <<: 3 cannot be merged (allowed: a mapping)"),
         ("5: 3\n", "1:1: 5 cannot be a key (allowed: a string)"),
-        ("? [a]\n: 3\n", "1:3: a list of 1 cannot be a key (allowed: a string)"),
         (factors("team_diff: !!int x"), "2:22: 'x' cannot be read as int"),
         (factors("a: !secret x"), "2:14: the tag '!secret' is not known"),
-        (factors("a: " + "[" * 3000), "2:45: nested too deeply (allowed: 32 levels)"),
         ("a:\n" + "- " * 3000, "2:65: nested too deeply (allowed: 32 levels)"),
-        (b"model: \xff\n", "1:8: not a text file in UTF-8"),
         ("# \u00e9\nmodel: \u00e9".encode("latin-1"), "1:3: not a text file in UTF-8"),
         ("model:\n  \x07", "2:3: the character U+0007 is not allowed"),
     ],
@@ -107,7 +100,7 @@ def bomb(levels: int, first: str, next_: str) -> str:
     lines = [f"  a0: &a0 {first}"]
     for level in range(1, levels):
         aliases = ", ".join(next_.format(n=n, alias=f"*a{level - 1}") for n in range(9))
-        lines.append(f"  a{level}: &a{level} " + ("[%s]" if first[0] == "[" else "{%s}") % aliases)
+        lines.append(f"  a{level}: &a{level} {{{aliases}}}")
     return "model: valorant\nfactors:\n" + "\n".join(lines) + "\n"
 
 
@@ -115,7 +108,6 @@ def bomb(levels: int, first: str, next_: str) -> str:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        (bomb(9, "[1, 1, 1, 1, 1, 1, 1, 1, 1]", "{alias}"), f"c.yaml:7:7: {TOO_LARGE}"),
         (bomb(9, "{k: 1}", "k{n}: {alias}"), f"c.yaml:8:7: {TOO_LARGE}"),
         (factors("team_diff: [" + "1," * 500_000 + "]"), "c.yaml:2:100009: " + TOO_LARGE),
         (
@@ -125,7 +117,7 @@ def bomb(levels: int, first: str, next_: str) -> str:
         ),
         (b"#" * (1 << 20), "c.yaml: cannot be read: too large (allowed: 1,048,576 bytes)"),
     ],
-    ids=["lists", "mappings", "millions", "merges", "bytes"],
+    ids=["mappings", "millions", "merges", "bytes"],
 )
 def test_documents_that_would_grow_are_refused(text: str | bytes, line: str) -> None:
     if isinstance(text, bytes):
@@ -160,13 +152,6 @@ def test_input_without_an_end_is_refused() -> None:
         Path("games.csv").write_text("winner,loser\nann,bo\n")
         with pytest.raises(InputError, match=f"^{source}: cannot be read: not a regular file$"):
             rate_games("games.csv", "elo", ratings=source)
-
-
-def test_keys_of_hundreds_of_parts_are_refused() -> None:
-    key = ".".join("a" * 500)
-    assert refused(MINIMAL, f"{key}=1") == [
-        f"--set {key[:77]}...: a key of 500 parts (allowed: 32)"
-    ]
 
 
 def test_every_duplicate_key_is_reported() -> None:
@@ -240,16 +225,6 @@ def test_files_that_cannot_be_read() -> None:
         with pytest.raises(InputError) as info:
             load_config(source)
         assert str(info.value) == f"{source}: {line}"
-
-
-def test_unreadable_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(path: Path) -> bytes:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    # Not by its mode: root reads everything.
-    monkeypatch.setattr(Path, "read_bytes", denied)
-    with pytest.raises(InputError, match=r"^secret.yaml: cannot be read: permission denied$"):
-        load_config("secret.yaml")
 
 
 def test_a_file_wins_over_a_shipped_name() -> None:
@@ -363,13 +338,11 @@ def test_everything_wrong_is_reported_in_file_order() -> None:
         *cases("""
 factors: {} | 1:1: model: is required (allowed: NAMES)
 model: Valorent | 1:8: model: 'Valorent' is not a model (allowed: NAMES; did you mean valorant?)
-model: 3 | 1:8: model: should be one of NAMES (got 3)
 model: [valorant] | 1:8: model: should be one of NAMES (got a list of 1)
 model: valorant; zzz: 3 | 2:1: zzz: unknown key (allowed: model, factors, arrivals, replicate,
   optimize, design)
 model: valorant; Replicates: {} | 2:1: Replicates: unknown key (did you mean replicate?)
 model: valorant; factors: 3 | 2:10: factors: should be a mapping (got 3)
-model: valorant; replicate: [1] | 2:12: replicate: should be a mapping (got a list of 1)
 model: valorant; arrivals: 3 | 2:11: arrivals: should be the path of a file (got 3)
 model: valorant; arrivals: . | 2:11: arrivals: '.': is a directory
 model: valorant; replicate: {expect: {a: {mean: 1, men: 2}}} | 2:35: replicate.expect.a.men: unknown
@@ -407,25 +380,6 @@ def test_short_list_with_a_bad_element() -> None:
 def test_checks_across_factors_point_at_what_is_written(text: str, place: str) -> None:
     (line,) = refused(factors(text))
     assert line.startswith(place)
-
-
-def test_sections_may_be_empty() -> None:
-    config = loaded(MINIMAL + "factors:\nreplicate:\n  n: null\narrivals:\n")
-    assert config == Config("valorant", ValorantFactors(), source="c.yaml")
-
-
-def test_options_of_replicate() -> None:
-    options = "replicate: {n: 5.0, seed: 0, workers: 2, confidence: 0.9, expect: {a: {mean: 3}}}\n"
-    config = loaded(MINIMAL + options)
-    assert config.replicate.model_dump(exclude_unset=True) == {
-        "n": 5,
-        "seed": 0,
-        "workers": 2,
-        "confidence": 0.9,
-        "expect": {"a": {"mean": 3.0}},
-    }
-    assert config.replicate.expect["a"].tolerance == 0.0
-    assert type(config.replicate.n) is int
 
 
 def test_warning_is_located() -> None:
@@ -466,7 +420,7 @@ def test_warning_is_located() -> None:
         ),
     ],
 )
-@pytest.mark.parametrize("text", [MINIMAL, MINIMAL + "factors:\n", template("valorant")])
+@pytest.mark.parametrize("text", [MINIMAL + "factors:\n", template("valorant")])
 def test_overrides(text: str, overrides: list[str], changed: dict[str, object]) -> None:
     assert loaded(text, *overrides).factors == ValorantFactors().model_copy(update=changed)
 
@@ -484,19 +438,15 @@ def test_overrides_outside_the_factors() -> None:
     [
         *cases("""
 team_diff | not of the form KEY=VALUE (for instance team_diff=300)
-=3 | not of the form KEY=VALUE (for instance team_diff=300)
 a..b=3 | not of the form KEY=VALUE (for instance team_diff=300)
 team_dif=300 | factors.team_dif: unknown key (did you mean team_diff?)
-Team-Diff=300 | factors.Team-Diff: unknown key (did you mean team_diff?)
 arrival=x | factors.arrival: unknown key (did you mean arrivals?)
 poison_rate.3=1 | factors.poison_rate: unknown key (did you mean poisson_rate?)
 replicate.m=1 | replicate.m: unknown key (allowed: seed, workers, executor, scheduler, confidence,
   n, target, max_reps, control_variates, expect)
 poisson_rate.27=1 | factors.poisson_rate.27: '27' is no element of a list of 27 (0 to 26)
-poisson_rate.-1=1 | factors.poisson_rate.-1: '-1' is no element of a list of 27 (0 to 26)
 poisson_rate.3=x | factors.poisson_rate.3: should be a valid number (got 'x')
 team_diff.x=1 | factors.team_diff.x: 400.0 has no 'x'
-team_diff= | factors.team_diff: should be a valid number, in Elo points (got null)
 team_diff=[1 | not valid YAML: expected ',' or ']', but got '<stream end>'
 team_diff={a: 1, a: 2} | a: given twice (first in line 1)
 factors=5 | factors: should be a mapping (got 5)
@@ -505,10 +455,12 @@ factors=5 | factors: should be a mapping (got 5)
             "model=valorat",
             f"model: 'valorat' is not a model (allowed: {NAMES}; did you mean valorant?)",
         ),
+        (f"{'.'.join('a' * 40)}=1", "a key of 40 parts (allowed: 32)"),
     ],
 )
 def test_refused_override_is_shown(override: str, message: str) -> None:
-    assert refused(MINIMAL, override) == [f"--set {override}: {message}"]
+    shown = override if len(override) < 80 else f"{override[:77]}..."
+    assert refused(MINIMAL, override) == [f"--set {shown}: {message}"]
 
 
 PROBLEM = """
@@ -566,10 +518,6 @@ def test_errors_of_overrides_follow_those_of_the_file() -> None:
     ]
 
 
-def test_an_override_mends_the_file() -> None:
-    assert loaded(factors("team_diff: -1"), "team_diff=1").factors.model_dump()["team_diff"] == 1.0
-
-
 # Sections of factors
 
 
@@ -607,7 +555,6 @@ def test_factors_in_sections_have_dotted_names(text: str, given: list[str]) -> N
 rule.shot=3 | factors.rule.shot: unknown key (did you mean rule.shots?)
 rul.aim=3 | factors.rul: unknown key (did you mean rule?)
 aim=3 | factors.aim: unknown key (did you mean rule.aim?)
-Aim=3 | factors.Aim: unknown key (did you mean rule.aim?)
 rule.target=3 | factors.rule.target: unknown key (did you mean target?)
 noise.aim=3 | factors.noise.aim: unknown key (did you mean rule.aim?)
 std=3 | factors.std: unknown key (did you mean noise.std or score.std?)
@@ -615,12 +562,8 @@ score.st=3 | factors.score.st: unknown key (did you mean score.std?)
 noise.zzz=3 | factors.noise.zzz: unknown key (allowed: noise.std, noise.bias)
 optimise.budget=3 | factors.optimise: unknown key (did you mean optimize?)
 rule=3 | factors.rule: should be a mapping (got 3)
-rule=[aim] | factors.rule: should be a mapping (got a list of 1)
 target={aim: 3} | factors.target: should be a valid number, in m (got a mapping of 1)
-target.aim=3 | factors.target.aim: 3.0 has no 'aim'
-rule.shots=99 | factors.rule.shots: should be less than or equal to 20 (got 99)
 rule.side=lft | factors.rule.side: should be 'left' or 'right' (got 'lft'; did you mean left?)
-noise.bias.1=x | factors.noise.bias.1: should be a valid number (got 'x')
 noise.bias.2=1 | factors.noise.bias.2: '2' is no element of a list of 2 (0 to 1)
 rule.aim=4000 | factors.rule.aim: too far from the target
 target=4000 | factors.target: too far from the target
@@ -859,7 +802,9 @@ def test_config_id_is_pinned() -> None:
     assert config_id(load_config("valorant")) == config_id(loaded(MINIMAL)) == expected
     canonical = canonical.replace('"factors":{}', '"factors":{"team_diff":300.0}')
     expected = hashlib.sha256(canonical.encode()).hexdigest()[:12]
-    assert config_id(loaded(MINIMAL, "team_diff=300")) == expected
+    config = loaded(MINIMAL, "team_diff=300")
+    assert config_id(config) == expected
+    assert config_id(pickle.loads(pickle.dumps(config))) == expected
 
 
 def test_a_config_is_identified_by_what_differs_from_the_defaults() -> None:
@@ -889,12 +834,6 @@ def test_a_config_is_identified_by_what_differs_from_the_defaults() -> None:
     assert identity(Config("valorant", After(new=1.0)))["factors"] == {"new": 1.0}
 
 
-def test_config_can_be_sent_to_workers() -> None:
-    config = load_config("valorant-start")
-    copy = pickle.loads(pickle.dumps(config))
-    assert (copy, config_id(copy)) == (config, config_id(config))
-
-
 # Template, registry, imports
 
 
@@ -915,17 +854,6 @@ def test_template_is_a_config_of_the_defaults() -> None:
         "Allowed: a number from 1e-09 to 0.999999999 or null.",
     ):
         assert fact in joined
-
-
-@pytest.mark.slow
-def test_commented_options_of_the_template_are_valid() -> None:
-    text = template("valorant")
-    start = text.index("# Section `replicate`")
-    options = re.sub(r"^# (?= |\w+:$)", "", text[start:], flags=re.MULTILINE)
-    config = loaded(text[:start] + options)
-    sections = config.replicate, config.optimize, config.design
-    assert [one.model_dump(exclude_unset=True) for one in sections] == [{}, {}, {}]
-    assert {"replicate.expect", "optimize.constraints"} <= set(config.places)
 
 
 @pytest.mark.slow
@@ -964,7 +892,9 @@ def test_the_problem_of_the_template_is_filled_in_as_its_comments_say() -> None:
         section = section.replace("      response:\n", f"      response: {response}\n", 1)
     for key, value in {"low": 0, "high": 500, "scale": 20, "weight": 2, "at_most": 15}.items():
         section = section.replace(f"      {key}:\n", f"      {key}: {value}\n")
-    options = loaded(text[:start] + section).optimize
+    config = loaded(text[:start] + section)
+    options = config.optimize
+    assert "optimize.constraints" in config.places
     assert options.variables == {
         "team_diff": VariableOptions.model_validate({"low": 0.0, "high": 500.0, "scale": 20.0})
     }
@@ -984,19 +914,3 @@ def test_unknown_models() -> None:
         with pytest.raises(InputError) as info:
             ask("valorent")
         assert str(info.value) == line
-
-
-def test_models_are_imported_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = registry.ModelEntry(Factors, "toy", "fractions:Fraction")
-    monkeypatch.setitem(registry.OWN, "toy", entry)
-    assert registry.load_model("toy").__name__ == "Fraction"
-
-
-@pytest.mark.slow
-def test_heavy_packages_are_not_imported() -> None:
-    code = (
-        "import sys, valmatch.config.writing, valmatch.config.loading as c;"
-        "c.load_config('valorant');"
-        "print([m for m in ('scipy', 'numba') if m in sys.modules])"
-    )
-    assert python("-c", code).stdout == "[]\n"

@@ -58,7 +58,7 @@ rules replay | rules replay | rules replay AT/rules.json --tickets AT/tickets.js
 
 SILENT = {
     *("configs", "factors", "fit", "help", "models", "problems", "responses", "solvers", "sprt"),
-    "status",
+    *("status", "warm"),
 }
 """Commands that write no file."""
 

@@ -13,7 +13,7 @@ from tests.bad_inputs import KINDS, case
 from tests.bad_inputs.bases import make_bases
 from tests.bad_inputs.judging import broken_promises
 
-CASES = {"rules": 1000, "batch": 1000}
+CASES = {"rules": 1000, "whole logs": 500, "options": 1000}
 """Cases by kind, of others 220."""
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, get_origin
+from typing import Any, get_origin
 
 from pydantic.fields import FieldInfo
 
 from valmatch.inputs.fields import Section, schema_at
 from valmatch.text.numerals import whole_number
-
-S = TypeVar("S", bound=Section)
 
 INDEX = re.compile(r"\[([0-9]+)\]")  # an index in brackets
 
@@ -61,16 +59,6 @@ def unit_at(section: type[Section], name: str) -> str | None:
         return None
     schemas = (schema_at(section, path[:length]) for length in range(len(path), 0, -1))
     return next((str(schema["unit"]) for schema in schemas if "unit" in schema), "")
-
-
-def unchecked(section: type[S], values: Mapping[str, Any]) -> S:
-    """Return a section of values that were checked when they were written, such as a manifest's."""
-    inner = {name: section_of(section.model_fields.get(name)) for name in values}
-    made: dict[str, Any] = {
-        name: unchecked(of, value) if of and isinstance(value, Mapping) else value
-        for (name, value), of in zip(values.items(), inner.values(), strict=True)
-    }
-    return section.model_construct(**made)
 
 
 def is_open(field: FieldInfo) -> bool:

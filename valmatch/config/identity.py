@@ -44,23 +44,18 @@ def restore(content: Mapping[str, Any], source: str, *, files: bool = True) -> C
         factors = entry.factors.model_validate(
             content["factors"], context={"files": frozenset(given)}
         )
-        find = _found if files else _named
-        found = {key: find(key, file, source) for key, file in given.items()}
     except (KeyError, ValidationError):
         raise InputError(f"{source}: the config of the run is not valid in this version") from None
-    return Config(model=content["model"], factors=factors, files=found, source=source)
+    inputs = {key: _input_file(key, file, source, files) for key, file in given.items()}
+    return Config(model=content["model"], factors=factors, files=inputs, source=source)
 
 
-def _named(key: str, given: Mapping[str, str], source: str) -> InputFile:
-    """Return a file of a run, wherever it is now."""
-    return InputFile(Path(source).parent / given["path"], given["path"], given["sha256"])
-
-
-def _found(key: str, given: Mapping[str, str], source: str) -> InputFile:
-    """Return a file of a run, if it is still what it was."""
-    for path in (Path(source).parent / given["path"], Path(given["path"])):
+def _input_file(key: str, given: Mapping[str, str], source: str, needed: bool) -> InputFile:
+    """Return a file of a run; one that is needed must be what it was."""
+    beside = Path(source).parent / given["path"]
+    for path in (beside, Path(given["path"])):
         with suppress(OSError, ValueError):
-            if sha256(path) == given["sha256"]:
+            if not needed or sha256(path) == given["sha256"]:
                 return InputFile(path, given["path"], given["sha256"])
     raise InputError(f"{source}: the run's {key} {dict(given)} are not there")
 
@@ -75,18 +70,16 @@ def changes(
     mine, theirs = flat(first), flat(second)
     # The factors of different models have nothing in common.
     keys = {"model"} if mine["model"] != theirs["model"] else mine.keys() | theirs.keys()
-    found = ((key, mine.get(key), theirs.get(key)) for key in sorted(keys))
+
+    def same_file(key: str) -> bool:
+        digest = f"{key.removesuffix('.path')}.sha256"
+        return key.endswith(".path") and digest in mine and mine[digest] == theirs.get(digest)
+
     return [
-        change
-        for change in found
-        if change[1] != change[2] and not _same_file(change[0], mine, theirs)
+        (key, mine.get(key), theirs.get(key))
+        for key in sorted(keys)
+        if mine.get(key) != theirs.get(key) and not same_file(key)
     ]
-
-
-def _same_file(key: str, mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
-    """Return whether what differs is the path of a file that holds the same."""
-    held = f"{key.removesuffix('.path')}.sha256"
-    return key.endswith(".path") and held in mine and mine[held] == theirs.get(held)
 
 
 def changed_factors(
@@ -98,8 +91,8 @@ def changed_factors(
     version takes for another one is no change.
     """
     known = flat(first["factors"]).keys() & flat(second["factors"]).keys()
-    found = changes(_as_taken(first), _as_taken(second))
-    return [change for change in found if change[0].removeprefix("factors.") in known]
+    differences = changes(_as_taken(first), _as_taken(second))
+    return [change for change in differences if change[0].removeprefix("factors.") in known]
 
 
 def _as_taken(content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -134,19 +127,17 @@ def identity(config: Config) -> dict[str, Any]:
 
 def set_factors(section: Section) -> dict[str, Any]:
     """Return the factors that differ from their defaults, section by section."""
-    plain, found = section.model_dump(mode="json"), {}
+    plain, factors = section.model_dump(mode="json"), {}
     for name, field in type(section).model_fields.items():
         value = getattr(section, name)
-        default: Any = None
-        if not field.is_required():
-            default = field.get_default(call_default_factory=True)
+        required = field.is_required()
+        default: Any = None if required else field.get_default(call_default_factory=True)
         if isinstance(value, Section) and type(default) is type(value):
-            inner = set_factors(value)
-            if inner:
-                found[name] = inner
-        elif field.is_required() or value != default:
-            found[name] = plain[name]
-    return found
+            if inner := set_factors(value):
+                factors[name] = inner
+        elif required or value != default:
+            factors[name] = plain[name]
+    return factors
 
 
 def config_id(config: Config) -> str:
@@ -181,32 +172,12 @@ def changed_since(before: Mapping[str, Any], there: Mapping[str, Any], config: C
         for key, what in _ORIGIN.items()
         if before.get(key) != now.get(key)
     ]
-    found = found or _changed_factors(before.get("factors", {}), there, now["factors"], config)
+    found = found or [
+        f"{key} was {other}, now {value}"
+        for key, value, other in changed_factors(resolved(config), there)
+    ]
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return "; ".join(found[:_SHOWN]) + more
-
-
-def _changed_factors(
-    set_there: Mapping[str, Any],
-    there: Mapping[str, Any],
-    set_here: Mapping[str, Any],
-    config: Config,
-) -> list[str]:
-    """Say which factors differ, or have another default, in a manifest and in a config."""
-    here = resolved(config)
-    given = flat(set_there).keys() | flat(set_here).keys()
-    found = [
-        f"{'' if key.removeprefix('factors.') in given else 'the default of '}{key} was {other},"
-        f" now {value}"
-        for key, value, other in changed_factors(here, there)
-    ]
-    # What one of them sets, and the other has by default, though both have the same.
-    defaults = flat(type(config.factors).model_construct().model_dump(mode="json"))
-    for key in flat(set_here).keys() - flat(set_there).keys():
-        value = flat(there["factors"]).get(key)
-        if value == flat(here["factors"])[key]:
-            found.append(f"the default of factors.{key} was {value}, now {defaults.get(key)}")
-    return found
 
 
 _SHOWN = 8  # differences that are named one by one

@@ -51,18 +51,17 @@ def overridden(
     root: Node, overrides: Sequence[str], levels: Sequence[tuple[str, str]]
 ) -> tuple[Node, list[Override]]:
     """Apply overrides to a document, then the levels of a point of a design."""
-    marks = [Override(f"{option('overrides')} {_shown(override)}") for override in overrides]
-    marks += [Override(f"{name}={_shown(level.partition('=')[2])}") for name, level in levels]
+
+    def shown(text: str) -> str:
+        line = " ".join(text.split())
+        return escaped(line if len(line) <= SHOWN else f"{line[: SHOWN - 3]}...")
+
+    marks = [Override(f"{option('overrides')} {shown(override)}") for override in overrides]
+    marks += [Override(f"{name}={shown(level.partition('=')[2])}") for name, level in levels]
     texts = (*overrides, *(level for _, level in levels))
     for override, mark in zip(texts, marks, strict=True):
         root = _override(root, override, mark)
     return root, marks
-
-
-def _shown(override: str) -> str:
-    """Return an override in one line of moderate length."""
-    text = " ".join(override.split())
-    return escaped(text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}...")
 
 
 def _override(root: Node, override: str, name: Override) -> Node:
@@ -92,7 +91,8 @@ def _full_path(root: Node, path: list[str]) -> list[str]:
         return [*path[:2], *_by_factor(root, path[2:], BY_FACTOR[path[0], path[1]])]
     # A file has no parts: what has them is a factor of that name.
     of_factor = rest and entry and first in entry.factors.model_fields
-    if first in (*TOP_LEVEL, *_files_of(root)) and not (of_factor and first not in TOP_LEVEL):
+    files = (*FILES, *(entry.files if entry else ()))
+    if first in TOP_LEVEL or (first in files and not of_factor):
         return path
     if entry and entry.mappings.get(first) == first and find(root, [first]) is not None:
         return path  # a factor that stands at the top
@@ -120,12 +120,6 @@ def _entry_of(root: Node) -> ModelEntry | None:
     """Return what is known of the model that a document names, if it names one."""
     model = find(root, ["model"])
     return MODELS.get(str(to_value(model))) if model is not None else None
-
-
-def _files_of(root: Node) -> Iterable[str]:
-    """Return the keys of files: those of the model that a document names, and of our own."""
-    entry = _entry_of(root)
-    return (*FILES, *(entry.files if entry else ()))
 
 
 def _filled_in(root: Node, path: list[str], name: Override) -> Node:
@@ -178,7 +172,7 @@ def load_config(
         return source
     text, name, folder = _read(source)
     if isinstance(overrides, Mapping):
-        overrides = [f"{key}={_json(value)}" for key, value in overrides.items()]
+        overrides = [f"{key}={_as_yaml(value)}" for key, value in overrides.items()]
     root = parse(text, name)
     if root is None:
         raise InputError(f"{name}:1:1: the config is empty (it needs at least 'model: ...')")
@@ -201,14 +195,13 @@ def _families(names: Iterable[str]) -> list[str]:
     """Return names, those that differ after the first hyphen as one: there are many of them."""
     shown = []
     for family, members in groupby(names, lambda name: name.partition("-")[0]):
-        listed = list(members)
-        several = len(listed) > 1
-        shown += [name for name in listed if name == family or not several]
-        shown += [f"{family}-*"] * several
+        first, *others = members
+        shown += [first] if first == family or not others else []
+        shown += [f"{family}-*"] if others else []
     return shown
 
 
-def _json(value: object) -> str:
+def _as_yaml(value: object) -> str:
     """Write plain values, and arrays and scalars of numpy, as JSON, which is YAML."""
     return json.dumps(value, default=lambda array: array.tolist())
 
@@ -216,7 +209,7 @@ def _json(value: object) -> str:
 def _read(source: str | Path | Mapping[str, Any]) -> tuple[bytes, str, Path]:
     """Return the bytes of a config, its name in errors, the folder its paths start from."""
     if isinstance(source, Mapping):
-        return _json(source).encode(), "<mapping>", Path()
+        return _as_yaml(source).encode(), "<mapping>", Path()
     source = str(source)
     if source == "-":
         return _all_of(sys.stdin), "<stdin>", Path()
@@ -246,19 +239,14 @@ def _all_of(stream: TextIO) -> bytes:
 
 # Meanings of the shipped configs, from the comments that they begin with.
 
-_MODEL = re.compile(r"^model: *([a-z]+)", re.MULTILINE)
-
-_SENTENCE = re.compile(r"(.+?\.)(?: |$)")
-
 
 def listed() -> list[dict[str, str]]:
     """Return name, model and the first sentence about each shipped config."""
-    found = []
+    rows = []
     for name, path in shipped_configs().items():
         text = path.read_text(encoding="utf-8")
         comment = takewhile(lambda line: line.startswith("# "), text.splitlines())
         about = " ".join(line.removeprefix("# ") for line in comment)
-        (model,) = _MODEL.findall(text)
-        sentence = _SENTENCE.match(about)
-        found.append({"config": name, "model": model, "about": sentence[1] if sentence else about})
-    return found
+        (model,) = re.findall("^model: *([a-z]+)", text, re.MULTILINE)
+        rows.append({"config": name, "model": model, "about": re.split(r"(?<=\.) ", about)[0]})
+    return rows

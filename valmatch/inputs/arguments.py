@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from valmatch.errors import InputError, option
 from valmatch.text.suggestions import correction
@@ -69,6 +69,8 @@ LARGEST = 1e100
 """Largest size of the numbers of a problem or a design: squares and sums of them are finite."""
 
 
+T = TypeVar("T")
+
 PathLike: TypeAlias = "str | os.PathLike[str]"  # what a path may be given as
 
 MOST_NAME, MOST_PATH = 255, 4000
@@ -83,27 +85,6 @@ def whole(argument: str, value: object, range_of: str = "") -> int:
     raise _refused(argument, value, str(allowed))
 
 
-def level(argument: str, value: object) -> float:
-    """Return a number between 0 and 1, not next to them, such as a confidence level."""
-    return real(argument, value, *LEVEL, f"a number from {LEVEL[0]!r} to {LEVEL[1]!r}")
-
-
-def share(argument: str, value: object) -> float:
-    """Return a number from 0 to 1."""
-    return real(argument, value, 0.0, 1.0, "a number from 0 to 1")
-
-
-def deviation(argument: str, value: object) -> float:
-    """Return a standard deviation in points."""
-    low, high = DEVIATION
-    return real(argument, value, low, high, f"points from {low:g} to {high:g}")
-
-
-def seconds(argument: str, value: object) -> float:
-    """Return a time in seconds, math.inf for no limit."""
-    return real(argument, value, 0.0, math.inf, "a number of seconds >= 0")
-
-
 def real(argument: str, value: object, low: float, high: float, allowed: str) -> float:
     """Return a number that is neither too small nor too large."""
     number = isinstance(value, Real) and not isinstance(value, bool)
@@ -112,18 +93,30 @@ def real(argument: str, value: object, low: float, high: float, allowed: str) ->
     raise _refused(argument, value, allowed)
 
 
-def text(argument: str, value: object) -> str:
-    """Return a text."""
-    if isinstance(value, str):
-        return value
-    raise _refused(argument, value, "a string")
+def _within(low: float, high: float, allowed: str) -> Callable[[str, object], float]:
+    """Return what takes numbers of a range, named in words."""
+    return lambda argument, value: real(argument, value, low, high, allowed)
 
 
-def flag(argument: str, value: object) -> bool:
-    """Return whether something holds."""
-    if isinstance(value, bool):
-        return value
-    raise _refused(argument, value, "True or False")
+level = _within(*LEVEL, f"a number from {LEVEL[0]!r} to {LEVEL[1]!r}")
+share = _within(0.0, 1.0, "a number from 0 to 1")
+deviation = _within(*DEVIATION, f"points from {DEVIATION[0]:g} to {DEVIATION[1]:g}")
+seconds = _within(0.0, math.inf, "a number of seconds >= 0")
+
+
+def _instance(kind: type[T], allowed: str) -> Callable[[str, object], T]:
+    """Return what takes values of a type, named in words."""
+
+    def check(argument: str, value: object) -> T:
+        if isinstance(value, kind):
+            return value
+        raise _refused(argument, value, allowed)
+
+    return check
+
+
+text = _instance(str, "a string")
+flag = _instance(bool, "True or False")
 
 
 def mapping(argument: str, value: object) -> dict[str, Any]:

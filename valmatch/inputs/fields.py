@@ -88,24 +88,12 @@ class Factors(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _empty(cls, data: object) -> object:
-        return {} if data is None else data
-
-    @model_validator(mode="before")
-    @classmethod
-    def _in_units(cls, data: object) -> object:
-        """Read durations that are written with their unit."""
+    def _as_people_write(cls, data: object) -> object:
+        """Take null for an empty section; durations with a unit; names with commas for a list."""
         if not isinstance(data, dict):
-            return data
-        return {key: in_unit(value, _unit(cls, key)) for key, value in data.items()}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _names_in_a_line(cls, data: object) -> object:
-        """Take one name, or several by commas, for a list of them."""
-        if not isinstance(data, dict):
-            return data
-        return {key: _names(value, _choices(cls, key)) for key, value in data.items()}
+            return {} if data is None else data
+        in_units = {key: in_unit(value, _unit(cls, key)) for key, value in data.items()}
+        return {key: _names(value, _choices(cls, key)) for key, value in in_units.items()}
 
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant.

@@ -10,12 +10,12 @@ import os
 import platform
 import re
 import sys
-import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO
 
 from valmatch.errors import InputError, RunError
 from valmatch.execution.interruption import ENDINGS, held_signals
@@ -96,26 +96,14 @@ def write_bytes(path: Path, content: bytes) -> None:
 @contextmanager
 def write_binary(path: Path) -> Iterator[BinaryIO]:
     """Open a binary file that replaces `path` when the block ends well."""
-    temporary: Path | None = None
-
-    def remove() -> None:
-        if temporary:
-            temporary.unlink(missing_ok=True)
-
+    temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}{PART}")
+    remove = partial(temporary.unlink, missing_ok=True)
     ENDINGS.append(remove)
     try:
-        with held_signals():
-            file = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed below
-                "wb", dir=path.parent, prefix=f".{path.name}.", suffix=PART, delete=False
-            )
-            temporary = Path(file.name)
-        with file:
-            yield cast(BinaryIO, file)
+        with temporary.open("xb") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
         temporary.replace(path)
     except OSError as error:
         raise RunError(f"{path}: cannot be written: {error.strerror}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence, Sized
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -89,10 +89,8 @@ class ResultFiles:
 
     def header(self, name: str) -> list[str]:
         """Return the names of the columns of a CSV file."""
-        rows = self._rows(name)
-        _, header = next(rows, (1, []))
-        rows.close()
-        return header
+        with closing(self._rows(name)) as rows:
+            return next(rows, (1, []))[1]
 
     def rows(self, name: str, columns: Sequence[str]) -> Iterator[list[str]]:
         """Yield some columns of a CSV file row by row."""

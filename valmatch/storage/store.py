@@ -84,13 +84,14 @@ class Store:
         self.remarks: list[str] = []  # those on the replications made since
         self._responses = place.rows(ROWS, row_format(config, seed, model), indices)
         self.resumed = self._responses.done  # number of replications that an earlier run left
+        self._parts: list[RowFile | _Curves] = [self._responses]
         self._controls, self._curves = None, None
         if controls:
             self._controls = place.rows(CONTROLS, control_format(config, seed, model), indices)
+            self._parts.append(self._controls)
         if model.axes:
             self._curves = _Curves(place, model.axes.shape, indices)
-        parts = (self._responses, self._controls, self._curves)
-        self._parts = [part for part in parts if part is not None]
+            self._parts.append(self._curves)
 
     @property
     def done(self) -> int:
