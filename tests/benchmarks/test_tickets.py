@@ -14,13 +14,12 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from valmatch.matching.tickets.arrays import queue_of
+from valmatch.matching.tickets.arrays import arrays_of, queue_of
+from valmatch.matching.tickets.columns import Document, Service, tickets_of
 from valmatch.matching.tickets.driving import play
 from valmatch.matching.tickets.layout import Queue, World
-from valmatch.matching.tickets.playing import world_of
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
-from valmatch.rule_sets.worlds import Player, Service, Ticket
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
@@ -81,7 +80,7 @@ def table(further: int) -> Table:
     return found
 
 
-def stream(count: int, per_second: float | None) -> list[Ticket]:
+def stream(count: int, per_second: float | None) -> list[Document]:
     """Return tickets that join at a rate, or all at once."""
     rng = np.random.default_rng(1)
     gaps = rng.exponential(1.0 if per_second is None else 1.0 / per_second, count)
@@ -97,19 +96,25 @@ def stream(count: int, per_second: float | None) -> list[Ticket]:
         pings = apart[homes[k]] * rng.lognormal(0, 0.25, REGIONS)
         latency = {f"r{number}": max(1.0, float(int(ping))) for number, ping in enumerate(pings)}
         mode, party = "abcd"[rng.integers(4)], rng.normal(1500, 300)
-        players = tuple(
-            Player(f"p{k}.{i}", {"skill": float(int(skill)), "mode": mode}, latency)
+        players = [
+            {
+                "id": f"p{k}.{i}",
+                "attributes": {"skill": int(skill), "mode": mode},
+                "latency": latency,
+            }
             for i, skill in enumerate(rng.normal(party, 75, sizes[k]))
-        )
-        tickets.append(Ticket(f"t{k}", float(times[k]), players))
+        ]
+        tickets.append({"id": f"t{k}", "time": float(times[k]), "players": players})
     return tickets
 
 
-def world(tickets: list[Ticket], further: int = 0, counted: bool = False) -> World:
+def world(tickets: list[Document], further: int = 0, counted: bool = False) -> World:
     """Return the world of a setting; of tickets that join all at once a single pass."""
-    last = tickets[-1].time
+    last = tickets[-1]["time"]
     service = Service(timeout=120, horizon=last, review=1, passes=None if last else 1)
-    return world_of(table(further), tickets, service, "pass", counted)
+    rules = table(further)
+    columns = tickets_of(tickets, rules, np.zeros(3, np.uint64))
+    return arrays_of(rules, columns, service, "pass", counted)[0]
 
 
 SETTINGS = {

@@ -12,7 +12,7 @@ import pytest
 from tests.support.command import refusal, success
 from tests.support.folders import rows
 from valmatch.experiments.explain import simulated
-from valmatch.rule_sets.world_reading import WorldReading, world_text
+from valmatch.matching.tickets.reading import WorldReading
 
 RULES = {
     "ruleLanguageVersion": "1.0",
@@ -97,7 +97,7 @@ def test_it_says_what_a_replay_of_the_same_tickets_says(name: str, tmp_path: Pat
         rules["expansions"][0]["steps"][0]["waitTimeSeconds"] = 11
     text = json.dumps(rules)
     reading = WorldReading(world.table, world.tickets, world.service, (world.search,), text)
-    (tmp_path / "world.json").write_text("".join(world_text(reading)), encoding="utf-8")
+    (tmp_path / "world.json").write_text("".join(reading.text()), encoding="utf-8")
     success("rules", "replay", tmp_path / "world.json", "--out", tmp_path / "again")
     assert why(tmp_path / "again", chosen) == document
 

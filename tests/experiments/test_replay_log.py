@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rule_sets.test_event_log import event, text_of, ticket
+from tests.matching.test_event_log import event, text_of, ticket
 from tests.support.command import refusal, success, valmatch
 from tests.support.folders import rows
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from tests.support.published_worlds import party, solo, team, world
 from valmatch.matching.plain_tickets.explaining import Blocked, blocked, blockers, evenly
-from valmatch.matching.plain_tickets.pool import Pool, Proposal
+from valmatch.matching.plain_tickets.pool import Pool
+from valmatch.matching.tickets.columns import Search
 from valmatch.matching.tickets.playing import play
-from valmatch.rule_sets.world_reading import read_world
-from valmatch.rule_sets.worlds import Search
+from valmatch.matching.tickets.reading import WorldReading, read_world
 
 THREES = [team("red", 3, 3), team("blue", 3, 3)]
 
@@ -21,10 +21,14 @@ def starving(solos: int, parties: int) -> dict[str, Any]:
     return world(THREES, [*first, *(party(10 + k, [{}] * 3, 1.0 + k) for k in range(parties))])
 
 
-def pool_of(given: dict[str, Any], search: Search = "pass") -> Pool:
+def world_of(given: dict[str, Any]) -> WorldReading:
     read, problems = read_world(json.dumps(given))
     assert read is not None, problems
-    return Pool(read.table, read.tickets, read.service, search)
+    return read
+
+
+def pool_of(given: dict[str, Any], search: Search = "pass") -> Pool:
+    return Pool(*world_of(given)[:3], search)
 
 
 def test_one_old_ticket_starves_a_pool() -> None:
@@ -53,9 +57,9 @@ def test_an_exhaustive_search_lets_nobody_block() -> None:
 def test_a_world_is_looked_at_as_its_reviews_end() -> None:
     given = starving(1, 4)
     pool = pool_of(given)
-    outcome = play(pool.table, pool.tickets, pool.service, "pass")
+    outcome = play(*world_of(given)[:3], "pass")
     assert outcome.matches == []
-    found = blockers(pool, [])
+    found = blockers(pool, outcome)
     # At the first party nobody waits behind anybody; at the others there is a pair more.
     assert (found.reviews, found.looked) == (4, 4)
     assert [one.tickets for one in found.found] == [(1, 2), (1, 2), (1, 2, 3, 4)]
@@ -65,10 +69,9 @@ def test_a_world_is_looked_at_as_its_reviews_end() -> None:
 def test_who_has_a_match_waits_behind_nobody() -> None:
     given = starving(0, 4)
     pool = pool_of(given)
-    outcome = play(pool.table, pool.tickets, pool.service, "pass")
-    proposals = [Proposal(one.review, one.anchor, tuple(one.tickets)) for one in outcome.proposed]
-    assert len(proposals) == 2
-    assert blockers(pool, proposals) == (0, 0, [])
+    outcome = play(*world_of(given)[:3], "pass")
+    assert len(outcome.proposed) == 2
+    assert blockers(pool, outcome) == (0, 0, [])
 
 
 def test_reviews_at_even_distances() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.support.published_worlds import party, solo, team, world
 from valmatch.matching.plain_tickets.judging import Judge, Lack, PartialMatch, holds_from
 from valmatch.matching.plain_tickets.pool import Pool
-from valmatch.rule_sets.world_reading import read_world
+from valmatch.matching.tickets.reading import read_world
 
 ATTRIBUTES = [
     {"name": "skill", "type": "number", "default": 0},

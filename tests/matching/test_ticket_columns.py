@@ -14,12 +14,12 @@ from valmatch.matching.plain_tickets.pool import added
 from valmatch.matching.tickets.columns import (
     Lists,
     Maps,
+    Service,
     Texts,
     Tickets,
     Values,
     filled,
     has_value,
-    objects_of,
     tickets_of,
     values_of,
 )
@@ -27,7 +27,6 @@ from valmatch.matching.tickets.layout import COMPLETED, STATUSES
 from valmatch.matching.tickets.playing import play, play_columns
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
-from valmatch.rule_sets.worlds import Service
 
 RULES: dict[str, Any] = yaml.safe_load("""
 ruleLanguageVersion: '1.0'
@@ -98,9 +97,9 @@ def random_columns(seed: int, n: int = 60) -> Tickets:
 
 
 SERVICES = [
-    Service(60.0, 130.0, 1.0, seed=5),
-    Service(60.0, 130.0, None, acceptance=5.0, seed=5),
-    Service(45.0, 130.0, 2.0, batch_size=7, passes=2, seed=5),
+    Service(60.0, 130.0, 1.0),
+    Service(60.0, 130.0, None, acceptance=5.0),
+    Service(45.0, 130.0, 2.0, batch_size=7, passes=2),
 ]
 
 
@@ -109,7 +108,8 @@ def test_columns_are_played_like_objects(service: Service) -> None:
     matched = 0
     for seed in range(12):
         columns = random_columns(seed)
-        outcome = play(table(), objects_of(columns), service, "pass")
+        again = tickets_of(columns.documents(table()), table(), columns.rng_key)
+        outcome = play(table(), again, service, "pass")
         played = play_columns(table(), columns, service, "pass")
         assert [STATUSES.get(int(one), "") for one in played.statuses] == outcome.statuses
         assert played.ends.tolist() == outcome.times
@@ -161,23 +161,20 @@ def test_values_of_players_are_taken_and_filled(kind: str, given: list[object]) 
 
 
 def test_a_table_is_what_it_was_made_of() -> None:
-    columns = random_columns(2)._replace(ids=None)
-    again = tickets_of(objects_of(columns), table(), columns.rng_key)
-    taken = columns.take(np.arange(60))
-    for own in (again, taken):
-        assert objects_of(own) == objects_of(columns._replace(values=own.values))
-        for name in ("skill", "mode", "roles"):
-            assert own.values[name].tolist() == columns.values[name].tolist()
-    twice = objects_of(columns.take(np.array([1, 0, 1])))
-    assert [one.time for one in twice] == columns.times[[1, 0, 1]].tolist()
-    assert [len(one.players) for one in twice] == columns.sizes[[1, 0, 1]].tolist()
-    assert twice[0].players[0].attributes == twice[2].players[0].attributes
-    (first, second) = objects_of(columns.take(np.array([1, 0])))
-    assert (
-        first.players[0].attributes
-        == objects_of(columns.take(np.array([1])))[0].players[0].attributes
-    )
-    assert (first.time, second.time) == tuple(columns.times[[1, 0]])
+    columns = random_columns(2)
+    own = table()
+    documents = columns._replace(values={k: v for k, v in columns.values.items() if k != "unseen"})
+    written = documents.documents(own)
+    assert tickets_of(written, own, columns.rng_key).documents(own) == written
+    assert [one["id"] for one in written] == [str(k) for k in range(60)]
+    order = np.array([1, 0, 1])
+    twice = columns.take(order).documents(own)
+    for one, number in zip(twice, order.tolist(), strict=True):
+        assert one["time"] == columns.times[number]
+        assert len(one["players"]) == columns.sizes[number]
+    assert twice[0]["players"][0]["attributes"] == twice[2]["players"][0]["attributes"]
+    named = tickets_of(written, own, columns.rng_key).take(order).documents(own)
+    assert named == [written[k] for k in order]
 
 
 @pytest.mark.slow

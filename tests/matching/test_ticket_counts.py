@@ -13,7 +13,7 @@ from tests.support.ticket_worlds import plain_world, random_world
 from valmatch.matching.plain_tickets import searching
 from valmatch.matching.plain_tickets.judging import Judge
 from valmatch.matching.tickets.playing import play
-from valmatch.rule_sets.world_reading import read_world
+from valmatch.matching.tickets.reading import read_world
 
 Counts = dict[str, list[int]]
 

@@ -13,13 +13,12 @@ from tests.matching.test_ticket_columns import RULES, random_columns
 from tests.oracles.ticket_games import Server
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.tickets import games
-from valmatch.matching.tickets.columns import Tickets, objects_of
+from valmatch.matching.tickets.columns import Service, Tickets
 from valmatch.matching.tickets.games import Serving, play_with_games
 from valmatch.matching.tickets.layout import STATUSES
 from valmatch.rule_sets.flexmatch import read_rule_set
-from valmatch.rule_sets.worlds import Service
 
-SERVICES = [Service(20.0, 130.0, 1.0, seed=5), Service(30.0, 130.0, 2.0, acceptance=5.0, seed=5)]
+SERVICES = [Service(20.0, 130.0, 1.0), Service(30.0, 130.0, 2.0, acceptance=5.0)]
 
 
 def rule_set(sorts: bool, priority: str, age: str) -> dict[str, Any]:
@@ -46,13 +45,9 @@ def as_world(rules: dict[str, Any], columns: Tickets, service: Service) -> dict[
         "review": service.review,
         **({"acceptanceTimeoutSeconds": service.acceptance} if service.acceptance else {}),
     }
-    tickets = [
-        {**one._asdict(), "players": [{**p._asdict(), "team": None} for p in one.players]}
-        for one in objects_of(columns)
-    ]
-    for one in tickets:
-        del one["running"]
-    return {"ruleSet": rules, "config": config, "tickets": tickets}
+    table = read_rule_set(json.dumps(rules)).table
+    assert table is not None
+    return {"ruleSet": rules, "config": config, "tickets": columns.documents(table)}
 
 
 def random_stays(columns: Tickets, seed: int) -> Floats:
@@ -86,7 +81,7 @@ def test_games_run_as_in_plain_python(
     for seed in range(seeds):
         columns = random_columns(seed)
         stays = random_stays(columns, seed)
-        people = [player.id for one in objects_of(columns) for player in one.players]
+        people = columns.player_ids()
         twin = Server(
             as_world(rules, columns, service),
             40.0,
@@ -107,18 +102,18 @@ def test_games_run_as_in_plain_python(
         ]
         assert played.ends.tolist() == [one["time"] for one in ends]
         asked = twin.backfills
-        assert backfills.times.tolist() == [one.time for one in asked]
+        assert backfills.times.tolist() == [one["time"] for one in asked]
         assert [STATUSES[int(one)] for one in backfills.statuses] == [
-            answers["tickets"][one.id]["status"] for one in asked
+            answers["tickets"][one["id"]]["status"] for one in asked
         ]
-        assert backfills.ends.tolist() == [answers["tickets"][one.id]["time"] for one in asked]
+        assert backfills.ends.tolist() == [answers["tickets"][one["id"]]["time"] for one in asked]
         of = np.repeat(np.arange(len(asked)), backfills.sizes)
         for number, one in enumerate(asked):
             mine = zip(backfills.members[of == number], backfills.teams[of == number], strict=True)
             names = [team.name for team in table.teams]
             assert {(people[p], names[team]) for p, team in mine} == {
-                (player.id, player.team) for player in one.players
+                (player["id"], player["team"]) for player in one["players"]
             }
-            assert twin.games[backfills.matches[number]] is twin.asked_by[one.id]
+            assert twin.games[backfills.matches[number]] is twin.asked_by[one["id"]]
         filled += int(played.filled.sum())
     assert filled >= 2 * seeds

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.ticket_properties import Checker
 from tests.support.ticket_worlds import answers_of, random_world
-from valmatch.rule_sets.worlds import SEARCHES
+from valmatch.matching.tickets.columns import SEARCHES
 
 
 @pytest.mark.parametrize("seed", range(40))

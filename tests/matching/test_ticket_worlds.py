@@ -12,12 +12,11 @@ import pytest
 from tests.support.plain_matchmaker import played_by_both as both
 from tests.support.published_worlds import SKILL, ages, distance, party, solo, team, world
 from tests.support.ticket_worlds import in_tenths, plain_world, random_world
-from valmatch.matching.tickets.arrays import queue_of
+from valmatch.matching.tickets.arrays import arrays_of, queue_of
+from valmatch.matching.tickets.columns import Search
 from valmatch.matching.tickets.driving import play as play_kernel
 from valmatch.matching.tickets.playing import play as play_tickets
-from valmatch.matching.tickets.playing import world_of
-from valmatch.rule_sets.world_reading import read_world
-from valmatch.rule_sets.worlds import Search
+from valmatch.matching.tickets.reading import read_world
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
 
@@ -136,8 +135,8 @@ def test_there_is_room_for_proposals_that_are_refused_time_and_again(seed: int) 
         ticket["answers"] = [[seed % 3, k % 4 != seed % 4] for k in range(9)]
     read, problems = read_world(json.dumps(given))
     assert read is not None, problems
-    arrays = world_of(read.table, read.tickets, read.service, "pass")
-    queue, tickets = queue_of(arrays), len(read.tickets)
+    arrays, _ = arrays_of(read.table, read.tickets, read.service, "pass", True)
+    queue, tickets = queue_of(arrays), read.tickets.sizes.size
     roomy = queue._replace(
         matched=np.zeros((2, 100_000), np.int64), matches=np.zeros(1000, queue.matches.dtype)
     )

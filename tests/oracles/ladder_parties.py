@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
 from scipy.special import ndtri
 
 from tests.oracles.ladder import (
@@ -28,10 +29,8 @@ from tests.oracles.ladder import (
 from tests.oracles.ladder_world import BREAK, CONTINUE, PATIENCE, SKILL, World
 from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.plain_tickets.searching import Search
+from valmatch.matching.tickets.columns import Document, Service, tickets_of
 from valmatch.rule_sets.table import Steps, Table
-from valmatch.rule_sets.worlds import Player as Known
-from valmatch.rule_sets.worlds import Service
-from valmatch.rule_sets.worlds import Ticket as Waiting
 
 FRIENDS, BOND = 11, 12
 
@@ -101,23 +100,26 @@ class Flexmatch:
         return [time + wait for wait in self.table.waits]
 
     def review(self, now: float, changed: Sequence[int]) -> list[Sides]:
-        tickets = [
-            Waiting(
-                str(number),
-                time,
-                tuple(Known(str(k), {self.attribute: rating}, {}) for k, rating in players),
-            )
+        tickets: list[Document] = [
+            {
+                "id": str(number),
+                "time": time,
+                "players": [
+                    {"id": str(k), "attributes": {self.attribute: rating}} for k, rating in players
+                ],
+            }
             for number, (time, players) in enumerate(self.parties)
         ]
         service = Service(math.inf, math.inf)
-        search = Search(Pool(self.table, tickets, service, "pass"))
+        waiting_ones = tickets_of(tickets, self.table, np.zeros(3, np.uint64))
+        search = Search(Pool(self.table, waiting_ones, service, "pass"))
         waiting, found = list(range(len(tickets))), list[Sides]()
         while True:
             made = list(search.one_pass(waiting, now, 0))
             if not made:
                 break
             for _, match in made:
-                first, second = (tuple(int(one.id) for one in team) for team in match.teams)
+                first, second = (tuple(int(one["id"]) for one in team) for team in match.teams)
                 found.append((first, second))
                 waiting = [one for one in waiting if one not in match.tickets]
         self.parties = [self.parties[k] for k in waiting]

@@ -8,11 +8,11 @@ from collections import Counter
 from typing import Any
 
 from tests.support.ticket_worlds import replay_of
-from valmatch.matching.plain_tickets.pool import Pool, Proposal, reviews
+from valmatch.matching.plain_tickets.pool import Pool, reviews
 from valmatch.matching.plain_tickets.searching import MANY, Found, Search
-from valmatch.rule_sets.world_reading import read_world
-from valmatch.rule_sets.worlds import Search as SearchName
-from valmatch.rule_sets.worlds import Ticket
+from valmatch.matching.tickets.columns import Document
+from valmatch.matching.tickets.columns import Search as SearchName
+from valmatch.matching.tickets.reading import read_world
 
 
 class Matchmaker:
@@ -22,10 +22,10 @@ class Matchmaker:
         read, problems = read_world(json.dumps(world))
         assert read is not None, problems
         self.table, self.service, self.search = read.table, read.service, search
-        self.tickets: list[Ticket] = list(read.tickets)  # by age, as they are numbered
-        self.pool = Pool(read.table, self.tickets, read.service, search)
+        self.pool = Pool(read.table, read.tickets, read.service, search)
+        self.tickets = self.pool.tickets  # by age, as they are numbered
         self.waiting: list[int] = []
-        self.proposals: list[tuple[float, dict[str, Any], list[Ticket], bool]] = []
+        self.proposals: list[tuple[float, dict[str, Any], list[Document], bool]] = []
         self.asked, self.joined = Counter[str](), 0
         self.reviews: list[tuple[float, tuple[int, ...]]] = []  # when, and who waited
         self.ended: dict[str, dict[str, Any]] = {}
@@ -38,13 +38,13 @@ class Matchmaker:
             self.at(moment, later=moment > now)
             now = moment
         for ticket in self.tickets[: self.joined]:
-            if ticket.id not in self.ended:
+            if ticket["id"] not in self.ended:
                 self.end(ticket, "SEARCHING", self.service.horizon)
         return {"matches": self.matches, "tickets": self.ended}
 
     def next_moment(self, now: float) -> float:
         """Return the next moment at which something may happen; a proposal may end at once."""
-        moments = [wait + one.time for one in self.tickets for wait in (0.0, *self.table.waits)]
+        moments = [wait + one["time"] for one in self.tickets for wait in (0.0, *self.table.waits)]
         moments += [until for k in self.waiting for _, until in self.ends(k)]
         if self.service.review:
             moments.append(len(self.reviews) * self.service.review)
@@ -54,8 +54,8 @@ class Matchmaker:
     def ends(self, number: int) -> list[tuple[str, float]]:
         """Return how and when a ticket ends without a match."""
         one = self.tickets[number]
-        cancel = math.inf if one.cancel is None else one.cancel
-        return [("CANCELLED", cancel), ("TIMED_OUT", one.time + self.service.timeout)]
+        until = one["time"] + self.service.timeout
+        return [("CANCELLED", one.get("cancel", math.inf)), ("TIMED_OUT", until)]
 
     def at(self, now: float, later: bool) -> None:
         """Let happen what does at a moment, or does again as proposals end at once."""
@@ -64,13 +64,13 @@ class Matchmaker:
             for number in [k for k in sorted(self.waiting) if self.ends(k)[way][1] <= now]:
                 self.waiting.remove(number)
                 self.end(self.tickets[number], self.ends(number)[way][0], now)
-        while self.joined < len(self.tickets) and self.tickets[self.joined].time <= now:
+        while self.joined < len(self.tickets) and self.tickets[self.joined]["time"] <= now:
             self.waiting.append(self.joined)
             if self.ends(self.joined)[0][1] <= now:
                 self.end(self.tickets[self.waiting.pop()], "CANCELLED", now)
             self.joined, changed = self.joined + 1, True
         self.waiting.sort()
-        times = [self.tickets[k].time for k in self.waiting]
+        times = [self.tickets[k]["time"] for k in self.waiting]
         if self.service.review:
             due = len(self.reviews) * self.service.review == now
         else:
@@ -94,16 +94,16 @@ class Matchmaker:
         """Make a match, or ask for it to be accepted."""
         numbers, names = sorted(found.match.tickets), [team.name for team in self.table.teams]
         tickets = [self.tickets[k] for k in numbers]
-        teams = [sorted(player.id for player in team) for team in found.match.teams]
+        teams = [sorted(player["id"] for player in team) for team in found.match.teams]
         match = {
             "time": now,
-            "anchor": self.tickets[found.anchor].id,
-            "tickets": [one.id for one in tickets],
+            "anchor": self.tickets[found.anchor]["id"],
+            "tickets": [one["id"] for one in tickets],
             "teams": dict(zip(names, teams, strict=True)),
         }
         for number in numbers:
             self.waiting.remove(number)
-            self.asked[self.tickets[number].id] += 1
+            self.asked[self.tickets[number]["id"]] += 1
         answers = [self.answer(one) for one in tickets]
         refused = [answer[0] for answer in answers if answer and not answer[1]]
         accepted = not refused and None not in answers
@@ -115,12 +115,13 @@ class Matchmaker:
         else:
             self.proposals.append((now + wait, match, tickets, accepted))
 
-    def answer(self, ticket: Ticket) -> tuple[float, bool] | None:
+    def answer(self, ticket: Document) -> tuple[float, bool] | None:
         """Return when and what a ticket answers to its latest proposal; None for never."""
-        limit, number = self.service.acceptance, self.asked[ticket.id] - 1
-        if limit is None or ticket.running or number >= len(ticket.answers):
+        limit, number = self.service.acceptance, self.asked[ticket["id"]] - 1
+        answers = ticket.get("answers", ())
+        if limit is None or "backfill" in ticket or number >= len(answers):
             return 0.0, True
-        answer = ticket.answers[number]
+        answer = answers[number]
         return None if answer is None or answer[0] > limit else answer
 
     def end_proposals(self, now: float) -> bool:
@@ -140,15 +141,15 @@ class Matchmaker:
                     self.end(ticket, "CANCELLED", now)
         return len(self.waiting) > before
 
-    def complete(self, match: dict[str, Any], tickets: list[Ticket], now: float) -> None:
+    def complete(self, match: dict[str, Any], tickets: list[Document], now: float) -> None:
         """Note a match that is made."""
         self.matches.append({**match, "time": now})
         for ticket in tickets:
             self.end(ticket, "COMPLETED", now)
 
-    def end(self, ticket: Ticket, status: str, now: float) -> None:
+    def end(self, ticket: Document, status: str, now: float) -> None:
         """Note how and when a ticket ends."""
-        self.ended[ticket.id] = {"status": status, "time": now}
+        self.ended[ticket["id"]] = {"status": status, "time": now}
 
 
 def played_by_both(world: dict[str, Any], search: SearchName = "pass") -> dict[str, Any]:
@@ -160,9 +161,6 @@ def played_by_both(world: dict[str, Any], search: SearchName = "pass") -> dict[s
         answers: dict[str, Any] = played.answers()
         assert answers == expected, counted
         assert list(answers["tickets"]) == list(expected["tickets"]), counted
-    proposed = played.outcome.proposed
-    proposals = [Proposal(one.review, one.anchor, tuple(one.tickets)) for one in proposed]
-    found = reviews(twin.table, twin.tickets, twin.service, proposals)
-    looked = [(one.time, one.waiting) for one in found if one.waiting]
+    looked = [(one.time, one.waiting) for one in reviews(twin.pool, played.outcome)]
     assert looked == [one for one in twin.reviews if one[1]]  # at others nothing is to be said
     return answers

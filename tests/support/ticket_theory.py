@@ -10,10 +10,11 @@ import numpy as np
 
 from tests.support.ladder_theory import error_of, queue_and_abandoned
 from valmatch.kernels.arrays import Floats
+from valmatch.matching.tickets.columns import Document, Service
+from valmatch.matching.tickets.columns import tickets_of as table_of_tickets
 from valmatch.matching.tickets.playing import Outcome, play
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
-from valmatch.rule_sets.worlds import Player, Service, Ticket
 
 FOREVER = 1e7
 """Seconds after which tickets would leave."""
@@ -87,20 +88,22 @@ def far_duels(age: str, step: float) -> dict[str, Any]:
 
 def tickets_of(
     rng: np.random.Generator, rate: float, count: int, theta: float = 0.0
-) -> list[Ticket]:
+) -> list[Document]:
     """Return single players at the times of a Poisson process, cancelled at a rate theta."""
     times = np.cumsum(rng.exponential(1.0 / rate, count))
     cancels = times + rng.exponential(1.0 / theta, count) if theta else times
     return [
-        Ticket(f"t{k}", float(time), (Player(f"p{k}", {}, {}),), float(cancel) if theta else None)
+        {"id": f"t{k}", "time": time, "players": [{"id": f"p{k}"}]}
+        | ({"cancel": cancel} if theta else {})
         for k, (time, cancel) in enumerate(zip(times, cancels, strict=True))
     ]
 
 
-def played(table: Table, tickets: Sequence[Ticket], review: float | None, end: float) -> Outcome:
+def played(table: Table, tickets: Sequence[Document], review: float | None, end: float) -> Outcome:
     """Play tickets until some seconds after the last one."""
-    service = Service(FOREVER, tickets[-1].time + end, review)
-    return play(table, tickets, service, "pass")
+    service = Service(FOREVER, tickets[-1]["time"] + end, review)
+    columns = table_of_tickets(tickets, table, np.zeros(3, np.uint64))
+    return play(table, columns, service, "pass")
 
 
 def no_rules(players: int, rate: float, review: float, size: Size) -> Figure:
@@ -110,7 +113,7 @@ def no_rules(players: int, rate: float, review: float, size: Size) -> Figure:
         tickets = tickets_of(rng, rate, count)
         outcome = played(table_of(one_team(players, players)), tickets, review, 2 * review)
         waits = [
-            outcome.times[k] - tickets[k].time
+            outcome.times[k] - tickets[k]["time"]
             for k in outcome.ended
             if outcome.statuses[k] == "COMPLETED"
         ]
@@ -125,8 +128,8 @@ def patience(players: int, rate: float, theta: float, size: Size) -> tuple[Figur
     for rng in size.drawn(players, rate, theta):
         tickets = tickets_of(rng, rate, size.tickets, theta=theta)
         outcome = played(table, tickets, None, 0.0)
-        seconds = [outcome.times[k] - tickets[k].time for k in outcome.ended]
-        queues.append(sum(seconds) / tickets[-1].time)
+        seconds = [outcome.times[k] - tickets[k]["time"] for k in outcome.ended]
+        queues.append(sum(seconds) / tickets[-1]["time"])
         shares.append(outcome.statuses.count("CANCELLED") / len(tickets))
     queue, left = queue_and_abandoned(players, rate, 60.0 / theta)
     return Figure(queues, queue), Figure(shares, left)

@@ -7,9 +7,9 @@ import random
 from typing import Any
 
 from valmatch.experiments.replay_result import Played
+from valmatch.matching.tickets.columns import Search
 from valmatch.matching.tickets.playing import play
-from valmatch.rule_sets.world_reading import read_world
-from valmatch.rule_sets.worlds import Search
+from valmatch.matching.tickets.reading import read_world
 
 World = dict[str, Any]
 

@@ -7,7 +7,7 @@ import pytest
 from tests.support.plain_matchmaker import played_by_both
 from tests.support.ticket_properties import Checker
 from tests.support.ticket_worlds import answers_of, plain_world, random_world
-from valmatch.rule_sets.worlds import SEARCHES
+from valmatch.matching.tickets.columns import SEARCHES
 
 BLOCK = 250
 """Worlds of one test."""

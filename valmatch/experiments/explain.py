@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build
-from valmatch.experiments.replay_result import DONE, Ended, ends, proposals_of
+from valmatch.experiments.replay_result import DONE, Ended, ends
 from valmatch.experiments.run_manifests import SimulateManifest, config_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import read_text
 from valmatch.matching.plain_tickets.explaining import Failed, Reasons, explain
 from valmatch.matching.plain_tickets.judging import Lack, holds_from
-from valmatch.matching.plain_tickets.pool import Pool, Proposal, missing
+from valmatch.matching.plain_tickets.pool import Pool, missing
+from valmatch.matching.tickets.columns import SEARCHES, Document, Search
 from valmatch.matching.tickets.playing import Outcome, play
+from valmatch.matching.tickets.reading import WorldReading, read_world
 from valmatch.models.tickets.model import TicketsModel, TicketWorld
 from valmatch.rule_sets.types import OF_PREDICATE
-from valmatch.rule_sets.world_reading import WorldReading, read_world
-from valmatch.rule_sets.worlds import SEARCHES, Search, Ticket
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.manifest import Manifest, command_of, read_manifest
 from valmatch.text.suggestions import closest_name
@@ -52,7 +52,7 @@ def explain_ticket(folder: PathLike, ticket: str, *, search: str | None = None) 
         made, outcome = simulated(path)
         world = WorldReading(made.table, made.tickets, made.service, (made.search,))
         outcomes[made.search] = outcome
-    names = [one.id for one in world.tickets]
+    names = [world.tickets.name(number) for number in range(world.tickets.sizes.size)]
     if ticket not in names:
         near = closest_name(ticket, names)
         meant = f" (did you mean {near}?)" if near else f" of {len(names):,}"
@@ -67,7 +67,7 @@ def explain_ticket(folder: PathLike, ticket: str, *, search: str | None = None) 
         ended = ends(outcome)
         if number not in ended:
             raise InputError(f"{path}: {ticket} joined after the horizon")
-        (documents[one],) = explained(Pool(*inputs), proposals_of(outcome), ended, number)
+        (documents[one],) = explained(Pool(*inputs), outcome, ended, number)
     return Explanation(world, documents)
 
 
@@ -91,10 +91,9 @@ def simulated(folder: Path) -> tuple[TicketWorld, Outcome]:
     model = build(config)
     if not isinstance(model, TicketsModel):
         raise InputError(f"{folder}: is of the model {config.model}, and tickets alone has tickets")
-    address = manifest.seed, manifest.replication
     inputs = model.draw(Streams(manifest.seed), manifest.replication)
     try:
-        world = model.world(inputs, *address)
+        world = model.world(inputs)
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
     return world, play(*world, counted=False)
@@ -105,7 +104,7 @@ def simulated(folder: Path) -> tuple[TicketWorld, Outcome]:
 
 def explained(
     pool: Pool,
-    proposals: Sequence[Proposal],
+    outcome: Outcome,
     ended: Mapping[int, Ended],
     ticket: int | None = None,
 ) -> list[dict[str, Any]]:
@@ -113,7 +112,7 @@ def explained(
     waiting = [k for k in sorted(ended) if ended[k].status != DONE]
     chosen = waiting if ticket is None else [ticket]
     until = max((ended[k].time for k in chosen), default=0.0)
-    reasons = explain(pool, proposals, chosen, until)
+    reasons = explain(pool, outcome, chosen, until)
     return [explanation(pool, reasons[k], ended[k]) for k in chosen]
 
 
@@ -134,13 +133,16 @@ def explanation(pool: Pool, reasons: Reasons, ended: Ended) -> dict[str, Any]:
     ]
     return {
         "search": pool.search,
-        "ticket": ticket.id,
-        "players": _players(ticket),
+        "ticket": ticket["id"],
+        "players": [
+            {key: player[key] for key in ("id", "attributes", "latency")}
+            for player in ticket["players"]
+        ],
         "region": region(ticket),
-        "joined": ticket.time,
+        "joined": ticket["time"],
         "status": ended.status,
         "ended": ended.time,
-        "waited": ended.time - ticket.time,
+        "waited": ended.time - ticket["time"],
         "unmatchable": missing(pool.table, ticket),
         "reviews": reasons.reviews,
         "looked_at": reasons.looked,
@@ -157,25 +159,17 @@ def explanation(pool: Pool, reasons: Reasons, ended: Ended) -> dict[str, Any]:
         "nearest": _failed(pool, reasons.ticket, reasons.nearest, None),
         "fullest": _failed(pool, reasons.ticket, reasons.fullest, None),
         "blocked_by": [
-            {"tickets": [pool.tickets[k].id for k in by], "reviews": count}
+            {"tickets": [pool.tickets[k]["id"] for k in by], "reviews": count}
             for by, count in reasons.blocked.most_common()
         ],
     }
 
 
-def _players(ticket: Ticket) -> list[dict[str, Any]]:
-    """Return who is in a ticket."""
-    return [
-        {"id": one.id, "attributes": one.attributes, "latency": one.latency}
-        for one in ticket.players
-    ]
-
-
-def region(ticket: Ticket) -> str | None:
+def region(ticket: Document) -> str | None:
     """Return the region with the lowest mean latency, of those that all report; None of none."""
-    first, *others = (one.latency for one in ticket.players)
+    first, *others = (one["latency"] for one in ticket["players"])
     both = [name for name in first if all(name in other for other in others)]
-    total = {name: sum(one.latency[name] for one in ticket.players) for name in both}
+    total = {name: sum(one["latency"][name] for one in ticket["players"]) for name in both}
     return min(total, key=lambda name: (total[name], name), default=None)
 
 
@@ -193,8 +187,8 @@ def _failed(
     return {
         "time": failed.time,
         "age": failed.time - match.born,
-        "anchor": pool.tickets[match.tickets[0]].id,
-        "with": [pool.tickets[k].id for k in match.tickets if k != ticket],
+        "anchor": pool.tickets[match.tickets[0]]["id"],
+        "with": [pool.tickets[k]["id"] for k in match.tickets if k != ticket],
         "players": match.players,
         "teams": {
             team.name: {"players": len(players), "least": least, "most": most}

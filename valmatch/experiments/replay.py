@@ -16,19 +16,23 @@ from valmatch.experiments.replay_result import (
     Played,
     ReplayedTickets,
     ends,
-    proposals_of,
     tables_of,
 )
 from valmatch.inputs import arguments
 from valmatch.inputs.files import read_text, sha256
 from valmatch.matching.plain_tickets.explaining import blockers
 from valmatch.matching.plain_tickets.pool import Pool
+from valmatch.matching.tickets.columns import MOST_REVIEWS, SEARCHES, Document, Service
+from valmatch.matching.tickets.event_log import (
+    TIMEOUT,
+    EventLog,
+    is_event_log,
+    read_events,
+    world_of_log,
+)
 from valmatch.matching.tickets.playing import play
-from valmatch.rule_sets.event_log import TIMEOUT, EventLog, is_event_log, read_events, world_of_log
-from valmatch.rule_sets.files import as_remarks, in_line, is_yaml, read_rule_file
-from valmatch.rule_sets.json_text import Problem, plain
-from valmatch.rule_sets.table import Table
-from valmatch.rule_sets.world_reading import (
+from valmatch.matching.tickets.reading import (
+    LATENCIES,
     WorldReading,
     has_world,
     read_lines,
@@ -36,9 +40,10 @@ from valmatch.rule_sets.world_reading import (
     read_player_table,
     read_table,
     read_world,
-    world_text,
 )
-from valmatch.rule_sets.worlds import LATENCIES, MOST_REVIEWS, SEARCHES, Player, Service
+from valmatch.rule_sets.files import as_remarks, in_line, is_yaml, read_rule_file
+from valmatch.rule_sets.json_text import Problem, plain
+from valmatch.rule_sets.table import Table
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Warnings
 from valmatch.storage.run_folder import RunFolder
@@ -114,13 +119,14 @@ class ReplayInput:
             raise InputError(f"{listed}: is no log of events; its tickets say all of their players")
         tickets, problems = (read_table if is_table else read_lines)(listing, reading.table)
         _report(listed, problems, warn)
-        last = tickets[-1].time if tickets else 0.0
+        assert tickets is not None
+        last = float(tickets.times.max(initial=0.0))
         patience = TIMEOUT if self.timeout is None else self.timeout
         service = Service(patience, last + patience, review)
         _check_reviews(listed, service)
-        return WorldReading(reading.table, tickets or (), service, ("pass",), rules), None
+        return WorldReading(reading.table, tickets, service, ("pass",), rules), None
 
-    def _players(self, table: Table, warn: Warn) -> dict[str, Player]:
+    def _players(self, table: Table, warn: Warn) -> dict[str, Document]:
         """Return what is known of players, by id; nothing without a file."""
         if self.players is None:
             return {}
@@ -198,11 +204,10 @@ def _play(
     for search in world.searches:
         inputs = (world.table, world.tickets, world.service, search)
         outcome, pool = play(*inputs), Pool(*inputs)
-        proposals = proposals_of(outcome)
-        behind = blockers(pool, proposals) if search == "pass" else None
+        behind = blockers(pool, outcome) if search == "pass" else None
         made.append(Played(world, search, outcome, log, behind))
         if explain:
-            reasons += explained(pool, proposals, ends(outcome))
+            reasons += explained(pool, outcome, ends(outcome))
     return made, reasons if explain else None
 
 
@@ -226,7 +231,7 @@ def _write(
     texts = {
         SUMMARY: [to_json(result.summary())],
         "result.json": [to_json({one.search: one.answers() for one in played})],
-        "world.json": world_text(played[0].world),
+        "world.json": played[0].world.text(),
         "proposals.jsonl": [line for one in played for line in one.proposal_lines()],
     }
     if played[0].log:

@@ -12,12 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
-from valmatch.matching.plain_tickets.pool import Proposal, missing
+from valmatch.matching.tickets.columns import Search
+from valmatch.matching.tickets.event_log import EventLog
+from valmatch.matching.tickets.reading import WorldReading
 from valmatch.rule_sets.descriptions import stepped
-from valmatch.rule_sets.event_log import EventLog, matches_of
 from valmatch.rule_sets.types import spelled
-from valmatch.rule_sets.world_reading import WorldReading
-from valmatch.rule_sets.worlds import Search
 from valmatch.storage.result_files import damaged
 from valmatch.storage.results import Result, warnings_entry, warnings_in
 
@@ -43,11 +42,6 @@ class Ended(NamedTuple):
 def ends(outcome: Outcome) -> dict[int, Ended]:
     """Return how each ticket ended."""
     return {k: Ended(outcome.statuses[k], outcome.times[k]) for k in outcome.ended}
-
-
-def proposals_of(outcome: Outcome) -> list[Proposal]:
-    """Return all that was proposed, in order."""
-    return [Proposal(one.review, one.anchor, tuple(one.tickets)) for one in outcome.proposed]
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -83,10 +77,9 @@ class Side:
 
 def side_of_log(log: EventLog) -> Side:
     """Return what a log says of its tickets."""
-    numbers = {one.id: number for number, one in enumerate(log.tickets)}
-    waits = [round(t.end - t.time, 3) if t.status == DONE else None for t in log.tickets]
-    matches = [frozenset(numbers[one.id] for one in tickets) for tickets in matches_of(log)]
-    return Side([one.status for one in log.tickets], waits, matches)
+    ends = zip(log.waits, log.ends, strict=True)
+    waits = [round(wait, 3) if one.status == DONE else None for wait, one in ends]
+    return Side([one.status for one in log.ends], waits, list(map(frozenset, log.matches)))
 
 
 @dataclass(frozen=True)
@@ -107,10 +100,11 @@ class Played:
     @cached_property
     def by_rules(self) -> Side:
         """What came of the tickets, as a log says it."""
-        waits: list[float | None] = [None] * len(self.world.tickets)
+        times = self.world.tickets.times.tolist()
+        waits: list[float | None] = [None] * len(times)
         for match in self.matches:
             for ticket in match.tickets:
-                waits[ticket] = match.proposed - self.world.tickets[ticket].time
+                waits[ticket] = match.proposed - times[ticket]
         statuses = [status or "SEARCHING" for status in self.outcome.statuses]
         return Side(statuses, waits, [frozenset(match.tickets) for match in self.matches])
 
@@ -127,20 +121,20 @@ class Played:
 
     def names(self, tickets: Sequence[int]) -> list[str]:
         """Return the ids of tickets."""
-        return [self.world.tickets[ticket].id for ticket in tickets]
+        return [self.world.tickets.names[ticket] for ticket in tickets]
 
     def numbers(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds of the search."""
         outcome, tickets = self.outcome, self.world.tickets
         done = [k for k in outcome.ended if outcome.statuses[k] == DONE]
-        players, statuses = sum(len(tickets[k].players) for k in done), Counter(outcome.statuses)
+        players, statuses = int(tickets.sizes[done].sum()), Counter(outcome.statuses)
         rules = zip(self.world.table.rules, outcome.judged.tolist(), strict=True)
         return {
-            "tickets": len(tickets),
+            "tickets": tickets.sizes.size,
             "matches": len(self.matches),
             "matched": len(done),
             **{name.lower(): statuses[name] for name in ("TIMED_OUT", "CANCELLED", "SEARCHING")},
-            "time_to_match": _mean([outcome.times[k] - tickets[k].time for k in done]),
+            "time_to_match": _mean([outcome.times[k] - float(tickets.times[k]) for k in done]),
             "players_per_match": players / len(self.matches) if self.matches else None,
             "rules": {
                 rule.name: {"passed": passed, "failed": failed} for rule, (passed, failed) in rules
@@ -184,18 +178,18 @@ class Played:
 
     def answers(self) -> dict[str, Any]:
         """Return what ``result.json`` holds: the matches, and how each ticket ended."""
-        teams, tickets = [team.name for team in self.world.table.teams], self.world.tickets
+        teams, names = [team.name for team in self.world.table.teams], self.world.tickets.names
         return {
             "matches": [
                 {
                     "time": match.time,
-                    "anchor": tickets[match.anchor].id,
+                    "anchor": names[match.anchor],
                     "tickets": self.names(match.tickets),
                     "teams": dict(zip(teams, match.teams, strict=True)),
                 }
                 for match in self.matches
             ],
-            "tickets": {tickets[k].id: one._asdict() for k, one in ends(self.outcome).items()},
+            "tickets": {names[k]: one._asdict() for k, one in ends(self.outcome).items()},
         }
 
     def proposal_lines(self) -> list[str]:
@@ -205,7 +199,7 @@ class Played:
                 "search": self.search,
                 "time": one.proposed,
                 "review": one.review,
-                "anchor": self.world.tickets[one.anchor].id,
+                "anchor": self.world.tickets.names[one.anchor],
                 "tickets": self.names(one.tickets),
             }
             for one in self.outcome.proposed
@@ -246,35 +240,44 @@ class Played:
                 if ticket not in most or reviews > most[ticket][0]:
                     most[ticket] = reviews, by
         match_of = {k: number for number, one in enumerate(self.matches) for k in one.tickets}
+        tickets, attributes = self.world.tickets, self.world.table.attributes
+        lacks = {one.name: tickets.lacks(one).tolist() for one in attributes}
         rows: list[tuple[Any, ...]] = []
-        for k, one in enumerate(self.world.tickets):
-            status, lacks = outcome.statuses[k], " ".join(missing(self.world.table, one))
+        columns = (tickets.names, tickets.times.tolist(), tickets.sizes.tolist())
+        for k, start in enumerate(zip(*columns, strict=True)):
+            status = outcome.statuses[k]
             end = outcome.times[k] if status else None
-            wait = None if end is None else end - one.time
+            wait = None if end is None else end - start[1]
+            lacking = " ".join(name for name, of in lacks.items() if of[k])
             behind = " ".join(self.names(most[k][1] if k in most else ()))
-            start = (one.id, one.time, len(one.players), status, end, wait)
-            rows.append((*start, match_of.get(k), lacks, behind))
+            rows.append((*start, status, end, wait, match_of.get(k), lacking, behind))
         return rows
 
     def _match(self, number: int, match: Match) -> tuple[Any, ...]:
-        anchor, players = self.world.tickets[match.anchor].id, sum(map(len, match.teams))
+        anchor, players = self.world.tickets.names[match.anchor], sum(map(len, match.teams))
         times = (match.time, match.proposed)
         return number, *times, anchor, len(match.tickets), players, self._age(match)
 
     def _age(self, match: Match) -> float:
         """Return the age that the steps of a match went by."""
-        times = [self.world.tickets[ticket].time for ticket in match.tickets]
-        return match.proposed - (min(times) if self.world.table.oldest else max(times))
+        times = self.world.tickets.times[match.tickets].tolist()
+        return float(match.proposed - (min(times) if self.world.table.oldest else max(times)))
 
     def _players(self) -> list[tuple[Any, ...]]:
         """Return a row for each player of a match."""
-        tickets, rows = self.world.tickets, []
+        tickets, ids, rows = self.world.tickets, self.world.tickets.player_ids(), []
+        firsts, times = tickets.firsts, tickets.times.tolist()
         for number, match in enumerate(self.matches):
-            ticket_of = {one.id: tickets[k] for k in match.tickets for one in tickets[k].players}
+            ticket_of = {
+                player: k
+                for k in match.tickets
+                for player in ids[firsts[k] : firsts[k] + tickets.sizes[k]]
+            }
             for team, players in zip(self.world.table.teams, match.teams, strict=True):
                 for player in players:
-                    ticket = ticket_of[player]
-                    rows.append((number, team.name, player, ticket.id, match.time - ticket.time))
+                    k = ticket_of[player]
+                    own = (player, tickets.names[k], match.time - times[k])
+                    rows.append((number, team.name, *own))
         return rows
 
     def _steps(self) -> list[tuple[Any, ...]]:
@@ -291,8 +294,9 @@ class Played:
         """Return how each ticket ended, and how it did in the game's log."""
         rules, logged = self.by_rules, side_of_log(log)
         rows = zip(rules.statuses, rules.waits, logged.statuses, logged.waits, strict=True)
-        tickets = zip(self.world.tickets, log.tickets, rows, strict=True)
-        return [(one.id, len(one.players), *row, event.match) for one, event, row in tickets]
+        own, sizes = self.world.tickets.names, self.world.tickets.sizes.tolist()
+        tickets = zip(own, sizes, log.ends, rows, strict=True)
+        return [(name, size, *row, end.match) for name, size, end, row in tickets]
 
 
 def tables_of(played: Sequence[Played]) -> dict[str, Columns]:

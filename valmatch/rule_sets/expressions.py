@@ -122,22 +122,21 @@ def _teams(names: str, known: Known) -> tuple[tuple[int, ...], bool]:
 
 def _applied(function: str, of: Aggregate) -> Aggregate:
     """Return a function of an aggregate."""
-    kind, depth = of.kind, of.depth
+    kind, least, wanted = of.kind, 1, "a list"
     if function in NUMERIC:
-        fits, depth, takes = kind == "number" and depth >= 1, depth - 1, "a list of numbers"
+        fits, wanted = kind == "number", "a list of numbers"
     elif function == "count":
-        fits, depth, takes = depth >= 1, depth - 1, "a list"
-        kind = "number"
+        fits, kind = True, "number"
     elif function == "flatten":
-        fits, depth, takes = depth >= 2, depth - 1, "a list of lists"
+        fits, least, wanted = True, 2, "a list of lists"
     else:
-        fits, depth, takes = kind == "text" and depth >= 2, depth - 1, "a list of lists of strings"
-    if not fits:
-        raise ExpressionFault(f"{function} takes {takes}, not {described(of)}")
-    return of._replace(functions=(*of.functions, function), kind=kind, depth=depth)
+        fits, least, wanted = kind == "text", 2, "a list of lists of strings"
+    if not fits or of.depth < least:
+        raise ExpressionFault(f"{function} takes {wanted}, not {described(of.kind, of.depth)}")
+    return of._replace(functions=(*of.functions, function), kind=kind, depth=of.depth - 1)
 
 
-def described(of: Aggregate) -> str:
-    """Return of what kind and depth an aggregate is, in words."""
-    one = {"number": "number", "text": "string", "player": "player", "team": "team"}[of.kind]
-    return f"a {one}" if of.depth == 0 else f"a {'list of ' + 'lists of ' * (of.depth - 1)}{one}s"
+def described(kind: Kind, depth: int) -> str:
+    """Return what has a kind and a depth, in words."""
+    name = {"number": "number", "text": "string", "player": "player", "team": "team"}[kind]
+    return f"a {name}" if depth == 0 else f"a list of {'lists of ' * (depth - 1)}{name}s"

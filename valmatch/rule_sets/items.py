@@ -147,3 +147,8 @@ class Item:
         """Return the objects of a list."""
         found = self.list_of(key, "object", required, empty)
         return [Item(node, self.problems, self.lenient, self.nulls) for node in found]
+
+    def item(self, key: str) -> Item | None:
+        """Return the object of a key, None where there is none."""
+        node = self.get(key, "object")
+        return Item(node, self.problems, self.lenient, self.nulls) if node else None

@@ -7,10 +7,10 @@ the former forums where they are named.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from valmatch.rule_sets.expressions import (
     ExpressionFault,
@@ -26,6 +26,7 @@ from valmatch.rule_sets.table import (
     Combined,
     Compared,
     Counted,
+    Kind,
     Ordered,
     Party,
     Predicate,
@@ -50,20 +51,28 @@ class Expansion(NamedTuple):
     steps: tuple[tuple[float, Item], ...]
 
 
+class Earlier(NamedTuple):
+    """A rule that stands before another one."""
+
+    number: int  # in the table; below 0 where the rule has a fault
+    kind: str  # what the rule set calls its type; "" where that is unknown
+
+
 class Context(NamedTuple):
     """What a rule may refer to."""
 
     known: Known  # attributes and teams
-    earlier: dict[str, int]  # the numbers of the rules before it
-    combined: dict[str, str]  # the types of the rules before it
+    earlier: dict[str, Earlier]  # the rules before it, by name
     expansions: dict[str, Expansion]  # steps by target
-    used: set[str]  # targets that something has been found for
+    used: set[str]  # targets that there is something for
 
     def attribute(self, item: Item, key: str) -> int | None:
         """Return the number of the attribute that a key names, reporting an unknown one."""
-        numbers = self.known.numbers
-        name = item.choice(key, list(numbers), required=True)
-        return None if name is None else numbers[name]
+        name = item.text(key, required=True)
+        if name is not None and name not in self.known.numbers:
+            near = hint(name, self.known.numbers)
+            item.error(key, f"no attribute {shown(name)} is declared ({near})")
+        return self.known.numbers.get(name or "")
 
     def stepped(
         self, item: Item, target: str, key: str, read: Callable[[Item, str], T | None]
@@ -71,15 +80,18 @@ class Context(NamedTuple):
         """Return a value of a rule or team with its steps; None where it has none."""
         if key not in item.members:
             return None
-        first: Any = read(item, key)
         name = f"{target}.{key}"
         self.used.add(name)
-        expansion = self.expansions.get(name)
-        steps = expansion.steps if expansion else ()
-        later: list[Any] = [read(step, "value") for _, step in steps]
-        if first is None or None in later:
-            return None
-        return Steps(tuple(wait for wait, _ in steps), (first, *later))
+        steps = self.expansions[name].steps if name in self.expansions else ()
+        values: list[Any] = [read(item, key), *(read(step, "value") for _, step in steps)]
+        return None if None in values else Steps(tuple(wait for wait, _ in steps), tuple(values))
+
+
+class Names(NamedTuple):
+    """Names of a table by number."""
+
+    attributes: Sequence[str]
+    rules: Sequence[str]
 
 
 class RuleType(NamedTuple):
@@ -96,28 +108,26 @@ class RuleType(NamedTuple):
     large: bool = False  # whether large matches know it
 
 
-class Names(NamedTuple):
-    """Names of a table by number."""
-
-    attributes: Sequence[str]
-    rules: Sequence[str]
-
-
 def read_party(item: Item) -> Party:
     """Return what of its players stands for a ticket."""
-    value = item.choice("partyAggregation", PARTIES)
-    return next((party for party in PARTIES if party == value), "avg")
+    return cast(Party, item.choice("partyAggregation", PARTIES) or "avg")
 
 
-def read_measures(item: Item, context: Context) -> tuple[Aggregate, ...]:
-    """Return the measurements of a rule, as a list or alone."""
+def read_measures(
+    item: Item, context: Context, kinds: Collection[str], depth: int, wanted: str
+) -> tuple[Aggregate, ...]:
+    """Return the measurements of a rule, as a list or alone; those of another kind are reported."""
     member = item.members.get("measurements")
     if member and member.kind == "string":
         nodes = [member]
     else:
         nodes = list(item.list_of("measurements", "string", True, "no measurement"))
-    found = [_expression(node, item, context) for node in nodes]
-    return tuple(one for one in found if one)
+    measures = [one for node in nodes if (one := _expression(node, item, context))]
+    for measure in measures:
+        if measure.kind not in kinds or measure.depth < depth:
+            found = described(measure.kind, measure.depth)
+            item.error("measurements", f"{wanted} needed, not {found}")
+    return tuple(measures)
 
 
 def _expression(node: Node, item: Item, context: Context) -> Aggregate | None:
@@ -129,53 +139,42 @@ def _expression(node: Node, item: Item, context: Context) -> Aggregate | None:
         return None
 
 
-def reference_reader(context: Context) -> Callable[[Item, str], Value | None]:
-    """Return a reader of references: numbers, expressions, and strings that are meant literally."""
+def read_reference(context: Context, item: Item, target: str) -> Steps | None:
+    """Return a reference: a number, an expression, or a string that is meant literally."""
 
     def read(item: Item, key: str) -> Value | None:
         node = item.members[key]
         if node.kind == "number":
             return item.number(key)
-        if node.kind == "string":
-            text = str(node.value)
-            if is_expression(text):
-                return _expression(node, item, context)
-            return text
-        item.error(key, "a number, a string or an expression is needed")
-        return None
+        if node.kind != "string":
+            item.error(key, "a number, a string or an expression is needed")
+            return None
+        text = str(node.value)
+        return _expression(node, item, context) if is_expression(text) else text
 
-    return read
+    return context.stepped(item, target, "referenceValue", read)
 
 
-def check_reference(item: Item, key: str, reference: Steps, kind: str, depth: int) -> bool:
-    """Report a reference that is not of a kind and depth at every age; return whether it is."""
-    wanted = described(_plain(kind, depth))
+def is_reference(item: Item, reference: Steps, kind: Kind, depth: int) -> bool:
+    """Return whether a reference is of a kind and depth at every age, reporting one that is not."""
     for value in reference.values:
-        found = value if isinstance(value, Aggregate) else _plain(_kind(value), 0)
-        if (found.kind, found.depth) != (kind, depth):
-            item.error(key, f"{wanted} is needed, not {described(found)}")
+        found: tuple[Kind, int] = "text" if isinstance(value, str) else "number", 0
+        if isinstance(value, Aggregate):
+            found = value.kind, value.depth
+        if found != (kind, depth):
+            wanted = described(kind, depth)
+            item.error("referenceValue", f"{wanted} is needed, not {described(*found)}")
             return False
     return True
-
-
-def _kind(value: object) -> str:
-    return "text" if isinstance(value, str) else "number"
-
-
-def _plain(kind: str, depth: int) -> Aggregate:
-    """Return an aggregate of a kind and depth, for `described`."""
-    return Aggregate("", (), False, "", (), kind, depth)  # type: ignore[arg-type]
 
 
 def amount(steps: Steps | None) -> str:
     """Return a value with its steps in words: ``10 (50 from 5 s, 100 from 15 s)``."""
     if steps is None:
         return ""
-    first, *later = (spelled(value) for value in steps.values)
-    further = ", ".join(
-        f"{value} from {wait:g} s" for value, wait in zip(later, steps.waits, strict=True)
-    )
-    return f"{first} ({further})" if further else first
+    first, *later = map(spelled, steps.values)
+    further = [f"{value} from {wait:g} s" for value, wait in zip(later, steps.waits, strict=True)]
+    return f"{first} ({', '.join(further)})" if further else first
 
 
 def spelled(value: object) -> str:
@@ -208,18 +207,15 @@ _distance = partial(Item.number, quoted=True, least=0)
 
 def _read_distance(item: Item, target: str, context: Context) -> Within | None:
     read_party(item)
-    measures = read_measures(item, context)
-    for measure in measures:
-        if measure.kind != "number":
-            item.error("measurements", f"numbers are needed, not {described(measure)}")
+    measures = read_measures(item, context, ("number",), 0, "numbers are")
     if "referenceValue" not in item.members:
         item.error("", "no referenceValue (a number or an expression is needed)")
     if not {"minDistance", "maxDistance"} & set(item.members):
         item.error("", "neither minDistance nor maxDistance")
-    reference = context.stepped(item, target, "referenceValue", reference_reader(context))
+    reference = read_reference(context, item, target)
     least = context.stepped(item, target, "minDistance", _distance)
     most = context.stepped(item, target, "maxDistance", _distance)
-    if reference is None or not check_reference(item, "referenceValue", reference, "number", 0):
+    if reference is None or not is_reference(item, reference, "number", 0):
         return None
     return Within(measures, reference, least, most)
 
@@ -242,56 +238,49 @@ DISTANCE = RuleType(
 # over each innermost list. Comparisons see the players' own values, whatever partyAggregation
 # says (the service's staff, thread QUxOsRFXlpT1e85gJvlX-YoA of re:Post).
 
-OPERATIONS = ("<", "<=", "=", "!=", ">", ">=")
 EQUALITIES = ("=", "!=")
+WORDS = {
+    "<": "below",
+    "<=": "at most",
+    "=": "equal to",
+    "!=": "other than",
+    ">": "above",
+    ">=": "at least",
+}
+"""Operations, and how they are said."""
 
 
 def _read_comparison(item: Item, target: str, context: Context) -> Compared | None:
     read_party(item)
-    measures = read_measures(item, context)
-    operation = item.choice("operation", OPERATIONS, required=True)
-    reference = context.stepped(item, target, "referenceValue", reference_reader(context))
+    operation = item.choice("operation", list(WORDS), required=True)
     if "referenceValue" not in item.members:
-        _check_among(item, measures, operation)
+        wanted = "a list of numbers or strings is"
+        measures = read_measures(item, context, ("number", "text"), 1, wanted)
+        if operation and operation not in EQUALITIES:
+            text = f"{operation} needs a referenceValue; without one = or != is meant"
+            item.error("operation", text)
         return Compared(measures, operation, None) if operation else None
-    if reference is None or not measures or not _fits(item, measures, operation):
+    measures = read_measures(item, context, ("number", "text"), 0, "numbers or strings are")
+    reference = read_reference(context, item, target)
+    kinds = {measure.kind for measure in measures} & {"number", "text"}
+    if reference is None or not kinds:
         return None
-    check_reference(item, "referenceValue", reference, measures[0].kind, 0)
+    if len(kinds) > 1:
+        item.error("measurements", "numbers or strings are needed, not both")
+        return None
+    (kind,) = kinds
+    if kind == "text" and operation not in (*EQUALITIES, None):
+        found = next(described(one.kind, one.depth) for one in measures if one.kind == kind)
+        item.error("operation", f"{operation} compares numbers, not {found}")
+    is_reference(item, reference, kind, 0)
     return Compared(measures, operation, reference) if operation else None
-
-
-def _check_among(item: Item, measures: tuple[Aggregate, ...], operation: str | None) -> None:
-    """Report what cannot be compared among itself."""
-    if operation and operation not in EQUALITIES:
-        item.error("operation", f"{operation} needs a referenceValue; without one = or != is meant")
-    for measure in measures:
-        if measure.depth < 1 or measure.kind not in ("number", "text"):
-            text = f"a list of numbers or strings is needed, not {described(measure)}"
-            item.error("measurements", text)
-
-
-def _fits(item: Item, measures: tuple[Aggregate, ...], operation: str | None) -> bool:
-    """Report measurements that cannot be compared with a reference; return whether all can."""
-    for measure in measures:
-        if measure.kind not in ("number", "text") or measure.kind != measures[0].kind:
-            item.error("measurements", f"numbers or strings are needed, not {described(measure)}")
-            return False
-        if measure.kind == "text" and operation not in (*EQUALITIES, None):
-            item.error("operation", f"{operation} compares numbers, not {described(measure)}")
-            return False
-    return True
-
-
-WORDS = {"=": "equal to", "!=": "other than", "<": "below", "<=": "at most", ">": "above"}
 
 
 def _say_comparison(rule: Compared, names: Names) -> str:
     if rule.reference is None:
         how = "all the same" if rule.operation == "=" else "all different"
         return f"{listed(rule.measures)}: {how}"
-    return (
-        f"{listed(rule.measures)}: {WORDS.get(rule.operation, 'at least')} {amount(rule.reference)}"
-    )
+    return f"{listed(rule.measures)}: {WORDS[rule.operation]} {amount(rule.reference)}"
 
 
 COMPARISON = RuleType(
@@ -321,37 +310,25 @@ _count = partial(Item.number, whole=True, least=0)
 
 def _read_collection(item: Item, target: str, context: Context) -> Counted | None:
     item.choice("partyAggregation", ("union", "intersection"))
-    measures = read_measures(item, context)
-    for measure in measures:
-        if measure.kind != "text" or measure.depth < 2:
-            item.error(
-                "measurements", f"a list of string lists is needed, not {described(measure)}"
-            )
+    measures = read_measures(item, context, ("text",), 2, "a list of string lists is")
     operation = item.choice("operation", list(COUNTS), required=True)
-    reference = context.stepped(item, target, "referenceValue", reference_reader(context))
+    reference = read_reference(context, item, target)
     if not {"minCount", "maxCount"} & set(item.members):
         item.error("", "neither minCount nor maxCount")
     least = context.stepped(item, target, "minCount", _count)
     most = context.stepped(item, target, "maxCount", _count)
-    if operation is None or not _check_counted_reference(item, COUNTS[operation], reference):
+    if operation is None:
         return None
-    return Counted(measures, COUNTS[operation], reference, least, most)
-
-
-def _check_counted_reference(item: Item, counts: str, reference: Steps | None) -> bool:
-    """Report a reference that an operation does not take; return whether it takes it."""
-    given = "referenceValue" in item.members
+    counts = COUNTS[operation]
     if counts == "common":
-        if given:
+        if "referenceValue" in item.members:
             item.error("referenceValue", "intersection takes no reference")
-        return not given
-    if not given:
-        item.error("", f"no referenceValue ({item.text('operation')} needs one)")
-    if reference is None:
-        return False
-    return check_reference(
-        item, "referenceValue", reference, "text", 0 if counts == "holders" else 1
-    )
+    elif "referenceValue" not in item.members:
+        item.error("", f"no referenceValue ({operation} needs one)")
+        return None
+    elif reference is None or not is_reference(item, reference, "text", int(counts == "overlap")):
+        return None
+    return Counted(measures, counts, reference, least, most)
 
 
 def _say_collection(rule: Counted, names: Names) -> str:
@@ -394,8 +371,7 @@ def _read_latency(item: Item, target: str, context: Context) -> Reached | None:
         item.error("distanceReference", "no maxDistance from it")
     most = context.stepped(item, target, "maxLatency", _milliseconds)
     spread = context.stepped(item, target, "maxDistance", _milliseconds)
-    reference = next((one for one in REFERENCES if one == named), None)
-    return Reached(most, spread, reference or "", read_party(item))
+    return Reached(most, spread, cast(Any, named or ""), read_party(item))
 
 
 def _say_latency(rule: Reached, names: Names) -> str:
@@ -432,11 +408,9 @@ def _read_batch(item: Item, target: str, context: Context) -> Spread | None:
     kind = context.known.attributes[attribute].kind
     if kind not in ("number", "text"):
         item.error("batchAttribute", "a number or a string is needed, no list and no map")
-        return None
-    if kind == "number" and "maxDistance" not in item.members:
+    elif kind == "number" and "maxDistance" not in item.members:
         item.error("", "no maxDistance (numbers need one)")
-        return None
-    if kind == "text" and "maxDistance" in item.members:
+    elif kind == "text" and "maxDistance" in item.members:
         item.warn("maxDistance", "has no effect: strings have to be the same")
     return Spread(attribute, most if kind == "number" else None, party)
 
@@ -462,28 +436,25 @@ BATCH_DISTANCE = RuleType(
 # several in the order of the rule set (published example 4). Of a map the value at the anchor's
 # lowest or highest key counts; who does not have it comes last.
 
-MAP_KEYS = ("minValue", "maxValue")
+MAP_KEYS = {"minValue": "lowest", "maxValue": "highest"}
 
 
 def _read_order(from_anchor: bool, item: Item, target: str, context: Context) -> Ordered | None:
     direction = item.choice("sortDirection", ("ascending", "descending"), required=True)
     attribute = context.attribute(item, "sortAttribute")
-    key = item.choice("mapKey", MAP_KEYS)
+    key = MAP_KEYS.get(item.choice("mapKey", list(MAP_KEYS)) or "", "")
     party = read_party(item)
     if attribute is None or direction is None:
         return None
     kind = context.known.attributes[attribute].kind
     if kind not in ("number", "map"):
         item.error("sortAttribute", "a number or a map is needed, no string and no list")
-        return None
-    if kind == "map" and "mapKey" not in item.members:
+    elif kind == "map" and "mapKey" not in item.members:
         item.error("", "no mapKey (minValue or maxValue: maps need one)")
-        return None
-    if kind == "number" and key:
+    elif kind == "number" and key:
         item.warn("mapKey", "has no effect: the attribute is no map")
-        key = None
-    which = "" if key is None else ("lowest" if key == MAP_KEYS[0] else "highest")
-    return Ordered(attribute, from_anchor, direction == "descending", which, party)  # type: ignore[arg-type]
+        key = ""
+    return Ordered(attribute, from_anchor, direction == "descending", cast(Any, key), party)
 
 
 def _say_order(rule: Ordered, names: Names) -> str:
@@ -515,7 +486,7 @@ class StatementFault(Exception):  # noqa: N818 - caught where the statement is r
     """A statement says nothing; its text says why."""
 
 
-def _read_statement(text: str, rules: Mapping[str, int]) -> tuple[int | str, ...]:
+def _read_statement(text: str, rules: Mapping[str, Earlier]) -> tuple[int | str, ...]:
     """Return a statement as a program in postfix order: numbers of rules, and operators."""
     program: list[int | str] = []
     tokens = STATEMENT_TOKEN.findall(text)[::-1]  # brackets and words, the next one last
@@ -534,7 +505,9 @@ def _read_statement(text: str, rules: Mapping[str, int]) -> tuple[int | str, ...
         if not tokens or tokens[-1][0] != "(":
             if word not in rules:
                 raise StatementFault(f"no rule {shown(word)} before this one ({hint(word, rules)})")
-            program.append(rules[word])
+            if rules[word].kind == "batchDistance":
+                raise StatementFault(f"{shown(word)} is a batchDistance, which no compound can use")
+            program.append(rules[word].number)
             return
         if word not in ARITIES:
             raise StatementFault(f"no operator {shown(word)} ({hint(word, ARITIES)})")
@@ -559,16 +532,10 @@ def _read_compound(item: Item, target: str, context: Context) -> Combined | None
     if statement is None:
         return None
     try:
-        program = _read_statement(statement, context.earlier)
+        return Combined(_read_statement(statement, context.earlier))
     except StatementFault as fault:
         item.error("statement", str(fault))
         return None
-    numbers = {number for number in program if isinstance(number, int)}
-    for name, number in context.earlier.items():
-        if number in numbers and context.combined[name] == "batchDistance":
-            item.error("statement", f"{shown(name)} is a batchDistance, which no compound can use")
-            return None
-    return Combined(program)
 
 
 def _say_compound(rule: Combined, names: Names) -> str:

@@ -17,10 +17,10 @@ from valmatch.config.config import Config
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build
 from valmatch.experiments.simulate import Simulation
+from valmatch.matching.tickets.columns import Service
 from valmatch.matching.tickets.playing import play
+from valmatch.matching.tickets.reading import read_lines
 from valmatch.rule_sets.flexmatch import read_rule_set
-from valmatch.rule_sets.world_reading import read_lines
-from valmatch.rule_sets.worlds import Service
 
 MORE: dict[str, Any] = {
     "arrivals.per_hour": 600,

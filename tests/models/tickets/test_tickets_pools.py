@@ -14,13 +14,12 @@ from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.plain_tickets.searching import Search
-from valmatch.matching.tickets.columns import Tickets, objects_of
+from valmatch.matching.tickets.columns import SEARCHES, Service, Tickets
 from valmatch.matching.tickets.playing import play_columns
 from valmatch.models.tickets.model import TicketsModel
 from valmatch.models.tickets.pools import blocking, matched_at, search_gap
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
-from valmatch.rule_sets.worlds import SEARCHES, Service
 
 SUMS = """
 ruleLanguageVersion: '1.0'
@@ -93,7 +92,7 @@ def test_pools_have_the_matches_that_plain_python_finds(search: str) -> None:
     recent = [(drawn.times <= now) & (drawn.times > now - service.timeout) for now in moments]
     pools = [np.flatnonzero(own)[-size:] for own in recent]
     found_by_pool = matched_at((table, drawn, service), pools, moments, chosen)
-    pool = Pool(table, objects_of(drawn), service, chosen)
+    pool = Pool(table, drawn, service, chosen)
     total = 0
     for own, now, found in zip(pools, moments, found_by_pool, strict=True):
         left, expected = own.tolist(), []

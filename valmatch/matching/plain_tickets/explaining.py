@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from valmatch.matching.plain_tickets.judging import Judge, Lack, PartialMatch
-from valmatch.matching.plain_tickets.pool import Pool, Proposal, Review, reviews
+from valmatch.matching.plain_tickets.pool import Pool, Review, reviews
 from valmatch.matching.plain_tickets.searching import Search, Watcher
+from valmatch.matching.tickets.playing import Outcome
 
 # Tickets that block a pool: everybody may join them first, and nobody can complete the match.
 #
@@ -227,7 +228,7 @@ SETS = 50_000  # sets of tickets and their teams that an exhaustive search looks
 
 
 def explain(
-    pool: Pool, proposals: Sequence[Proposal], watched: Collection[int], until: float
+    pool: Pool, outcome: Outcome, watched: Collection[int], until: float
 ) -> dict[int, Reasons]:
     """Return why tickets wait.
 
@@ -235,12 +236,15 @@ def explain(
     and the tickets that are watched. Where that is too much, reviews at even distances are looked
     at; an exhaustive search looks at the ticket and the oldest others.
     """
-    recorder = Recorder(pool, watched)
-    every = _Reviews(pool, proposals, until, set(watched))
-    for review in every:
+    recorder, anchors = Recorder(pool, watched), FIRST + len(watched)
+
+    def wait(review: Review) -> bool:
+        return review.time <= until and not recorder.of.keys().isdisjoint(review.left)
+
+    for review in filter(wait, reviews(pool, outcome)):
         for ticket in recorder.of.keys() & set(review.left):
             recorder.of[ticket].reviews += 1
-    for review in every.chosen(TRIALS):
+    for review in _chosen(pool, outcome, wait, anchors, TRIALS):
         recorder.now = review.time
         for ticket in recorder.of.keys() & set(review.left):
             recorder.of[ticket].looked += 1
@@ -250,6 +254,24 @@ def explain(
             if found and ticket in recorder.of:
                 recorder.of[ticket].blocked[found.by] += 1
     return recorder.of
+
+
+def _chosen(
+    pool: Pool, outcome: Outcome, wait: Callable[[Review], bool], anchors: int, trials: int
+) -> Iterator[Review]:
+    """Yield as many of some reviews, at even distances, as may be looked at."""
+    most = _most_tried(pool)
+
+    def cost(review: Review) -> int:
+        number = len(review.left)
+        if pool.search == "exhaustive":
+            return int((len(pool.table.teams) + 1) ** min(number, most))
+        return number * (anchors + FIRST * (1 + TOGETHER))
+
+    kept = evenly([cost(review) for review in filter(wait, reviews(pool, outcome))], trials)
+    for number, review in enumerate(filter(wait, reviews(pool, outcome))):
+        if number in kept:
+            yield review
 
 
 def _look(search: Search, recorder: Recorder, review: Review) -> None:
@@ -289,49 +311,18 @@ class Blockers(NamedTuple):
     found: list[Blocked]  # of each of those at which tickets blocked others
 
 
-def blockers(pool: Pool, proposals: Sequence[Proposal]) -> Blockers:
+def blockers(pool: Pool, outcome: Outcome) -> Blockers:
     """Return which tickets block others, at reviews of even distances where they are many."""
-    every = _Reviews(pool, proposals, pool.service.horizon, None)
-    number = sum(1 for _ in every)
-    looked, found = 0, []
-    for review in every.chosen(BRIEF_TRIALS):
+
+    def wait(review: Review) -> bool:
+        return len(review.left) > 1
+
+    number, looked, blocking = sum(map(wait, reviews(pool, outcome))), 0, []
+    for review in _chosen(pool, outcome, wait, 0, BRIEF_TRIALS):
         looked += 1
         if one := blocked(pool, review.left, review.time, review.number):
-            found.append(one)
-    return Blockers(number, looked, found)
-
-
-class _Reviews:
-    """The reviews after which several tickets wait on, or one of those that are watched."""
-
-    def __init__(
-        self, pool: Pool, proposals: Sequence[Proposal], until: float, watched: set[int] | None
-    ) -> None:
-        self.pool, self.proposals, self.until, self.watched = pool, proposals, until, watched
-
-    def __iter__(self) -> Iterator[Review]:
-        pool = self.pool
-        for review in reviews(pool.table, pool.tickets, pool.service, self.proposals):
-            if review.time > self.until:
-                return
-            if self.watched is None:
-                if len(review.left) > 1:
-                    yield review
-            elif not self.watched.isdisjoint(review.left):
-                yield review
-
-    def chosen(self, trials: int) -> Iterator[Review]:
-        """Yield as many of the reviews, at even distances, as may be looked at."""
-        costs = [self._cost(review) for review in self]
-        kept = evenly(costs, trials)
-        return (review for number, review in enumerate(self) if number in kept)
-
-    def _cost(self, review: Review) -> int:
-        number = len(review.left)
-        if self.pool.search == "exhaustive":
-            return int((len(self.pool.table.teams) + 1) ** min(number, _most_tried(self.pool)))
-        own = 0 if self.watched is None else FIRST + len(self.watched)
-        return number * (own + FIRST * (1 + TOGETHER))
+            blocking.append(one)
+    return Blockers(number, looked, blocking)
 
 
 def evenly(costs: Sequence[int], most: int) -> set[int]:

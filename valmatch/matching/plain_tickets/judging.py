@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 from valmatch.matching.plain_tickets.pool import OF_PARTY, Ping, Pool, added, in_force
+from valmatch.matching.tickets.columns import Document
 from valmatch.rule_sets.table import (
     Aggregate,
     Combined,
@@ -25,7 +26,6 @@ from valmatch.rule_sets.table import (
     Table,
     Within,
 )
-from valmatch.rule_sets.worlds import Player
 
 # Aggregates of a match as nested lists: None is undefined.
 
@@ -48,11 +48,11 @@ def evaluate(aggregate: Aggregate, match: PartialMatch) -> Nested:
     return value
 
 
-def _source(aggregate: Aggregate, player: Player, table: Table) -> object:
+def _source(aggregate: Aggregate, player: Document, table: Table) -> object:
     """Return what an aggregate takes of a player."""
     if isinstance(aggregate.source, int):
-        return player.attributes[table.attributes[aggregate.source].name]
-    return player.id if aggregate.source == "ids" else 0.0
+        return player["attributes"][table.attributes[aggregate.source].name]
+    return player["id"] if aggregate.source == "ids" else 0.0
 
 
 def defined(values: Sequence[Any]) -> list[Any]:
@@ -133,7 +133,7 @@ class PartialMatch:
         pool: Pool,
         tickets: tuple[int, ...] = (),
         homes: tuple[int | None, ...] = (),
-        teams: tuple[tuple[Player, ...], ...] | None = None,
+        teams: tuple[tuple[Document, ...], ...] | None = None,
         born: float | None = None,
     ) -> None:
         # tickets: in the order in which they were added
@@ -170,7 +170,7 @@ class PartialMatch:
         """Return the match with another ticket on a team."""
         teams = list(self.teams)
         for player in self.pool.players[ticket]:
-            at = self.pool.names.index(player.team) if home is None else home
+            at = self.pool.home(player) if home is None else home
             teams[at] = (*teams[at], player)
         return PartialMatch(
             self.pool,
@@ -213,8 +213,8 @@ class PartialMatch:
         goes to the teams of its players: [None], or [] without room.
         """
         sizes, own = self.sizes(now, ticket), self.pool.players[ticket]
-        if self.pool.tickets[ticket].running:
-            homes = [self.pool.names.index(player.team) for player in own]
+        if self.pool.running[ticket]:
+            homes = [self.pool.home(player) for player in own]
             full = any(
                 home in homes and len(team) + homes.count(home) > most
                 for home, (team, (_, most)) in enumerate(zip(self.teams, sizes, strict=True))
@@ -289,7 +289,7 @@ class Judge:
         """Return what is found of a rule."""
         if number not in self._found:
             predicate = self.rules[number].predicate
-            unknown = self.partial and self.match.pool.is_open[number]
+            unknown = self.partial and self.rules[number].is_open
             self._found[number] = Finding(None) if unknown else self._judged(predicate)
         return self._found[number]
 

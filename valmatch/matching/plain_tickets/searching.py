@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from valmatch.draws.streams import Streams, uniform_at
+from valmatch.draws.streams import uniform_at
 from valmatch.matching.plain_tickets.judging import Judge, PartialMatch
 from valmatch.matching.plain_tickets.pool import Pool, added
 from valmatch.matching.tickets.search import BATCHES, PASSES
@@ -47,8 +47,6 @@ class Search:
 
     def __init__(self, pool: Pool, watcher: Watcher | None = None) -> None:
         self.pool, self.watcher = pool, watcher or Watcher()
-        service = pool.service
-        self.place = Streams(service.seed).place(service.replication)
 
     def one_pass(
         self, waiting: Sequence[int], now: float, review: int, number: int = 0, most: int = MANY
@@ -81,7 +79,7 @@ class Search:
             pool.sort(key=self._sorting)
         else:
             counter = review * PASSES + number
-            pool.sort(key=lambda ticket: uniform_at(self.place, BATCHES, ticket, counter))
+            pool.sort(key=lambda ticket: uniform_at(self.pool.rng_key, BATCHES, ticket, counter))
         return [sorted(pool[start : start + size]) for start in range(0, len(pool), size)]
 
     def _sorting(self, ticket: int) -> tuple[Any, ...]:
@@ -99,8 +97,8 @@ class Search:
         if priority == "normal":
             yield from ((ticket, batch) for ticket in batch)
             return
-        new = [ticket for ticket in batch if not self.pool.tickets[ticket].running]
-        running = [ticket for ticket in batch if self.pool.tickets[ticket].running]
+        new = [ticket for ticket in batch if not self.pool.running[ticket]]
+        running = [ticket for ticket in batch if self.pool.running[ticket]]
         parts = [(running, batch), (new, new)]
         for anchors, others in parts if priority == "high" else parts[::-1]:
             yield from ((anchor, others) for anchor in anchors)
@@ -117,7 +115,7 @@ class Search:
         """Add ticket after ticket to the first team that takes it; the last valid match counts."""
         match, last = PartialMatch(self.pool), None
         for ticket in (anchor, *others):
-            if self.pool.tickets[ticket].running and match.running:
+            if self.pool.running[ticket] and match.running:
                 continue
             grown = self._with_ticket(match, ticket, now)
             if grown is None:
@@ -169,7 +167,7 @@ class Search:
             if at:
                 yield match, places
             for place in range(at, 1 if at == 0 else len(tickets)):
-                running = self.pool.tickets[tickets[place]].running
+                running = self.pool.running[tickets[place]]
                 for home in [None] if running else range(len(most)):
                     if home is None and match.running:
                         continue

@@ -14,6 +14,8 @@ from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.columns import (
     Lists,
     Maps,
+    Search,
+    Service,
     Texts,
     Tickets,
     Values,
@@ -37,7 +39,6 @@ from valmatch.rule_sets.table import (
     Table,
     Within,
 )
-from valmatch.rule_sets.worlds import Search, Service
 
 # Names of the numbers of `layout`, in their order.
 KINDS = (Within, Compared, Counted, Reached, Spread, Combined, Ordered)
@@ -537,7 +538,9 @@ class TicketArrays:
         records = np.zeros(tickets.sizes.size, t.TICKET)
         records["time"], records["cancel"] = tickets.times, tickets.cancels
         records["first"], records["players"] = tickets.firsts, tickets.sizes
-        records["matchable"] = ~tickets.lacks(self._table.attributes)
+        records["matchable"] = 1
+        for attribute in self._table.attributes:
+            records["matchable"][tickets.lacks(attribute)] = 0
         proposals = tickets.answers.shape[1]
         records["first_answer"] = proposals * np.arange(records.size)
         records["answers"] = proposals
@@ -636,6 +639,7 @@ class TicketArrays:
         seconds = self._tickets.answers.ravel()
         answers = np.zeros(seconds.size, t.ANSWER)
         answers["seconds"] = np.where(seconds < 0.0, -1.0 - seconds, seconds)
+        answers["seconds"][np.isinf(seconds)] = 0.0
         answers["accepts"] = seconds >= 0.0
         return answers
 
@@ -733,6 +737,8 @@ def queue_of(world: World) -> Queue:
         saved_tickets=np.zeros((searches, most + 1), np.int64),
         matches=np.zeros(room, t.MATCH),
         matched=np.zeros((2, max(room_of_proposals(world), 1)), np.int64),
+        # At changes: a ticket joins, passes a wait, or comes back as one of the proposals fails.
+        reviews=np.zeros(0 if world.options[0]["review"] else tickets * (world.waits.size + 2) + 1),
     )
 
 

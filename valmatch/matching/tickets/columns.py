@@ -1,6 +1,7 @@
 """The table of tickets: columns over tickets and over their players, whoever makes it.
 
-Logs, worlds and drawn tickets are such tables; `arrays` makes the kernels' arrays of them.
+Logs, worlds and drawn tickets are such tables; `arrays` makes the kernels' arrays of them. One by
+one, tickets and players are documents: as the JSON of a world has them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,33 @@ import numpy as np
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
 from valmatch.matching.tickets.layout import NONE
 from valmatch.rule_sets.table import Attribute, Party, Table
-from valmatch.rule_sets.worlds import Player, Ticket
+
+Search = Literal["pass", "exhaustive"]
+SEARCHES: tuple[Search, ...] = ("pass", "exhaustive")
+
+FEW = 9  # tickets that an exhaustive search is meant for
+MOST_REVIEWS = 10_000_000  # most reviews of a replay
+
+Document: TypeAlias = "dict[str, Any]"
+"""A ticket or a player as JSON: a ticket has `id`, `time`, `players`, perhaps `cancel`, `backfill`
+and `answers`; a player `id`, `attributes`, `latency`, and with backfill `team`."""
+
+
+class Service(NamedTuple):
+    """How the service ticks."""
+
+    timeout: float  # seconds after which a ticket leaves
+    horizon: float  # when nothing happens any more
+    review: float | None = None  # seconds between reviews; None: whenever something changes
+    batch_size: int | None = None  # tickets of a batch; None: one batch
+    passes: int | None = None  # most passes of a review; None: until one forms nothing
+    # seconds in which a match has to be accepted; None: matches are not proposed
+    acceptance: float | None = None
+
+    @property
+    def reviews_too_often(self) -> bool:
+        """Whether there would be more reviews until the horizon than a replay may have."""
+        return self.review is not None and not self.review > self.horizon / MOST_REVIEWS
 
 
 class Texts(NamedTuple):
@@ -25,9 +52,9 @@ class Texts(NamedTuple):
     @classmethod
     def of(cls, values: Iterable[str | None], texts: Sequence[str] = ()) -> Texts:
         """Return the texts of players, None for none; those named come first."""
-        places = {text: place for place, text in enumerate(texts)}
-        codes = [-1 if one is None else places.setdefault(one, len(places)) for one in values]
-        return cls(np.array(codes, np.int64), list(places))
+        numbers = {text: number for number, text in enumerate(texts)}
+        codes = [-1 if one is None else numbers.setdefault(one, len(numbers)) for one in values]
+        return cls(np.array(codes, np.int64), list(numbers))
 
     @property
     def known(self) -> Bools:
@@ -54,12 +81,10 @@ class Lists(NamedTuple):
     @classmethod
     def of(cls, values: Iterable[Sequence[str] | None], texts: Sequence[str] = ()) -> Lists:
         """Return the lists of players, None for none; texts that are named come first."""
-        places = {text: place for place, text in enumerate(texts)}
-        sizes, items = [], []
-        for one in values:
-            sizes.append(-1 if one is None else len(one))
-            items += [places.setdefault(text, len(places)) for text in one or ()]
-        return cls(np.array(sizes, np.int64), np.array(items, np.int64), list(places))
+        rows = list(values)
+        items = Texts.of((text for one in rows for text in one or ()), texts)
+        sizes = [-1 if one is None else len(one) for one in rows]
+        return cls(np.array(sizes, np.int64), *items)
 
     @property
     def known(self) -> Bools:
@@ -104,9 +129,8 @@ class Maps(NamedTuple):
         """Return the maps of players, None for none."""
         rows = list(values)
         names = sorted({*texts, *(name for one in rows if one for name in one)})
-        numbers = [[(one or {}).get(name, np.nan) for name in names] for one in rows]
         known = np.array([one is not None for one in rows], np.bool_)
-        return cls(np.array(numbers, np.float64).reshape(len(rows), len(names)), names, known)
+        return cls(_by_name([one or {} for one in rows], names), names, known)
 
     def take(self, players: Ints) -> Maps:
         """Return those of some players."""
@@ -114,12 +138,22 @@ class Maps(NamedTuple):
 
     def tolist(self) -> list[dict[str, float] | None]:
         """Return the map of each player."""
-        return [
-            {name: one for name, one in zip(self.texts, row, strict=True) if one == one}
-            if has
-            else None
-            for row, has in zip(self.numbers.tolist(), self.known.tolist(), strict=True)
-        ]
+        maps = zip(_of_names(self.numbers, self.texts), self.known.tolist(), strict=True)
+        return [one if has else None for one, has in maps]
+
+
+def _by_name(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> Floats:
+    """Return numbers by name as columns, NaN where a row has no such name."""
+    numbers = [[one.get(name, np.nan) for name in names] for one in rows]
+    return np.array(numbers, np.float64).reshape(len(rows), len(names))
+
+
+def _of_names(numbers: Floats, names: Sequence[str]) -> list[dict[str, float]]:
+    """Return each row of columns as numbers by name."""
+    return [
+        {name: one for name, one in zip(names, row, strict=True) if one == one}
+        for row in numbers.tolist()
+    ]
 
 
 Values: TypeAlias = "Floats | Texts | Lists | Maps"
@@ -177,10 +211,12 @@ class Tickets(NamedTuple):
     regions: Sequence[str]
     latencies: Floats  # (players, regions); milliseconds; NaN where a player reports none
     # (tickets, proposals); after how many seconds a ticket accepts each proposal; NaN for never; of
-    # a refusal -1 less its seconds
+    # a refusal -1 less its seconds; infinity where nothing is said: it then accepts at once
     answers: Floats
     rng_key: Words  # (3,)
-    ids: Texts | None = None  # of players; None: all differ
+    # names, ids: of tickets and of players; empty, None: of drawn ones, which are numbered
+    names: Sequence[str] = ()
+    ids: Texts | None = None
     teams: Ints | None = None  # (players,); of games that run, else NONE; None: nobody plays
     # Of those that are drawn: (tickets,) the number of the home region; (players,) true skills, and
     # what the matchmaker sees of them.
@@ -199,9 +235,13 @@ class Tickets(NamedTuple):
         return np.asarray(np.cumsum(self.sizes) - self.sizes)
 
     @property
-    def places(self) -> Ints:
-        """Place in the party of each player; made anew each time too."""
+    def seats(self) -> Ints:
+        """The number in the party of each player; made anew each time too."""
         return np.arange(int(self.sizes.sum())) - np.repeat(self.firsts, self.sizes)
+
+    def name(self, ticket: int) -> str:
+        """Return what a ticket is called: by its number, as in ``tickets.csv``, if it is drawn."""
+        return self.names[ticket] if self.names else str(ticket)
 
     def of_party(self, values: Floats, party: Party | Literal["sum"]) -> Floats:
         """Return of players' values, a column or several, those that stand for their tickets."""
@@ -228,83 +268,92 @@ class Tickets(NamedTuple):
             self.latencies[people],
             self.answers[tickets],
             self.rng_key,
+            [self.names[k] for k in tickets.tolist()] if self.names else (),
             None if self.ids is None else self.ids.take(people),
             None if self.teams is None else self.teams[people],
         )
 
-    def lacks(self, attributes: Sequence[Attribute]) -> Bools:
-        """Return which tickets have a player without a value that has no default."""
-        lacks = np.zeros(self.times.size, np.bool_)
-        for one in attributes:
-            values = self.values.get(one.name)
-            if one.default is None:
-                lacks[slice(None) if values is None else self.of[~has_value(values)]] = True
+    def lacks(self, attribute: Attribute) -> Bools:
+        """Return which tickets cannot be matched, as a player has no value and no default."""
+        lacks, values = np.zeros(self.times.size, np.bool_), self.values.get(attribute.name)
+        if attribute.default is None:
+            lacks[slice(None) if values is None else self.of[~has_value(values)]] = True
         return lacks
 
+    def documents(self, table: Table) -> list[Document]:
+        """Return the tickets one by one."""
+        attributes: list[dict[str, object]] = [{} for _ in range(int(self.sizes.sum()))]
+        for name, values in self.values.items():
+            for one, value, has in zip(attributes, values.tolist(), has_value(values), strict=True):
+                if has:
+                    one[name] = value
+        latencies = _of_names(self.latencies, self.regions)
+        players = [
+            {"id": name, "attributes": attributes[k], "latency": latencies[k]}
+            for k, name in enumerate(self.player_ids())
+        ]
+        for player, team in zip(players, () if self.teams is None else self.teams, strict=False):
+            if team != NONE:
+                player["team"] = table.teams[team].name
+        rows = zip(self.times.tolist(), self.cancels.tolist(), self.firsts, self.sizes, strict=True)
+        documents = []
+        for number, (time, cancel, first, size) in enumerate(rows):
+            party = players[first : first + size]
+            ticket: Document = {"id": self.name(number), "time": time, "players": party}
+            if cancel < np.inf:
+                ticket["cancel"] = cancel
+            if "team" in party[0]:
+                ticket["backfill"] = True
+            if answers := [_answer(given) for given in self.answers[number] if not np.isinf(given)]:
+                ticket["answers"] = answers
+            documents.append(ticket)
+        return documents
 
-def tickets_of(objects: Sequence[Ticket], table: Table, rng_key: Words) -> Tickets:
-    """Return tickets of a log or a world, as the matchmaker sees them."""
-    players = [player for one in objects for player in one.players]
-    regions = sorted({region for player in players for region in player.latency})
-    latencies = [[one.latency.get(region, np.nan) for region in regions] for one in players]
-    names = {team.name: number for number, team in enumerate(table.teams)}
-    most = max((len(one.answers) for one in objects), default=0)
-    # Who says nothing of a proposal accepts at once.
-    answers = [[*map(_seconds, one.answers), *[0.0] * (most - len(one.answers))] for one in objects]
+    def player_ids(self) -> list[str]:
+        """Return the ids of all players."""
+        if self.ids is not None:
+            return [self.ids.texts[code] for code in self.ids.codes.tolist()]
+        rows = zip(self.of.tolist(), self.seats.tolist(), self.sizes[self.of], strict=True)
+        return [f"{of}.{seat + 1}" if size > 1 else f"{of}" for of, seat, size in rows]
+
+
+def _answer(seconds: float) -> tuple[float, bool] | None:
+    """Return an answer to a proposal as a document has it."""
+    if np.isnan(seconds):
+        return None
+    return (float(seconds), True) if seconds >= 0.0 else (float(-1.0 - seconds), False)
+
+
+def tickets_of(documents: Sequence[Document], table: Table, rng_key: Words) -> Tickets:
+    """Return tickets that are given one by one, in order of time."""
+    players = [player for one in documents for player in one["players"]]
+    latencies = [one.get("latency", {}) for one in players]
+    regions = sorted({region for one in latencies for region in one})
+    attributes = [one.get("attributes", {}) for one in players]
+    teams = {team.name: number for number, team in enumerate(table.teams)}
+    answers = [
+        [np.nan if a is None else a[0] if a[1] else -1.0 - a[0] for a in one.get("answers", ())]
+        for one in documents
+    ]
+    most = max(map(len, answers), default=0)
     return Tickets(
-        np.array([one.time for one in objects], np.float64),
-        np.array([np.inf if one.cancel is None else one.cancel for one in objects], np.float64),
-        np.array([len(one.players) for one in objects], np.int64),
+        np.array([one["time"] for one in documents], np.float64),
+        np.array([one.get("cancel", np.inf) for one in documents], np.float64),
+        np.array([len(one["players"]) for one in documents], np.int64),
         {
-            one.name: values_of(one.kind, [player.attributes.get(one.name) for player in players])
+            one.name: values_of(one.kind, [values.get(one.name) for values in attributes])
             for one in table.attributes
         },
         regions,
-        np.array(latencies, np.float64).reshape(len(players), len(regions)),
-        np.array(answers, np.float64).reshape(len(objects), most),
+        _by_name(latencies, regions),
+        np.array([[*one, *[np.inf] * (most - len(one))] for one in answers], np.float64).reshape(
+            len(answers), most
+        ),
         rng_key,
-        Texts.of([player.id for player in players]),
-        np.array([names[player.team] if player.team else NONE for player in players], np.int64),
+        [one["id"] for one in documents],
+        Texts.of([one["id"] for one in players]),
+        np.array([teams.get(one.get("team", ""), NONE) for one in players], np.int64),
     )
-
-
-def _seconds(answer: tuple[float, bool] | None) -> float:
-    if answer is None:
-        return np.nan
-    return answer[0] if answer[1] else -1.0 - answer[0]
-
-
-def objects_of(tickets: Tickets) -> tuple[Ticket, ...]:
-    """Return drawn tickets one by one; their ids are their numbers, as in ``tickets.csv``."""
-    attributes: list[dict[str, object]] = [{} for _ in range(int(tickets.sizes.sum()))]
-    for name, values in tickets.values.items():
-        for player, value, has in zip(attributes, values.tolist(), has_value(values), strict=True):
-            if has:
-                player[name] = value
-    players = [
-        (own, {name: ping for name, ping in zip(tickets.regions, row, strict=True) if ping == ping})
-        for own, row in zip(attributes, tickets.latencies.tolist(), strict=True)
-    ]
-    found = []
-    rows = zip(tickets.times, tickets.cancels, tickets.sizes, tickets.firsts, strict=True)
-    for number, (time, cancel, size, first) in enumerate(rows):
-        ids = [str(number)] if size == 1 else [f"{number}.{k}" for k in range(1, size + 1)]
-        party = players[first : first + size]
-        answers = tuple(
-            None if seconds != seconds else (seconds, True)
-            for seconds in tickets.answers[number].tolist()
-        )
-        found.append(
-            Ticket(
-                str(number),
-                float(time),
-                tuple(Player(name, *own) for name, own in zip(ids, party, strict=True)),
-                None if np.isinf(cancel) else float(cancel),
-                False,
-                answers,
-            )
-        )
-    return tuple(found)
 
 
 class Played(NamedTuple):

@@ -50,6 +50,8 @@ def advance(world: World, queue: Queue) -> int:
         return 0
     before = state["proposals"]
     _begin_to_count(now, world, queue)
+    if world.options[0]["review"] == 0.0:
+        queue.reviews[state["reviews"]] = now
     review(now, world, queue)
     _settle(before, now, world, queue)
     return 1

@@ -20,13 +20,12 @@ from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import Sources, arrays_of, queue_of
 from valmatch.matching.tickets.candidate import NOBODY
-from valmatch.matching.tickets.columns import Played, Tickets, spans
+from valmatch.matching.tickets.columns import Played, Search, Service, Tickets, spans
 from valmatch.matching.tickets.driving import OVER, advance, finish
 from valmatch.matching.tickets.layout import Parts, Queue, Rows, World
 from valmatch.matching.tickets.playing import played_of, too_many
 from valmatch.matching.tickets.rolling import copy_row
 from valmatch.rule_sets.table import Table
-from valmatch.rule_sets.worlds import Search, Service
 
 SHORT = -1
 """What `play_games` returns where there is no room for all that may come by the next review."""

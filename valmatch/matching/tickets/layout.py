@@ -318,3 +318,4 @@ class Queue(NamedTuple):
     saved_tickets: Ints  # (searches, m); their tickets, each with its team
     matches: Records
     matched: Ints  # (2, n); tickets of matches and their teams
+    reviews: Floats  # when reviews were held; empty where they are held by the clock

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.draws.streams import Streams
 from valmatch.errors import RunError
 from valmatch.kernels.arrays import Ints, Records
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import arrays_of, queue_of
-from valmatch.matching.tickets.columns import Played, Tickets, spans, tickets_of
+from valmatch.matching.tickets.columns import (
+    Played,
+    Search,
+    Service,
+    Tickets,
+    inner_of,
+    spans,
+)
 from valmatch.matching.tickets.driving import play as play_kernel
 from valmatch.matching.tickets.layout import Queue, World
 from valmatch.matching.tickets.search import MOST_CANDIDATES, MOST_TRIED
 from valmatch.rule_sets.table import Table
-from valmatch.rule_sets.worlds import Search, Service, Ticket
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(NamedTuple):
     """A match that was made or proposed."""
 
     # time, proposed: when it was made or failed, and when it was proposed
@@ -33,8 +37,7 @@ class Match:
     teams: list[list[str]]  # ids of the players of each team, sorted
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What came of a world."""
 
     matches: list[Match]  # in the order in which they were made
@@ -43,6 +46,7 @@ class Outcome:
     statuses: list[str]  # of each ticket how it ended, "" if it joined after the horizon
     times: list[float]  # when
     judged: Records  # of each rule how often it held, or was unknown, and refused
+    reviews: list[float]  # when they were held
 
 
 def too_many(tickets: int) -> RunError:
@@ -120,55 +124,44 @@ def played_of(table: Table, queue: Queue, of_row: Ints, games: Ints, drawn: int)
     )
 
 
-def world_of(
-    table: Table,
-    tickets: Sequence[Ticket],
-    service: Service,
-    search: Search,
-    counted: bool = True,
-) -> World:
-    """Return the arrays of a world whose tickets are given one by one."""
-    rng_key = Streams(service.seed).place(service.replication)
-    return arrays_of(table, tickets_of(tickets, table, rng_key), service, search, counted)[0]
-
-
 def play(
-    table: Table,
-    tickets: Sequence[Ticket],
-    service: Service,
-    search: Search,
-    *,
-    counted: bool = True,
+    table: Table, tickets: Tickets, service: Service, search: Search, *, counted: bool = True
 ) -> Outcome:
-    """Play a world."""
-    queue = _run(world_of(table, tickets, service, search, counted))
-    state = queue.state[0]
-    made = queue.lists[t.MADE, : state["completed"]].tolist()
-    proposed = [_match(number, table, tickets, queue) for number in range(state["matches"])]
+    """Play a world, whose tickets are looked at one by one."""
+    queue = _run(arrays_of(table, tickets, service, search, counted)[0])
+    state, ids = queue.state[0], tickets.player_ids()
+    reviews = service.review * np.arange(state["reviews"]) if service.review else queue.reviews
+    proposed = [
+        _match(record, table, tickets, ids, queue) for record in queue.matches[: state["matches"]]
+    ]
     return Outcome(
-        [proposed[number] for number in made],
+        [proposed[number] for number in queue.lists[t.MADE, : state["completed"]]],
         proposed,
         queue.lists[t.ENDED, : state["ended"]].tolist(),
         [t.STATUSES.get(int(status), "") for status in queue.slots["status"]],
         queue.slots["end"].tolist(),
         queue.candidate.judged[["held", "refused"]][: len(table.rules)],
+        reviews[: state["reviews"]].tolist(),
     )
 
 
-def _match(number: int, table: Table, tickets: Sequence[Ticket], queue: Queue) -> Match:
+def _match(
+    record: np.void, table: Table, tickets: Tickets, ids: Sequence[str], queue: Queue
+) -> Match:
     """Return a match with the ids of its players."""
-    record = queue.matches[number]
-    names = [team.name for team in table.teams]
-    teams: list[list[str]] = [[] for _ in names]
-    members = queue.matched[:, record["first"] : record["first"] + record["tickets"]].tolist()
-    for ticket, team in zip(*members, strict=True):
-        for player in tickets[ticket].players:
-            teams[names.index(player.team) if team == t.NONE else team].append(player.id)
+    teams: list[list[str]] = [[] for _ in table.teams]
+    members = queue.matched[:, record["first"] : record["first"] + record["tickets"]]
+    people = inner_of(tickets.sizes, members[0])
+    homes = np.repeat(members[1], tickets.sizes[members[0]])
+    if tickets.teams is not None:
+        homes = np.where(homes == t.NONE, tickets.teams[people], homes)
+    for player, team in zip(people.tolist(), homes.tolist(), strict=True):
+        teams[team].append(ids[player])
     return Match(
         float(record["time"]),
         float(record["proposed"]),
         int(record["review"]),
         int(record["anchor"]),
-        sorted(members[0]),
+        sorted(members[0].tolist()),
         [sorted(team) for team in teams],
     )

@@ -16,10 +16,9 @@ from valmatch.kernels.arrays import Ints
 from valmatch.kernels.compilation import part
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import ROUNDING, arrays_of, queue_of
-from valmatch.matching.tickets.columns import Tickets
+from valmatch.matching.tickets.columns import Service, Tickets
 from valmatch.matching.tickets.layout import Queue, Rows, World
 from valmatch.rule_sets.table import Spread, Table
-from valmatch.rule_sets.worlds import Service
 
 SOME_SKILL = 1000.0 * np.pi  # a skill whose sums are not exact, as those of ratings are not
 

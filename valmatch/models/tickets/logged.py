@@ -14,23 +14,21 @@ import numpy as np
 
 from valmatch.errors import InputError, in_lines
 from valmatch.inputs.files import read_text
-from valmatch.kernels.arrays import Floats
-from valmatch.matching.tickets.columns import Tickets, filled, has_value, tickets_of
+from valmatch.kernels.arrays import Bools, Floats
+from valmatch.matching.tickets.columns import Maps, Tickets, filled, has_value
+from valmatch.matching.tickets.event_log import is_event_log
+from valmatch.matching.tickets.layout import NONE
+from valmatch.matching.tickets.reading import read_lines, read_table
 from valmatch.models.tickets.factors import MOST_PLAYERS, RoundTrips
 from valmatch.models.tickets.population import PROPOSALS
-from valmatch.rule_sets.event_log import is_event_log
 from valmatch.rule_sets.files import as_remarks, in_line
 from valmatch.rule_sets.table import Attribute, Table
-from valmatch.rule_sets.world_reading import read_lines, read_table
-from valmatch.rule_sets.worlds import Ticket
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, shown
 
 
 @lru_cache(maxsize=4)
-def _tickets(
-    path: Path, stamp: tuple[int, int], table: Table
-) -> tuple[tuple[Ticket, ...], tuple[str, ...]]:
+def _tickets(path: Path, stamp: tuple[int, int], table: Table) -> tuple[Tickets, tuple[str, ...]]:
     """Return the tickets of a file, read once for each state of it, and remarks on them."""
     text, is_table = read_text(path), path.suffix.lower() == ".csv"
     if not is_table and is_event_log(text):
@@ -65,19 +63,17 @@ class TicketLog:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
         every, remarks = _tickets(path, (state.st_mtime_ns, state.st_size), table)
         self._path, self._homes = path, trips.homes
-        tickets = [one for one in every if one.time < horizon]
-        late = len(every) - len(tickets)
-        if late and not tickets:
+        late = int((every.times >= horizon).sum())
+        if late and late == every.times.size:
             raise InputError(f"{path}: {_after_the_end(late, horizon)} (set hours to a longer run)")
         self.remarks = remarks
         if late:
-            left = f"{path}: {_after_the_end(late, horizon, len(every))}"
+            left = f"{path}: {_after_the_end(late, horizon, every.times.size)}"
             self.remarks += (Note(left, "tickets_left_out", late),)
-        self._check(tickets, trips.centres)
-        self.tickets = tickets_of(tickets, table, np.zeros(3, np.uint64))
-        self._answers = [ticket.answers[:PROPOSALS] for ticket in tickets]
+        self.tickets = every.take(np.flatnonzero(every.times < horizon))
         # attributes that some player has
         self.given = {name for name, own in self.tickets.values.items() if has_value(own).any()}
+        self._check(trips.centres)
 
     def laid_over(self, drawn: Tickets) -> Tickets:
         """Return drawn tickets with what the log says of them.
@@ -110,31 +106,36 @@ class TicketLog:
 
     def answered(self, drawn: Floats) -> Floats:
         """Return answers to proposals with those of the log; a refusal lets the time run out."""
-        answers = drawn.copy()
-        for number, given in enumerate(self._answers):
-            for k, answer in enumerate(given):
-                answers[number, k] = answer[0] if answer is not None and answer[1] else np.nan
+        logged = self.tickets.answers[:, :PROPOSALS]
+        answers, first = drawn.copy(), drawn[:, : logged.shape[1]]
+        logged = np.where(logged < 0.0, np.nan, logged)
+        answers[:, : logged.shape[1]] = np.where(np.isinf(logged), first, logged)
         return answers
 
-    def _check(self, tickets: Sequence[Ticket], centres: Sequence[str]) -> None:
+    def _check(self, centres: Sequence[str]) -> None:
         """Refuse what cannot be simulated."""
-        for ticket in tickets:
-            where = f"{self._path}: ticket {shown(ticket.id)}"
-            if ticket.running:
-                raise InputError(f"{where}: is a backfill, which no arrival can be")
-            if len(ticket.players) > MOST_PLAYERS:
-                count = len(ticket.players)
-                raise InputError(f"{where}: {count} players (allowed: up to {MOST_PLAYERS})")
-            for player in ticket.players:
-                for region in player.latency:
-                    if region not in centres:
-                        meant = hint(region, centres)
-                        what = f"{where}: region {shown(region)} is no data centre ({meant})"
-                        raise InputError(f"{what}; those are in regions.shares or latency: FILE")
-                for name, value in player.attributes.items():
-                    if isinstance(value, dict):
-                        what = "a map, and maps of players cannot be simulated"
-                        raise InputError(f"{where}: attribute {shown(name)} is {what}")
+        tickets, of = self.tickets, self.tickets.of
+
+        def refuse(which: Bools, what: str) -> None:
+            for ticket in np.flatnonzero(which)[:1]:
+                raise InputError(f"{self._path}: ticket {shown(tickets.name(ticket))}: {what}")
+
+        if tickets.teams is not None:
+            running = tickets.teams[tickets.firsts] != NONE
+            refuse(running, "is a backfill, which no arrival can be")
+        for count in sorted(set(tickets.sizes[tickets.sizes > MOST_PLAYERS].tolist())):
+            what = f"{count} players (allowed: up to {MOST_PLAYERS})"
+            refuse(tickets.sizes == count, what)
+        for region, pings in zip(tickets.regions, tickets.latencies.T, strict=True):
+            if region not in centres:
+                what = f"region {shown(region)} is no data centre ({hint(region, centres)})"
+                reports = np.bincount(of[~np.isnan(pings)], minlength=tickets.sizes.size) > 0
+                refuse(reports, f"{what}; those are in regions.shares or latency: FILE")
+        for name, values in tickets.values.items():
+            if isinstance(values, Maps):
+                what = "is a map, and maps of players cannot be simulated"
+                has = np.bincount(of[values.known], minlength=tickets.sizes.size) > 0
+                refuse(has, f"attribute {shown(name)} {what}")
 
 
 def _after_the_end(late: int, horizon: float, every: int = 0) -> str:

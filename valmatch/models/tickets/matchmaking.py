@@ -7,11 +7,10 @@ import numpy as np
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching.living.queue import ANY, Parties, PresetInput, PresetReport, play_preset
 from valmatch.matching.living.registry import Numbers
-from valmatch.matching.tickets.columns import Lists, Played, Tickets
+from valmatch.matching.tickets.columns import Lists, Played, Service, Tickets
 from valmatch.models.tickets.factors import RoundTrips
 from valmatch.models.tickets.population import BELIEFS, DEVIATION, GAMES, HIGH, LOW, NEW, USER
 from valmatch.rule_sets.table import Search, Steps, Table, Team
-from valmatch.rule_sets.worlds import Service
 
 MAPS = "maps"
 """The attribute that is map picks, where players have it: a list; an empty one takes any map."""

@@ -333,7 +333,8 @@ def unmatchable(table: Table, drawn: Tickets, timeout: float) -> Ints:
     """
     why = np.full(drawn.times.size, -1)
     why[_too_far(table, drawn, timeout)] = LATENCY
-    why[drawn.lacks(table.attributes)] = VALUE
+    for attribute in table.attributes:
+        why[drawn.lacks(attribute)] = VALUE
     why[drawn.sizes > max(team.largest for team in table.teams)] = PARTY
     return why
 

@@ -14,7 +14,7 @@ from valmatch.inputs.csv_reader import joined_names
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching.living.queue import PresetReport
-from valmatch.matching.tickets.columns import Played, Tickets, objects_of
+from valmatch.matching.tickets.columns import FEW, Played, Search, Service, Tickets
 from valmatch.matching.tickets.games import (
     NO_BACKFILLS,
     Backfills,
@@ -57,7 +57,6 @@ from valmatch.models.tickets.responses import REASONS, RESPONSES, further_respon
 from valmatch.models.tickets.rule_file import read_rules
 from valmatch.rule_sets import table as rule_table
 from valmatch.rule_sets.table import Attribute, Valued
-from valmatch.rule_sets.worlds import FEW, Search, Service, Ticket
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, Notice, shown
 
@@ -187,7 +186,7 @@ class TicketWorld(NamedTuple):
     """What a rule set is played on."""
 
     table: rule_table.Table
-    tickets: tuple[Ticket, ...]  # their ids are their numbers, as in ``tickets.csv``
+    tickets: Tickets
     service: Service
     search: Search
 
@@ -372,7 +371,7 @@ class TicketsModel(Model[Tickets]):
             report,
         )
 
-    def world(self, inputs: Tickets, seed: int, replication: int) -> TicketWorld:
+    def world(self, inputs: Tickets) -> TicketWorld:
         """Return the tickets of a replication as a world, which can be looked at one by one."""
         match = self._factors.match
         if self._preset:
@@ -387,9 +386,8 @@ class TicketsModel(Model[Tickets]):
                 f"{asked}: why tickets wait can be told without backfill alone (simulate with"
                 " --set match.backfill=none, and explain that folder)"
             )
-        service = self._service._replace(seed=seed, replication=replication)
-        tickets = objects_of(self._answered(inputs))
-        return TicketWorld(self._table, tickets, service, self._factors.service.search)
+        search = self._factors.service.search
+        return TicketWorld(self._table, self._answered(inputs), self._service, search)
 
     def _by_rule_set(self, inputs: Tickets, stays: Floats) -> tuple[Played, Backfills]:
         """Return what comes of tickets by a rule set, and of backfill tickets."""

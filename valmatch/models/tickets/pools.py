@@ -14,10 +14,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from valmatch.kernels.arrays import Ints
-from valmatch.matching.tickets.columns import Played, Tickets
+from valmatch.matching.tickets.columns import FEW, SEARCHES, Played, Search, Service, Tickets
 from valmatch.matching.tickets.playing import play_columns
 from valmatch.rule_sets.table import Table
-from valmatch.rule_sets.worlds import FEW, SEARCHES, Search, Service
 
 SMALL_LOOKS, LOOKS = 600, 48
 """Reviews at which the latest tickets are searched in both ways; those at which all who are left

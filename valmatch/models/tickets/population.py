@@ -115,7 +115,7 @@ class People(NamedTuple):
 def players_of(drawn: Tickets) -> People:
     """Return the players of drawn tickets."""
     of = drawn.of
-    return People(of, of, drawn.places, drawn.rng_key)
+    return People(of, of, drawn.seats, drawn.rng_key)
 
 
 def users_of(ratings: RatingsFactors, people: People) -> Ints:

@@ -7,9 +7,9 @@ import json
 import pytest
 import yaml
 
+from valmatch.matching.tickets.columns import Document
+from valmatch.matching.tickets.reading import read_table
 from valmatch.rule_sets.flexmatch import read_rule_set
-from valmatch.rule_sets.world_reading import read_table
-from valmatch.rule_sets.worlds import Player, Ticket
 
 RULES = """
 ruleLanguageVersion: '1.0'
@@ -25,10 +25,12 @@ def test_rows_are_tickets_of_one_player() -> None:
     text = "id,time,skill,latency.eu\nann,0.5,1500,20\nbob,2,,\n"
     tickets, problems = read_table(text, TABLE)
     assert problems == []
-    assert tickets == (
-        Ticket("ann", 0.5, (Player("ann", {"skill": 1500.0}, {"eu": 20.0}),)),
-        Ticket("bob", 2.0, (Player("bob", {}, {}),)),
-    )
+    ann: Document = {"id": "ann", "attributes": {"skill": 1500.0}, "latency": {"eu": 20.0}}
+    assert tickets is not None
+    assert tickets.documents(TABLE) == [
+        {"id": "ann", "time": 0.5, "players": [ann]},
+        {"id": "bob", "time": 2.0, "players": [{"id": "bob", "attributes": {}, "latency": {}}]},
+    ]
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,21 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
-from valmatch.rule_sets.event_log import EventLog, is_event_log, read_events, world_of_log
+from valmatch.matching.tickets.columns import Document
+from valmatch.matching.tickets.event_log import (
+    Ended,
+    EventLog,
+    is_event_log,
+    read_events,
+    world_of_log,
+)
+from valmatch.matching.tickets.reading import WorldReading
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
-from valmatch.rule_sets.world_reading import WorldReading
-from valmatch.rule_sets.worlds import Player
 
 START = datetime(2017, 8, 8, 21, 15, tzinfo=UTC)
 
@@ -63,7 +70,11 @@ def log_of(*events: object) -> EventLog:
     return log
 
 
-def world_from(log: EventLog, **known: Player) -> tuple[WorldReading, list[str]]:
+def ended(log: EventLog) -> list[tuple[Document, Ended]]:
+    return list(zip(log.tickets, log.ends, strict=True))
+
+
+def world_from(log: EventLog, **known: Document) -> tuple[WorldReading, list[str]]:
     said: list[str] = []
     assert isinstance(TABLE, Table)
     world, problems = world_of_log(log, known, TABLE, (None, 1.0), said.append)
@@ -91,14 +102,15 @@ SUCCESS = (
 
 def test_a_match_is_made_when_it_is_proposed() -> None:
     log = log_of(*SUCCESS)
-    assert [(one.id, one.status, one.end - log.start) for one in log.tickets] == [
+    assert [(one["id"], end.status, end.time - log.start) for one, end in ended(log)] == [
         ("a", "COMPLETED", 4.0),
         ("b", "COMPLETED", 4.0),
     ]
     assert log.judged == {"Near": [3, 1]}
     assert log.acceptance is None
     world, _ = world_from(log)
-    assert [(one.time, one.cancel) for one in world.tickets] == [(0.0, None), (2.5, None)]
+    assert world.tickets.times.tolist() == [0.0, 2.5]
+    assert np.isinf(world.tickets.cancels).all()
     assert world.service.horizon == 9.0
 
 
@@ -107,7 +119,10 @@ def test_events_may_come_in_any_order_twice_and_in_notifications() -> None:
     wrapped = {"Type": "Notification", "Message": json.dumps(named[0]), "TopicArn": "x"}
     other = {"detail-type": "GameLift Queue Placement Event", "time": iso(0), "detail": {}}
     log = log_of(*reversed(named), wrapped, other)
-    assert [(one.id, one.status) for one in log.tickets] == [("a", "COMPLETED"), ("b", "COMPLETED")]
+    assert [(one["id"], end.status) for one, end in ended(log)] == [
+        ("a", "COMPLETED"),
+        ("b", "COMPLETED"),
+    ]
     assert (log.repeated, log.others) == (1, 1)
 
 
@@ -119,11 +134,11 @@ def test_tickets_end_as_in_the_log() -> None:
         event(12.0, "MatchmakingCancelled", tickets[1], reason="Cancelled"),
         event(13.0, "MatchmakingFailed", tickets[2], reason="UNEXPECTED_ERROR"),
     )
-    statuses = [one.status for one in log.tickets]
+    statuses = [one.status for one in log.ends]
     assert statuses == ["TIMED_OUT", "CANCELLED", "FAILED", "SEARCHING"]
     assert log.timeout == 30.0
     world, said = world_from(log)
-    assert [one.cancel for one in world.tickets] == [None, 12.0, 13.0, None]
+    assert world.tickets.cancels.tolist() == [np.inf, 12.0, 13.0, np.inf]
     assert world.service.timeout == 30.0
     assert any("the request timeout is 30 s" in one for one in said)
 
@@ -153,8 +168,11 @@ def test_acceptance_becomes_answers() -> None:
     )
     assert log.acceptance == 20.0
     world, _ = world_from(log)
-    assert [one.answers for one in world.tickets] == [((1.5, True),), ((3.0, False),)]
-    assert [one.cancel for one in world.tickets] == [None, None]
+    assert [one["answers"] for one in world.tickets.documents(world.table)] == [
+        [(1.5, True)],
+        [(3.0, False)],
+    ]
+    assert np.isinf(world.tickets.cancels).all()
     assert world.service.acceptance == 20.0
 
 
@@ -162,8 +180,9 @@ def test_players_with_teams_before_a_match_are_of_a_game_that_runs() -> None:
     running = ticket("g", 0, {"playerId": "x", "team": "red"}, {"playerId": "y", "team": "blue"})
     log = log_of(event(0, "MatchmakingSearching", running), event(1, "MatchmakingSearching", A))
     world, _ = world_from(log)
-    assert [one.running for one in world.tickets] == [True, False]
-    assert [one.team for one in world.tickets[0].players] == ["red", "blue"]
+    first, second = world.tickets.documents(world.table)
+    assert (first["backfill"], "backfill" in second) == (True, False)
+    assert [one["team"] for one in first["players"]] == ["red", "blue"]
     elsewhere = ticket("g", 0, {"playerId": "x", "team": "green"})
     log = log_of(event(0, "MatchmakingSearching", elsewhere))
     assert isinstance(TABLE, Table)
@@ -173,9 +192,9 @@ def test_players_with_teams_before_a_match_are_of_a_game_that_runs() -> None:
 
 
 def test_what_is_missing_is_said_of_the_rules_that_look_at_it() -> None:
-    known = {"p-a": Player("p-a", {"skill": 5.0}, {"eu": 20.0})}
+    known = {"p-a": {"id": "p-a", "attributes": {"skill": 5.0}, "latency": {"eu": 20.0}}}
     world, said = world_from(log_of(*SUCCESS), **known)
-    assert world.tickets[0].players[0] == known["p-a"]
+    assert world.tickets.documents(world.table)[0]["players"] == [known["p-a"]]
     missing = [one for one in said if "players have no" in one]
     assert missing == [
         "1 of 2 players have no 'skill', which Near looks at: without a default their tickets"
@@ -250,7 +269,7 @@ def test_separators_within_strings_end_no_line() -> None:
     text = json.dumps(event(0, "MatchmakingSearching", odd), ensure_ascii=False)
     log, problems = read_events(text + "\r\n" + text_of(SUCCESS[1]))
     assert log is not None, problems
-    assert list(log.tickets[0].players) == ["one\u2028two\x85"]
+    assert log.tickets[0]["players"] == [{"id": "one\u2028two\x85"}]
 
 
 def test_a_log_without_tickets_or_without_end() -> None:

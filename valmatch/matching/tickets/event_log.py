@@ -7,17 +7,18 @@ that events come out of order, or twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
 from typing import NamedTuple, cast
 
+from valmatch.draws.streams import Streams
+from valmatch.matching.tickets.columns import Document, Service, tickets_of
+from valmatch.matching.tickets.reading import WorldReading, line_items
 from valmatch.rule_sets.items import Item, called
 from valmatch.rule_sets.json_text import Node, Problem, Problems, one_place, read_json
 from valmatch.rule_sets.table import Reached, Table
-from valmatch.rule_sets.world_reading import Answer, WorldReading, line_items
-from valmatch.rule_sets.worlds import Player, Service, Ticket
 from valmatch.text.durations import seconds_of
 from valmatch.text.terminal import Note, Notice, shown
 
@@ -49,33 +50,24 @@ ENDS = {
 LONGEST = 366 * 86_400.0  # most seconds of a log
 
 
-@dataclass
-class LoggedTicket:
-    """What a log says of a ticket."""
+class Ended(NamedTuple):
+    """How a ticket of a log ended."""
 
-    id: str
-    item: Item  # where it was named first
-    time: float  # seconds since 1970 when it was made
-    # ids, each with the team that it had when it began to search; "" for none
-    players: dict[str, str]
-    status: str = "SEARCHING"  # how it ended; ``SEARCHING`` where the log does not say
-    end: float = 0.0  # when it ended; of a match, when that was proposed
+    status: str = "SEARCHING"  # ``SEARCHING`` where the log does not say
+    time: float = 0.0  # seconds since 1970; of a match, when that was proposed
     match: str = ""  # the match that it ended in, "" for none
-    # to each proposal seconds and whether it accepts; None for no answer
-    answers: list[Answer] = field(default_factory=list)
     refused: bool = False  # whether it was cancelled because it did not accept
-
-    @property
-    def running(self) -> bool:
-        """Whether it is of a game that runs: its players have teams before there is a match."""
-        return all(self.players.values())
 
 
 @dataclass
 class EventLog:
     """What a game's log says."""
 
-    tickets: list[LoggedTicket]  # in order of time
+    # in order of time, in seconds since 1970; players have a team if they had one when they began
+    # to search, as in a game that runs
+    tickets: list[Document]
+    ends: list[Ended]  # of each ticket
+    items: list[Item]  # where each was named first
     # start, end: seconds since 1970 of the first ticket and of the last event
     start: float
     end: float
@@ -90,8 +82,28 @@ class EventLog:
     @property
     def timeout(self) -> float | None:
         """The request timeout that the tickets which timed out had, None if none did."""
-        waits = [one.end - one.time for one in self.tickets if one.status == "TIMED_OUT"]
+        ends = zip(self.waits, self.ends, strict=True)
+        waits = [wait for wait, one in ends if one.status == "TIMED_OUT"]
         return float(max(round(median(waits)), 1)) if waits else None
+
+    @property
+    def waits(self) -> list[float]:
+        """Seconds until each ticket ended."""
+        pairs = zip(self.tickets, self.ends, strict=True)
+        return [end.time - ticket["time"] for ticket, end in pairs]
+
+    @property
+    def matches(self) -> list[list[int]]:
+        """The tickets of each match that was made."""
+        matches: dict[str, list[int]] = {}
+        for number, one in enumerate(self.ends):
+            if one.match:
+                matches.setdefault(one.match, []).append(number)
+        return list(matches.values())
+
+    def seconds(self, time: float) -> float:
+        """Return seconds since the first ticket; logs have milliseconds."""
+        return round(time - self.start, 3)
 
 
 class _Named(NamedTuple):
@@ -99,7 +111,7 @@ class _Named(NamedTuple):
 
     id: str
     players: dict[str, str]
-    said: list[object]
+    accepted: list[object]
 
 
 class _Event(NamedTuple):
@@ -147,7 +159,10 @@ class _Reader:
         self.events: list[_Event] = []
         self.ids: set[str] = set()
         self.others = self.repeated = 0
-        self.tickets: dict[str, LoggedTicket] = {}
+        self.tickets: dict[str, Document] = {}
+        self.items: dict[str, Item] = {}
+        self.teams: dict[str, dict[str, str]] = {}  # of players who search, by ticket
+        self.ends: dict[str, Ended] = {}
         self.proposed: dict[str, float] = {}
         self.dropped: set[str] = set()
 
@@ -213,38 +228,46 @@ class _Reader:
         name = item.text("ticketId", required=True)
         time = self._time(item, "startTime")
         players: dict[str, str] = {}
-        said: list[object] = []
+        accepted: list[object] = []
         for one in item.items("players", required=True):
             player = one.text("playerId", required=True)
             if player is not None and player in players:
                 one.error("playerId", f"player {shown(player)} twice in a ticket")
             players[player or ""] = one.text("team") or ""
             if "accepted" in one.members:
-                said.append(one.members["accepted"].value)
+                accepted.append(one.members["accepted"].value)
         if name is None or time is None:
             return None
-        known = self.tickets.get(name)
         if not players:
             item.error("players", "no player")
-        elif known is None:
-            self.tickets[name] = LoggedTicket(name, item, time, players)
-        elif set(known.players) != set(players):
+        elif name not in self.tickets:
+            self.tickets[name] = {"id": name, "time": time, "answers": []}
+            self.items[name], self.teams[name] = item, dict.fromkeys(players, "")
+        elif set(self.teams[name]) != set(players):
             item.error("players", f"ticket {shown(name)} had other players before")
-        elif known.time != time:
+        elif self.tickets[name]["time"] != time:
             item.error("startTime", f"ticket {shown(name)} began at another time before")
-        return _Named(name, players, said)
+        return _Named(name, players, accepted)
 
     def log(self) -> EventLog:
         """Return what the events say, in order of time."""
         events = sorted(self.events)
-        tickets = sorted(self.tickets.values(), key=lambda one: one.time)
-        first = tickets[0].time if tickets else 0.0
-        log = EventLog(tickets, first, events[-1].time if events else first)
+        names = sorted(self.tickets, key=lambda name: self.tickets[name]["time"])
+        tickets = [self.tickets[name] for name in names]
+        first = tickets[0]["time"] if tickets else 0.0
+        items = [self.items[name] for name in names]
+        log = EventLog(tickets, [], items, first, events[-1].time if events else first)
         log.others, log.repeated = self.others, self.repeated
-        for one in tickets:  # teams of those who search, not of matches
-            one.players = dict.fromkeys(one.players, "")
         for event in events:
             self._follow(event, log)
+        log.ends = [self.ends.get(name, Ended()) for name in names]
+        for ticket in tickets:
+            teams = self.teams[ticket["id"]]
+            running = all(teams.values())
+            ticket["players"] = [
+                {"id": player, **({"team": team} if running else {})}
+                for player, team in teams.items()
+            ]
         return log
 
     def _follow(self, event: _Event, log: EventLog) -> None:
@@ -256,18 +279,24 @@ class _Reader:
         elif detail and detail.text("acceptance") != "Accepted":
             self.dropped |= {one.id for one in event.tickets}
         for one in event.tickets:
-            ticket = self.tickets[one.id]
+            answers = self.tickets[one.id]["answers"]
             if event.kind == "MatchmakingSearching":
-                self.dropped.discard(ticket.id)
-                ticket.players |= one.players
-            elif event.kind == "AcceptMatch" and ticket.answers:
-                self._answer(ticket, one, event.time - self.proposed.get(match, event.time))
+                self.dropped.discard(one.id)
+                self.teams[one.id] |= one.players
+            elif event.kind == "AcceptMatch" and answers:  # all players have to accept
+                seconds = max(event.time - self.proposed.get(match, event.time), 0.0)
+                if False in one.accepted:
+                    answers[-1] = seconds, False
+                elif len(one.accepted) == len(one.players) and answers[-1] is None:
+                    answers[-1] = seconds, True
+            elif event.kind == "MatchmakingSucceeded":
+                match = match or f"{event.time}"
+                end = self.proposed.get(match, event.time)
+                self.ends[one.id] = Ended(ENDS[event.kind], end, match)
             elif event.kind in ENDS:
-                ticket.status, ticket.end = ENDS[event.kind], event.time
-                ticket.refused = event.kind == "MatchmakingCancelled" and ticket.id in self.dropped
-                if event.kind == "MatchmakingSucceeded":
-                    ticket.match = match or f"{event.time}"
-                    ticket.end = self.proposed.get(ticket.match, event.time)
+                refused = event.kind == "MatchmakingCancelled" and one.id in self.dropped
+                before = self.ends.get(one.id, Ended()).match
+                self.ends[one.id] = Ended(ENDS[event.kind], event.time, before, refused)
 
     def _propose(self, event: _Event, detail: Item, log: EventLog) -> None:
         """Take a match that is proposed into account."""
@@ -277,32 +306,11 @@ class _Reader:
             seconds = limit.value if limit and limit.kind == "number" else 0
             log.acceptance = max(float(cast(float, seconds)), log.acceptance or 1.0)
             for one in event.tickets:
-                self.tickets[one.id].answers.append(None)
+                self.tickets[one.id]["answers"].append(None)
         for rule in detail.items("ruleEvaluationMetrics"):
             counts = log.judged.setdefault(str(rule.text("ruleName")), [0, 0])
-            for place, key in enumerate(("passedCount", "failedCount")):
-                counts[place] += int(rule.number(key, whole=True, least=0) or 0)
-
-    def _answer(self, ticket: LoggedTicket, named: _Named, seconds: float) -> None:
-        """Take down what the players of a ticket say so far: all have to accept."""
-        if False in named.said:
-            ticket.answers[-1] = (max(seconds, 0.0), False)
-        elif len(named.said) == len(named.players) and ticket.answers[-1] is None:
-            ticket.answers[-1] = (max(seconds, 0.0), True)
-
-
-def rounded(log: EventLog, time: float) -> float:
-    """Return seconds since the first ticket; logs have milliseconds."""
-    return round(time - log.start, 3)
-
-
-def matches_of(log: EventLog) -> list[list[LoggedTicket]]:
-    """Return the tickets of each match that was made."""
-    matches: dict[str, list[LoggedTicket]] = {}
-    for one in log.tickets:
-        if one.match:
-            matches.setdefault(one.match, []).append(one)
-    return list(matches.values())
+            for k, key in enumerate(("passedCount", "failedCount")):
+                counts[k] += int(rule.number(key, whole=True, least=0) or 0)
 
 
 # Tickets of a game's own log, with what is known of their players from elsewhere.
@@ -314,7 +322,7 @@ TIMEOUT = 120.0  # seconds that a ticket waits where nothing says it
 
 def world_of_log(
     log: EventLog,
-    known: Mapping[str, Player],
+    known: Mapping[str, Document],
     table: Table,
     service: tuple[float | None, float],
     warn: Callable[[str], None],
@@ -323,45 +331,30 @@ def world_of_log(
 
     Shapes: `service` (float or None, float).
     """
-    problems = _strange_teams(log, table)
-    if problems:
-        return None, problems
-    tickets = tuple(_ticket(log, one, known) for one in log.tickets)
+    teams, strange = {team.name for team in table.teams}, False
+    for ticket, item in zip(log.tickets, log.items, strict=True):
+        for player in ticket["players"]:
+            if (team := player.get("team")) and team not in teams:
+                what = f"player {shown(player['id'])} is on team {shown(team)}"
+                item.error("players", f"{what}, which the rules do not have")
+                strange = True
+    if strange:
+        return None, log.items[0].problems.sorted()
+    documents = []
+    for ticket, end in zip(log.tickets, log.ends, strict=True):
+        players = [{**known.get(one["id"], {}), **one} for one in ticket["players"]]
+        own = {**ticket, "time": log.seconds(ticket["time"]), "players": players}
+        if end.status == "FAILED" or (end.status == "CANCELLED" and not end.refused):
+            own["cancel"] = log.seconds(end.time)  # one that left before it timed out leaves again
+        documents.append(own)
+    tickets = tickets_of(documents, table, Streams(0).place(0))
     timeout, review = service
     _remark(log, timeout, warn)
-    for remark in missing_for(table, tickets):
+    for remark in missing_for(table, documents):
         warn(remark)
-    clock = Service(
-        timeout or log.timeout or TIMEOUT,
-        rounded(log, log.end),
-        review,
-        acceptance=log.acceptance,
-    )
+    horizon = log.seconds(log.end)
+    clock = Service(timeout or log.timeout or TIMEOUT, horizon, review, acceptance=log.acceptance)
     return WorldReading(table, tickets, clock, ("pass",)), []
-
-
-def _strange_teams(log: EventLog, table: Table) -> list[Problem]:
-    """Return what is wrong where games that run have teams that the rules do not."""
-    teams, strange = {team.name for team in table.teams}, None
-    for one in log.tickets:
-        for player, team in one.players.items():
-            if one.running and team not in teams:
-                what = f"player {shown(player)} is on team {shown(team)}"
-                one.item.error("players", f"{what}, which the rules do not have")
-                strange = one.item.problems
-    return strange.sorted() if strange else []
-
-
-def _ticket(log: EventLog, one: LoggedTicket, known: Mapping[str, Player]) -> Ticket:
-    """Return a ticket as it is played: one that left before it timed out leaves again."""
-    players = tuple(
-        known.get(player, Player(player, {}, {}))._replace(team=team if one.running else "")
-        for player, team in one.players.items()
-    )
-    leaves = one.status == "FAILED" or (one.status == "CANCELLED" and not one.refused)
-    cancel = rounded(log, one.end) if leaves else None
-    time = rounded(log, one.time)
-    return Ticket(one.id, time, players, cancel, one.running, tuple(one.answers))
 
 
 def _remark(log: EventLog, timeout: float | None, warn: Callable[[str], None]) -> None:
@@ -383,14 +376,16 @@ def _remark(log: EventLog, timeout: float | None, warn: Callable[[str], None]) -
         warn(Note(text, "guessed_acceptance"))
 
 
-def missing_for(table: Table, tickets: tuple[Ticket, ...]) -> Iterator[str]:
+def missing_for(table: Table, tickets: Sequence[Document]) -> Iterator[str]:
     """Yield what the rules look at and players do not have, and what follows."""
-    players = {player.id: player for ticket in tickets for player in ticket.players}
+    players = {player["id"]: player for ticket in tickets for player in ticket["players"]}
     number = len(players)
-    for place, attribute in enumerate(table.attributes):
-        without = sum(attribute.name not in player.attributes for player in players.values())
-        rules = [rule.name for rule in table.rules if place in rule.attributes]
-        if table.search.balance == place:
+    for index, attribute in enumerate(table.attributes):
+        without = sum(
+            attribute.name not in player.get("attributes", {}) for player in players.values()
+        )
+        rules = [rule.name for rule in table.rules if index in rule.attributes]
+        if table.search.balance == index:
             rules.append("the balance of teams")
         if not without or not (rules or attribute.default is None):
             continue
@@ -400,7 +395,7 @@ def missing_for(table: Table, tickets: tuple[Ticket, ...]) -> Iterator[str]:
             yield f"{what}{by}: without a default their tickets cannot be matched"
         else:
             yield f"{what}{by}: the default, {shown(attribute.default)}, stands for it"
-    without = sum(not player.latency for player in players.values())
+    without = sum(not player.get("latency") for player in players.values())
     for rule in table.rules:
         if without and isinstance(rule.predicate, Reached):
             what = f"{without:,} of {number:,} players have no latencies"
